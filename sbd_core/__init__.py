@@ -1,0 +1,60 @@
+"""Set Block Decoding (Gat et al. 2025, arXiv 2509.04185): a whole open implementation.
+
+    import sbd_core
+    model = sbd_core.load()
+    trace = sbd_core.generate(model, "Tara has 49 pencils. ...", sbd_core.DecodeConfig())
+    print(trace.text, trace.tokens_per_forward)
+
+The names are imported when first used, so that importing the package does nothing slow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sbd_core.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from sbd_core.config import DecodeConfig
+    from sbd_core.decoder import generate, stream
+    from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, TraceError
+    from sbd_core.events import StepEvent
+    from sbd_core.models.base import SetBlockModel
+    from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
+    from sbd_core.trace import Trace
+
+_HOMES = {
+    "ArgumentError": "errors",
+    "DEFAULT_CHECKPOINT": "models.huggingface",
+    "DecodeConfig": "config",
+    "ModelError": "errors",
+    "SetBlockDecodingError": "errors",
+    "SetBlockModel": "models.base",
+    "StepEvent": "events",
+    "Trace": "trace",
+    "TraceError": "errors",
+    "generate": "decoder",
+    "load": "models.huggingface",
+    "stream": "decoder",
+}
+
+__all__ = [
+    "DEFAULT_CHECKPOINT",
+    "ArgumentError",
+    "DecodeConfig",
+    "ModelError",
+    "SetBlockDecodingError",
+    "SetBlockModel",
+    "StepEvent",
+    "Trace",
+    "TraceError",
+    "__version__",
+    "generate",
+    "load",
+    "stream",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sbd_core' has no attribute {name!r}")
+    return getattr(import_module(f"sbd_core.{_HOMES[name]}"), name)

@@ -1,0 +1,44 @@
+"""Every error this package raises on purpose, in one tree. Knows no other module.
+
+SetBlockDecodingError
+├── ArgumentError        a value given by the caller breaks a rule (also a ValueError)
+├── ModelError           a model folder or hub id cannot be used
+├── TraceError           text that should be a trace is not a valid one
+└── TrainingError        a run cannot start or go on: data, state folder, disk
+"""
+
+MAX_SHOWN = 80
+
+
+class SetBlockDecodingError(Exception):
+    """Base of all errors raised on purpose; its text is one line fit for a user."""
+
+
+class ArgumentError(SetBlockDecodingError, ValueError):
+    """`argument` broke `rule`; `value` is what was received."""
+
+    def __init__(self, argument: str, rule: str, value: object) -> None:
+        self.argument = argument
+        self.rule = rule
+        self.value = value
+        super().__init__(f"{argument}: {rule}; got {shown(value)}")
+
+
+class ModelError(SetBlockDecodingError):
+    """A model folder or hub id is missing, unreadable, or of a kind that is not supported."""
+
+
+class TraceError(SetBlockDecodingError, ValueError):
+    """Text offered as a trace is not one; the message names the first thing wrong."""
+
+
+class TrainingError(SetBlockDecodingError):
+    """A training run cannot start or go on; the last good state is untouched."""
+
+
+def shown(value: object) -> str:
+    """`value` on one line, shortened, every unprintable character escaped."""
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
+        return f"{value[:MAX_SHOWN]!a}... ({len(value)} characters)"
+    text = ascii(value)
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

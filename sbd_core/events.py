@@ -1,0 +1,86 @@
+"""What one forward pass did, as immutable values. Standard library only.
+
+A position is an offset into the answer: 0 is the first token after the prompt. Entropies
+are in nats; probabilities are of the softmax at the decode's temperature (at 0: of the
+plain softmax). Recorded floats carry six significant digits.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["prefill", "decode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Positions start .. start + size - 1."""
+
+    start: int
+    size: int
+
+    @property
+    def stop(self) -> int:
+        """One past the last position."""
+        return self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedPosition:
+    """A position that held <m> when the pass began, and what the masked head said there."""
+
+    position: int
+    entropy: float
+    top_token_ids: tuple[int, ...]
+    top_probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """A token the pass fixed. rank: 0 for the first in the solver's order within the pass.
+
+    probability: of the token under the distribution it was taken from (the masked head for
+    sbd, the causal head for ntp and verify).
+    """
+
+    position: int
+    token_id: int
+    rank: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hindsight:
+    """What the causal head gives a token of the answer, once a causal pass has seen it."""
+
+    position: int
+    token_id: int
+    probability: float
+    argmax_id: int
+    argmax_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvent:
+    """One forward pass.
+
+    index: 0 for the first pass. kind: "prefill" reads the prompt, "decode" every other.
+    num_cached: tokens in the KV cache before the pass. num_causal: tokens this pass fed
+    causally (prompt, riding-along block, draft). block: the positions predicted.
+    masked: every position of the block still masked when the pass began, left to right.
+    committed: token ids that became the answer's next tokens, left to right.
+    draft: (verify) the tokens now guessed for the positions after the committed ones.
+    hindsight: the causal probability of answer tokens the pass fed causally or predicted.
+    seconds: engine time of the pass, the consumer's own time left out.
+    """
+
+    index: int
+    kind: Kind
+    num_cached: int
+    num_causal: int
+    block: Span
+    masked: tuple[MaskedPosition, ...]
+    reveals: tuple[Reveal, ...]
+    committed: tuple[int, ...]
+    draft: tuple[int, ...]
+    hindsight: tuple[Hindsight, ...]
+    seconds: float

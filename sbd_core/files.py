@@ -1,0 +1,27 @@
+"""Writing files so that a reader sees the old text or the new one, never half of it."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from sbd_core.errors import ArgumentError
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 `text` to a temporary file beside `path`, then rename it.
+
+    Raises ArgumentError if that cannot be done; the old file is then untouched.
+    """
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
+        ) as file:
+            temporary = file.name
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error

@@ -1,0 +1,265 @@
+"""A trace as versioned JSON and back, checked field by field. Standard library only.
+
+Layout of version 1: one object; each event an object of short arrays, token texts once in
+"tokens". Positions, token ids and counts are whole numbers, everything else is finite.
+"""
+
+import json
+import math
+from typing import Any, get_args
+
+from sbd_core.config import DecodeConfig, make_solver, solver_name, solver_parameters
+from sbd_core.errors import ArgumentError, TraceError, shown
+from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
+from sbd_core.trace import Finish, Trace, mentioned_token_ids
+
+FORMAT = "sbd-trace"
+VERSION = 1
+MAX_CHARACTERS = 50_000_000
+MAX_INTEGER = 2**53
+
+
+def dump(trace: Trace) -> str:
+    """`trace` as one line of JSON."""
+    body = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": trace.model,
+        "config": config_to_data(trace.config),
+        "prompt": trace.prompt,
+        "prompt_token_ids": trace.prompt_token_ids,
+        "text": trace.text,
+        "finish": trace.finish,
+        "versions": dict(trace.versions),
+        "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
+        "events": [event_to_data(event) for event in trace.events],
+    }
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def config_to_data(config: DecodeConfig) -> dict[str, Any]:
+    """A config as plain JSON data."""
+    solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
+    return {
+        "strategy": config.strategy,
+        "solver": solver,
+        "block_size": config.block_size,
+        "max_new_tokens": config.max_new_tokens,
+        "temperature": config.temperature,
+        "seed": config.seed,
+        "top_k_recorded": config.top_k_recorded,
+        "pinned": [[offset, token_id] for offset, token_id in config.pinned.items()],
+        "is_raw_prompt": config.is_raw_prompt,
+        "allows_untrained_block_size": config.allows_untrained_block_size,
+    }
+
+
+def event_to_data(event: StepEvent) -> dict[str, Any]:
+    """An event as plain JSON data."""
+    return {
+        "kind": event.kind,
+        "context": [event.num_cached, event.num_causal],
+        "block": [event.block.start, event.block.size],
+        "masked": [
+            [item.position, item.entropy, item.top_token_ids, item.top_probabilities]
+            for item in event.masked
+        ],
+        "reveals": [
+            [item.position, item.token_id, item.rank, item.probability] for item in event.reveals
+        ],
+        "committed": event.committed,
+        "draft": event.draft,
+        "hindsight": [
+            [h.position, h.token_id, h.probability, h.argmax_id, h.argmax_probability]
+            for h in event.hindsight
+        ],
+        "seconds": event.seconds,
+    }
+
+
+def load(text: str) -> Trace:
+    """The trace written as `text`. Raises TraceError naming the first thing wrong."""
+    if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
+        raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
+    try:
+        data = json.loads(text, parse_constant=_reject_constant)
+    except (ValueError, RecursionError) as error:
+        raise TraceError(f"trace: must be JSON; {error}") from error
+    root = _Node(data, "trace")
+    if root.value_of("format") != FORMAT:
+        raise root.at("format").wrong(f'must be "{FORMAT}"')
+    if root.at("version").integer(1) > VERSION:
+        raise root.at("version").wrong(f"must be at most {VERSION}, this program's; update it")
+    events = tuple(_event(index, node) for index, node in enumerate(root.at("events").items()))
+    trace = Trace(
+        model=root.at("model").string(),
+        config=_config(root.at("config")),
+        prompt=root.at("prompt").string(),
+        prompt_token_ids=root.at("prompt_token_ids").integers(),
+        events=events,
+        tokens=_tokens(root.at("tokens")),
+        text=root.at("text").string(),
+        finish=root.at("finish").one_of(get_args(Finish)),
+        versions={key: node.string() for key, node in root.at("versions").members()},
+    )
+    _check_whole(trace)
+    return trace
+
+
+class _Node:
+    """A piece of JSON data that knows where it stands, for messages."""
+
+    def __init__(self, value: Any, path: str) -> None:
+        self.value = value
+        self.path = path
+
+    def wrong(self, rule: str) -> TraceError:
+        return TraceError(f"{self.path}: {rule}; got {shown(self.value)}")
+
+    def value_of(self, key: str) -> Any:
+        return self.at(key).value
+
+    def at(self, key: str) -> "_Node":
+        if not isinstance(self.value, dict):
+            raise self.wrong("must be an object")
+        if key not in self.value:
+            raise TraceError(f"{self.path}.{key}: is missing")
+        return _Node(self.value[key], f"{self.path}.{key}")
+
+    def members(self) -> list[tuple[str, "_Node"]]:
+        if not isinstance(self.value, dict):
+            raise self.wrong("must be an object")
+        return [(key, _Node(item, f"{self.path}.{key}")) for key, item in self.value.items()]
+
+    def items(self, length: int | None = None) -> list["_Node"]:
+        if not isinstance(self.value, list):
+            raise self.wrong("must be a list")
+        if length is not None and len(self.value) != length:
+            raise self.wrong(f"must have {length} entries")
+        return [_Node(item, f"{self.path}[{index}]") for index, item in enumerate(self.value)]
+
+    def integer(self, low: int = 0) -> int:
+        is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
+        if not is_integer or not low <= self.value <= MAX_INTEGER:
+            raise self.wrong(f"must be a whole number from {low} to {MAX_INTEGER}")
+        return int(self.value)
+
+    def integers(self) -> tuple[int, ...]:
+        return tuple(node.integer() for node in self.items())
+
+    def number(self, high: float = math.inf) -> float:
+        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
+        # A JSON number too large for a float reads as inf or as a huge int.
+        if not is_number or not 0 <= self.value <= min(high, MAX_INTEGER):
+            raise self.wrong(f"must be a number from 0 to {min(high, MAX_INTEGER):g}")
+        return float(self.value)
+
+    def boolean(self) -> bool:
+        if not isinstance(self.value, bool):
+            raise self.wrong("must be true or false")
+        return self.value
+
+    def string(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.wrong("must be a string")
+        return self.value
+
+    def one_of(self, allowed: tuple[Any, ...]) -> Any:
+        if self.value not in allowed:
+            raise self.wrong(f"must be one of {', '.join(allowed)}")
+        return self.value
+
+
+def _reject_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a finite number")
+
+
+def _config(node: _Node) -> DecodeConfig:
+    solver = dict(node.at("solver").members())
+    name = node.at("solver").at("name").string()
+    try:
+        return DecodeConfig(
+            strategy=node.value_of("strategy"),
+            solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
+            block_size=node.at("block_size").integer(),
+            max_new_tokens=node.at("max_new_tokens").integer(),
+            temperature=node.at("temperature").number(),
+            seed=node.at("seed").value,
+            top_k_recorded=node.at("top_k_recorded").integer(),
+            pinned={
+                pair.items(2)[0].integer(): pair.items(2)[1].integer()
+                for pair in node.at("pinned").items()
+            },
+            is_raw_prompt=node.at("is_raw_prompt").boolean(),
+            allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
+        )
+    except (ArgumentError, TypeError) as error:
+        raise TraceError(f"{node.path}: {error}") from error
+
+
+def _tokens(node: _Node) -> dict[int, str]:
+    tokens = {}
+    for key, text in node.members():
+        if not key.isascii() or not key.isdigit() or len(key) > 15:
+            raise TraceError(f"{node.path}: keys must be token ids; got {shown(key)}")
+        tokens[int(key)] = text.string()
+    return tokens
+
+
+def _event(index: int, node: _Node) -> StepEvent:
+    context = node.at("context").items(2)
+    start, size = node.at("block").items(2)
+    return StepEvent(
+        index=index,
+        kind=node.at("kind").one_of(get_args(Kind)),
+        num_cached=context[0].integer(),
+        num_causal=context[1].integer(),
+        block=Span(start.integer(), size.integer()),
+        masked=tuple(_masked(item) for item in node.at("masked").items()),
+        reveals=tuple(_reveal(item) for item in node.at("reveals").items()),
+        committed=node.at("committed").integers(),
+        draft=node.at("draft").integers(),
+        hindsight=tuple(_hindsight(item) for item in node.at("hindsight").items()),
+        seconds=node.at("seconds").number(),
+    )
+
+
+def _masked(node: _Node) -> MaskedPosition:
+    position, entropy, ids, probabilities = node.items(4)
+    top_ids = ids.integers()
+    top_probabilities = tuple(item.number(1) for item in probabilities.items(len(top_ids)))
+    return MaskedPosition(position.integer(), entropy.number(), top_ids, top_probabilities)
+
+
+def _reveal(node: _Node) -> Reveal:
+    position, token_id, rank, probability = node.items(4)
+    return Reveal(position.integer(), token_id.integer(), rank.integer(), probability.number(1))
+
+
+def _hindsight(node: _Node) -> Hindsight:
+    position, token_id, probability, argmax_id, argmax_probability = node.items(5)
+    return Hindsight(
+        position.integer(),
+        token_id.integer(),
+        probability.number(1),
+        argmax_id.integer(),
+        argmax_probability.number(1),
+    )
+
+
+def _check_whole(trace: Trace) -> None:
+    """The rules that tie events together: one text per token, each position revealed once."""
+    missing = mentioned_token_ids(trace.events) - set(trace.tokens)
+    if missing:
+        raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")
+    seen: set[int] = set()
+    for event in trace.events:
+        for reveal in event.reveals:
+            path = f"trace.events[{event.index}].reveals"
+            if reveal.position in seen:
+                raise TraceError(f"{path}: position {reveal.position} is revealed twice")
+            if trace.config.pinned.get(reveal.position, reveal.token_id) != reveal.token_id:
+                raise TraceError(f"{path}: position {reveal.position} is pinned to another token")
+            seen.add(reveal.position)
+    if len(trace.token_ids) > trace.config.max_new_tokens:
+        raise TraceError("trace.events: commit more tokens than config.max_new_tokens")
