@@ -1,0 +1,68 @@
+"""What decoding needs of a model, and nothing more."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from torch import Tensor
+
+
+class Cache(Protocol):
+    """Keys and values of the causal tokens seen so far; it records its own length."""
+
+    @property
+    def length(self) -> int:
+        """Cached tokens."""
+        ...
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        ...
+
+
+class SetBlockModel(Protocol):
+    """A causal language model that can also read a block both ways (paper Eq. 9-11).
+
+    mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
+    block size the masked head was trained on, None if it was not or is not known.
+    max_positions: longest text in tokens, None if there is no limit.
+    """
+
+    name: str
+    num_parameters: int
+    device: str
+    vocabulary_size: int
+    mask_token_id: int | None
+    end_token_ids: frozenset[int]
+    max_positions: int | None
+    block_range: tuple[int, int] | None
+
+    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
+        ...
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of an answer, special tokens left out."""
+        ...
+
+    def token_text(self, token_id: int) -> str:
+        """One token on its own, for showing: special tokens by name, lone bytes as \\xE2."""
+        ...
+
+    def new_cache(self) -> Cache:
+        """An empty cache."""
+        ...
+
+    def forward(
+        self,
+        cache: Any,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+    ) -> Tensor:
+        """One pass over causal tokens, then a block that also sees itself both ways.
+
+        Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
+        positions and of the block. The causal keys and values stay in the cache, the block's
+        are dropped. The cache must come from this model's new_cache().
+        """
+        ...

@@ -1,0 +1,237 @@
+"""Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
+
+import inspect
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    DynamicCache,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+
+from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.masks import decoding_mask
+from sbd_core.models.pieces import piece_text
+
+DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+LOADING_ERRORS = (OSError, ValueError, RuntimeError, KeyError, ImportError, TypeError)
+
+
+class HuggingFaceCache:
+    """A transformers DynamicCache that records its length."""
+
+    def __init__(self) -> None:
+        self.layers = DynamicCache()
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        if length < self.length:
+            self.drop_last(self.length - length)
+            self.length = length
+
+    def drop_last(self, num_tokens: int) -> None:
+        """Drop keys and values that `length` may not count."""
+        self.layers.crop(-num_tokens)
+
+
+class HuggingFaceModel:
+    """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`."""
+
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
+    ) -> None:
+        """Raises ModelError if the model's attention cannot be masked freely."""
+        refuse_other_attention(model, name)
+        # transformers types these loosely; Any keeps our own code free of casts.
+        self.model: Any = model.eval()
+        self.tokenizer: Any = tokenizer
+        self.name = name
+        self.num_parameters = sum(parameter.numel() for parameter in model.parameters())
+        self.device = str(model.device)
+        self.vocabulary_size = int(self.model.get_input_embeddings().weight.shape[0])
+        self.mask_token_id = usable_mask_token_id(tokenizer, self.vocabulary_size)
+        self.end_token_ids = end_token_ids(model, tokenizer)
+        self.max_positions = getattr(model.config, "max_position_embeddings", None)
+        self.block_range = block_range(model, name)
+        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
+        if is_raw or not self.tokenizer.chat_template:
+            return tuple(self.tokenizer.encode(prompt, split_special_tokens=True))
+        special = [token.content for token in self.tokenizer.added_tokens_decoder.values()]
+        if any(text in prompt for text in special):
+            return self._encode_around(prompt)
+        turn = [{"role": "user", "content": prompt}]
+        text = self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
+        return tuple(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def _encode_around(self, prompt: str) -> tuple[int, ...]:
+        """The template's own special tokens as such, the prompt's as plain text."""
+        stand_in = secrets.token_hex(16)
+        turn = [{"role": "user", "content": stand_in}]
+        text = self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
+        parts = text.split(stand_in)
+        if len(parts) != 2:
+            raise ModelError(f"{self.name}: its chat template does not hold the prompt once")
+        before, after = (self.tokenizer.encode(p, add_special_tokens=False) for p in parts)
+        plain = self.tokenizer.encode(prompt, add_special_tokens=False, split_special_tokens=True)
+        return (*before, *plain, *after)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of an answer, special tokens left out."""
+        return str(
+            self.tokenizer.decode(
+                list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+        )
+
+    def token_text(self, token_id: int) -> str:
+        """One token on its own, for showing; never raises for an id of the vocabulary."""
+        return piece_text(self.tokenizer, token_id)
+
+    def new_cache(self) -> HuggingFaceCache:
+        """An empty cache."""
+        return HuggingFaceCache()
+
+    @torch.inference_mode()
+    def forward(
+        self,
+        cache: HuggingFaceCache,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+    ) -> Tensor:
+        """One pass; see SetBlockModel.forward. Logits come back on the CPU in fp32."""
+        num_causal, num_block = len(causal_ids), len(block_ids)
+        num_queries = num_causal + num_block
+        num_wanted = num_causal_logits + num_block
+        mask = None
+        # One causal token sees all there is; a prompt alone is what the model does by itself.
+        if num_block or (num_causal > 1 and cache.length):
+            mask = decoding_mask(cache.length, num_causal, num_block)[None, None]
+            mask = mask.to(self.model.device)
+        positions = torch.arange(cache.length, cache.length + num_queries)[None]
+        arguments: dict[str, Any] = {"logits_to_keep": num_wanted} if self._keeps_logits else {}
+        logits = self.model(
+            input_ids=torch.tensor([[*causal_ids, *block_ids]], device=self.model.device),
+            attention_mask=mask,
+            position_ids=positions.to(self.model.device),
+            past_key_values=cache.layers,
+            use_cache=True,
+            **arguments,
+        ).logits[0, -num_wanted:]
+        if num_block:
+            cache.drop_last(num_block)
+        cache.length += num_causal
+        return logits.float().cpu()
+
+
+def load(
+    path_or_hub_id: str | Path | None = None, *, device: str = "auto", dtype: str = "auto"
+) -> HuggingFaceModel:
+    """Load a model folder or hub id; None is the checkpoint that ships with this package.
+
+    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a
+    CPU, the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". Weights are read
+    from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
+    """
+    source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
+    place = chosen_device(device)
+    precision: Any = chosen_dtype(dtype, place)
+    is_folder = Path(source).is_dir()
+    # "name" and "owner/name" may be hub ids; anything else can only be a folder.
+    if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
+        raise ModelError(f"model: must be a folder or a hub id; there is no folder {source!r}")
+    options = {"trust_remote_code": False, "local_files_only": is_folder}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, **options)
+        model: Any = AutoModelForCausalLM.from_pretrained(
+            source, dtype=precision, use_safetensors=True, attn_implementation="sdpa", **options
+        )
+    except LOADING_ERRORS as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ModelError(
+            f"model: must be a folder or hub id of a transformers causal LM with safetensors; "
+            f"{source!r} is not: {reason}"
+        ) from error
+    name = Path(source).resolve().name if is_folder else source
+    return HuggingFaceModel(model.to(place), tokenizer, name)
+
+
+def chosen_device(device: str) -> torch.device:
+    """The torch device meant; ArgumentError if it is unknown or not there."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    kind, _, number = device.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
+        raise ArgumentError("device", "must be auto, cpu, cuda or cuda:N", device)
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise ArgumentError("device", f"{torch.cuda.device_count()} CUDA devices here", device)
+    return torch.device(device)
+
+
+def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
+    """The dtype meant; ArgumentError if it is unknown."""
+    if dtype == "auto":
+        return torch.float32 if device.type == "cpu" else "auto"
+    if dtype not in DTYPES:
+        raise ArgumentError("dtype", f"must be auto or one of {', '.join(DTYPES)}", dtype)
+    return DTYPES[dtype]
+
+
+def refuse_other_attention(model: PreTrainedModel, name: str) -> None:
+    """Raise ModelError for a model whose layers do not all attend to everything allowed."""
+    config = model.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    has_window = getattr(config, "sliding_window", None) is not None and getattr(
+        config, "use_sliding_window", True
+    )
+    others = sorted(kinds - {"full_attention"})
+    if getattr(model, "_is_stateful", False):
+        others.append("a recurrent state")
+    if has_window and "sliding_attention" not in others:
+        others.append("a sliding window")
+    if others:
+        raise ModelError(
+            f"model: must use full attention in every layer; {name} uses {', '.join(others)}"
+        )
+
+
+def usable_mask_token_id(tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> int | None:
+    """The id of the mask token, None without one or without an embedding for it."""
+    token_id = tokenizer.mask_token_id
+    return token_id if token_id is not None and token_id < vocabulary_size else None
+
+
+def end_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """Every id that ends an answer: of generation_config, else config, else tokenizer."""
+    generation = getattr(model, "generation_config", None)
+    for source in (generation, model.config, tokenizer):
+        ids = getattr(source, "eos_token_id", None)
+        if ids is not None:
+            return frozenset([ids] if isinstance(ids, int) else ids)
+    return frozenset()
+
+
+def block_range(model: PreTrainedModel, name: str) -> tuple[int, int] | None:
+    """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
+    found = getattr(model.config, "set_block_decoding", None)
+    if found is None:
+        return None
+    try:
+        low, high = int(found["min_block_size"]), int(found["max_block_size"])
+    except (TypeError, KeyError, ValueError) as error:
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}") from error
+    if not 1 <= low <= high:
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
+    return low, high

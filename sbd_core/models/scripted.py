@@ -1,0 +1,94 @@
+"""A model whose logits a function writes down: a double for tests and for the page's tests.
+
+It keeps the real contract (cache lengths, masks by construction) and needs no weights.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
+"""Tokens so far -> logits (vocab,) of the next one."""
+BlockLogits = Callable[[tuple[int, ...], tuple[int, ...]], Sequence[Sequence[float]]]
+"""Tokens so far, block with mask ids -> logits (block, vocab) at the block's positions."""
+
+
+class ScriptedCache:
+    """The cached tokens themselves."""
+
+    def __init__(self) -> None:
+        self.token_ids: list[int] = []
+
+    @property
+    def length(self) -> int:
+        """Cached tokens."""
+        return len(self.token_ids)
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        del self.token_ids[length:]
+
+
+@dataclass(kw_only=True)
+class ScriptedModel:
+    """`texts[i]` is the text of token i; prompts are encoded a character a token when known.
+
+    Characters without a token of their own become token 0.
+    """
+
+    texts: Sequence[str]
+    next_logits: NextLogits
+    block_logits: BlockLogits
+    mask_token_id: int | None
+    end_token_ids: frozenset[int]
+    name: str = "scripted"
+    block_range: tuple[int, int] | None = None
+    max_positions: int | None = None
+    device: str = "cpu"
+    num_parameters: int = 0
+    calls: list[tuple[int, int, int]] = field(default_factory=list)
+    """(cached, causal, block) lengths of every forward, for counting."""
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of tokens."""
+        return len(self.texts)
+
+    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+        """A token a character."""
+        ids = {text: token_id for token_id, text in reversed(list(enumerate(self.texts)))}
+        return tuple(ids.get(character, 0) for character in prompt)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The texts in a row, mask and end tokens left out."""
+        special = {self.mask_token_id, *self.end_token_ids}
+        return "".join(self.texts[i] for i in token_ids if i not in special)
+
+    def token_text(self, token_id: int) -> str:
+        """The token's text."""
+        return self.texts[token_id]
+
+    def new_cache(self) -> ScriptedCache:
+        """An empty cache."""
+        return ScriptedCache()
+
+    def forward(
+        self,
+        cache: ScriptedCache,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+    ) -> Tensor:
+        """The functions' logits; see SetBlockModel.forward."""
+        self.calls.append((cache.length, len(causal_ids), len(block_ids)))
+        cache.token_ids.extend(causal_ids)
+        tokens, length = tuple(cache.token_ids), cache.length
+        rows = [
+            list(self.next_logits(tokens[:stop]))
+            for stop in range(length - num_causal_logits + 1, length + 1)
+        ]
+        if block_ids:
+            rows += [list(row) for row in self.block_logits(tokens, tuple(block_ids))]
+        return torch.tensor(rows, dtype=torch.float32)
