@@ -1,0 +1,134 @@
+"""stream(): one StepEvent per forward pass. generate(): drains it into a Trace.
+
+Knows the strategies by name and checks every argument before the first pass; knows nothing of
+how they work.
+"""
+
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+
+import torch
+import transformers
+
+from sbd_core.config import DecodeConfig
+from sbd_core.errors import ArgumentError
+from sbd_core.events import StepEvent
+from sbd_core.models.base import SetBlockModel
+from sbd_core.strategies.ntp import ntp
+from sbd_core.strategies.run import Run
+from sbd_core.strategies.sbd import sbd
+from sbd_core.strategies.verify import verify
+from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
+from sbd_core.version import VERSION
+
+Prompt = str | Sequence[int]
+
+
+def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterator[StepEvent]:
+    """Decode, yielding one event per forward pass as it is made.
+
+    prompt: text, wrapped in the model's chat template unless config.is_raw_prompt, or token
+    ids, taken as they are. Raises ArgumentError at the call, before any pass.
+    """
+    run = Run(model, prompt_token_ids(model, prompt, config), config)
+    match config.strategy:
+        case "ntp":
+            return ntp(run)
+        case "sbd":
+            return sbd(run)
+        case "verify":
+            return verify(run)
+
+
+def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
+    """Decode to the end. Raises as stream() does."""
+    return make_trace(model, prompt, config, stream(model, prompt, config))
+
+
+def make_trace(
+    model: SetBlockModel, prompt: Prompt, config: DecodeConfig, events: Iterable[StepEvent]
+) -> Trace:
+    """The trace of events that stream() gave for the same arguments, all of them or some."""
+    done = tuple(events)
+    prompt_ids = prompt_token_ids(model, prompt, config)
+    answer = committed_token_ids(done)
+    mentioned = {*mentioned_token_ids(done), *prompt_ids}
+    return Trace(
+        model=model.name,
+        config=config,
+        prompt=prompt if isinstance(prompt, str) else "",
+        prompt_token_ids=prompt_ids,
+        events=done,
+        tokens={token_id: model.token_text(token_id) for token_id in sorted(mentioned)},
+        text=model.decode(answer),
+        finish=_finish(model, config, answer),
+        versions=versions(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """What a result depends on besides model and config."""
+    return {
+        "sbd_core": VERSION,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "transformers": transformers.__version__,
+    }
+
+
+def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:
+    """The ids the model will read. Raises ArgumentError naming what does not fit the model."""
+    _check_strategy(model, config)
+    if isinstance(prompt, str):
+        if not prompt.strip():
+            raise ArgumentError("prompt", "must not be empty", prompt)
+        # A token is at least one byte of text for any tokenizer this package trains or meets;
+        # encoding a text far beyond the model's reach would only burn time.
+        if model.max_positions and len(prompt) > 100 * model.max_positions:
+            rule = f"must be at most {100 * model.max_positions} characters for {model.name}"
+            raise ArgumentError("prompt", rule, f"{len(prompt)} characters")
+        token_ids = model.encode(prompt, config.is_raw_prompt)
+    else:
+        token_ids = tuple(prompt)
+        for token_id in token_ids:
+            _check_token(model, "prompt", token_id)
+    if not token_ids:
+        raise ArgumentError("prompt", "must hold at least one token", prompt)
+    length = len(token_ids) + config.max_new_tokens
+    if model.max_positions is not None and length > model.max_positions:
+        rule = (
+            f"prompt tokens and max_new_tokens together must be at most {model.max_positions}, "
+            f"the reach of {model.name}"
+        )
+        raise ArgumentError("prompt", rule, f"{len(token_ids)} + {config.max_new_tokens}")
+    return token_ids
+
+
+def _check_strategy(model: SetBlockModel, config: DecodeConfig) -> None:
+    if config.strategy == "ntp":
+        return
+    if model.mask_token_id is None:
+        rule = f"must be ntp, as the tokenizer of {model.name} has no mask token"
+        raise ArgumentError("strategy", rule, config.strategy)
+    if model.block_range is not None and not config.allows_untrained_block_size:
+        low, high = model.block_range
+        if not low <= config.block_size <= high:
+            rule = f"must be from {low} to {high}, the sizes {model.name} was trained on"
+            raise ArgumentError("block_size", rule, config.block_size)
+    for offset, token_id in config.pinned.items():
+        _check_token(model, f"pinned[{offset}]", token_id)
+        if token_id == model.mask_token_id:
+            raise ArgumentError(f"pinned[{offset}]", "must not be the mask token", token_id)
+
+
+def _check_token(model: SetBlockModel, argument: str, token_id: object) -> None:
+    is_integer = isinstance(token_id, int) and not isinstance(token_id, bool)
+    if not is_integer or not 0 <= token_id < model.vocabulary_size:  # type: ignore[operator]
+        rule = f"must hold token ids from 0 to {model.vocabulary_size - 1}"
+        raise ArgumentError(argument, rule, token_id)
+
+
+def _finish(model: SetBlockModel, config: DecodeConfig, answer: Sequence[int]) -> Finish:
+    if answer and answer[-1] in model.end_token_ids:
+        return "end_of_sequence"
+    return "length" if len(answer) >= config.max_new_tokens else "stopped"

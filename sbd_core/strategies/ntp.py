@@ -1,0 +1,24 @@
+"""Next-token prediction: one token a pass, with a KV cache. The baseline."""
+
+from collections.abc import Iterator
+
+from sbd_core.events import Reveal, Span, StepEvent
+from sbd_core.strategies.run import Run, hindsight_of, six
+
+
+def ntp(run: Run) -> Iterator[StepEvent]:
+    """The prompt's pass already gives the first token, so N tokens take N passes."""
+    causal_ids = list(run.prompt_ids)
+    while not run.is_finished:
+        candidates = run.candidates(run.forward(causal_ids, (), 1))
+        assert candidates.distribution is not None
+        position, token_id = len(run.answer), int(candidates.token_ids[0])
+        probability = six(float(candidates.distribution[0, token_id]))
+        yield run.event(
+            block=Span(position, 1),
+            masked=run.recorded(candidates, [0], position),
+            reveals=(Reveal(position, token_id, 0, probability),),
+            committed=[token_id],
+            hindsight=hindsight_of([token_id], candidates.distribution, position),
+        )
+        causal_ids = [token_id]

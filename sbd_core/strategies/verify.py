@@ -1,0 +1,90 @@
+"""Lossless drafting with the masked head (after TiDAR, arXiv 2511.08923).
+
+One pass checks the current draft causally and drafts the next block. At temperature 0 the
+answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
+et al., arXiv 2211.17192) keeps NTP's distribution.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from sbd_core.events import MaskedPosition, Reveal, Span, StepEvent
+from sbd_core.strategies.run import Run, cut_after_end, hindsight_of
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Guesses for the positions after the exact tokens; distributions (tokens, vocab)."""
+
+    token_ids: list[int]
+    distributions: Tensor | None
+
+
+NOTHING = Draft([], None)
+
+
+def verify(run: Run) -> Iterator[StepEvent]:
+    """Each pass adds the accepted draft and one exact token, so at least one token."""
+    assert run.model.mask_token_id is not None
+    exact_ids, draft = list(run.prompt_ids), NOTHING
+    while not run.is_finished:
+        start, num_drafted = len(run.answer), len(draft.token_ids)
+        size = _block_size(run, num_drafted)
+        block_ids = [run.model.mask_token_id] * size
+        logits = run.forward([*exact_ids, *draft.token_ids], block_ids, num_drafted + 1)
+        causal = run.distributions(logits[: num_drafted + 1])
+        tokens = _checked(run, draft, causal)
+        is_all_accepted = len(tokens) == num_drafted + 1
+        run.cache.truncate(run.cache.length - num_drafted + len(tokens) - 1)
+        tokens = cut_after_end(tokens, run.model.end_token_ids)
+        block, draft = Span(start + num_drafted, size), NOTHING
+        masked: tuple[MaskedPosition, ...] = ()
+        if is_all_accepted and size:
+            candidates = run.candidates(logits[num_drafted + 1 :])
+            masked = run.recorded(candidates, range(size), block.start)
+            assert candidates.distribution is not None
+            # The block's first position is the exact token this pass ends with.
+            draft = Draft(candidates.token_ids[1:].tolist(), candidates.distribution[1:])
+        hindsight = hindsight_of(tokens, causal[: len(tokens)], start)
+        yield run.event(
+            block=block,
+            masked=masked,
+            reveals=tuple(
+                Reveal(h.position, h.token_id, rank, h.probability)
+                for rank, h in enumerate(hindsight)
+            ),
+            committed=tokens,
+            draft=draft.token_ids,
+            hindsight=hindsight,
+        )
+        exact_ids = tokens[-1:]
+
+
+def _block_size(run: Run, num_drafted: int) -> int:
+    """Masks worth feeding: the block's first position is known exactly, so 1 is no use."""
+    size = min(run.config.block_size, run.num_left - num_drafted)
+    return size if size > 1 else 0
+
+
+def _checked(run: Run, draft: Draft, causal: Tensor) -> list[int]:
+    """Accepted draft tokens and one more from the causal head; causal (tokens + 1, vocab)."""
+    if run.config.temperature == 0:
+        best = causal.argmax(dim=-1).tolist()
+        for index, token_id in enumerate(draft.token_ids):
+            if token_id != best[index]:
+                return best[: index + 1]
+        return best
+    accepted: list[int] = []
+    for index, token_id in enumerate(draft.token_ids):
+        assert draft.distributions is not None
+        wanted, drafted = causal[index], draft.distributions[index]
+        chance = torch.rand((), generator=run.generator)
+        if chance * drafted[token_id] < wanted[token_id]:
+            accepted.append(token_id)
+            continue
+        rest = (wanted - drafted).clamp(min=0)
+        return [*accepted, int(torch.multinomial(rest, 1, generator=run.generator))]
+    return [*accepted, int(torch.multinomial(causal[-1], 1, generator=run.generator))]
