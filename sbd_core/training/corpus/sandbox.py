@@ -1,0 +1,169 @@
+"""Runs untrusted Python functions in a separate, starved process. Knows no task.
+
+The process gets the inputs, never the expected values, and reports what `solve` returned.
+Only the parent compares, on bytes, so nothing the candidate overrides can forge equality.
+Layers: isolated interpreter, limits on time, memory, files and processes, user `nobody` when
+started by root, an audit hook, and builtins without files. It stops what a language model
+writes by accident or guess; it is not a boundary against a determined attacker.
+"""
+
+import os
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+TIME_LIMIT_SECONDS = 2
+MEMORY_LIMIT_BYTES = 512 * 2**20
+MAX_SOURCE_CHARACTERS = 4000
+
+# Runs in the child: the stdin is a literal the parent wrote, hence the eval.
+CHILD = r"""
+import builtins, collections, functools, itertools, math, os, re, resource, string, sys
+def main():
+    token, source, inputs, seconds, memory = eval(sys.stdin.buffer.read())
+    for name, limit in (("CPU", seconds), ("AS", memory), ("FSIZE", 0), ("CORE", 0),
+                        ("NPROC", 0), ("NOFILE", 3)):
+        resource.setrlimit(getattr(resource, "RLIMIT_" + name), (limit, limit))
+    if os.geteuid() == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+        except OSError:
+            pass  # A container may forbid it; the other layers stay.
+    modules = {m.__name__: m for m in (collections, functools, itertools, math, re, string)}
+    def load(name, *rest):
+        if name in modules:
+            return modules[name]
+        raise ImportError(name)
+    denied = {"open", "input", "breakpoint", "exit", "quit", "help"}
+    allowed = {k: v for k, v in vars(builtins).items() if k not in denied}
+    allowed["__import__"] = load
+    allowed_events = {"compile", "exec", "builtins.id"}
+    write, show, kind, leave = os.write, ascii, type, os._exit
+    plain = (int, float, bool, str, kind(None))
+    def is_plain(value):
+        if kind(value) is list:
+            for item in value:
+                if not is_plain(item):
+                    return False
+            return True
+        for one in plain:
+            if kind(value) is one:
+                return True
+        return False
+    def guard(event, arguments):
+        if event not in allowed_events:
+            raise PermissionError(event)
+    sys.addaudithook(guard)
+    space = {"__builtins__": allowed, "__name__": "candidate"}
+    exec(compile(source, "candidate", "exec"), space)
+    solve = space["solve"]
+    parts = []
+    for value in inputs:
+        result = solve(value)
+        if not is_plain(result):
+            leave(1)
+        parts.append(show(result))
+    sys.stdout.flush()
+    write(1, (token + "\n".join(parts)).encode())
+    leave(0)
+main()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A candidate defining `solve(value)`, with the inputs and what it must return for each.
+
+    Inputs and expected values are built of int, float, bool, str, None and lists; types count.
+    """
+
+    source: str
+    inputs: tuple[object, ...]
+    expected: tuple[object, ...]
+
+
+def passes(trial: Trial) -> bool:
+    """True when the candidate returns every expected value and writes nothing; never raises.
+
+    Takes TIME_LIMIT_SECONDS at most, plus the start of a process (about 20 ms).
+    """
+    if len(trial.source) > MAX_SOURCE_CHARACTERS:
+        return False
+    token = secrets.token_hex(8)
+    request = ascii((token, trial.source, trial.inputs, TIME_LIMIT_SECONDS, MEMORY_LIMIT_BYTES))
+    expected = (token + "\n".join(ascii(value) for value in trial.expected)).encode()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return _output(request.encode(), folder, len(expected) + 1) == expected
+    except OSError:  # No process or folder to be had: the candidate was not shown to pass.
+        return False
+
+
+def passes_each(trials: Sequence[Trial], num_workers: int = 2) -> list[bool]:
+    """`passes` of every trial, in order, `num_workers` processes at a time."""
+    with ThreadPoolExecutor(num_workers) as pool:
+        return list(pool.map(passes, trials))
+
+
+def _output(request: bytes, folder: str, limit: int) -> bytes | None:
+    """What the child wrote, cut at `limit` bytes; None if it failed or ran out of time."""
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-B", "-c", CHILD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env={},
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(request)
+        process.stdin.close()
+        deadline = time.monotonic() + TIME_LIMIT_SECONDS
+        output = _read(process.stdout.fileno(), limit, deadline)
+        if output is None:
+            return None
+        status = process.wait(max(0.0, deadline - time.monotonic()))
+        return output if status == 0 else None
+    except (BrokenPipeError, subprocess.TimeoutExpired):
+        return None
+    finally:
+        _end(process)
+
+
+def _read(descriptor: int, limit: int, deadline: float) -> bytes | None:
+    """Bytes up to the end of the pipe or `limit`; None when `deadline` comes first."""
+    output = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, selectors.EVENT_READ)
+        while len(output) < limit:
+            if not selector.select(max(0.0, deadline - time.monotonic())):
+                return None
+            part = os.read(descriptor, limit - len(output))
+            if not part:
+                break
+            output += part
+    return output
+
+
+def _end(process: subprocess.Popen) -> None:
+    """Kills the child, if it still runs, with everything in its session, and reaps it."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdout.close()
+    if not process.stdin.closed:
+        process.stdin.close()

@@ -1,0 +1,86 @@
+"""A training recipe: every number of a run, read from JSON, checked, frozen."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from sbd_core.config import require_integer, require_number
+from sbd_core.errors import ArgumentError, TrainingError
+
+Stage = Literal["ntp", "sbd"]
+RECIPES = Path(__file__).parent / "recipes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One stage of training. Lengths in tokens, rates per step.
+
+    families: corpus families, drawn uniformly. max_tokens: longer examples are left out.
+    min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
+    prompt_weight: what a prompt token counts in the NTP sum (stage ntp).
+    optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
+    The rate rises over warmup_steps, then falls to 0 as a cosine over the rest.
+    """
+
+    stage: Stage
+    families: tuple[str, ...]
+    steps: int
+    batch_size: int
+    learning_rate: float
+    warmup_steps: int
+    optimizer: Literal["adamw", "muon"] = "adamw"
+    weight_decay: float = 0.0
+    max_gradient_norm: float = 1.0
+    max_tokens: int = 256
+    min_block_size: int = 2
+    max_block_size: int = 16
+    prompt_weight: float = 1.0
+    seed: int = 0
+    # A model made from nothing, when there is no --init.
+    vocabulary_size: int = 2048
+    tokenizer_examples: int = 20_000
+    hidden_size: int = 192
+    num_layers: int = 6
+    num_heads: int = 6
+    feed_forward_size: int = 512
+    max_positions: int = 1024
+
+    def __post_init__(self) -> None:
+        if self.stage not in ("ntp", "sbd"):
+            raise ArgumentError("stage", "must be one of ntp, sbd", self.stage)
+        if self.optimizer not in ("adamw", "muon"):
+            raise ArgumentError("optimizer", "must be one of adamw, muon", self.optimizer)
+        for name in ("steps", "batch_size", "max_tokens", "vocabulary_size", "tokenizer_examples"):
+            require_integer(name, getattr(self, name), 1)
+        for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
+            require_integer(name, getattr(self, name), 1)
+        require_integer("warmup_steps", self.warmup_steps, 0)
+        require_integer("min_block_size", self.min_block_size, 1)
+        require_integer("max_block_size", self.max_block_size, self.min_block_size)
+        require_number("learning_rate", self.learning_rate, 0)
+        require_number("prompt_weight", self.prompt_weight, 0)
+        object.__setattr__(self, "families", tuple(self.families))
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain JSON data; read_recipe reads it back."""
+        return asdict(self)
+
+
+def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
+    """The recipe in `path` (default: the stage's own), with `changes` on top.
+
+    Raises ArgumentError for a field out of its rule, TrainingError for an unreadable file.
+    """
+    if stage not in ("ntp", "sbd"):
+        raise ArgumentError("stage", "must be one of ntp, sbd", stage)
+    source = path or RECIPES / f"{stage}.json"
+    try:
+        data = json.loads(source.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise TrainingError(f"recipe {source}: cannot be read: {error}") from error
+    known = {field.name for field in fields(Recipe)}
+    unknown = sorted(set(data) - known)
+    if unknown:
+        raise TrainingError(f"recipe {source}: unknown field {unknown[0]}")
+    return Recipe(**{**data, **changes, "stage": stage})
