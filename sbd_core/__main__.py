@@ -1,0 +1,39 @@
+"""The command line: `python -m sbd_core COMMAND`.
+
+Exit status: 0 done, 2 bad arguments (one line on standard error), 130 stopped with Ctrl-C.
+"""
+
+import argparse
+import os
+import sys
+
+from sbd_core.commands import evaluate, generate, train
+from sbd_core.errors import SetBlockDecodingError
+
+COMMANDS = {"generate": generate, "train": train, "evaluate": evaluate}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one command; the exit status comes back."""
+    parser = argparse.ArgumentParser(prog="sbd_core", description="Set Block Decoding")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in COMMANDS.items():
+        module.add_arguments(commands.add_parser(name, help=module.HELP))
+    arguments = parser.parse_args(words)
+    try:
+        COMMANDS[arguments.command].run(arguments)
+        sys.stdout.flush()
+    except SetBlockDecodingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output went away; Python would complain again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

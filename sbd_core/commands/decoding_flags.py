@@ -1,0 +1,64 @@
+"""The flags every decoding command shares, and the DecodeConfig they mean."""
+
+import argparse
+from typing import Any
+
+from sbd_core.config import SOLVERS, DecodeConfig, make_solver
+from sbd_core.errors import ArgumentError
+
+# flag of the command line -> field of a solver
+SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Model and decoding flags."""
+    parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
+    parser.add_argument("--strategy", default="sbd", help="sbd, ntp or verify")
+    parser.add_argument("--solver", default="entropy-bound", help=", ".join(SOLVERS))
+    parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")
+    parser.add_argument("--tau", type=float, help="threshold of confidence-threshold")
+    parser.add_argument("--factor", type=float, help="factor of the solver of that name")
+    parser.add_argument("--reveals", type=int, help="k of top-k, random and left-to-right")
+    parser.add_argument("--by", help="order of top-k: confidence, entropy or margin")
+    parser.add_argument("--block-size", type=int, default=16)
+    parser.add_argument("--max-new-tokens", type=int, default=256)
+    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
+    """The config the flags mean. Raises ArgumentError."""
+    given = {
+        field: getattr(arguments, flag)
+        for flag, field in SOLVER_FLAGS.items()
+        if getattr(arguments, flag) is not None
+    }
+    return DecodeConfig(
+        strategy=arguments.strategy,
+        solver=make_solver(arguments.solver, given),
+        block_size=arguments.block_size,
+        max_new_tokens=arguments.max_new_tokens,
+        temperature=arguments.temperature,
+        seed=arguments.seed,
+        allows_untrained_block_size=arguments.any_block_size,
+        **more,
+    )
+
+
+def pins(texts: list[str]) -> dict[int, int]:
+    """["3=17"] -> {3: 17}. Raises ArgumentError."""
+    pinned = {}
+    for text in texts:
+        offset, _, token_id = text.partition("=")
+        if not (
+            offset.isascii() and offset.isdigit() and token_id.isascii() and token_id.isdigit()
+        ):
+            raise ArgumentError("pin", "must be OFFSET=TOKEN_ID, two whole numbers", text)
+        pinned[int(offset)] = int(token_id)
+    return pinned

@@ -1,0 +1,94 @@
+"""`evaluate`: accuracy and forward passes on held-out examples."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sbd_core.commands import decoding_flags
+from sbd_core.config import DecodeConfig, require_integer
+from sbd_core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from sbd_core.evaluation.scoring import Score
+    from sbd_core.models.base import SetBlockModel
+
+HELP = "measure accuracy and forward passes on held-out examples"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `evaluate`."""
+    parser.add_argument("--suite", default="all", help="families, comma-separated, or all")
+    parser.add_argument("--split", default="test", help="test or train")
+    parser.add_argument("--limit", type=int, default=100, help="examples per family")
+    parser.add_argument(
+        "--table", action="store_true", help="NTP, SBD at two gammas and verify, row by row"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
+    decoding_flags.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Decode, check, print a table. Raises our errors."""
+    config = decoding_flags.decode_config(arguments, top_k_recorded=0)
+    require_integer("limit", arguments.limit, 1)
+    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
+        raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
+    from sbd_core.evaluation import report
+    from sbd_core.files import write_text
+    from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
+    from sbd_core.training.corpus import FAMILIES, family
+
+    names = list(FAMILIES) if arguments.suite == "all" else arguments.suite.split(",")
+    for name in names:
+        family(name)
+    model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    label = f"{config.strategy}"
+    configs = report.table_configs(config) if arguments.table else {label: config}
+    rows = _measure(model, names, configs, arguments)
+    print(report.as_text(rows))
+    folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
+    result = {
+        "model": model.name,
+        "split": arguments.split,
+        "seed": arguments.seed,
+        "block_size": config.block_size,
+        "rows": {
+            row: {"mean": report.summary(scores), "families": [s.to_data() for s in scores]}
+            for row, scores in rows.items()
+        },
+        "circumstances": report.circumstances(folder),
+    }
+    if arguments.out is not None:
+        write_text(arguments.out, json.dumps(result, indent=1) + "\n")
+    if arguments.json:
+        print(json.dumps(result))
+
+
+def _measure(
+    model: "SetBlockModel",
+    names: list[str],
+    configs: dict[str, DecodeConfig],
+    arguments: argparse.Namespace,
+) -> dict[str, list["Score"]]:
+    """Scores of every row and family, rows interleaved per example so that all share a load."""
+    from tqdm import tqdm
+
+    from sbd_core.decoder import generate
+    from sbd_core.evaluation.scoring import held_out, score
+
+    suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
+    rows: dict[str, list[Any]] = {row: [] for row in configs}
+    bar = tqdm(total=len(configs) * len(names) * arguments.limit, unit="answer")
+    for config in configs.values():
+        generate(model, suites[names[0]][0].prompt, config)
+    for name, items in suites.items():
+        traces: dict[str, list[Any]] = {row: [] for row in configs}
+        for example in items:
+            for row, config in configs.items():
+                traces[row].append(generate(model, example.prompt, config))
+                bar.update()
+        for row in configs:
+            rows[row].append(score(name, items, traces[row]))
+    bar.close()
+    return rows

@@ -1,0 +1,1 @@
+"""Measuring accuracy and forward passes on held-out examples of the corpus."""

@@ -1,0 +1,88 @@
+"""Evaluation results as a table for people and as data that names machine and versions."""
+
+import hashlib
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.decoder import versions
+from sbd_core.evaluation.scoring import Score
+
+# The rows of the paper's Table 1, with its gammas for reasoning, and the lossless strategy.
+TABLE = {
+    "NTP": ("ntp", EntropyBound()),
+    "SBD gamma 0.1": ("sbd", EntropyBound(gamma=0.1)),
+    "SBD gamma 0.35": ("sbd", EntropyBound(gamma=0.35)),
+    "verify": ("verify", EntropyBound()),
+}
+
+
+def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """One config a row of the table, all else as in `base`."""
+    return {
+        row: DecodeConfig(
+            strategy=strategy,  # type: ignore[arg-type]
+            solver=solver,
+            block_size=base.block_size,
+            max_new_tokens=base.max_new_tokens,
+            temperature=base.temperature,
+            seed=base.seed,
+            top_k_recorded=base.top_k_recorded,
+            allows_untrained_block_size=base.allows_untrained_block_size,
+        )
+        for row, (strategy, solver) in TABLE.items()
+    }
+
+
+def summary(scores: Sequence[Score]) -> dict[str, float]:
+    """Means over families."""
+    return {
+        "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
+        "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
+        "tokens_per_second": round(sum(s.tokens_per_second for s in scores) / len(scores), 1),
+    }
+
+
+def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
+    """A table: one line a row, accuracy (and tokens a pass) per family and their mean."""
+    names = [score.family for score in next(iter(rows.values()))]
+    lines = [f"{'':<16}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
+    for row, scores in rows.items():
+        mean = summary(scores)
+        cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
+        cells.append((mean["accuracy"], mean["tokens_per_forward"]))
+        lines.append(
+            f"{row:<16}"
+            + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
+        )
+    return "\n".join(lines)
+
+
+def circumstances(model_folder: Path | None) -> dict[str, Any]:
+    """Machine, threads, versions and, for a folder, what weights were measured."""
+    facts: dict[str, Any] = {
+        "processor": processor_name(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        **versions(),
+    }
+    if model_folder is not None and (model_folder / "model.safetensors").is_file():
+        digest = hashlib.sha256((model_folder / "model.safetensors").read_bytes())
+        facts["weights_sha256"] = digest.hexdigest()
+    return facts
+
+
+def processor_name() -> str:
+    """The processor as the system names it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

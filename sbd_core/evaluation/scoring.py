@@ -1,0 +1,83 @@
+"""Decoding held-out examples under one config, and what came of it, per family."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from sbd_core.trace import Trace
+from sbd_core.training.corpus import Example, examples, family
+
+Z_95 = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One family under one config. accuracy and its 95 % Wilson interval are shares.
+
+    tokens_per_forward is the NFE speed-up, all tokens over all forwards, prefills included;
+    tokens_per_second is of engine time, all tokens over all seconds.
+    """
+
+    family: str
+    num_examples: int
+    accuracy: float
+    accuracy_low: float
+    accuracy_high: float
+    num_tokens: int
+    num_forwards: int
+    tokens_per_forward: float
+    tokens_per_second: float
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain JSON data, rounded for reading."""
+        return {
+            name: round(value, 4) if isinstance(value, float) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def held_out(name: str, limit: int, seed: int, split: str) -> list[Example]:
+    """The first `limit` distinct examples of a family's split. Raises ArgumentError."""
+    stream = examples(seed, split, [name])  # type: ignore[arg-type]
+    return list(islice(_distinct(stream), limit))
+
+
+def _distinct(stream: Iterator[Example]) -> Iterator[Example]:
+    seen: set[str] = set()
+    for example in stream:
+        if example.prompt not in seen:
+            seen.add(example.prompt)
+            yield example
+
+
+def score(name: str, items: Sequence[Example], traces: Sequence[Trace]) -> Score:
+    """Check every answer and add up. items and traces of equal length, at least one."""
+    check = family(name).check
+    num_right = sum(
+        check(example, trace.text) for example, trace in zip(items, traces, strict=True)
+    )
+    num_tokens = sum(trace.num_tokens for trace in traces)
+    num_forwards = sum(trace.num_forwards for trace in traces)
+    low, high = wilson_interval(num_right, len(items))
+    return Score(
+        family=name,
+        num_examples=len(items),
+        accuracy=num_right / len(items),
+        accuracy_low=low,
+        accuracy_high=high,
+        num_tokens=num_tokens,
+        num_forwards=num_forwards,
+        tokens_per_forward=num_tokens / num_forwards,
+        tokens_per_second=num_tokens / sum(trace.seconds for trace in traces),
+    )
+
+
+def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
+    """95 % interval of a share (Wilson 1927)."""
+    share, z2 = num_right / num_all, Z_95**2
+    middle = (share + z2 / (2 * num_all)) / (1 + z2 / num_all)
+    spread = Z_95 * math.sqrt(share * (1 - share) / num_all + z2 / (4 * num_all**2))
+    spread /= 1 + z2 / num_all
+    return max(0.0, middle - spread), min(1.0, middle + spread)
