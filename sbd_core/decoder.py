@@ -82,8 +82,8 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
     if isinstance(prompt, str):
         if not prompt.strip():
             raise ArgumentError("prompt", "must not be empty", prompt)
-        # A token is at least one byte of text for any tokenizer this package trains or meets;
-        # encoding a text far beyond the model's reach would only burn time.
+        # No tokenizer packs 100 characters into a token on average: such a text cannot fit,
+        # and encoding it to find out could take minutes.
         if model.max_positions and len(prompt) > 100 * model.max_positions:
             rule = f"must be at most {100 * model.max_positions} characters for {model.name}"
             raise ArgumentError("prompt", rule, f"{len(prompt)} characters")

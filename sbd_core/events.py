@@ -66,7 +66,8 @@ class StepEvent:
     index: 0 for the first pass. kind: "prefill" reads the prompt, "decode" every other.
     num_cached: tokens in the KV cache before the pass. num_causal: tokens this pass fed
     causally (prompt, riding-along block, draft). block: the positions predicted.
-    masked: every position of the block still masked when the pass began, left to right.
+    masked: every position of the block still masked when the pass began, left to right; none
+    after an end-of-sequence already known, which the answer will not hold.
     committed: token ids that became the answer's next tokens, left to right.
     draft: (verify) the tokens now guessed for the positions after the committed ones.
     hindsight: the causal probability of answer tokens the pass fed causally or predicted.

@@ -2,7 +2,9 @@
 
 import inspect
 import secrets
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
+from transformers.utils import logging
 
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.masks import decoding_mask
@@ -154,10 +157,11 @@ def load(
         raise ModelError(f"model: must be a folder or a hub id; there is no folder {source!r}")
     options = {"trust_remote_code": False, "local_files_only": is_folder}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source, **options)
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            source, dtype=precision, use_safetensors=True, attn_implementation="sdpa", **options
-        )
+        with bars_only_on_a_terminal():
+            tokenizer = AutoTokenizer.from_pretrained(source, **options)
+            model: Any = AutoModelForCausalLM.from_pretrained(
+                source, dtype=precision, use_safetensors=True, attn_implementation="sdpa", **options
+            )
     except LOADING_ERRORS as error:
         reason = " ".join(str(error).split())[:300]
         raise ModelError(
@@ -166,6 +170,19 @@ def load(
         ) from error
     name = Path(source).resolve().name if is_folder else source
     return HuggingFaceModel(model.to(place), tokenizer, name)
+
+
+@contextmanager
+def bars_only_on_a_terminal() -> Iterator[None]:
+    """Keep transformers' loading bars out of logs and pipes."""
+    was_enabled = logging.is_progress_bar_enabled()
+    if not sys.stderr.isatty():
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            logging.enable_progress_bar()
 
 
 def chosen_device(device: str) -> torch.device:

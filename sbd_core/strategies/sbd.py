@@ -54,11 +54,6 @@ class Block:
         self._end_ids = run.model.end_token_ids
 
     @property
-    def masked_offsets(self) -> list[int]:
-        """Offsets still masked, left to right."""
-        return [i for i, token_id in enumerate(self.token_ids) if token_id == self._mask_id]
-
-    @property
     def final_token_ids(self) -> list[int] | None:
         """What the block adds to the answer, None while a mask stands before its end."""
         known = cut_after_end(self.token_ids, self._end_ids)
@@ -67,7 +62,7 @@ class Block:
     def wanted(self) -> Tensor:
         """Bool (size,): masked, and before the first end-of-sequence known.
 
-        What stands after the end is never shown, so no pass is spent on it.
+        What stands after the end is no part of the answer, so no pass is spent on it.
         """
         before_end = cut_after_end(self.token_ids, self._end_ids)
         return torch.tensor(
@@ -123,13 +118,14 @@ def _decode_block(
         logits = run.forward(riders.token_ids, block.token_ids, num_riders)
         hindsight = riders.arrive(run.distributions(logits[:num_riders])) if num_riders else ()
         candidates = run.candidates(logits[num_riders:])
-        masked_offsets = block.masked_offsets
-        order = reveal_order(run.config.solver, candidates, block.wanted(), run.generator)
+        is_wanted = block.wanted()
+        masked = run.recorded(candidates, is_wanted.nonzero()[:, 0].tolist(), block.span.start)
+        order = reveal_order(run.config.solver, candidates, is_wanted, run.generator)
         reveals = block.reveal(order, candidates)
         final = block.final_token_ids
         yield run.event(
             block=block.span,
-            masked=run.recorded(candidates, masked_offsets, block.span.start),
+            masked=masked,
             reveals=reveals,
             committed=[*waiting, *(final or ())],
             hindsight=hindsight,

@@ -47,7 +47,8 @@ def verify(run: Run) -> Iterator[StepEvent]:
             masked = run.recorded(candidates, range(size), block.start)
             assert candidates.distribution is not None
             # The block's first position is the exact token this pass ends with.
-            draft = Draft(candidates.token_ids[1:].tolist(), candidates.distribution[1:])
+            guesses = cut_after_end(candidates.token_ids[1:].tolist(), run.model.end_token_ids)
+            draft = Draft(guesses, candidates.distribution[1 : len(guesses) + 1])
         hindsight = hindsight_of(tokens, causal[: len(tokens)], start)
         yield run.event(
             block=block,
@@ -86,5 +87,7 @@ def _checked(run: Run, draft: Draft, causal: Tensor) -> list[int]:
             accepted.append(token_id)
             continue
         rest = (wanted - drafted).clamp(min=0)
-        return [*accepted, int(torch.multinomial(rest, 1, generator=run.generator))]
+        # Two distributions equal up to rounding leave nothing; either is then right.
+        source = rest if rest.sum() > 0 else wanted
+        return [*accepted, int(torch.multinomial(source, 1, generator=run.generator))]
     return [*accepted, int(torch.multinomial(causal[-1], 1, generator=run.generator))]
