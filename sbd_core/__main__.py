@@ -7,10 +7,10 @@ import argparse
 import os
 import sys
 
-from sbd_core.commands import evaluate, generate, train
+from sbd_core.commands import evaluate, generate, roofline, train
 from sbd_core.errors import SetBlockDecodingError
 
-COMMANDS = {"generate": generate, "train": train, "evaluate": evaluate}
+COMMANDS = {"generate": generate, "train": train, "evaluate": evaluate, "roofline": roofline}
 
 
 def main(words: list[str] | None = None) -> int:
