@@ -7,10 +7,16 @@ import argparse
 import os
 import sys
 
-from sbd_core.commands import evaluate, generate, roofline, train
+from sbd_core.commands import bench, evaluate, generate, roofline, train
 from sbd_core.errors import SetBlockDecodingError
 
-COMMANDS = {"generate": generate, "train": train, "evaluate": evaluate, "roofline": roofline}
+COMMANDS = {
+    "generate": generate,
+    "train": train,
+    "evaluate": evaluate,
+    "bench": bench,
+    "roofline": roofline,
+}
 
 
 def main(words: list[str] | None = None) -> int:

@@ -1,0 +1,1 @@
+"""Measuring wall-clock: our strategies beside transformers generate(), in one process."""
