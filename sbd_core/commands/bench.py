@@ -43,8 +43,10 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.evaluation.report import circumstances
     from sbd_core.files import write_text
     from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
+    from sbd_core.models.threads import choose_threads
 
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    choose_threads(model.num_parameters)
     with other_load() as load_of_others:
         rows, left_out = _rows(model, arguments)
         forwards = _forwards(model)

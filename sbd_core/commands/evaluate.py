@@ -37,13 +37,15 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.evaluation import report
     from sbd_core.files import write_text
     from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
+    from sbd_core.models.threads import choose_threads
     from sbd_core.training.corpus import FAMILIES, family
 
     names = list(FAMILIES) if arguments.suite == "all" else arguments.suite.split(",")
     for name in names:
         family(name)
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
-    label = f"{config.strategy}"
+    choose_threads(model.num_parameters)
+    label = config.strategy
     configs = report.table_configs(config) if arguments.table else {label: config}
     rows = _measure(model, names, configs, arguments)
     print(report.as_text(rows))

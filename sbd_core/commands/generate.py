@@ -46,8 +46,10 @@ def run(arguments: argparse.Namespace) -> None:
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoder import make_trace, stream
     from sbd_core.models.huggingface import load
+    from sbd_core.models.threads import choose_threads
 
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    choose_threads(model.num_parameters)
     events = stream(model, prompt, config)
     shown = events if arguments.json else _print_text(model, events)
     trace = make_trace(model, prompt, config, shown)

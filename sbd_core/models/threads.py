@@ -1,0 +1,16 @@
+"""How many threads a decode on the CPU should use: a choice for programs, not for libraries."""
+
+import torch
+
+SMALL_MODEL_PARAMETERS = 20_000_000
+
+
+def choose_threads(num_parameters: int) -> None:
+    """Set torch to one thread for a small model on the CPU, else leave its own choice.
+
+    A pass of a few million parameters is too short to share: a second thread gains little on
+    an idle machine, and waits for its partner, many times the pass itself, on a busy one.
+    Called by the command line and by the page, never by load(), as the setting is global.
+    """
+    if num_parameters < SMALL_MODEL_PARAMETERS:
+        torch.set_num_threads(1)
