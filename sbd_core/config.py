@@ -4,6 +4,7 @@ Standard library only. Knows nothing of tensors, models or how a rule is carried
 """
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -18,7 +19,9 @@ def require_number(argument: str, value: object, low: float, high: float = math.
     """Raise ArgumentError unless `value` is a finite int or float in [low, high]."""
     rule = f"must be a finite number >= {low:g}" + ("" if high == math.inf else f" and <= {high:g}")
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or not low <= value <= high:  # type: ignore[arg-type,operator]
+    # NaN fails every comparison; infinities and huge ints lie beyond the largest float.
+    top = min(high, sys.float_info.max)
+    if not is_number or not low <= value <= top:  # type: ignore[operator]
         raise ArgumentError(argument, rule, value)
 
 

@@ -82,6 +82,8 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
     if isinstance(prompt, str):
         if not prompt.strip():
             raise ArgumentError("prompt", "must not be empty", prompt)
+        if not prompt.isascii() and any("\ud800" <= character <= "\udfff" for character in prompt):
+            raise ArgumentError("prompt", "must be Unicode text without lone surrogates", prompt)
         # No tokenizer packs 100 characters into a token on average: such a text cannot fit,
         # and encoding it to find out could take minutes.
         if model.max_positions and len(prompt) > 100 * model.max_positions:
@@ -89,7 +91,11 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
             raise ArgumentError("prompt", rule, f"{len(prompt)} characters")
         token_ids = model.encode(prompt, config.is_raw_prompt)
     else:
-        token_ids = tuple(prompt)
+        try:
+            token_ids = tuple(prompt)
+        except TypeError as error:
+            rule = "must be text or a sequence of token ids"
+            raise ArgumentError("prompt", rule, prompt) from error
         for token_id in token_ids:
             _check_token(model, "prompt", token_id)
     if not token_ids:

@@ -40,5 +40,9 @@ def shown(value: object) -> str:
     """`value` on one line, shortened, every unprintable character escaped."""
     if isinstance(value, str) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]!a}... ({len(value)} characters)"
-    text = ascii(value)
+    try:
+        text = ascii(value)
+    except (ValueError, RecursionError):
+        # An int of thousands of digits, or lists nested thousands deep.
+        return f"{type(value).__name__} too large to show"
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

@@ -36,8 +36,10 @@ class Candidates:
         """
         require_number("temperature", temperature, 0)
         distribution = probabilities(logits, temperature)
-        top, top_ids = distribution.topk(min(2, distribution.shape[-1]), dim=-1)
-        token_ids = top_ids[:, 0] if temperature == 0 else sample(distribution, generator)
+        top = distribution.topk(min(2, distribution.shape[-1]), dim=-1).values
+        # Of the logits, not of the softmax, which may round two of them to one probability.
+        best = logits.argmax(dim=-1)
+        token_ids = best if temperature == 0 else sample(distribution, generator)
         return cls(
             token_ids=token_ids,
             probability=top[:, 0],
@@ -56,7 +58,10 @@ def probabilities(logits: Tensor, temperature: float) -> Tensor:
         raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
     # Shifted first: a large logit over a small temperature would overflow to inf - inf.
     shifted = logits.float() - logits.float().amax(dim=-1, keepdim=True)
-    distribution = (shifted / temperature if temperature > 0 else shifted).softmax(dim=-1)
+    if temperature > 0:
+        # In fp64, as any temperature a float can hold must neither vanish nor overflow.
+        shifted = (shifted.double() / temperature).float()
+    distribution = shifted.softmax(dim=-1)
     if distribution.isnan().any():
         raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
     return distribution

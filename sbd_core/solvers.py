@@ -103,6 +103,8 @@ def reveal_order(
             return [masked[index] for index in shuffle[:k]]
         case LeftToRight(k):
             return masked[:k]
+        case _:
+            raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
 
 
 def _ascending(masked: list[int], measure: Tensor) -> list[int]:

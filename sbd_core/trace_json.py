@@ -162,6 +162,8 @@ class _Node:
     def string(self) -> str:
         if not isinstance(self.value, str):
             raise self.wrong("must be a string")
+        if any("\ud800" <= character <= "\udfff" for character in self.value):
+            raise self.wrong("must be Unicode text without lone surrogates")
         return self.value
 
     def one_of(self, allowed: tuple[Any, ...]) -> Any:
@@ -181,11 +183,11 @@ def _config(node: _Node) -> DecodeConfig:
         return DecodeConfig(
             strategy=node.value_of("strategy"),
             solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
-            block_size=node.at("block_size").integer(),
-            max_new_tokens=node.at("max_new_tokens").integer(),
-            temperature=node.at("temperature").number(),
-            seed=node.at("seed").value,
-            top_k_recorded=node.at("top_k_recorded").integer(),
+            block_size=node.value_of("block_size"),
+            max_new_tokens=node.value_of("max_new_tokens"),
+            temperature=node.value_of("temperature"),
+            seed=node.value_of("seed"),
+            top_k_recorded=node.value_of("top_k_recorded"),
             pinned={
                 pair.items(2)[0].integer(): pair.items(2)[1].integer()
                 for pair in node.at("pinned").items()
@@ -193,8 +195,8 @@ def _config(node: _Node) -> DecodeConfig:
             is_raw_prompt=node.at("is_raw_prompt").boolean(),
             allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
         )
-    except (ArgumentError, TypeError) as error:
-        raise TraceError(f"{node.path}: {error}") from error
+    except ArgumentError as error:
+        raise TraceError(f"{node.path}.{error}") from error
 
 
 def _tokens(node: _Node) -> dict[int, str]:

@@ -1,6 +1,7 @@
 """The flags every decoding command shares, and the DecodeConfig they mean."""
 
 import argparse
+import re
 from typing import Any
 
 from sbd_core.config import SOLVERS, DecodeConfig, make_solver
@@ -56,9 +57,7 @@ def pins(texts: list[str]) -> dict[int, int]:
     pinned = {}
     for text in texts:
         offset, _, token_id = text.partition("=")
-        if not (
-            offset.isascii() and offset.isdigit() and token_id.isascii() and token_id.isdigit()
-        ):
+        if not all(re.fullmatch("[0-9]{1,15}", number) for number in (offset, token_id)):
             raise ArgumentError("pin", "must be OFFSET=TOKEN_ID, two whole numbers", text)
         pinned[int(offset)] = int(token_id)
     return pinned

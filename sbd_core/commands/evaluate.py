@@ -45,8 +45,9 @@ def run(arguments: argparse.Namespace) -> None:
         family(name)
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
     choose_threads(model.num_parameters)
-    label = config.strategy
-    configs = report.table_configs(config) if arguments.table else {label: config}
+    configs: dict[str, DecodeConfig] = {config.strategy: config}
+    if arguments.table:
+        configs = report.table_configs(config)
     rows = _measure(model, names, configs, arguments)
     print(report.as_text(rows))
     folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT

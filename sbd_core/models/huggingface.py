@@ -1,6 +1,7 @@
 """Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
 
 import inspect
+import os
 import secrets
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
 from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
@@ -19,13 +22,22 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.masks import decoding_mask
 from sbd_core.models.pieces import piece_text
 
 DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-LOADING_ERRORS = (OSError, ValueError, RuntimeError, KeyError, ImportError, TypeError)
+LOADING_ERRORS = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    KeyError,
+    ImportError,
+    TypeError,
+    SafetensorError,
+    StrictDataclassError,
+)
 
 
 class HuggingFaceCache:
@@ -151,23 +163,35 @@ def load(
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
     place = chosen_device(device)
     precision: Any = chosen_dtype(dtype, place)
-    is_folder = Path(source).is_dir()
+    is_folder = os.path.isdir(source)
     # "name" and "owner/name" may be hub ids; anything else can only be a folder.
     if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
-        raise ModelError(f"model: must be a folder or a hub id; there is no folder {source!r}")
+        raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(source)}")
     options = {"trust_remote_code": False, "local_files_only": is_folder}
     try:
         with bars_only_on_a_terminal():
             tokenizer = AutoTokenizer.from_pretrained(source, **options)
-            model: Any = AutoModelForCausalLM.from_pretrained(
-                source, dtype=precision, use_safetensors=True, attn_implementation="sdpa", **options
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
+                source,
+                dtype=precision,
+                use_safetensors=True,
+                attn_implementation="sdpa",
+                output_loading_info=True,
+                **options,
             )
+            model, report = loaded
     except LOADING_ERRORS as error:
         reason = " ".join(str(error).split())[:300]
         raise ModelError(
             f"model: must be a folder or hub id of a transformers causal LM with safetensors; "
-            f"{source!r} is not: {reason}"
+            f"{shown(source)} is not: {reason}"
         ) from error
+    # transformers fills weights that are not there with chance.
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])[0]
+        raise ModelError(
+            f"model: {shown(source)} lacks weights its config names, such as {missing}"
+        )
     name = Path(source).resolve().name if is_folder else source
     return HuggingFaceModel(model.to(place), tokenizer, name)
 

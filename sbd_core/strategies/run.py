@@ -47,9 +47,14 @@ class Run:
         self._began = time.perf_counter()
         self._context = (self.cache.length, len(causal_ids))
         logits = self.model.forward(self.cache, causal_ids, block_ids, num_causal_logits)
-        if not (logits.amax(dim=-1) < torch.inf).all():
-            raise ModelError(f"{self.model.name}: gave logits that are NaN or infinite")
-        return forbid(logits, self.model.mask_token_id)
+        allowed = forbid(logits, self.model.mask_token_id)
+        # The maximum is NaN where any logit is, the mask token's own included.
+        if (
+            not (logits.amax(dim=-1) < torch.inf).all()
+            or (allowed.amax(dim=-1) == -torch.inf).any()
+        ):
+            raise ModelError(f"{self.model.name}: gave logits that are NaN, infinite or all -inf")
+        return allowed
 
     def candidates(self, logits: Tensor) -> Candidates:
         """Candidates at the config's temperature, drawn from the run's random stream."""

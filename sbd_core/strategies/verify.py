@@ -36,10 +36,10 @@ def verify(run: Run) -> Iterator[StepEvent]:
         block_ids = [run.model.mask_token_id] * size
         logits = run.forward([*exact_ids, *draft.token_ids], block_ids, num_drafted + 1)
         causal = run.distributions(logits[: num_drafted + 1])
-        tokens = _checked(run, draft, causal)
+        tokens = _checked(run, draft, logits[: num_drafted + 1], causal)
         is_all_accepted = len(tokens) == num_drafted + 1
         run.cache.truncate(run.cache.length - num_drafted + len(tokens) - 1)
-        tokens = cut_after_end(tokens, run.model.end_token_ids)
+        tokens = cut_after_end(tokens, run.model.end_token_ids)[: run.num_left]
         block, draft = Span(start + num_drafted, size), NOTHING
         masked: tuple[MaskedPosition, ...] = ()
         if is_all_accepted and size:
@@ -70,10 +70,13 @@ def _block_size(run: Run, num_drafted: int) -> int:
     return size if size > 1 else 0
 
 
-def _checked(run: Run, draft: Draft, causal: Tensor) -> list[int]:
-    """Accepted draft tokens and one more from the causal head; causal (tokens + 1, vocab)."""
+def _checked(run: Run, draft: Draft, logits: Tensor, causal: Tensor) -> list[int]:
+    """Accepted draft tokens and one more from the causal head.
+
+    logits and the distributions `causal` of them: (draft tokens + 1, vocab).
+    """
     if run.config.temperature == 0:
-        best = causal.argmax(dim=-1).tolist()
+        best = logits.argmax(dim=-1).tolist()
         for index, token_id in enumerate(draft.token_ids):
             if token_id != best[index]:
                 return best[: index + 1]

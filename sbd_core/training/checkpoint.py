@@ -111,7 +111,8 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
 
 
 def recover(folder: Path) -> None:
-    """Undo a replacement that was killed between its two renames."""
+    """Undo a replacement that was killed between its two renames, or clear up after one."""
     old = folder.with_name(folder.name + ".old")
     if old.exists() and not folder.exists():
         os.rename(old, folder)
+    shutil.rmtree(old, ignore_errors=True)

@@ -6,6 +6,7 @@ state goes on exactly as if it had not been stopped.
 
 import json
 import math
+import pickle
 import random
 import time
 from collections.abc import Iterator
@@ -23,6 +24,17 @@ from sbd_core.training.data import Data
 from sbd_core.training.loss import Loss, ntp_loss, sbd_loss
 from sbd_core.training.noising import Batch, add_noise
 from sbd_core.training.recipe import Recipe
+
+# What a state folder that something else wrote over can raise when read.
+STATE_ERRORS = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    EOFError,
+    KeyError,
+    TypeError,
+    pickle.UnpicklingError,
+)
 
 
 def state_folder(out: Path) -> Path:
@@ -64,8 +76,7 @@ def train(
         bar.write("stopped; the state is saved, the same command goes on from here")
     finally:
         bar.close()
-    if run.step > start or not out.exists():
-        run.save(out, state)
+    run.save(out, state)
 
 
 class _Run:
@@ -104,7 +115,7 @@ class _Run:
             seconds = time.perf_counter() - began
             line = {
                 "step": self.step,
-                "loss": float(loss.total),
+                "loss": float(loss.total.detach()),
                 "ntp": float(loss.ntp),
                 "matp": float(loss.matp),
                 "learning_rate": rate,
@@ -154,17 +165,19 @@ class _Run:
     def _restore(self, state: Path) -> None:
         try:
             progress = json.loads((state / "progress.json").read_text())
+            step, recipe = int(progress["step"]), progress["recipe"]
             states = torch.load(state / "optimizers.pt", weights_only=True)
             self.metrics = (state / "metrics.jsonl").read_text()
-        except (OSError, ValueError, RuntimeError) as error:
-            raise TrainingError(f"state {state}: cannot be read: {error}") from error
-        if progress["recipe"] != json.loads(json.dumps(self.recipe.to_data())):
+        except STATE_ERRORS as error:
+            reason = f"cannot be read ({type(error).__name__})"
+            raise TrainingError(f"state {state}: {reason}; remove it to start anew") from error
+        if recipe != json.loads(json.dumps(self.recipe.to_data())):
             raise TrainingError(
                 f"state {state}: is of another recipe; give another --out, or remove it"
             )
         for optimizer, saved in zip(self.optimizers, states, strict=True):
             optimizer.load_state_dict(saved)
-        self.step = progress["step"]
+        self.step = step
 
 
 def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.Optimizer]:

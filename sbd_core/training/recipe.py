@@ -1,12 +1,13 @@
 """A training recipe: every number of a run, read from JSON, checked, frozen."""
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training.corpus import family
 
 Stage = Literal["ntp", "sbd"]
 RECIPES = Path(__file__).parent / "recipes"
@@ -58,8 +59,15 @@ class Recipe:
         require_integer("warmup_steps", self.warmup_steps, 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
-        require_number("learning_rate", self.learning_rate, 0)
-        require_number("prompt_weight", self.prompt_weight, 0)
+        for name in ("learning_rate", "prompt_weight", "weight_decay", "max_gradient_norm"):
+            require_number(name, getattr(self, name), 0)
+        if self.max_gradient_norm == 0:
+            raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
+        require_integer("seed", self.seed, 0)
+        if isinstance(self.families, str) or not self.families:
+            raise ArgumentError("families", "must be a list of family names", self.families)
+        for item in self.families:
+            family(item)
         object.__setattr__(self, "families", tuple(self.families))
 
     def to_data(self) -> dict[str, Any]:
@@ -80,7 +88,17 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
     except (OSError, ValueError) as error:
         raise TrainingError(f"recipe {source}: cannot be read: {error}") from error
     known = {field.name for field in fields(Recipe)}
+    if not isinstance(data, dict):
+        raise TrainingError(f"recipe {source}: must be a JSON object of the fields of Recipe")
     unknown = sorted(set(data) - known)
     if unknown:
         raise TrainingError(f"recipe {source}: unknown field {unknown[0]}")
-    return Recipe(**{**data, **changes, "stage": stage})
+    given = {**data, **changes, "stage": stage}
+    missing = [
+        field.name
+        for field in fields(Recipe)
+        if field.default is MISSING and field.name not in given
+    ]
+    if missing:
+        raise TrainingError(f"recipe {source}: field {missing[0]} is missing")
+    return Recipe(**given)
