@@ -112,7 +112,7 @@ def test_a_code_prompt_tells_its_pieces_and_so_its_split() -> None:
 @pytest.mark.parametrize("name", BASE)
 def test_examples_are_short_plain_ascii(name, train, test) -> None:
     for example in train[name] + test[name]:
-        assert example.prompt.isascii() and example.answer.isascii()
+        assert (example.prompt + example.answer).isascii()
         assert not set("{}[]") & set(example.prompt)
         assert len(example.prompt.split()) <= 55
         assert len(example.answer.split()) <= 40
@@ -223,7 +223,8 @@ def hostile(target: Path) -> dict[str, str]:
     reach = f"{get_os}.__init__.__globals__"
     return {
         "loop": body + "while True: pass",
-        "catching loop": body + "while True:\n        try: 1 / 0\n        except BaseException: pass",
+        "catching loop": body
+        + "while True:\n        try: 1 / 0\n        except BaseException: pass",
         "memory": body + "return [0] * 10 ** 9",
         "big number": body + "return 9 ** 9 ** 9",
         "open": f"open({str(target)!r}, 'w').write('x')\n{body}return sum(numbers)",

@@ -1,0 +1,47 @@
+"""Serve the page: flags, model, page, launch."""
+
+import argparse
+import os
+import sys
+
+
+def arguments() -> argparse.Namespace:
+    """The command line; the environment gives the defaults of host and port."""
+    is_space = "SPACE_ID" in os.environ
+    host = os.environ.get("GRADIO_SERVER_NAME", "0.0.0.0" if is_space else "127.0.0.1")
+    port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
+    parser = argparse.ArgumentParser(description="Watch Set Block Decoding in the browser.")
+    parser.add_argument("--model", help="model folder or hub id; default: the bundled checkpoint")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps, ...")
+    parser.add_argument("--host", default=host, help=f"address to listen on; default {host}")
+    parser.add_argument("--port", default=port, type=int, help=f"port; default {port}")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
+    flags = arguments()
+    import sbd_core
+
+    try:
+        model = sbd_core.load(flags.model, device=flags.device)
+    except sbd_core.SetBlockDecodingError as error:
+        print(f"app.py: {error}", file=sys.stderr)
+        return 2
+    from sbd_core.models.threads import choose_threads
+    from ui import page
+
+    choose_threads(model.num_parameters)
+
+    try:
+        page.build(model).launch(
+            server_name=flags.host, server_port=flags.port, **page.launch_options()
+        )
+    except OSError as error:
+        print(f"app.py: port {flags.port} on {flags.host}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+// Small helpers to build the page. Text enters only through textContent; knows no decoding.
+
+const SVG_SPACE = "http://www.w3.org/2000/svg";
+
+/** An element with a class, attributes and children (nodes or strings). */
+function make(tag, className = "", attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+function makeSvg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG_SPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+}
+
+function setStyle(node, name, value) {
+  if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value);
+}
+
+function clamp(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}
+
+const ICONS = {
+  first: "M7 5v14M18 6l-7 6 7 6",
+  back: "M15 6l-7 6 7 6",
+  forward: "M9 6l7 6-7 6",
+  last: "M17 5v14M6 6l7 6-7 6",
+  play: "M8 5.5v13l10.5-6.5z",
+  pause: "M7 5.5h3.4v13H7zM13.6 5.5H17v13h-3.4z",
+  pin: "M9 4h6l-.7 6 2.7 3H7l2.7-3zM12 13v7",
+  close: "M6 6l12 12M18 6L6 18",
+};
+const FILLED_ICONS = new Set(["play", "pause"]);
+
+/** An inline icon of 24 units, drawn in the colour of the text around it. */
+function icon(name) {
+  const path = makeSvg("path", { d: ICONS[name] });
+  const kind = FILLED_ICONS.has(name) ? "sbd-icon sbd-icon-filled" : "sbd-icon";
+  return makeSvg("svg", { viewBox: "0 0 24 24", class: kind, "aria-hidden": "true" }, path);
+}
+
+const MARKS = { " ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥" };
+
+/** Controls, bidirectional marks, zero-width and other characters that cannot be seen. */
+function isInvisible(character) {
+  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\ufffc]/u.test(character);
+}
+
+function codePoint(character) {
+  return "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+}
+
+/** Split text in pieces [text, isMark]; unseen characters become a visible mark. */
+function visiblePieces(text, keeps = "") {
+  const pieces = [];
+  let plain = "";
+  for (const character of text) {
+    const isMarked = !keeps.includes(character) &&
+      (character in MARKS || isInvisible(character));
+    if (!isMarked) {
+      plain += character;
+      continue;
+    }
+    if (plain) pieces.push([plain, false]);
+    plain = "";
+    pieces.push([MARKS[character] ?? codePoint(character), true]);
+  }
+  if (plain) pieces.push([plain, false]);
+  return pieces;
+}
+
+/** Marks outside the core of a token: "▁the" shows its leading space, inner spaces stay. */
+function tokenPieces(text) {
+  if (text === "") return [["∅", true]];
+  const isWords = text.trim() !== "" && !/[\n\r\t]/.test(text);
+  return visiblePieces(text, isWords ? text.trim().replace(/[^ ]/g, "").slice(0, 1) : "");
+}
+
+/** Show a token's text in `node`; does nothing when it already shows it. */
+function showToken(node, text) {
+  if (node.shownToken === text) return;
+  node.shownToken = text;
+  node.replaceChildren(...tokenPieces(text).map(([piece, isMark]) => {
+    if (!isMark) return piece;
+    return make("span", "sbd-mark", {}, piece);
+  }));
+}
+
+/** The token in words for a title or a screen reader. */
+function tokenName(text) {
+  return "“" + tokenPieces(text).map(([piece]) => piece).join("") + "”";
+}

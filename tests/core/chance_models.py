@@ -1,0 +1,62 @@
+"""Scripted models with made-up, repeatable logits: every decode differs, none needs weights."""
+
+import random
+from collections.abc import Sequence
+
+from sbd_core.models.scripted import ScriptedModel
+
+MASK, END = 0, 1
+TEXTS = ("<m>", "<eos>", *"abcdefgh")
+
+
+def row_for(key: object, sharpness: float, end_bias: float) -> list[float]:
+    """Logits drawn from a text of `key`; the mask token is often the best of them."""
+    draw = random.Random(repr(key))
+    row = [sharpness * draw.gauss(0, 1) for _ in TEXTS]
+    row[END] += end_bias
+    return row
+
+
+def best(row: Sequence[float]) -> int:
+    """The argmax, the mask token left out."""
+    return max(range(1, len(row)), key=lambda token: (row[token], -token))
+
+
+def chance_model(
+    seed: int,
+    *,
+    sharpness: float = 3.0,
+    end_bias: float = -3.0,
+    agreement: float = 0.0,
+    mask_bias: float = 0.0,
+) -> ScriptedModel:
+    """A model of its own for every seed.
+
+    agreement: share of block positions where the masked head says what the causal head will.
+    end_bias, mask_bias: added to the logit of <eos> (both heads) and of <m>.
+    """
+
+    def next_logits(tokens: tuple[int, ...]) -> list[float]:
+        row = row_for((seed, "next", tokens), sharpness, end_bias)
+        row[MASK] += mask_bias
+        return row
+
+    def block_logits(tokens: tuple[int, ...], block: tuple[int, ...]) -> list[list[float]]:
+        rows, text = [], tokens
+        for offset, token in enumerate(block):
+            causal = next_logits(text)
+            key = (seed, offset, tokens, block)
+            agrees = random.Random(repr((key, "agrees"))).random() < agreement
+            row = causal if agrees else row_for(key, sharpness, end_bias)
+            rows.append([row[MASK] + mask_bias, *row[1:]])
+            text = (*text, token if token != MASK else best(causal))
+        return rows
+
+    return ScriptedModel(
+        texts=TEXTS,
+        next_logits=next_logits,
+        block_logits=block_logits,
+        mask_token_id=MASK,
+        end_token_ids=frozenset({END}),
+        name=f"chance-{seed}",
+    )

@@ -1,0 +1,153 @@
+"""Set Block Decoding written a second time, as plainly as possible: no cache, no engine code.
+
+Every pass is one full forward over [text ; block] under a mask written cell by cell. Slow, and
+easy to hold against the paper: Algorithms 2-3 with the rule of Eq. 8.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sbd_core.models.huggingface import HuggingFaceModel
+
+
+@dataclass
+class Call:
+    """One forward of the engine: what it was given and what came back."""
+
+    num_cached: int
+    causal_ids: list[int]
+    block_ids: list[int]
+    causal_logits: Tensor
+    block_logits: Tensor
+
+
+@dataclass
+class Recorder:
+    """A model that writes down every forward and keeps the last cache within reach."""
+
+    model: Any
+    calls: list[Call] = field(default_factory=list)
+    cache: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def new_cache(self) -> Any:
+        self.cache = self.model.new_cache()
+        return self.cache
+
+    def forward(
+        self, cache: Any, causal_ids: Sequence[int], block_ids: Sequence[int], num_wanted: int
+    ) -> Tensor:
+        before = cache.length
+        logits = self.model.forward(cache, causal_ids, block_ids, num_wanted)
+        head, tail = logits[:num_wanted].clone(), logits[num_wanted:].clone()
+        self.calls.append(Call(before, list(causal_ids), list(block_ids), head, tail))
+        return logits
+
+
+def text_and_block_mask(num_text: int, num_block: int) -> Tensor:
+    """Text positions see the text up to themselves, block positions see everything."""
+    size = num_text + num_block
+    rows = []
+    for query in range(size):
+        if query < num_text:
+            rows.append([key <= query for key in range(size)])
+        else:
+            rows.append([True] * size)
+    return torch.tensor(rows)
+
+
+@torch.no_grad()
+def full_forward(model: HuggingFaceModel, text: Sequence[int], block: Sequence[int]) -> Tensor:
+    """Logits (text + block, vocab) of one forward from scratch."""
+    size = len(text) + len(block)
+    mask = text_and_block_mask(len(text), len(block))[None, None]
+    return model.model(
+        input_ids=torch.tensor([[*text, *block]]),
+        attention_mask=mask,
+        position_ids=torch.arange(size)[None],
+        use_cache=False,
+    ).logits[0]
+
+
+@torch.no_grad()
+def causal_keys_and_values(model: HuggingFaceModel, text: Sequence[int]) -> list[list[Tensor]]:
+    """[keys, values] of every layer after an ordinary causal forward of the text."""
+    layers = model.model(input_ids=torch.tensor([list(text)]), use_cache=True).past_key_values
+    return [[layer.keys, layer.values] for layer in layers.layers]
+
+
+def eq8(entropies: dict[int, float], gamma: float) -> list[int]:
+    """Positions by growing entropy; the largest s whose first s - 1 sum to at most gamma."""
+    order = sorted(entropies, key=lambda position: (entropies[position], position))
+    allowed = [
+        s
+        for s in range(1, len(order) + 1)
+        if sum(entropies[position] for position in order[: s - 1]) <= gamma
+    ]
+    return order[: max(allowed)]
+
+
+@dataclass
+class Reference:
+    """The answer, and the block logits of each pass after the prefill."""
+
+    answer: list[int]
+    block_logits: list[Tensor]
+
+
+def decode(
+    model: HuggingFaceModel,
+    prompt: Sequence[int],
+    *,
+    block_size: int,
+    num_new: int,
+    gamma: float,
+    temperature: float = 0.0,
+    seed: int = 0,
+) -> Reference:
+    """SBD from scratch; at a temperature every pass draws all positions of the block at once."""
+    mask_id, end_ids = model.mask_token_id, model.end_token_ids
+    generator = torch.Generator().manual_seed(seed)
+    result = Reference([], [])
+    while len(result.answer) < num_new and not end_ids & set(result.answer):
+        block = [mask_id] * min(block_size, num_new - len(result.answer))
+        while mask_id in until_end(block, end_ids):
+            logits = full_forward(model, [*prompt, *result.answer], block)[-len(block) :]
+            result.block_logits.append(logits)
+            tokens, entropies = choices(logits, mask_id, temperature, generator)
+            wanted = {
+                i: entropies[i] for i, t in enumerate(until_end(block, end_ids)) if t == mask_id
+            }
+            for position in eq8(wanted, gamma):
+                block[position] = tokens[position]
+        result.answer += until_end(block, end_ids)
+    return result
+
+
+def choices(
+    logits: Tensor, mask_id: int, temperature: float, generator: torch.Generator
+) -> tuple[list[int], list[float]]:
+    """A token and an entropy (nats) for every block position, the mask token left out."""
+    logits = logits.clone()
+    logits[:, mask_id] = -torch.inf
+    log_p = (logits / (temperature or 1.0)).log_softmax(dim=-1)
+    terms = torch.where(log_p.isinf(), 0.0, log_p.exp() * log_p)
+    if temperature:
+        tokens = torch.multinomial(log_p.exp(), 1, generator=generator)[:, 0]
+    else:
+        tokens = logits.argmax(dim=-1)
+    return tokens.tolist(), (-terms.sum(dim=-1)).tolist()
+
+
+def until_end(token_ids: list[int], end_ids: frozenset[int]) -> list[int]:
+    """Up to and with the first end token."""
+    for index, token_id in enumerate(token_ids):
+        if token_id in end_ids:
+            return token_ids[: index + 1]
+    return token_ids

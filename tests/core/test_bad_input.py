@@ -1,0 +1,222 @@
+"""Bad arguments: the right error, at the call, on one line, naming argument, rule and value."""
+
+import math
+
+import pytest
+
+import sbd_core
+from sbd_core import ArgumentError, DecodeConfig, ModelError, generate, stream
+from sbd_core.config import (
+    SOLVERS,
+    ConfidenceThreshold,
+    EntropyBound,
+    Factor,
+    LeftToRight,
+    Random,
+    TopK,
+    make_solver,
+)
+from sbd_core.errors import SetBlockDecodingError
+from sbd_core.models.scripted import ScriptedModel
+from tests.core.chance_models import MASK, TEXTS, chance_model
+
+NAN, INF, HUGE = math.nan, math.inf, 10**400
+
+
+def brief(value: object) -> str:
+    """A test's id: the start of the value."""
+    return ascii(value)[:16]
+
+
+def refused(call, argument: str, value: object) -> None:
+    """An ArgumentError about `argument` whose one line shows the value, shortened if long."""
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    error = caught.value
+    assert isinstance(error, SetBlockDecodingError)
+    assert isinstance(error, ValueError)
+    assert error.argument == argument
+    text = str(error)
+    assert text.startswith(f"{argument}: ")
+    assert "\n" not in text
+    assert len(text) < 500
+    assert text.rpartition("; got ")[2][:20] == ascii(value)[:20]
+
+
+BAD_FIELDS = [
+    *(("strategy", value) for value in ("SBD", "", None, "greedy", ["sbd"], 1)),
+    *(("solver", value) for value in ("entropy-bound", None, EntropyBound, {}, 0.1)),
+    *(("block_size", value) for value in (0, -1, 1.0, True, "4", None, NAN, -HUGE)),
+    *(("max_new_tokens", value) for value in (0, -5, 2.0, False, "8", None, INF)),
+    *(("temperature", value) for value in (-0.1, NAN, INF, -INF, True, "1", None, HUGE, 1j)),
+    *(("seed", value) for value in (-1, 2**63, 0.0, True, "0", None, HUGE)),
+    *(("top_k_recorded", value) for value in (-1, 51, 1.0, True, None)),
+    *(("is_raw_prompt", value) for value in (0, 1, None, "yes")),
+    *(("allows_untrained_block_size", value) for value in (0, 1, None, "yes")),
+    *(("pinned", value) for value in (None, [1, 2], "x", 3)),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), BAD_FIELDS, ids=brief)
+def test_a_bad_setting_is_named(field, value) -> None:
+    refused(lambda: DecodeConfig(**{field: value}), field, value)
+
+
+def test_a_number_too_long_to_print_is_still_refused_politely() -> None:
+    """Python itself refuses to print an int of over 4300 digits."""
+    for sign in (-1, 1):
+        for field in ("block_size", "max_new_tokens", "seed", "temperature"):
+            if sign == 1 and field in ("block_size", "max_new_tokens"):
+                continue
+            with pytest.raises(ArgumentError) as caught:
+                DecodeConfig(**{field: sign * 10**5000})
+            assert caught.value.argument == field
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "value"),
+    [
+        *(
+            (rule, "gamma", value)
+            for rule in SOLVERS.values()
+            if "gamma" in rule.__dataclass_fields__
+            for value in (-1e-9, -1, NAN, INF, -INF, True, "0.1", None, HUGE, -HUGE)
+        ),
+        *((ConfidenceThreshold, "tau", value) for value in (-0.1, 1.1, NAN, True, HUGE)),
+        *((Factor, "factor", value) for value in (-0.1, NAN, INF, None, HUGE)),
+        *((rule, "k", v) for rule in (TopK, Random, LeftToRight) for v in (0, -1, 1.5, True, None)),
+        *((TopK, "by", value) for value in ("", "probability", None, ["margin"], 0)),
+    ],
+    ids=brief,
+)
+def test_a_bad_solver_setting_is_named(rule, field, value) -> None:
+    refused(lambda: rule(**{field: value}), field, value)
+
+
+def test_an_unknown_solver_and_a_setting_it_does_not_take_are_named() -> None:
+    refused(lambda: make_solver("greedy", {}), "solver", "greedy")
+    refused(lambda: make_solver("top-k", {"gamma": 0.5}), "gamma", 0.5)
+    refused(lambda: make_solver("factor", {"k": 2}), "k", 2)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "argument", "value"),
+    [
+        ({-1: 3}, "pinned offset", -1),
+        ({8: 3}, "pinned offset", 8),
+        ({True: 3}, "pinned offset", True),
+        ({"0": 3}, "pinned offset", "0"),
+        ({0: -1}, "pinned[0]", -1),
+        ({0: 1.0}, "pinned[0]", 1.0),
+        ({0: None}, "pinned[0]", None),
+        ({0: False}, "pinned[0]", False),
+    ],
+)
+def test_a_bad_pin_is_named(pinned, argument, value) -> None:
+    refused(lambda: DecodeConfig(max_new_tokens=8, pinned=pinned), argument, value)
+
+
+@pytest.mark.parametrize("token_id", [MASK, len(TEXTS), HUGE], ids=brief)
+def test_a_pin_the_model_cannot_hold_is_named(token_id) -> None:
+    config = DecodeConfig(pinned={1: token_id})
+    refused(lambda: stream(chance_model(0), "ab", config), "pinned[1]", token_id)
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "verify"])
+def test_pins_need_sbd(strategy) -> None:
+    refused(lambda: DecodeConfig(strategy=strategy, pinned={0: 3}), "pinned", strategy)
+
+
+BAD_PROMPTS = [
+    *(("", ""), (" \n\t", " \n\t"), ([], []), ((), ())),
+    *(([2, True], True), ([2, -1], -1), ([len(TEXTS)], len(TEXTS)), ([2, 3.0], 3.0)),
+    *((["a"], "a"), ([None], None), ([2**70], 2**70), (None, None), (5, 5), ({"a": 1}, {"a": 1})),
+    (True, True),
+]
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+@pytest.mark.parametrize(("prompt", "value"), BAD_PROMPTS)
+def test_a_bad_prompt_is_named_before_any_pass(strategy, prompt, value) -> None:
+    model = chance_model(0)
+    config = DecodeConfig(strategy=strategy)
+    if isinstance(value, dict):
+        value = next(iter(value))
+    refused(lambda: stream(model, prompt, config), "prompt", value)
+    refused(lambda: generate(model, prompt, config), "prompt", value)
+    assert not model.calls
+
+
+def with_reach(reach: int, **fields) -> ScriptedModel:
+    model = chance_model(0, end_bias=-99.0)
+    model.max_positions = reach
+    for name, value in fields.items():
+        setattr(model, name, value)
+    return model
+
+
+def test_a_prompt_too_long_for_the_model_is_refused_with_the_sum() -> None:
+    config = DecodeConfig(max_new_tokens=6, block_size=4)
+    assert generate(with_reach(10), [2] * 4, config).num_tokens == 6
+    refused(lambda: stream(with_reach(10), [2] * 5, config), "prompt", "5 + 6")
+    refused(lambda: stream(with_reach(10), "abcde", config), "prompt", "5 + 6")
+    longer = DecodeConfig(max_new_tokens=2**40)
+    refused(lambda: stream(with_reach(10), "a", longer), "prompt", f"1 + {2**40}")
+
+
+def test_a_huge_text_is_refused_without_being_encoded() -> None:
+    model = with_reach(10)
+    model.encode = lambda *_: pytest.fail("encoded")
+    refused(lambda: stream(model, "a" * 1001, DecodeConfig()), "prompt", "1001 characters")
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify"])
+@pytest.mark.parametrize("size", [1, 3, 9, 100])
+def test_a_block_size_outside_the_trained_range_needs_leave(strategy, size) -> None:
+    model = with_reach(100, block_range=(4, 8))
+    config = {"strategy": strategy, "max_new_tokens": 4}
+    refused(lambda: stream(model, "a", DecodeConfig(block_size=size, **config)), "block_size", size)
+    allowed = DecodeConfig(block_size=size, allows_untrained_block_size=True, **config)
+    assert generate(model, "a", allowed).num_tokens == 4
+    for inside in (4, 8):
+        assert generate(model, "a", DecodeConfig(block_size=inside, **config)).num_tokens == 4
+    ntp = DecodeConfig(strategy="ntp", block_size=size, max_new_tokens=4)
+    assert generate(model, "a", ntp).num_tokens == 4
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify"])
+def test_a_model_without_a_mask_token_decodes_ntp_only(strategy) -> None:
+    model = with_reach(100, mask_token_id=None)
+    config = DecodeConfig(strategy=strategy, max_new_tokens=4)
+    refused(lambda: stream(model, "a", config), "strategy", strategy)
+    assert generate(model, "a", DecodeConfig(strategy="ntp", max_new_tokens=4)).num_tokens == 4
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+@pytest.mark.parametrize("bad", [NAN, INF])
+def test_a_model_that_gives_nan_or_infinity_is_a_model_error(strategy, bad) -> None:
+    model = chance_model(0)
+    model.next_logits = lambda tokens: [bad] + [0.0] * (len(TEXTS) - 1)
+    with pytest.raises(ModelError) as caught:
+        generate(model, "a", DecodeConfig(strategy=strategy))
+    assert model.name in str(caught.value)
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+def test_a_model_that_allows_no_token_but_the_mask_is_a_model_error(strategy) -> None:
+    model = chance_model(0)
+    model.next_logits = lambda tokens: [0.0] + [-INF] * (len(TEXTS) - 1)
+    with pytest.raises(ModelError) as caught:
+        generate(model, "a", DecodeConfig(strategy=strategy))
+    assert model.name in str(caught.value)
+
+
+def test_half_a_surrogate_pair_in_the_prompt_is_an_argument_error(llama) -> None:
+    for is_raw in (True, False):
+        config = DecodeConfig(is_raw_prompt=is_raw, max_new_tokens=2)
+        refused(lambda c=config: stream(llama, "a\ud800", c), "prompt", "a\ud800")
+
+
+def test_every_error_is_of_one_tree() -> None:
+    names = ("ArgumentError", "ModelError", "TraceError")
+    assert all(issubclass(getattr(sbd_core, name), SetBlockDecodingError) for name in names)

@@ -1,0 +1,133 @@
+"""Laws 1 and 2: decoding with the cache is decoding from scratch, and the cache is exact."""
+
+import pytest
+import torch
+
+from sbd_core import DecodeConfig, stream
+from sbd_core.config import EntropyBound
+from sbd_core.decoder import make_trace
+from sbd_core.models.huggingface import HuggingFaceModel
+from tests.core import reference
+from tests.core.prompts import corpus_texts, random_ids
+from tests.core.reference import Recorder
+
+CLOSE = {"atol": 1e-5, "rtol": 1e-5}
+
+
+def check_against_reference(model, prompt, block_size, gamma, num_new, temperature=0.0) -> list:
+    """Same tokens, pass by pass the same block logits; gives back the events."""
+    config = DecodeConfig(
+        solver=EntropyBound(gamma=gamma),
+        block_size=block_size,
+        max_new_tokens=num_new,
+        temperature=temperature,
+        seed=7,
+        allows_untrained_block_size=True,
+    )
+    recorder = Recorder(model)
+    trace = make_trace(recorder, prompt, config, stream(recorder, prompt, config))
+    expected = reference.decode(
+        model,
+        trace.prompt_token_ids,
+        block_size=block_size,
+        num_new=num_new,
+        gamma=gamma,
+        temperature=temperature,
+        seed=7,
+    )
+    assert list(trace.token_ids) == expected.answer
+    passes = recorder.calls[1:]
+    assert len(passes) == len(expected.block_logits)
+    for call, logits in zip(passes, expected.block_logits, strict=True):
+        torch.testing.assert_close(call.block_logits, logits, **CLOSE)
+    check_causal_logits(model, [*trace.prompt_token_ids, *trace.token_ids], recorder.calls)
+    return list(trace.events)
+
+
+def check_causal_logits(model, text, calls) -> None:
+    """What riders came back with is what an ordinary forward of the text gives there."""
+    causal = reference.full_forward(model, text, [])
+    for call in calls:
+        rows = range(call.num_cached, call.num_cached + len(call.causal_ids))
+        assert call.causal_ids == [text[row] for row in rows]
+        kept = list(rows)[len(rows) - len(call.causal_logits) :]
+        torch.testing.assert_close(call.causal_logits, causal[kept], **CLOSE)
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 8])
+@pytest.mark.parametrize("gamma", [0.0, 2.0, 8.0, 1000.0])
+def test_with_cache_equals_from_scratch_on_random_models(tiny, block_size, gamma) -> None:
+    sizes = set()
+    for prompt in random_ids(2, tiny.vocabulary_size):
+        events = check_against_reference(tiny, prompt, block_size, gamma, num_new=19)
+        sizes |= {len(event.reveals) for event in events}
+    if gamma == 1000.0 and block_size == 8:
+        assert 8 in sizes, "a whole block was never revealed at once"
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0])
+def test_with_cache_equals_from_scratch_when_sampling(tiny, temperature) -> None:
+    for prompt in random_ids(2, tiny.vocabulary_size):
+        check_against_reference(tiny, prompt, 5, 4.0, num_new=17, temperature=temperature)
+
+
+@pytest.mark.parametrize("block_size", [2, 5, 16])
+@pytest.mark.parametrize("gamma", [0.0, 0.1, 2.0])
+def test_with_cache_equals_from_scratch_on_the_bundled_model(nano, block_size, gamma) -> None:
+    prompt = corpus_texts(6)[-1]
+    check_against_reference(nano, prompt, block_size, gamma, num_new=40)
+
+
+def test_with_cache_equals_from_scratch_when_sampling_from_the_bundled_model(nano) -> None:
+    for prompt in corpus_texts(2):
+        check_against_reference(nano, prompt, 8, 0.5, num_new=32, temperature=1.0)
+
+
+def check_cache_after_every_pass(model: HuggingFaceModel, prompt, config: DecodeConfig) -> int:
+    """The cache is that of a causal forward of the text so far; gives back tokens committed."""
+    recorder = Recorder(model)
+    text = list(model.encode(prompt, False)) if isinstance(prompt, str) else list(prompt)
+    num_fed = []
+    for event in stream(recorder, prompt, config):
+        text.extend(event.committed)
+        length = recorder.cache.length
+        assert length <= len(text)
+        num_fed.append(event.num_cached + event.num_causal - length)
+        causal = reference.causal_keys_and_values(model, text[:length])
+        for layer, (keys, values) in zip(recorder.cache.layers.layers, causal, strict=True):
+            assert layer.keys.shape == keys.shape
+            torch.testing.assert_close(layer.keys, keys, **CLOSE)
+            torch.testing.assert_close(layer.values, values, **CLOSE)
+    if config.strategy == "verify":
+        # All but the token just chosen; an accepted <eos> is in the cache already.
+        assert recorder.cache.length in (len(text) - 1, len(text))
+    return sum(num_fed)
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+@pytest.mark.parametrize("block_size", [2, 7])
+def test_the_cache_is_that_of_a_causal_forward_on_random_models(tiny, strategy, block_size) -> None:
+    config = DecodeConfig(
+        strategy=strategy,
+        block_size=block_size,
+        max_new_tokens=17,
+        solver=EntropyBound(gamma=4.0),
+    )
+    num_rejected = 0
+    for prompt in random_ids(3, tiny.vocabulary_size):
+        num_rejected += check_cache_after_every_pass(tiny, prompt, config)
+    assert (num_rejected > 0) == (strategy == "verify"), "verify truncates, the others never"
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify"])
+def test_the_cache_is_that_of_a_causal_forward_on_the_bundled_model(nano, strategy) -> None:
+    config = DecodeConfig(strategy=strategy, block_size=8, max_new_tokens=40)
+    for prompt in corpus_texts(2):
+        check_cache_after_every_pass(nano, prompt, config)
+
+
+def test_the_cache_is_exact_around_pinned_blocks(llama) -> None:
+    pinned = {position: 40 + position for position in (*range(4, 8), 9, 16)}
+    config = DecodeConfig(block_size=4, max_new_tokens=17, pinned=pinned)
+    for prompt in random_ids(2, llama.vocabulary_size):
+        check_cache_after_every_pass(llama, prompt, config)

@@ -1,0 +1,150 @@
+"""The command line: exit status, one line of error, one line of JSON."""
+
+import io
+import json
+
+import pytest
+
+from sbd_core import Trace
+from sbd_core.__main__ import COMMANDS, main
+from sbd_core.commands.decoding_flags import pins
+from sbd_core.errors import ArgumentError
+
+
+@pytest.fixture
+def command(tiny_folders):
+    """main() with a small model for every decoding command."""
+    return lambda *words: main(
+        [*words, "--model", str(tiny_folders["llama"]), "--device", "cpu", "--block-size", "4"]
+    )
+
+
+def last_line(capsys) -> dict:
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def test_generate_prints_the_numbers_of_its_trace(command, capsys, tmp_path) -> None:
+    file = tmp_path / "trace.json"
+    words = ["generate", "2 + 2", "--max-new-tokens", "9", "--json", "--trace", str(file)]
+    assert command(*words) == 0
+    found, trace = last_line(capsys), Trace.from_json(file.read_text("utf-8"))
+    assert found["token_ids"] == list(trace.token_ids)
+    assert found["text"] == trace.text
+    assert (found["num_tokens"], found["num_forwards"]) == (trace.num_tokens, trace.num_forwards)
+    assert found["seconds"] == pytest.approx(trace.seconds, abs=1e-6)
+    assert set(found) == {"text", "token_ids", "num_tokens", "num_forwards", "seconds"}
+
+
+def test_generate_streams_the_text_that_json_holds(command, capsys) -> None:
+    words = ["generate", "2 + 2", "--max-new-tokens", "9", "--solver", "left-to-right"]
+    assert command(*words) == 0
+    printed = capsys.readouterr()
+    assert command(*words, "--json") == 0
+    assert printed.out == last_line(capsys)["text"].rstrip("\ufffd")
+    assert "forward passes" in printed.err
+
+
+def test_flags_reach_the_config(command, capsys, tmp_path) -> None:
+    file = tmp_path / "trace.json"
+    words = ["generate", "a <m>", "--raw", "--pin", "2=40", "--pin", "0=41", "--seed", "9"]
+    words += ["--temperature", "0.5", "--max-new-tokens", "6", "--trace", str(file)]
+    words += ["--solver", "top-k", "--reveals", "3", "--by", "margin", "--any-block-size"]
+    assert command(*words) == 0
+    config = Trace.from_json(file.read_text("utf-8")).config
+    assert (config.solver.k, config.solver.by) == (3, "margin")
+    assert (config.seed, config.temperature, config.block_size) == (9, 0.5, 4)
+    assert config.pinned == {0: 41, 2: 40}
+    assert config.is_raw_prompt
+    assert config.allows_untrained_block_size
+
+
+def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("2 + 2"))
+    assert command("generate", "-", "--max-new-tokens", "3", "--json") == 0
+    from_input = last_line(capsys)["token_ids"]
+    assert command("generate", "2 + 2", "--max-new-tokens", "3", "--json") == 0
+    assert last_line(capsys)["token_ids"] == from_input
+
+
+@pytest.mark.parametrize(
+    ("words", "argument"),
+    [
+        (["generate", ""], "prompt"),
+        (["generate", "a" * 20_000], "prompt"),
+        (["generate", "a\ud800"], "prompt"),
+        (["generate", "a", "--strategy", "greedy"], "strategy"),
+        (["generate", "a", "--solver", "greedy"], "solver"),
+        (["generate", "a", "--gamma", "-1"], "gamma"),
+        (["generate", "a", "--gamma", "nan"], "gamma"),
+        (["generate", "a", "--gamma", "inf"], "gamma"),
+        (["generate", "a", "--tau", "0.5"], "tau"),
+        (["generate", "a", "--max-new-tokens", "0"], "max_new_tokens"),
+        (["generate", "a", "--max-new-tokens", "1000"], "prompt"),
+        (["generate", "a", "--temperature", "nan"], "temperature"),
+        (["generate", "a", "--seed", "-1"], "seed"),
+        (["generate", "a", "--pin", "1"], "pin"),
+        (["generate", "a", "--pin", "1=-2"], "pin"),
+        (["generate", "a", "--pin", "1=2x"], "pin"),
+        (["generate", "a", "--pin", "1=99999"], "pinned[1]"),
+        (["generate", "a", "--pin", "999=5"], "pinned offset"),
+        (["generate", "a", "--pin", "1=5", "--strategy", "ntp"], "pinned"),
+        (["generate", "a", "--trace", "/no/such/folder/t.json"], "trace"),
+        (["generate", "a", "--dtype", "int8"], "dtype"),
+        (["evaluate", "--suite", "chess"], "family"),
+        (["evaluate", "--limit", "0"], "limit"),
+        (["evaluate", "--split", "dev"], "split"),
+        (["evaluate", "--out", "/no/such/folder/r.json"], "out"),
+    ],
+)
+def test_bad_arguments_end_with_2_and_one_line(command, capsys, words, argument) -> None:
+    words = [*words, "--max-new-tokens", "8"] if "--max-new-tokens" not in words else words
+    assert command(*words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {argument}")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "--stage", "both", "--out", "x"],
+        ["train", "--stage", "ntp", "--out", "x", "--steps", "0"],
+        ["train", "--stage", "sbd", "--out", "x", "--save-every", "0"],
+        ["train", "--stage", "ntp", "--out", "x", "--recipe", "/no/such/recipe.json"],
+        ["train", "--stage", "sbd", "--out", "x", "--init", "/no/such/model"],
+        ["train", "--stage", "ntp", "--out", "x", "--families", "chess"],
+        ["train", "--stage", "ntp", "--out", "x", "--learning-rate", "nan"],
+        ["generate", "a", "--model", "/no/such/model"],
+    ],
+)
+def test_a_bad_run_ends_with_2_and_one_line(capsys, words, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [[], ["fly"], ["generate"], ["generate", "a", "--gamma", "x"]])
+def test_words_argparse_does_not_know_end_with_2(capsys, words) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself(capsys, name) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([name, "--help"])
+    assert caught.value.code == 0
+    assert "--json" in capsys.readouterr().out
+
+
+def test_pins_are_read_or_refused() -> None:
+    assert pins([]) == {}
+    assert pins(["3=17", "0=2"]) == {3: 17, 0: 2}
+    for text in ("", "=", "1=", "=2", "1", "a=2", "1=2=3", " 1=2", "\u0661=2", "1=" + "9" * 5000):
+        with pytest.raises(ArgumentError):
+            pins([text])

@@ -1,0 +1,185 @@
+"""Law 4: every mask form is the one the paper draws, and training sees what decoding sees."""
+
+import warnings
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from sbd_core.errors import ArgumentError
+from sbd_core.masks import (
+    decoding_mask,
+    decoding_may_attend,
+    dense,
+    flex,
+    training_mask,
+    training_may_attend,
+)
+
+# Paper Figure 8 with 8 tokens in blocks of 4: rows are queries, columns keys, x then x_hat.
+FIGURE_8 = """
+10000000 00000000
+11000000 00000000
+11100000 00000000
+11110000 00000000
+11111000 00000000
+11111100 00000000
+11111110 00000000
+11111111 00000000
+00000000 11110000
+00000000 11110000
+00000000 11110000
+00000000 11110000
+11110000 00001111
+11110000 00001111
+11110000 00001111
+11110000 00001111
+"""
+
+TRAINING_FORMS = [
+    (num_tokens, block_size, first_noisy, phase)
+    for num_tokens in (1, 7, 12)
+    for block_size in (1, 2, 5, 16)
+    for first_noisy in (0, 3, 6)
+    for phase in (0, 1, 4)
+    if first_noisy < num_tokens and phase < block_size
+]
+DECODING_FORMS = [
+    (num_cached, num_causal, block_size)
+    for num_cached in (0, 1, 5)
+    for num_causal in (0, 1, 4)
+    for block_size in (0, 1, 3)
+    if num_causal + block_size
+]
+
+
+def test_training_mask_is_figure_8_cell_by_cell() -> None:
+    rows = [row.replace(" ", "") for row in FIGURE_8.split("\n") if row]
+    expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
+    assert torch.equal(training_mask(8, 4), expected)
+
+
+def slow_training_mask(num_tokens, block_size, first_noisy, phase) -> torch.Tensor:
+    """The four rules of Sec. 3, one cell at a time; x_hat copies the tokens from first_noisy."""
+    tokens = [("x", p) for p in range(num_tokens)]
+    tokens += [("x_hat", p) for p in range(first_noisy, num_tokens)]
+    blocks = {p: (p - first_noisy + phase) // block_size for p in range(first_noisy, num_tokens)}
+    mask = torch.zeros(len(tokens), len(tokens), dtype=torch.bool)
+    for i, (query_half, query) in enumerate(tokens):
+        for j, (key_half, key) in enumerate(tokens):
+            if query_half == "x":
+                allowed = key_half == "x" and key <= query
+            elif key_half == "x":
+                allowed = key < first_noisy or blocks[key] < blocks[query]
+            else:
+                allowed = blocks[key] == blocks[query]
+            mask[i, j] = allowed
+    return mask
+
+
+@pytest.mark.parametrize(("num_tokens", "block_size", "first_noisy", "phase"), TRAINING_FORMS)
+def test_training_predicate_is_the_four_rules(num_tokens, block_size, first_noisy, phase) -> None:
+    rule = training_may_attend(num_tokens, block_size, first_noisy=first_noisy, phase=phase)
+    size = 2 * num_tokens - first_noisy
+    expected = slow_training_mask(num_tokens, block_size, first_noisy, phase)
+    assert torch.equal(dense(rule, size, size), expected)
+    if first_noisy == phase == 0:
+        assert torch.equal(training_mask(num_tokens, block_size), expected)
+
+
+@pytest.mark.parametrize(("num_cached", "num_causal", "block_size"), DECODING_FORMS)
+def test_decoding_mask_is_causal_then_a_block_that_sees_all(
+    num_cached, num_causal, block_size
+) -> None:
+    num_keys = num_cached + num_causal + block_size
+    rows = []
+    for query in range(num_causal + block_size):
+        last_seen = num_keys - 1 if query >= num_causal else num_cached + query
+        rows.append([key <= last_seen for key in range(num_keys)])
+    assert torch.equal(decoding_mask(num_cached, num_causal, block_size), torch.tensor(rows))
+
+
+@pytest.mark.parametrize(("num_tokens", "block_size"), [(8, 4), (12, 3), (10, 4), (6, 16)])
+def test_a_block_sees_in_training_exactly_what_it_sees_in_decoding(num_tokens, block_size) -> None:
+    trained = training_mask(num_tokens, block_size)
+    for start in range(0, num_tokens, block_size):
+        stop = min(start + block_size, num_tokens)
+        num_causal = min(block_size, start)
+        decoded = decoding_mask(start - num_causal, num_causal, stop - start)
+        queries = [*range(start - num_causal, start), *range(num_tokens + start, num_tokens + stop)]
+        keys = [*range(start), *range(num_tokens + start, num_tokens + stop)]
+        assert torch.equal(trained[queries][:, keys], decoded)
+        others = [key for key in range(2 * num_tokens) if key not in keys]
+        assert not trained[queries][:, others].any()
+
+
+def materialised(may_attend, num_queries, num_keys) -> torch.Tensor:
+    """The predicate through FlexAttention's own machinery."""
+    from torch.nn.attention.flex_attention import create_mask
+
+    mask = create_mask(
+        lambda b, h, q, k: may_attend(q, k), 1, 1, num_queries, num_keys, device="cpu"
+    )
+    return mask[0, 0]
+
+
+def of_block_mask(block_mask, num_queries, num_keys) -> torch.Tensor:
+    """A BlockMask asked cell by cell: its blocks AND its predicate."""
+    query, key = torch.arange(num_queries)[:, None], torch.arange(num_keys)[None, :]
+    zero = torch.zeros((), dtype=torch.long)
+    height, width = block_mask.BLOCK_SIZE
+    blocks = block_mask.to_dense()[0, 0].bool()[query // height, key // width]
+    return blocks & block_mask.mask_mod(zero, zero, query, key)
+
+
+@pytest.mark.parametrize(
+    ("rule", "num_queries", "num_keys"),
+    [
+        (training_may_attend(8, 4), 16, 16),
+        (training_may_attend(150, 16), 300, 300),
+        (training_may_attend(170, 7, first_noisy=60, phase=3), 280, 280),
+        (decoding_may_attend(5, 4), 8, 13),
+        (decoding_may_attend(300, 16), 32, 332),
+        (decoding_may_attend(0, 9), 9, 9),
+    ],
+)
+def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
+    expected = dense(rule, num_queries, num_keys)
+    assert torch.equal(materialised(rule, num_queries, num_keys), expected)
+    block_mask = flex(rule, num_queries, num_keys)
+    assert torch.equal(of_block_mask(block_mask, num_queries, num_keys), expected)
+
+
+def test_flex_attention_gives_what_dense_attention_gives() -> None:
+    from torch.nn.attention.flex_attention import flex_attention
+
+    rule = training_may_attend(80, 5, first_noisy=20, phase=2)
+    size = 140
+    generator = torch.Generator().manual_seed(0)
+    q, k, v = (torch.randn(1, 2, size, 16, generator=generator) for _ in range(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # flex_attention says that it is slow uncompiled
+        sparse = flex_attention(q, k, v, block_mask=flex(rule, size, size))
+    full = scaled_dot_product_attention(q, k, v, attn_mask=dense(rule, size, size))
+    torch.testing.assert_close(sparse, full, atol=1e-5, rtol=1e-5)
+    causal = scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert not torch.allclose(sparse, causal, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("num_tokens", lambda: training_mask(0, 4)),
+        ("block_size", lambda: training_mask(8, 0)),
+        ("block_size", lambda: training_mask(8, True)),
+        ("num_tokens", lambda: training_mask(8.0, 4)),
+        ("num_cached", lambda: decoding_mask(-1, 1, 1)),
+        ("num_causal", lambda: decoding_mask(0, -1, 1)),
+        ("block_size", lambda: decoding_mask(3, 0, 0)),
+        ("block_size", lambda: decoding_mask(3, 1, -1)),
+    ],
+)
+def test_an_impossible_size_is_named(argument, call) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    assert caught.value.argument == argument

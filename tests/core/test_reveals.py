@@ -1,0 +1,218 @@
+"""Laws 6 and 7: what a pass reveals, that every position is revealed once, and where it ends."""
+
+import math
+import random
+
+import pytest
+
+from sbd_core import DecodeConfig, generate
+from sbd_core.config import SOLVERS, EntropyBound, LeftToRight
+from sbd_core.models.scripted import ScriptedModel
+from tests.core.chance_models import END, MASK, TEXTS, chance_model
+from tests.core.prompts import corpus_texts, random_ids
+
+LETTERS = range(2, len(TEXTS))
+
+
+def random_config(draw: random.Random, solver, pinned=None) -> DecodeConfig:
+    """Any block size, mostly no divisor of the answer's length."""
+    num_new = draw.randint(1, 24)
+    return DecodeConfig(
+        solver=solver,
+        block_size=draw.randint(1, 11),
+        max_new_tokens=num_new,
+        temperature=draw.choice([0.0, 1.0]),
+        seed=draw.randrange(1000),
+        top_k_recorded=draw.randint(0, 12),
+        pinned={k: v for k, v in (pinned or {}).items() if k < num_new},
+    )
+
+
+def check_reveals(trace) -> None:
+    """The whole of law 7 on one finished trace."""
+    answer, pinned = list(trace.token_ids), trace.config.pinned
+    revealed = {}
+    for event in trace.events:
+        for rank, reveal in enumerate(event.reveals):
+            assert reveal.rank == rank
+            assert reveal.position not in revealed, "revealed twice"
+            assert reveal.position not in pinned, "a pinned position was revealed"
+            assert event.block.start <= reveal.position < event.block.stop
+            revealed[reveal.position] = reveal.token_id
+    for position, token_id in enumerate(answer):
+        assert token_id != MASK
+        assert token_id == pinned.get(position, revealed.get(position))
+    check_end(answer, trace.config.max_new_tokens, trace.finish)
+    check_masked(trace)
+
+
+def check_end(answer, max_new_tokens, finish) -> None:
+    """The answer stops at its first <eos>, else at exactly the length asked for."""
+    assert END not in answer[:-1]
+    if answer[-1] == END:
+        assert finish == "end_of_sequence"
+        assert len(answer) <= max_new_tokens
+    else:
+        assert finish == "length"
+        assert len(answer) == max_new_tokens
+
+
+def check_masked(trace) -> None:
+    """Each event lists what was masked when its pass began, and commits only known tokens."""
+    known, num_committed = dict(trace.config.pinned), 0
+    for event in trace.events[1:]:
+        block = range(event.block.start, event.block.stop)
+        end = min((p for p in block if known.get(p) == END), default=event.block.stop)
+        expected = [p for p in block if p < end and p not in known]
+        assert [item.position for item in event.masked] == expected
+        assert all(len(item.top_token_ids) <= 12 for item in event.masked)
+        known |= {reveal.position: reveal.token_id for reveal in event.reveals}
+        num_committed += len(event.committed)
+        assert set(range(num_committed)) <= set(known)
+        assert event.reveals or (event.committed and not event.block.size)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_every_position_is_revealed_once_and_the_answer_ends_where_it_must(name) -> None:
+    draw = random.Random(name)
+    finishes = set()
+    for seed in range(25):
+        model = chance_model(seed, end_bias=draw.choice([-9.0, -2.0, 2.0]))
+        trace = generate(model, "ab", random_config(draw, SOLVERS[name]()))
+        check_reveals(trace)
+        finishes.add(trace.finish)
+    assert finishes == {"end_of_sequence", "length"}
+
+
+def pin_patterns(draw: random.Random, block_size: int, num_new: int) -> list[dict[int, int]]:
+    """First, last, a whole block, the whole answer, an <eos>, a handful anywhere."""
+    start = block_size * draw.randrange(1 + num_new // block_size)
+    some = draw.sample(range(num_new), draw.randint(0, num_new))
+    patterns = [
+        [0],
+        [num_new - 1],
+        range(start, min(start + block_size, num_new)),
+        range(min(block_size, num_new)),
+        range(num_new),
+        some,
+    ]
+    pins = [{p: draw.choice(LETTERS) for p in pattern} for pattern in patterns]
+    end = draw.randrange(num_new)
+    pins += [{**pin, end: END} for pin in pins] + [{0: END}, {num_new - 1: END}]
+    return pins
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_pinned_tokens_stay_and_are_never_revealed(name) -> None:
+    draw = random.Random(name)
+    for seed in range(3):
+        config = random_config(draw, SOLVERS[name]())
+        for pinned in pin_patterns(draw, config.block_size, config.max_new_tokens):
+            model = chance_model(seed, end_bias=-3.0)
+            pinned_config = DecodeConfig(
+                solver=config.solver,
+                block_size=config.block_size,
+                max_new_tokens=config.max_new_tokens,
+                seed=config.seed,
+                pinned=pinned,
+            )
+            trace = generate(model, "ab", pinned_config)
+            check_reveals(trace)
+            assert trace.num_forwards == len(model.calls)
+
+
+def test_a_wholly_pinned_answer_takes_two_passes_and_one_to_the_end_token_as_well() -> None:
+    for length, pinned in ((9, dict.fromkeys(range(9), 3)), (3, {0: 2, 1: 4, 2: END})):
+        model = chance_model(1)
+        config = DecodeConfig(block_size=4, max_new_tokens=9, pinned=pinned)
+        trace = generate(model, "ab", config)
+        assert trace.token_ids == tuple(pinned[p] for p in range(length))
+        assert trace.num_forwards == 2
+        assert len(trace.events[1].hindsight) == length
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+def test_the_mask_token_is_never_produced_even_where_it_is_the_argmax(strategy) -> None:
+    for seed in range(12):
+        for temperature in (0.0, 1.0):
+            model = chance_model(seed, mask_bias=100.0, agreement=0.5)
+            config = DecodeConfig(
+                strategy=strategy, block_size=5, max_new_tokens=13, temperature=temperature
+            )
+            trace = generate(model, "ab", config)
+            assert MASK not in trace.token_ids
+            shown = {t for e in trace.events for m in e.masked for t in m.top_token_ids[:1]}
+            assert MASK not in {*shown, *(t for e in trace.events for t in e.draft)}
+
+
+def test_gamma_0_reveals_one_token_a_pass(tiny) -> None:
+    config = DecodeConfig(solver=EntropyBound(gamma=0.0), block_size=7, max_new_tokens=17)
+    for prompt in random_ids(3, tiny.vocabulary_size):
+        trace = generate(tiny, prompt, config)
+        assert [len(event.reveals) for event in trace.events[1:]] == [1] * trace.num_tokens
+
+
+def test_gamma_0_reveals_one_token_a_pass_of_the_bundled_model(nano) -> None:
+    config = DecodeConfig(solver=EntropyBound(gamma=0.0), block_size=16, max_new_tokens=32)
+    for prompt in corpus_texts(3):
+        for event in generate(nano, prompt, config).events[1:]:
+            num_certain = sum(item.entropy == 0.0 for item in event.masked)
+            assert 1 <= len(event.reveals) <= num_certain + 1
+
+
+def certain_model(is_certain: list[bool]) -> ScriptedModel:
+    """Entropy exactly 0 where `is_certain`, ln 2 elsewhere; the answer is all "c"."""
+
+    def row(position: int) -> list[float]:
+        sure = is_certain[position % len(is_certain)]
+        return [-math.inf, -math.inf, -math.inf if sure else 0.0, 0.0]
+
+    return ScriptedModel(
+        texts=["<m>", "<eos>", "b", "c"],
+        next_logits=lambda tokens: row(len(tokens) - 1),
+        block_logits=lambda tokens, block: [row(len(tokens) - 1 + i) for i in range(len(block))],
+        mask_token_id=0,
+        end_token_ids=frozenset({1}),
+    )
+
+
+def test_gamma_0_also_reveals_what_is_exactly_certain_and_one_more() -> None:
+    config = DecodeConfig(solver=EntropyBound(gamma=0.0), block_size=6, max_new_tokens=6)
+    trace = generate(certain_model([True, False, True, True, False, False]), "b", config)
+    revealed = [[reveal.position for reveal in event.reveals] for event in trace.events]
+    assert revealed == [[], [0, 2, 3, 1], [4], [5]]
+    everything = generate(certain_model([True]), "b", config)
+    assert [len(event.reveals) for event in everything.events] == [0, 6]
+
+
+def test_nothing_masked_stands_before_an_end_token_and_no_pass_is_spent_after_it() -> None:
+    """Right to left: the block's <eos> is known first, the rest of the block never looked at."""
+
+    def row(position: int) -> list[float]:
+        token = END if position == 3 else 2
+        return [8.0 if t == token else (6.0 if t == 3 else 0.0) - position for t in range(4)]
+
+    model = ScriptedModel(
+        texts=["<m>", "<eos>", "b", "c"],
+        next_logits=lambda tokens: row(len(tokens) - 1),
+        block_logits=lambda tokens, block: [row(len(tokens) - 1 + i) for i in range(len(block))],
+        mask_token_id=0,
+        end_token_ids=frozenset({END}),
+    )
+    config = DecodeConfig(block_size=8, max_new_tokens=16, solver=EntropyBound(gamma=0.0))
+    trace = generate(model, "b", config)
+    order = [reveal.position for event in trace.events for reveal in event.reveals]
+    assert trace.token_ids == (2, 2, 2, END)
+    assert set(order) >= {0, 1, 2, 3}
+    assert max(order[order.index(3) :]) == 3
+    pinned = generate(model, "b", DecodeConfig(block_size=8, max_new_tokens=8, pinned={5: END}))
+    assert pinned.token_ids[-1] == END
+    assert all(reveal.position < 5 for event in pinned.events for reveal in event.reveals)
+
+
+def test_left_to_right_by_one_is_one_token_a_pass_and_a_free_prefill() -> None:
+    config = DecodeConfig(solver=LeftToRight(k=1), block_size=4, max_new_tokens=10)
+    trace = generate(chance_model(0, end_bias=-99.0), "ab", config)
+    positions = [reveal.position for event in trace.events for reveal in event.reveals]
+    assert positions == list(range(10))
+    assert trace.num_forwards == 11

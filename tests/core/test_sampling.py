@@ -1,0 +1,157 @@
+"""Logits to candidates: every measure against its definition, and the limits of temperature."""
+
+import math
+
+import pytest
+import torch
+
+from sbd_core.errors import ArgumentError
+from sbd_core.sampling import Candidates, forbid, probabilities
+
+INF = math.inf
+
+
+def drawn(rows: int, vocabulary: int, seed: int = 0) -> torch.Tensor:
+    return 3 * torch.randn(rows, vocabulary, generator=torch.Generator().manual_seed(seed))
+
+
+def softmax(row: list[float], temperature: float) -> list[float]:
+    """In plain floats; temperature 0 means the plain softmax."""
+    scaled = [value / (temperature or 1.0) for value in row]
+    top = max(scaled)
+    powers = [math.exp(value - top) for value in scaled]
+    return [power / sum(powers) for power in powers]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3, 1.0, 4.0])
+def test_measures_are_those_of_the_softmax_at_the_temperature(temperature) -> None:
+    logits = drawn(6, 11)
+    logits[2, 3:] = -INF
+    found = Candidates.from_logits(logits, temperature, torch.Generator().manual_seed(0))
+    for row, values in enumerate(logits.tolist()):
+        shares = softmax(values, temperature)
+        best, second = sorted(shares, reverse=True)[:2]
+        entropy = -sum(share * math.log(share) for share in shares if share)
+        assert found.probability[row].item() == pytest.approx(best, rel=1e-5)
+        assert found.margin[row].item() == pytest.approx(best - second, abs=1e-6)
+        assert found.entropy[row].item() == pytest.approx(entropy, rel=1e-4, abs=1e-6)
+        assert found.distribution[row].tolist() == pytest.approx(shares, rel=1e-4)
+
+
+def test_temperature_0_takes_the_argmax_of_the_logits() -> None:
+    logits = drawn(50, 40)
+    assert torch.equal(Candidates.from_logits(logits).token_ids, logits.argmax(dim=-1))
+
+
+@pytest.mark.parametrize("vocabulary", [2, 5, 10, 50, 300, 2048])
+def test_equal_logits_go_to_the_first_token_as_argmax_has_it(vocabulary) -> None:
+    """Coarse dtypes (bf16) tie often; generate() and verify take the first of equals."""
+    found = Candidates.from_logits(torch.zeros(3, vocabulary))
+    assert found.token_ids.tolist() == [0, 0, 0]
+
+
+def test_logits_one_rounding_apart_still_go_to_the_larger() -> None:
+    """Their softmax is equal in fp32; argmax of the logits is what transformers takes."""
+    low = torch.tensor(0.001)
+    for best in range(20):
+        row = low.repeat(20)
+        row[best] = torch.nextafter(low, torch.tensor(1.0))
+        assert row.softmax(dim=-1).unique().numel() == 1
+        assert Candidates.from_logits(row[None]).token_ids.tolist() == [best]
+
+
+def test_a_low_temperature_becomes_the_argmax_and_a_high_one_uniform() -> None:
+    logits = drawn(200, 8)
+    generator = torch.Generator().manual_seed(0)
+    cold = Candidates.from_logits(logits, 1e-4, generator)
+    assert torch.equal(cold.token_ids, logits.argmax(dim=-1))
+    hot = Candidates.from_logits(logits, 1e6, generator)
+    assert hot.entropy.tolist() == pytest.approx([math.log(8)] * 200, rel=1e-5)
+    assert set(hot.token_ids.tolist()) == set(range(8))
+
+
+@pytest.mark.parametrize("temperature", [1e-30, 1e-38, 1e-44, 1e-46, 5e-324])
+def test_huge_logits_and_a_tiny_temperature_are_the_argmax(temperature) -> None:
+    logits = torch.tensor([[3e38, -3e38, 1e38, 0.0], [-INF, -3e38, -2e38, -INF]])
+    found = Candidates.from_logits(logits, temperature, torch.Generator().manual_seed(0))
+    assert found.token_ids.tolist() == [0, 2]
+    assert found.entropy.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("temperature", [1e30, 1e38, 1e39, 1e308])
+def test_a_huge_temperature_is_uniform_over_what_is_allowed(temperature) -> None:
+    found = Candidates.from_logits(
+        torch.tensor([[5.0, -INF, 0.0]]), temperature, torch.Generator().manual_seed(0)
+    )
+    assert found.distribution[0].tolist() == pytest.approx([0.5, 0.0, 0.5])
+
+
+def test_sampling_follows_the_softmax() -> None:
+    shares = torch.tensor([0.6, 0.3, 0.1])
+    generator = torch.Generator().manual_seed(5)
+    found = Candidates.from_logits(shares.log().repeat(20_000, 1), 1.0, generator)
+    frequency = found.token_ids.bincount(minlength=3) / 20_000
+    assert frequency.tolist() == pytest.approx(shares.tolist(), abs=0.015)
+
+
+def test_sampling_draws_from_the_generator_alone() -> None:
+    logits = drawn(30, 9)
+    first, again, other = (
+        Candidates.from_logits(logits, 1.0, torch.Generator().manual_seed(s)).token_ids
+        for s in (3, 3, 4)
+    )
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    state = torch.random.get_rng_state()
+    Candidates.from_logits(logits, 1.0, torch.Generator().manual_seed(3))
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_token_with_minus_infinity_is_never_taken(temperature) -> None:
+    logits = torch.zeros(500, 4)
+    logits[:, 2] = -INF
+    found = Candidates.from_logits(logits, temperature, torch.Generator().manual_seed(0))
+    assert 2 not in found.token_ids.tolist()
+    assert found.distribution[:, 2].tolist() == [0.0] * 500
+
+
+def test_a_single_token_vocabulary_is_certain() -> None:
+    found = Candidates.from_logits(torch.tensor([[4.0]]))
+    assert (found.probability.item(), found.margin.item(), found.entropy.item()) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        torch.full((1, 3), -INF),
+        torch.tensor([[0.0, math.nan]]),
+        torch.tensor([[0.0, INF]]),
+        torch.zeros(3),
+        torch.zeros(2, 0),
+        torch.zeros(1, 2, 3),
+    ],
+)
+def test_logits_that_allow_nothing_are_refused(logits) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        Candidates.from_logits(logits)
+    assert caught.value.argument == "logits"
+
+
+@pytest.mark.parametrize("temperature", [-0.1, math.nan, INF, True, "1", None])
+def test_a_bad_temperature_is_refused(temperature) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        Candidates.from_logits(torch.zeros(1, 2), temperature)
+    assert caught.value.argument == "temperature"
+
+
+def test_forbid_touches_one_token_of_a_copy() -> None:
+    logits = drawn(2, 5)
+    before = logits.clone()
+    allowed = forbid(logits, 3)
+    assert allowed[:, 3].tolist() == [-INF, -INF]
+    kept = [0, 1, 2, 4]
+    assert torch.equal(allowed[:, kept], before[:, kept])
+    assert torch.equal(logits, before)
+    assert probabilities(allowed, 0.0)[:, 3].tolist() == [0.0, 0.0]
+    assert forbid(logits, None) is logits

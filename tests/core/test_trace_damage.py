@@ -1,0 +1,241 @@
+"""Law 8, the other half: whatever is wrong with a trace is refused by name, never half read."""
+
+import copy
+import json
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sbd_core import DecodeConfig, Trace, TraceError, generate
+from sbd_core.config import EntropyBound
+from tests.core.chance_models import chance_model
+
+Data = dict[str, Any]
+
+
+def sound() -> Data:
+    """The data of a good trace with every kind of entry in it."""
+    config = DecodeConfig(
+        solver=EntropyBound(gamma=2.0), block_size=4, max_new_tokens=10, pinned={2: 5}
+    )
+    model = chance_model(3, end_bias=-99.0)
+    return json.loads(generate(model, "ab", config).to_json())
+
+
+SOUND = sound()
+PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
+    "trace.version": lambda d: (d, "version"),
+    "trace.model": lambda d: (d, "model"),
+    "trace.prompt": lambda d: (d, "prompt"),
+    "trace.prompt_token_ids": lambda d: (d, "prompt_token_ids"),
+    "trace.prompt_token_ids[1]": lambda d: (d["prompt_token_ids"], 1),
+    "trace.text": lambda d: (d, "text"),
+    "trace.finish": lambda d: (d, "finish"),
+    "trace.versions": lambda d: (d, "versions"),
+    "trace.versions.torch": lambda d: (d["versions"], "torch"),
+    "trace.tokens": lambda d: (d, "tokens"),
+    "trace.tokens.5": lambda d: (d["tokens"], "5"),
+    "trace.config": lambda d: (d, "config"),
+    "trace.config.solver": lambda d: (d["config"], "solver"),
+    "trace.config.solver.name": lambda d: (d["config"]["solver"], "name"),
+    "trace.config.block_size": lambda d: (d["config"], "block_size"),
+    "trace.config.max_new_tokens": lambda d: (d["config"], "max_new_tokens"),
+    "trace.config.temperature": lambda d: (d["config"], "temperature"),
+    "trace.config.top_k_recorded": lambda d: (d["config"], "top_k_recorded"),
+    "trace.config.pinned": lambda d: (d["config"], "pinned"),
+    "trace.config.pinned[0]": lambda d: (d["config"]["pinned"], 0),
+    "trace.config.pinned[0][1]": lambda d: (d["config"]["pinned"][0], 1),
+    "trace.config.is_raw_prompt": lambda d: (d["config"], "is_raw_prompt"),
+    "trace.events": lambda d: (d, "events"),
+    "trace.events[1]": lambda d: (d["events"], 1),
+    "trace.events[1].kind": lambda d: (d["events"][1], "kind"),
+    "trace.events[1].context[0]": lambda d: (d["events"][1]["context"], 0),
+    "trace.events[1].block": lambda d: (d["events"][1], "block"),
+    "trace.events[1].masked[0]": lambda d: (d["events"][1]["masked"], 0),
+    "trace.events[1].masked[0][1]": lambda d: (d["events"][1]["masked"][0], 1),
+    "trace.events[1].masked[0][2][1]": lambda d: (d["events"][1]["masked"][0][2], 1),
+    "trace.events[1].masked[0][3][0]": lambda d: (d["events"][1]["masked"][0][3], 0),
+    "trace.events[1].reveals": lambda d: (d["events"][1], "reveals"),
+    "trace.events[1].reveals[0][0]": lambda d: (d["events"][1]["reveals"][0], 0),
+    "trace.events[1].reveals[0][3]": lambda d: (d["events"][1]["reveals"][0], 3),
+    "trace.events[1].committed": lambda d: (d["events"][1], "committed"),
+    "trace.events[1].draft": lambda d: (d["events"][1], "draft"),
+    "trace.events[1].hindsight": lambda d: (d["events"][1], "hindsight"),
+    "trace.events[1].seconds": lambda d: (d["events"][1], "seconds"),
+}
+WRONG: dict[type, tuple[Any, ...]] = {
+    bool: (None, 1, "true", []),
+    str: (None, True, 1, {}, ["x"]),
+    int: (None, True, -1, 1.5, "1", {}, [1]),
+    float: (None, True, -1, "1", {}, [1.0], 10**400),
+    list: (None, True, 1, "x", {}, [None]),
+    dict: (None, True, 1, "x", []),
+}
+STRINGS = {"model", "prompt", "text", "torch", "5"}
+
+
+def refused(text: Any) -> str:
+    """The message with which a text is refused."""
+    with pytest.raises(TraceError) as caught:
+        Trace.from_json(text)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.isascii()
+    return message
+
+
+def damaged(damage: Callable[[Data], object]) -> str:
+    data = copy.deepcopy(SOUND)
+    damage(data)
+    return json.dumps(data)
+
+
+def replaced(place: str, value: object) -> str:
+    def damage(data: Data) -> None:
+        holder, key = PLACES[place](data)
+        holder[key] = value
+
+    return damaged(damage)
+
+
+def test_the_sound_trace_is_read_and_has_all_there_is_to_damage() -> None:
+    Trace.from_json(json.dumps(SOUND))
+    event = SOUND["events"][1]
+    assert event["masked"]
+    assert event["reveals"]
+    assert len(event["masked"][0][2]) > 1
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_value_of_another_type_is_refused_at_its_place(place) -> None:
+    holder, key = PLACES[place](SOUND)
+    for value in WRONG[type(holder[key])]:
+        assert place in refused(replaced(place, value))
+
+
+@pytest.mark.parametrize("place", [p for p in PLACES if not p.endswith("]") and "." in p[6:]])
+def test_a_missing_field_is_named(place) -> None:
+    if place.startswith(("trace.versions.", "trace.tokens.")):
+        return
+
+    def damage(data: Data) -> None:
+        holder, key = PLACES[place](data)
+        del holder[key]
+
+    assert f"{place}: is missing" in refused(damaged(damage))
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
+@pytest.mark.parametrize("place", ["trace.events[1].seconds", "trace.config.temperature"])
+def test_a_number_that_is_not_finite_is_refused(place, text) -> None:
+    refused(replaced(place, "HERE").replace('"HERE"', text))
+
+
+@pytest.mark.parametrize("value", [float("1e300"), 2**53 + 2, 10**30])
+def test_a_huge_number_is_refused_where_a_count_stands(value) -> None:
+    places = ("context[0]", "reveals[0][0]", "masked[0][2][1]")
+    for place in ("trace.prompt_token_ids[1]", *(f"trace.events[1].{name}" for name in places)):
+        assert place in refused(replaced(place, value))
+
+
+def test_a_huge_number_in_the_solver_or_the_seed_is_refused_too() -> None:
+    for value in (10**400, -(10**400), 1e308 * 10):
+        assert "gamma" in refused(
+            damaged(lambda d, v=value: d["config"]["solver"].update(gamma=v)).replace(
+                "Infinity", "1e999"
+            )
+        )
+    assert "seed" in refused(damaged(lambda d: d["config"].update(seed=2**63)))
+
+
+def test_another_format_and_a_newer_version_are_told_apart_from_damage() -> None:
+    assert "trace.format" in refused(damaged(lambda d: d.update(format="sbd")))
+    message = refused(damaged(lambda d: d.update(version=2)))
+    assert "trace.version" in message
+    assert "update" in message
+    assert "trace.format: is missing" in refused("{}")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "1", "null", '"sbd-trace"', "true", "nope", "\x00"])
+def test_text_that_is_no_object_is_refused(text) -> None:
+    assert refused(text).startswith("trace")
+
+
+@pytest.mark.parametrize("value", [None, 5, b"{}", ["{}"], {}])
+def test_what_is_no_text_is_refused(value) -> None:
+    refused(value)
+
+
+def test_a_trace_cut_off_anywhere_is_refused() -> None:
+    text = json.dumps(SOUND)
+    draw = random.Random(0)
+    for stop in [*range(60), *draw.sample(range(60, len(text)), 100), len(text) - 1]:
+        refused(text[:stop])
+    refused(text + "}")
+
+
+def test_deep_nesting_is_refused_at_every_depth() -> None:
+    limit = sys.getrecursionlimit()
+    for depth in [1, 10, 100, *range(limit - 200, limit + 20, 3), 100_000]:
+        for opening, closing in (("[", "]"), ('{"a":', "}")):
+            nested = opening * depth + "1" + closing * depth
+            refused(replaced("trace.finish", "HERE").replace('"HERE"', nested))
+            refused(nested)
+
+
+def test_a_position_revealed_twice_is_refused() -> None:
+    def within_a_pass(data: Data) -> None:
+        data["events"][1]["reveals"].append(data["events"][1]["reveals"][0])
+
+    def in_two_passes(data: Data) -> None:
+        data["events"][2]["reveals"].append(data["events"][1]["reveals"][0])
+
+    assert "trace.events[1].reveals" in refused(damaged(within_a_pass))
+    assert "trace.events[2].reveals" in refused(damaged(in_two_passes))
+
+
+def test_a_pinned_position_revealed_as_another_token_is_refused() -> None:
+    damage = lambda d: d["events"][1]["reveals"].append([2, 6, 0, 0.5])  # noqa: E731
+    assert "pinned" in refused(damaged(damage))
+
+
+def test_more_tokens_than_the_config_allows_are_refused() -> None:
+    assert "max_new_tokens" in refused(damaged(lambda d: d["config"].update(max_new_tokens=8)))
+
+
+def test_a_token_without_a_text_and_a_key_that_is_no_token_id_are_refused() -> None:
+    used = str(SOUND["events"][1]["reveals"][0][1])
+    assert "trace.tokens" in refused(damaged(lambda d: d["tokens"].pop(used)))
+    for key in ("x", "", "-1", "1.0", "\u0661", "9" * 16):
+        assert "trace.tokens" in refused(damaged(lambda d, k=key: d["tokens"].update({k: "x"})))
+
+
+@pytest.mark.parametrize(
+    ("solver", "word"),
+    [
+        ({"name": "guess"}, "solver"),
+        ({"name": "entropy-bound", "tau": 0.5}, "tau"),
+        ({"name": "entropy-bound", "gamma": -1}, "gamma"),
+        ({"name": "entropy-bound", "gamma": True}, "gamma"),
+        ({"name": "entropy-bound", "gamma": "0.1"}, "gamma"),
+        ({"name": "top-k", "k": 0}, "k"),
+        ({"name": "top-k", "k": 1.0}, "k"),
+        ({"name": "top-k", "by": "luck"}, "by"),
+        ({"name": "top-k", "by": ["margin"]}, "by"),
+        ({"name": ["top-k"]}, "name"),
+        ({}, "name"),
+    ],
+)
+def test_an_unknown_or_malformed_solver_is_refused(solver, word) -> None:
+    message = refused(damaged(lambda d: d["config"].update(solver=solver)))
+    assert message.startswith("trace.config")
+    assert word in message
+
+
+@pytest.mark.parametrize("place", [p for p in PLACES if p.split(".")[-1] in STRINGS])
+def test_half_a_surrogate_pair_is_refused(place) -> None:
+    """JSON can spell it, UTF-8 cannot: such a trace could be read and never written again."""
+    assert place in refused(replaced(place, "a\ud800"))

@@ -1,0 +1,200 @@
+"""The training loop: its data, and that a run killed anywhere resumes exactly."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import sbd_core
+from sbd_core import DecodeConfig, generate
+from sbd_core.errors import TrainingError
+from sbd_core.training import loop
+from sbd_core.training.checkpoint import new_model, replace_folder
+from sbd_core.training.data import BATCHES_PER_CHUNK, Data
+from sbd_core.training.recipe import Recipe
+
+TINY = Recipe(
+    stage="sbd",
+    families=("math",),
+    steps=6,
+    batch_size=2,
+    learning_rate=0.01,
+    warmup_steps=2,
+    optimizer="muon",
+    vocabulary_size=300,
+    tokenizer_examples=20,
+    hidden_size=32,
+    num_layers=1,
+    num_heads=2,
+    feed_forward_size=48,
+    max_positions=256,
+)
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL: nothing in the loop may catch it."""
+
+
+def kill_at(monkeypatch, owner: object, name: str, call: int) -> None:
+    """Have the `call`-th call of owner.name die instead of running."""
+    original, count = getattr(owner, name), [0]
+
+    def dying(*arguments, **named):
+        count[0] += 1
+        if count[0] == call:
+            raise Killed
+        return original(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, dying)
+
+
+def weights(out: Path) -> dict[str, torch.Tensor]:
+    """The fp32 weights of the state beside `out`."""
+    return load_file(loop.state_folder(out) / "model" / "model.safetensors")
+
+
+def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    assert set(first) == set(second)
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """An uninterrupted run."""
+    out = tmp_path_factory.mktemp("whole") / "model"
+    loop.train(TINY, None, out, save_every=1)
+    return out
+
+
+def losses(out: Path) -> list[float]:
+    lines = (loop.state_folder(out) / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == list(range(1, 7))
+    return [json.loads(line)["loss"] for line in lines]
+
+
+@pytest.mark.parametrize("optimizer", ["muon", "adamw"])
+def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(
+    whole, tmp_path, monkeypatch, optimizer
+) -> None:
+    recipe, expected = replace(TINY, optimizer=optimizer), whole
+    if optimizer == "adamw":
+        expected = tmp_path / "whole"
+        loop.train(recipe, None, expected, save_every=6)
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(recipe, None, out, save_every=1)
+    assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 3
+    assert not same(weights(out), weights(expected))
+    loop.train(recipe, None, out, save_every=1)
+    assert same(weights(out), weights(expected))
+    assert same(load_file(out / "model.safetensors"), load_file(expected / "model.safetensors"))
+    assert losses(out) == losses(expected)
+
+
+@pytest.mark.parametrize("saved", range(1, 7))
+def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
+    whole, tmp_path, monkeypatch, saved
+) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop, "export", saved)
+        with pytest.raises(Killed):
+            loop.train(TINY, None, out, save_every=1)
+    loop.train(TINY, None, out, save_every=1)
+    assert same(load_file(out / "model.safetensors"), load_file(whole / "model.safetensors"))
+
+
+def test_ctrl_c_saves_and_returns(whole, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "model"
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        update, count = loop._Run._update, iter(range(99))
+        patch.setattr(
+            loop._Run, "_update", lambda *a: update(*a) if next(count) < 2 else interrupted()
+        )
+        loop.train(TINY, None, out)
+    assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 2
+    loop.train(TINY, None, out)
+    assert same(weights(out), weights(whole))
+
+
+def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
+    before = weights(whole)
+    with pytest.raises(TrainingError, match="another recipe"):
+        loop.train(replace(TINY, seed=1), None, whole)
+    assert same(before, weights(whole))
+
+
+@pytest.mark.parametrize("name", ["progress.json", "optimizers.pt", "metrics.jsonl"])
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"[]", b"\x00\xffgarbage"])
+def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> None:
+    if name == "metrics.jsonl" and content not in (None, b"\x00\xffgarbage"):
+        return
+    out = tmp_path / "model"
+    source = loop.state_folder(whole)
+    replace_folder(loop.state_folder(out), lambda target: copy_into(source, target))
+    file = loop.state_folder(out) / name
+    file.unlink() if content is None else file.write_bytes(content)
+    with pytest.raises(TrainingError) as caught:
+        loop.train(TINY, None, out)
+    assert "\n" not in str(caught.value)
+
+
+def copy_into(source: Path, target: Path) -> None:
+    for file in source.rglob("*"):
+        if file.is_file():
+            place = target / file.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.read_bytes())
+
+
+def test_the_trained_folder_loads_decodes_and_states_its_range(whole) -> None:
+    model = sbd_core.load(whole, device="cpu")
+    assert model.block_range == (2, 16)
+    trace = generate(model, "2 + 2", DecodeConfig(max_new_tokens=9, block_size=4))
+    assert 1 <= trace.num_tokens <= 9
+    assert load_file(whole / "model.safetensors")["model.norm.weight"].dtype == torch.bfloat16
+
+
+def test_training_lowers_the_loss(whole) -> None:
+    assert min(losses(whole)[3:]) < losses(whole)[0]
+
+
+def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -> None:
+    base, out = tmp_path / "base", tmp_path / "sbd"
+    loop.train(replace(TINY, stage="ntp", steps=2), None, base)
+    assert sbd_core.load(base, device="cpu").block_range is None
+    loop.train(replace(TINY, steps=2), base, out)
+    assert sbd_core.load(out, device="cpu").block_range == (2, 16)
+
+
+def test_the_batch_of_a_step_depends_on_recipe_and_step_alone() -> None:
+    _, tokenizer = new_model(TINY)
+    in_order = Data(TINY, tokenizer)
+    batches = [in_order.batch(step) for step in range(BATCHES_PER_CHUNK + 2)]
+    for step in (BATCHES_PER_CHUNK + 1, 0, 3):
+        again = Data(TINY, tokenizer).batch(step)
+        assert torch.equal(again.token_ids, batches[step].token_ids)
+        assert torch.equal(again.is_real, batches[step].is_real)
+    other = Data(replace(TINY, seed=1), tokenizer).batch(0)
+    assert not torch.equal(batches[0].token_ids, other.token_ids)
+
+
+def test_a_batch_is_the_chat_turn_and_ends_in_eos(whole) -> None:
+    model = sbd_core.load(whole, device="cpu")
+    batch = Data(TINY, model.tokenizer).batch(0)
+    user, assistant, end = model.tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
+    for ids, is_real in zip(batch.token_ids, batch.is_real, strict=True):
+        row = ids[is_real].tolist()
+        assert (row[0], row[-1]) == (user, end)
+        assert int(ids[batch.answer_start - 1]) == assistant
+        prompt = model.tokenizer.decode(row[1 : row.index(assistant)])
+        assert list(model.encode(prompt, False)) == row[: row.index(assistant) + 1]

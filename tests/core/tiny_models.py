@@ -1,0 +1,106 @@
+"""Random-weight models of several architectures, as folders that sbd_core.load reads.
+
+The output layer is drawn wide, so that entropies differ from position to position; the rest is
+narrow enough for fp32 to stay within 1e-5.
+"""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
+
+from sbd_core.training.tokenizer import EOS_ID, PAD_ID, train_tokenizer
+
+VOCABULARY = 300
+REACH = 128
+
+NARROW: dict[str, Any] = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": REACH,
+    "initializer_range": 0.2,
+    "bos_token_id": None,
+    "eos_token_id": EOS_ID,
+    "pad_token_id": PAD_ID,
+}
+NARROW_GPT2: dict[str, Any] = {
+    "n_embd": 32,
+    "n_layer": 2,
+    "n_head": 4,
+    "n_positions": REACH,
+    "initializer_range": 0.2,
+    "bos_token_id": None,
+    "eos_token_id": EOS_ID,
+    "pad_token_id": PAD_ID,
+    "embd_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+}
+
+MAKERS = {
+    "llama": (LlamaForCausalLM, partial(LlamaConfig, **NARROW, num_key_value_heads=2)),
+    "qwen3": (Qwen3ForCausalLM, partial(Qwen3Config, **NARROW, num_key_value_heads=2, head_dim=8)),
+    "gpt2": (GPT2LMHeadModel, partial(GPT2Config, **NARROW_GPT2)),
+    "gpt_neox": (GPTNeoXForCausalLM, partial(GPTNeoXConfig, **NARROW)),
+    "sliding": (
+        MistralForCausalLM,
+        partial(MistralConfig, **NARROW, num_key_value_heads=2, sliding_window=8),
+    ),
+}
+ARCHITECTURES = ("llama", "qwen3", "gpt2", "gpt_neox")
+
+
+def tiny_tokenizer() -> PreTrainedTokenizerFast:
+    """Bytes and a few words, with <pad>, <eos>, <m>, <user>, <assistant> and a chat template."""
+    return train_tokenizer(["Tara has 49 pencils. The answer is 7.\n"] * 4, VOCABULARY)
+
+
+def maskless_tokenizer() -> PreTrainedTokenizerFast:
+    """Single characters, an end token, neither mask token nor chat template."""
+    letters = "abcdefghijklmnopqrstuvwxyz "
+    vocabulary = {"<pad>": 0, "<eos>": 1, **{c: i for i, c in enumerate(letters, start=2)}}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="<pad>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<pad>")
+
+
+def tiny_model(architecture: str, vocabulary_size: int, seed: int = 0) -> PreTrainedModel:
+    """The architecture with two narrow layers and seeded fp32 weights, in eval mode."""
+    kind, config = MAKERS[architecture]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = kind(config(vocab_size=vocabulary_size)).eval()
+        with torch.no_grad():
+            model.get_output_embeddings().weight *= 3
+        return model
+
+
+def save_tiny(
+    folder: Path, architecture: str, tokenizer: PreTrainedTokenizerBase, **config: Any
+) -> Path:
+    """A model folder for sbd_core.load; `config` becomes attributes of the model's config."""
+    model = tiny_model(architecture, len(tokenizer))
+    for name, value in config.items():
+        setattr(model.config, name, value)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -1,0 +1,160 @@
+"""Imports point downward only, lazy ones included; read from the syntax tree of every file."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE, UI = ROOT / "sbd_core", ROOT / "ui"
+
+# A module may import those on floors below its own, and its own package's.
+FLOORS = [
+    ("version", "errors"),
+    ("config", "files"),
+    ("events",),
+    ("trace",),
+    ("trace_json", "masks", "sampling", "roofline"),
+    ("models", "solvers"),
+    ("strategies",),
+    ("decoder",),
+    ("training",),
+    ("evaluation", "benchmark"),
+    ("commands",),
+    ("__main__",),
+]
+FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+# The two halves of one idea: Trace offers to_json() without loading json before it is asked.
+LAZY_UPWARD = {("trace", "trace_json")}
+STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "version", "files")
+FOREIGN_TO_CORE = {"gradio", "plotly", "ui", "app", "tests"}
+VIEW_MODEL_MAY_IMPORT = {"config", "events", "trace", "errors"}
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def module_of(file: Path) -> str:
+    """sbd_core/models/base.py -> sbd_core.models.base; a package is named by its folder."""
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+ALL_MODULES = {module_of(file) for file in (*files_of(CORE), *files_of(UI))}
+
+
+def imports_of(file: Path) -> list[tuple[str, bool]]:
+    """(imported module, whether at the top of the file) for every import anywhere in it."""
+    tree = ast.parse(file.read_text("utf-8"))
+    at_top = {id(node) for node in tree.body}
+    found = []
+    for node in ast.walk(tree):
+        is_top = id(node) in at_top
+        if isinstance(node, ast.Import):
+            found += [(alias.name, is_top) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: relative import"
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += [(name if name in ALL_MODULES else node.module, is_top) for name in whole]
+    return found
+
+
+def part_of(module: str) -> str:
+    """sbd_core.models.base -> models, sbd_core -> ""."""
+    return ([*module.split("."), ""])[1]
+
+
+def broken_rule(importer: str, imported: str, is_top: bool) -> str | None:
+    """What is wrong with one sbd_core module importing another; None if nothing is."""
+    here, there = part_of(importer), part_of(imported)
+    if there == "":
+        return "imports the package's front door"
+    if here == there or FLOOR[there] < FLOOR[here]:
+        return None
+    if (here, there) in LAZY_UPWARD and not is_top:
+        return None
+    return f"{here} is not above {there}"
+
+
+def test_every_module_of_sbd_core_has_a_floor() -> None:
+    parts = {part_of(module_of(file)) for file in files_of(CORE)} - {""}
+    assert parts == set(FLOOR), "draw the new module into FLOORS, or take the gone one out"
+
+
+def test_imports_in_sbd_core_point_downward() -> None:
+    wrong = []
+    for file in files_of(CORE):
+        importer = module_of(file)
+        if importer == "sbd_core":
+            continue  # the front door hands out names of every floor, lazily: tested below
+        for imported, is_top in imports_of(file):
+            if imported.split(".")[0] == "sbd_core":
+                rule = broken_rule(importer, imported, is_top)
+                wrong += [f"{importer} imports {imported}: {rule}"] if rule else []
+    assert wrong == []
+
+
+def test_the_rule_itself_can_say_no() -> None:
+    assert broken_rule("sbd_core.masks", "sbd_core.decoder", True)
+    assert broken_rule("sbd_core.masks", "sbd_core.sampling", True)
+    assert broken_rule("sbd_core.config", "sbd_core", False)
+    assert broken_rule("sbd_core.trace", "sbd_core.trace_json", True)
+    assert broken_rule("sbd_core.evaluation.report", "sbd_core.benchmark.measure", False)
+    assert broken_rule("sbd_core.decoder", "sbd_core.strategies.ntp", True) is None
+
+
+def test_the_front_door_imports_nothing_but_the_version() -> None:
+    """Its other imports stand under TYPE_CHECKING and never run."""
+    at_run_time = [name for name, is_top in imports_of(CORE / "__init__.py") if is_top]
+    ours = [name for name in at_run_time if name.startswith("sbd_core")]
+    assert ours == ["sbd_core.version"]
+
+
+def test_sbd_core_knows_nothing_of_the_page() -> None:
+    for file in files_of(CORE):
+        used = {name.split(".")[0] for name, _ in imports_of(file)}
+        assert not used & FOREIGN_TO_CORE, file
+
+
+@pytest.mark.parametrize("part", STANDARD_ONLY)
+def test_the_lower_floors_are_standard_library_only(part) -> None:
+    assert foreign_imports(CORE / f"{part}.py") == set()
+
+
+def test_the_corpus_is_standard_library_only() -> None:
+    for file in files_of(CORE / "training" / "corpus"):
+        assert foreign_imports(file) == set(), file
+        ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
+        assert all(
+            name.startswith("sbd_core.training.corpus") or part_of(name) in ("errors", "config")
+            for name in ours
+        ), file
+
+
+def foreign_imports(file: Path) -> set[str]:
+    """Top-level packages imported that are neither ours nor of the standard library."""
+    used = {name.split(".")[0] for name, _ in imports_of(file)}
+    return used - set(sys.stdlib_module_names) - {"sbd_core"}
+
+
+def test_the_view_model_sees_configs_events_and_traces_only() -> None:
+    file = UI / "view_model.py"
+    assert foreign_imports(file) == set()
+    ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
+    assert {part_of(name) for name in ours} <= VIEW_MODEL_MAY_IMPORT
+
+
+def test_the_page_holds_no_tensors() -> None:
+    for file in files_of(UI):
+        used = {name.split(".")[0] for name, _ in imports_of(file)}
+        assert not used & {"torch", "numpy", "transformers"}, file
+
+
+def test_importing_does_nothing_at_module_level() -> None:
+    """No call stands alone at the top of a file: no load, seed, print or log set-up."""
+    for file in (*files_of(CORE), *files_of(UI)):
+        for node in ast.parse(file.read_text("utf-8")).body:
+            is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+            assert not is_call, f"{file}:{node.lineno}"

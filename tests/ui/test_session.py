@@ -1,0 +1,170 @@
+"""The form's rules, the turns, and what leaves the model free. Scripted models only."""
+
+import json
+import math
+import time
+
+import pytest
+
+from sbd_core.errors import ArgumentError
+from tests.ui.doubles import ANSWER, story_model
+from ui import session as session_module
+from ui.session import Form, Session, Update, checked, message_of, waiting_text
+from ui.turns import Turns
+
+
+def updates(form: Form, model=None) -> list[Update]:
+    return list(Session(model or story_model()).decode(form))
+
+
+def lines(news: list[Update]) -> list[dict]:
+    return [json.loads(row) for update in news for row in update.wire.split("\n") if row]
+
+
+BAD_FORMS = {
+    "empty prompt": (Form(""), "Prompt must not be empty."),
+    "blank prompt": (Form(" \n\t"), "Prompt must not be empty."),
+    "no prompt": (Form(None), "Prompt must not be empty."),
+    "a list as prompt": (Form(["x"]), "Prompt must not be empty."),
+    "1 MB prompt": (Form("x" * 2**20), "Prompt must be at most 2,000 characters; got 1048576."),
+    "block too large": (Form("p", block_size=17), "Block size must be from 2 to 16"),
+    "block too small": (Form("p", block_size=1), "Block size must be from 2 to 16"),
+    "block not a number": (Form("p", block_size="many"), "Block size must be a whole number"),
+    "block and a half": (Form("p", block_size=2.5), "Block size must be a whole number"),
+    "block is True": (Form("p", block_size=True), "Block size must be a whole number"),
+    "gamma below 0": (Form("p", gamma=-0.1), "γ must be a finite number >= 0; got -0.1."),
+    "gamma NaN": (Form("p", gamma=math.nan), "γ must be a finite number >= 0; got nan."),
+    "gamma infinite": (Form("p", gamma=math.inf), "γ must be a finite number >= 0; got inf."),
+    "gamma is text": (Form("p", gamma="0.1"), "γ must be a finite number"),
+    "gamma is missing": (Form("p", gamma=None), "γ must be a finite number"),
+    "unknown solver": (Form("p", solver="magic"), "Solver must be one of entropy-bound, "),
+    "solver is a list": (Form("p", solver=["entropy-bound"]), "Solver must be one of"),
+    "unknown strategy": (Form("p", strategy="magic"), "Strategy must be one of sbd, "),
+    "strategy is a list": (Form("p", strategy=["sbd"]), "Strategy must be one of"),
+    "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
+    "no tokens a pass": (Form("p", solver="top-k", k=0), "Tokens per pass must be a whole"),
+    "unknown measure": (Form("p", solver="top-k", by="luck"), "Best by must be one of"),
+    "answer too long": (Form("p", max_new_tokens=257), "Longest answer must be at most 256"),
+    "answer of nothing": (Form("p", max_new_tokens=0), "Longest answer must be a whole"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FORMS)
+def test_bad_form_gives_one_line_that_names_the_rule(name):
+    form, message = BAD_FORMS[name]
+    news = updates(form)
+    assert len(news) == 1
+    assert news[0].is_error
+    assert not news[0].is_running
+    assert news[0].wire == ""
+    assert news[0].message.startswith(message)
+    assert "\n" not in news[0].message
+    assert len(news[0].message) < 400
+
+
+def test_prompt_with_too_many_tokens_is_refused(monkeypatch):
+    monkeypatch.setattr(session_module, "MAX_PROMPT_TOKENS", 10)
+    (news,) = updates(Form("x" * 11))
+    assert news.message == "Prompt must be at most 10 tokens; got 11."
+
+
+def test_message_escapes_what_could_break_the_line():
+    text = message_of(ArgumentError("solver", "must be known", "a\nb\u202e<script>"))
+    assert text == "Solver must be known; got 'a\\nb\\u202e<script>'."
+
+
+def test_defaults_of_the_form_are_valid_and_whole_floats_are_accepted():
+    prompt, config = checked(Form("p", block_size=8.0, max_new_tokens=32.0))
+    assert (prompt, config.block_size, config.max_new_tokens) == ("p", 8, 32)
+
+
+def test_decode_streams_both_lanes_pass_by_pass_to_the_same_text():
+    rows = lines(updates(Form("p")))
+    assert rows[0]["type"] == "run"
+    assert rows[0]["lanes"] == ["sbd", "ntp"]
+    assert [row["seq"] for row in rows] == list(range(len(rows)))
+    assert [row["lane"] for row in rows[1:7]] == ["sbd", "ntp"] * 3
+    ends = {row["lane"]: row for row in rows if row["type"] == "end"}
+    assert {row["text"] for row in ends.values()} == {ANSWER}
+    assert {row["finish"] for row in ends.values()} == {"end_of_sequence"}
+    steps = {lane: sum(row.get("lane") == lane for row in rows) - 1 for lane in ends}
+    assert steps["sbd"] < steps["ntp"]
+
+
+def test_steps_of_a_run_are_small_on_the_wire():
+    rows = [row for update in updates(Form("p")) for row in update.wire.split("\n")]
+    sizes = [len(row.encode()) for row in rows if '"step"' in row]
+    assert sum(sizes) / len(sizes) <= 1000
+    assert max(sizes) <= 2500
+
+
+def test_verify_decodes_beside_ntp_too():
+    rows = lines(updates(Form("p", strategy="verify")))
+    assert rows[0]["lanes"] == ["verify", "ntp"]
+    assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
+
+
+def test_model_without_a_mask_token_decodes_one_lane():
+    rows = lines(updates(Form("p", strategy="ntp"), story_model(mask_token_id=None)))
+    assert rows[0]["lanes"] == ["ntp"]
+    (news,) = updates(Form("p"), story_model(mask_token_id=None))
+    assert news.message.startswith("Strategy must be ntp")
+
+
+def test_closing_the_stream_frees_the_model_at_once():
+    session = Session(story_model())
+    stream = session.decode(Form("p"))
+    next(stream)
+    waiting = session.decode(Form("p"))
+    assert next(waiting).message == waiting_text(1)
+    stream.close()
+    assert "run" in next(waiting).wire
+    waiting.close()
+
+
+def test_failed_runs_free_the_model():
+    session = Session(story_model())
+    list(session.decode(Form("")))
+    session.model.forward = None  # type: ignore[assignment]
+    news = list(session.decode(Form("p")))
+    assert news[-1].is_error
+    assert "log" in news[-1].message
+    assert session.turns.num_ahead(session.turns.join()) == 0
+
+
+def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
+    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", 0.05)
+    model = story_model()
+    forward = model.forward
+    model.forward = lambda *args: (time.sleep(0.02), forward(*args))[1]  # type: ignore[method-assign]
+    news = updates(Form("p"), model)
+    assert "limit" in news[-1].message
+    assert not news[-1].is_running
+    assert {row["finish"] for row in lines(news) if row["type"] == "end"} == {"stopped"}
+
+
+def test_at_most_30_yields_a_second(monkeypatch):
+    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_YIELDS", 1000.0)
+    assert len(updates(Form("p"))) <= 2
+
+
+def test_turns_are_first_come_and_leaving_moves_the_line():
+    turns = Turns(10)
+    first, second, third = turns.join(), turns.join(), turns.join()
+    assert [turns.num_ahead(ticket) for ticket in (first, second, third)] == [0, 1, 2]
+    turns.leave(second)
+    turns.leave(second)
+    assert turns.num_ahead(third) == 1
+    turns.leave(first)
+    assert turns.num_ahead(third) == 0
+
+
+def test_a_turn_that_is_too_long_is_over():
+    now = [0.0]
+    turns = Turns(10, clock=lambda: now[0])
+    turns.join()
+    second = turns.join()
+    now[0] = 9.0
+    assert turns.num_ahead(second) == 1
+    now[0] = 11.0
+    assert turns.num_ahead(second) == 0

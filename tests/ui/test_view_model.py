@@ -1,0 +1,145 @@
+"""The wire and the numbers, from hand-made events."""
+
+import json
+import random
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
+from sbd_core.events import Hindsight, Span, StepEvent
+from sbd_core.trace import Trace, mentioned_token_ids
+from tests.ui.events import block_pass, prefill, two_passes
+from ui import view_model
+from ui.view_model import RunWire
+
+TEXTS = {7: "Hello", 8: "Bye", 9: " world"}
+CONFIG = DecodeConfig(solver=EntropyBound(0.1), block_size=2, max_new_tokens=2)
+
+
+def trace(events: Iterable[StepEvent], config: DecodeConfig = CONFIG, texts=TEXTS) -> Trace:
+    done = tuple(events)
+    return Trace(
+        model="hand-made",
+        config=config,
+        prompt="Say it",
+        prompt_token_ids=(1, 2),
+        events=done,
+        tokens={key: texts[key] for key in mentioned_token_ids(done)},
+        text="Hello world",
+        finish="length",
+        versions={},
+    )
+
+
+def test_wire_is_exactly_this():
+    wire = RunWire("r1", TEXTS.__getitem__)
+    lines = [wire.start("Say it", CONFIG, ["sbd"], model="m")]
+    lines += [wire.step("sbd", event) for event in two_passes()]
+    lines.append(wire.end("sbd", "length", "Hello world"))
+    assert lines == [
+        '{"run":"r1","seq":0,"type":"run","prompt":"Say it","model":"m","lanes":["sbd"],'
+        '"strategy":"sbd","solver":{"name":"entropy-bound","gamma":0.1},"block_size":2,'
+        '"max_new_tokens":2,"is_recorded":false}',
+        '{"run":"r1","seq":1,"type":"step","lane":"sbd","kind":"prefill","context":[0,5],'
+        '"block":[0,0],"time":250000}',
+        '{"run":"r1","seq":2,"type":"step","lane":"sbd",'
+        '"tokens":[[7,"Hello"],[8,"Bye"],[9," world"]],"context":[5,0],'
+        '"block":[0,2],"masked":[[0,12500,0,5000,1,2500],[1,625,2,9600]],'
+        '"reveals":[[1,2]],"time":125000}',
+        '{"run":"r1","seq":3,"type":"step","lane":"sbd","context":[5,0],'
+        '"block":[0,2],"masked":[[0,5000,0,7500,1,2500]],"reveals":[[0,0]],'
+        '"committed":[0,2],"time":125000}',
+        '{"run":"r1","seq":4,"type":"end","lane":"sbd","finish":"length","text":"Hello world"}',
+    ]
+
+
+def test_each_token_text_travels_once_per_run():
+    wire = RunWire("r1", TEXTS.__getitem__)
+    sent = [
+        pair
+        for event in [*two_passes(), *two_passes()]
+        for pair in json.loads(wire.step("sbd", event)).get("tokens", [])
+    ]
+    assert sent == [[7, "Hello"], [8, "Bye"], [9, " world"]]
+
+
+HOSTILE = [
+    "<script>alert(1)</script>", "</script>", "${alert(1)}", "{{value}}", "`", "\\", '"', "'",
+    "\u202eevil", "\u2028", "\x00\x1b", "\ud800", "\U0001f600", "<m>", "<eos>", "&lt;", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_survives_the_wire_and_cannot_open_a_tag(text):
+    line = view_model.wire_json({"text": text})
+    assert json.loads(line)["text"] == text
+    assert not set("<>&\n\u2028\u2029") & set(line)
+    line.encode()
+
+
+def worst_pass(rng: random.Random, index: int, num_tokens: int, size: int = 16) -> StepEvent:
+    """Every position masked and flat, five candidates each, hindsight for a whole block."""
+    masked = {
+        100 + i: (9.87654, dict.fromkeys(rng.sample(range(num_tokens), 5), 0.19876))
+        for i in range(size)
+    }
+    reveals = {position: next(iter(top)) for position, (_, top) in masked.items()}
+    hindsight = tuple(
+        Hindsight(84 + i, rng.randrange(num_tokens), 0.98765, rng.randrange(num_tokens), 0.98765)
+        for i in range(size)
+    )
+    return block_pass(index, Span(100, size), masked, reveals, hindsight=hindsight)
+
+
+def test_worst_pass_stays_within_1500_bytes_once_its_token_texts_are_known():
+    rng = random.Random(1)
+    wire = RunWire("0123abcd", lambda token_id: f" token{token_id}")
+    sizes = [len(wire.step("sbd", worst_pass(rng, i, 300)).encode()) for i in range(100)]
+    assert max(sizes[50:]) <= 1500
+
+
+def test_summary_agrees_with_the_trace():
+    main = trace(two_passes())
+    ntp = trace([prefill(seconds=0.5)] * 4)
+    alone = view_model.summary(main)
+    assert (alone.num_forwards, alone.num_tokens) == (main.num_forwards, main.num_tokens) == (3, 2)
+    assert alone.tokens_per_forward == alone.passes_saved == pytest.approx(2 / 3)
+    assert alone.seconds == pytest.approx(0.5)
+    assert alone.ntp_seconds is None
+    beside = view_model.summary(main, ntp)
+    assert beside.passes_saved == pytest.approx(4 / 3)
+    assert beside.ntp_seconds == pytest.approx(2.0)
+
+
+def test_summary_of_nothing_is_zero():
+    empty = view_model.summary(trace([]))
+    assert (empty.num_tokens, empty.tokens_per_forward, empty.passes_saved) == (0, 0, 0)
+
+
+def test_replay_interleaves_lanes_and_ends_each():
+    main = trace(two_passes())
+    ntp = replace(main, config=replace(CONFIG, strategy="ntp"), events=main.events[:2])
+    lines = [
+        json.loads(row) for row in view_model.replay("r", {"sbd": main, "ntp": ntp}).split("\n")
+    ]
+    assert [(line["type"], line.get("lane")) for line in lines] == [
+        ("run", None), ("step", "sbd"), ("step", "ntp"), ("step", "sbd"), ("step", "ntp"),
+        ("end", "ntp"), ("step", "sbd"), ("end", "sbd"),
+    ]  # fmt: skip
+    assert [line["seq"] for line in lines] == list(range(8))
+    assert lines[0]["is_recorded"] is True
+
+
+def test_start_names_the_solver_and_its_parameter():
+    config = replace(CONFIG, solver=ConfidenceThreshold(0.8))
+    line = json.loads(RunWire("r", str).start("p", config, ["sbd"]))
+    assert line["solver"] == {"name": "confidence-threshold", "tau": 0.8}
+
+
+def test_pinned_tokens_travel_with_the_start():
+    config = replace(CONFIG, pinned={1: 9, 0: 7})
+    line = json.loads(RunWire("r", TEXTS.__getitem__).start("p", config, ["sbd"]))
+    assert line["tokens"] == [[7, "Hello"], [9, " world"]]
+    assert line["pinned"] == [[0, 0], [1, 1]]

@@ -1,0 +1,22 @@
+"""Reads the files of assets/ that components carry. Decides nothing."""
+
+from pathlib import Path
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+PLAYER_SCRIPTS = (
+    "dom", "scale", "history", "rules", "numbers", "text", "tiles", "budget", "staircase",
+    "transport", "alternatives", "inspector", "player",
+)  # fmt: skip
+STYLES = tuple(ASSETS / "css" / f"{name}.css" for name in ("player", "budget", "replay", "page"))
+
+
+def markup(name: str) -> str:
+    """The markup file `name`."""
+    return (ASSETS / "html" / f"{name}.html").read_text(encoding="utf-8").strip()
+
+
+def scripts(*names: str) -> str:
+    """The script files `names` in a row, named for the browser's debugger."""
+    parts = [(ASSETS / "js" / f"{name}.js").read_text(encoding="utf-8") for name in names]
+    return "\n".join([*parts, f"//# sourceURL=sbd-{names[-1]}.js"])

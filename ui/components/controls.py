@@ -1,0 +1,90 @@
+"""The form left of the player: presets, prompt, solver and sizes, Decode and Stop."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.models.base import SetBlockModel
+from ui import recorded
+from ui.components.notice import notice
+from ui.components.presets import presets
+from ui.session import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
+
+SOLVERS = [
+    ("Entropy bound (Eq. 8)", "entropy-bound"),
+    ("Entropy bound by confidence", "entropy-bound-by-confidence"),
+    ("Entropy bound by margin", "entropy-bound-by-margin"),
+    ("Entropy threshold", "entropy-threshold"),
+    ("Confidence threshold", "confidence-threshold"),
+    ("Factor", "factor"),
+    ("Top-k", "top-k"),
+    ("Random", "random"),
+    ("Left to right", "left-to-right"),
+]
+STRATEGIES = [("Set Block Decoding", "sbd"), ("Verify: draft and check, lossless", "verify")]
+PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
+MEASURES = ["confidence", "entropy", "margin"]
+DEFAULT_BLOCK_RANGE = (2, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """The parts that page wires. fields: by their name in session.Form, in its order."""
+
+    fields: dict[str, gr.components.Component]
+    decode: gr.Button
+    stop: gr.Button
+    news: gr.HTML
+
+
+def build(model: SetBlockModel) -> Controls:
+    """Everything in the form, inside the layout that is open now."""
+    with gr.Row(elem_id="sbd-presets"):
+        chips = [gr.Button(item.label, size="sm", min_width=0) for item in presets()]
+    prompt = gr.Textbox(
+        recorded.opening_prompt() or presets()[0].prompts[0],
+        label="Prompt",
+        lines=5,
+        max_lines=9,
+        max_length=MAX_PROMPT_CHARACTERS,
+        elem_id="sbd-prompt-box",
+    )
+    fields: dict[str, gr.components.Component] = {"prompt": prompt, **_solver_fields(model)}
+    fields |= _size_fields(model)
+    with gr.Row(elem_id="sbd-go"):
+        decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
+        stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)
+    for chip, item in zip(chips, presets(), strict=True):
+        chip.click(fn=None, js=item.next_prompt_script, inputs=prompt, outputs=prompt)
+    return Controls(fields, decode, stop, notice())
+
+
+def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
+    strategies = STRATEGIES if model.mask_token_id is not None else PLAIN_STRATEGIES
+    gamma_hint = "joint uncertainty one pass may take on, nats"
+    return {
+        "strategy": gr.Dropdown(strategies, value=strategies[0][1], label="Strategy"),
+        "solver": gr.Dropdown(SOLVERS, value=SOLVERS[0][1], label="Solver"),
+        "gamma": _slider("γ", 0, 1, DEFAULT_GAMMA, 0.01, gamma_hint),
+        "tau": _slider("τ", 0, 1, 0.9, 0.01, "reveal every token this probable", visible=False),
+        "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
+        "k": _slider("Tokens per pass", 1, 16, 2, 1, visible=False),
+        "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
+    }
+
+
+def _size_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
+    low, high = model.block_range or DEFAULT_BLOCK_RANGE
+    return {
+        "block_size": _slider("Block size", low, high, high, 1),
+        "max_new_tokens": _slider("Longest answer, tokens", 16, MAX_NEW_TOKENS, 128, 16),
+    }
+
+
+def _slider(
+    label: str, low: float, high: float, value: float, step: float, info: str = "", **more: Any
+) -> gr.Slider:
+    return gr.Slider(
+        low, high, value, step=step, label=label, info=info or None, buttons=[], **more
+    )

@@ -1,0 +1,40 @@
+"""One line of text for the visitor, shown as text whatever it holds."""
+
+import itertools
+import json
+
+import gradio as gr
+
+from ui.components.assets import markup, scripts
+
+_turns = itertools.count()
+
+
+def notice() -> gr.HTML:
+    """An empty line; its values are made by a Speaker."""
+    return gr.HTML(
+        "",
+        html_template=markup("notice"),
+        js_on_load=scripts("notice"),
+        apply_default_css=False,
+        elem_id="sbd-notice",
+    )
+
+
+class Speaker:
+    """Says several things in a row; once a later speaker has spoken, earlier ones are not heard.
+
+    Gradio sends a stream's last value again when it ends, and a cancelled stream may still say
+    something after Stop was answered: order of arrival is not order of meaning.
+    """
+
+    def __init__(self) -> None:
+        self._turn = next(_turns)
+        self._count = 0
+
+    def say(self, text: str, is_error: bool = False) -> str:
+        """The value that shows `text`; errors interrupt a screen reader, other news waits."""
+        self._count += 1
+        order = [self._turn, self._count]
+        body = {"kind": "error" if is_error else "status", "text": text, "order": order}
+        return json.dumps(body).replace("<", "\\u003c")

@@ -1,0 +1,116 @@
+"""The page's layout and wiring. Draws nothing, decides nothing: see components and session."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.config import SOLVERS
+from sbd_core.models.base import SetBlockModel
+from ui import recorded
+from ui.components import controls
+from ui.components.assets import STYLES
+from ui.components.controls import Controls
+from ui.components.header import header
+from ui.components.notice import Speaker
+from ui.components.player import player
+from ui.session import Form, Session
+
+PARAMETERS = ("gamma", "tau", "factor", "k", "by")
+MAX_QUEUED = 32
+MAX_AT_ONCE = 16
+HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+
+
+def build(model: SetBlockModel) -> gr.Blocks:
+    """The page over one model. Launch it with `launch_options()`."""
+    with gr.Blocks(analytics_enabled=False, title="Set Block Decoding", fill_width=True) as page:
+        header(f"{model.name} · {count_text(model.num_parameters)} parameters · {model.device}")
+        with gr.Row(elem_id="sbd-watch", equal_height=False):
+            with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
+                form = controls.build(model)
+            with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
+                show = player(recorded.opening())
+        _wire(Session(model), form, show)
+    page.queue(max_size=MAX_QUEUED)
+    return page
+
+
+def launch_options() -> dict[str, Any]:
+    """Keyword arguments of launch() that every way of serving the page shares."""
+    return {
+        "theme": theme(),
+        "css_paths": list(STYLES),
+        "run_history": False,
+        "enable_monitoring": False,
+        "footer_links": [],
+        "ssr_mode": False,
+    }
+
+
+def theme() -> gr.themes.Base:
+    """System fonts; every colour comes from the page's own style sheet."""
+    sans = ["ui-sans-serif", "system-ui", "sans-serif"]
+    mono = ["ui-monospace", "monospace"]
+    return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
+
+
+def count_text(count: int) -> str:
+    """A number of parameters as 4.6 M."""
+    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return str(count)
+
+
+def _wire(session: Session, form: Controls, show: gr.HTML) -> None:
+    fields = form.fields
+    outputs = [show, form.news, form.decode, form.stop]
+
+    def shown(request: Form) -> Iterator[tuple[Any, ...]]:
+        speaker = Speaker()
+        is_shown_running = False
+        for update in session.decode(request):
+            buttons: tuple[Any, Any] = (gr.skip(), gr.skip())
+            if update.is_running != is_shown_running:
+                is_shown_running = update.is_running
+                buttons = _buttons(is_shown_running)
+            wire = update.wire or gr.skip()
+            yield (wire, speaker.say(update.message, update.is_error), *buttons)
+
+    def decode(*values: Any) -> Iterator[tuple[Any, ...]]:
+        yield from shown(Form(**dict(zip(fields, values, strict=True))))
+
+    def redo(event: gr.EventData) -> Iterator[tuple[Any, ...]]:
+        yield from shown(Form.of(event._data))
+
+    def stopped() -> tuple[Any, ...]:
+        return ("stop", Speaker().say("Stopped."), *_buttons(False))
+
+    # preprocess=False: a raw post gets our message for a bad value, as the form does.
+    options: dict[str, Any] = {
+        "trigger_mode": "once",
+        "concurrency_limit": MAX_AT_ONCE,
+        "preprocess": False,
+        **HIDDEN,
+    }
+    triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
+    running = [
+        gr.on(triggers, decode, list(fields.values()), outputs, **options),
+        show.redo(redo, None, outputs, **options),
+    ]
+    form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
+    parameters = [fields[name] for name in PARAMETERS]
+    fields["solver"].change(  # type: ignore[attr-defined]
+        _parameters_of, fields["solver"], parameters, queue=False, **HIDDEN
+    )
+
+
+def _buttons(is_running: bool) -> tuple[Any, Any]:
+    return gr.update(interactive=not is_running), gr.update(interactive=is_running)
+
+
+def _parameters_of(solver: str) -> list[Any]:
+    """Show the parameters of the chosen solver, hide the others."""
+    known = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
+    return [gr.update(visible=name in known) for name in PARAMETERS]

@@ -1,0 +1,228 @@
+"""One visitor's decode: the form checked, the turn awaited, the lanes run pass by pass.
+
+Turns every error into one line of text, here and nowhere else. Knows no Gradio and no tensors.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import sbd_core
+from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, require_integer
+from sbd_core.decoder import make_trace
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
+from sbd_core.events import StepEvent
+from ui.turns import Turns
+from ui.view_model import RunWire
+
+DEFAULT_GAMMA = EntropyBound().gamma
+MAX_PROMPT_CHARACTERS = 2_000
+MAX_PROMPT_TOKENS = 1_000
+MAX_NEW_TOKENS = 256
+MAX_RUN_SECONDS = 60.0
+MAX_WAIT_SECONDS = 90.0
+SECONDS_BETWEEN_YIELDS = 1 / 30
+SECONDS_BETWEEN_LOOKS = 0.2
+
+LABELS = {
+    "prompt": "Prompt",
+    "strategy": "Strategy",
+    "solver": "Solver",
+    "gamma": "γ",
+    "tau": "τ",
+    "factor": "Factor",
+    "k": "Tokens per pass",
+    "by": "Best by",
+    "block_size": "Block size",
+    "max_new_tokens": "Longest answer",
+}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page."""
+
+    prompt: Any
+    strategy: Any = "sbd"
+    solver: Any = "entropy-bound"
+    gamma: Any = DEFAULT_GAMMA
+    tau: Any = 0.9
+    factor: Any = 1.0
+    k: Any = 2
+    by: Any = "confidence"
+    block_size: Any = 16
+    max_new_tokens: Any = 128
+    pinned: Any = ()
+
+    @classmethod
+    def of(cls, data: Any) -> "Form":
+        """The form of a decode that the player asks for; names it does not know are dropped."""
+        known = data if isinstance(data, dict) else {}
+        values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
+        return cls(**{"prompt": None, **values})
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """News for the page. wire: lines for the player. message: a line of text, "" clears it."""
+
+    wire: str = ""
+    message: str = ""
+    is_error: bool = False
+    is_running: bool = True
+
+
+def checked(form: Form) -> tuple[str, DecodeConfig]:
+    """Prompt and config of a form. Raises ArgumentError naming field, rule and value."""
+    if not isinstance(form.prompt, str) or not form.prompt.strip():
+        raise ArgumentError("prompt", "must not be empty", "")
+    if len(form.prompt) > MAX_PROMPT_CHARACTERS:
+        rule = f"must be at most {MAX_PROMPT_CHARACTERS:,} characters"
+        raise ArgumentError("prompt", rule, len(form.prompt))
+    if not isinstance(form.solver, str) or form.solver not in SOLVERS:
+        raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", form.solver)
+    fields = SOLVERS[form.solver].__dataclass_fields__
+    config = DecodeConfig(
+        strategy=form.strategy,
+        solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
+        block_size=_whole(form.block_size),
+        max_new_tokens=_whole(form.max_new_tokens),
+        pinned=_pairs(form.pinned),
+    )
+    if config.max_new_tokens > MAX_NEW_TOKENS:
+        rule = f"must be at most {MAX_NEW_TOKENS} tokens on this page"
+        raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
+    return form.prompt, config
+
+
+def _whole(value: Any) -> Any:
+    """A float that is a whole number as an int: sliders send 8.0 for 8."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _pairs(value: Any) -> dict[int, int]:
+    """[[offset, token id], ...] as a mapping, values unchecked."""
+    is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
+    if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
+        raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
+    for offset, _ in value:
+        require_integer("pinned offset", offset, 0)
+    return dict(value)
+
+
+def message_of(error: SetBlockDecodingError) -> str:
+    """One line for the visitor: which field, which rule, what it got."""
+    if not isinstance(error, ArgumentError):
+        return f"{error}"
+    label = LABELS.get(error.argument, error.argument)
+    if error.value in ("", None):
+        return f"{label} {error.rule}."
+    return f"{label} {error.rule}; got {shown(error.value)}."
+
+
+class Session:
+    """All visitors' way to one model. Only the model is shared, and nobody writes to it."""
+
+    def __init__(self, model: sbd_core.SetBlockModel) -> None:
+        self.model = model
+        self.turns = Turns(MAX_RUN_SECONDS + 10)
+
+    def decode(self, form: Form) -> Iterator[Update]:
+        """Everything the page shows of one decode, to the end. Closing it frees the model."""
+        ticket = self.turns.join()
+        try:
+            lanes = self._open(form)
+            yield from self._wait(ticket)
+            yield from self._run(lanes)
+        except SetBlockDecodingError as error:
+            yield Update(message=message_of(error), is_error=True, is_running=False)
+        except Exception:  # the page must say something, whatever broke
+            logger.exception("a decode failed")
+            text = "The decode failed inside the program; its log says where."
+            yield Update(message=text, is_error=True, is_running=False)
+        finally:
+            self.turns.leave(ticket)
+
+    def _open(self, form: Form) -> list["Lane"]:
+        """The lanes, the main one first; checked and not started."""
+        prompt, config = checked(form)
+        num_tokens = len(self.model.encode(prompt, config.is_raw_prompt))
+        if num_tokens > MAX_PROMPT_TOKENS:
+            rule = f"must be at most {MAX_PROMPT_TOKENS:,} tokens"
+            raise ArgumentError("prompt", rule, num_tokens)
+        configs = [config]
+        if config.strategy != "ntp":
+            configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
+        return [Lane(prompt, each, sbd_core.stream(self.model, prompt, each)) for each in configs]
+
+    def _wait(self, ticket: object) -> Iterator[Update]:
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
+        while num_ahead := self.turns.num_ahead(ticket):
+            if time.monotonic() > deadline:
+                raise SetBlockDecodingError("The model is busy; try again in a minute.")
+            yield Update(message=waiting_text(num_ahead))
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+
+    def _run(self, lanes: list["Lane"]) -> Iterator[Update]:
+        lines: list[str] = []
+        deadline = time.monotonic() + MAX_RUN_SECONDS
+        last_yield = 0.0
+        for line in self._lines(lanes, deadline):
+            lines.append(line)
+            if time.monotonic() - last_yield >= SECONDS_BETWEEN_YIELDS:
+                yield Update(wire="\n".join(lines), message="Decoding …")
+                lines.clear()
+                last_yield = time.monotonic()
+        is_late = time.monotonic() > deadline
+        text = f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit." if is_late else ""
+        yield Update(wire="\n".join(lines), message=text, is_running=False)
+
+    def _lines(self, lanes: list["Lane"], deadline: float) -> Iterator[str]:
+        """Wire lines of all lanes, one pass of each in turn, until the deadline."""
+        wire = RunWire(uuid.uuid4().hex[:8], self.model.token_text)
+        main = lanes[0]
+        yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
+                         model=self.model.name)  # fmt: skip
+        running = list(lanes)
+        while running and time.monotonic() <= deadline:
+            for lane in list(running):
+                event = next(lane.stream, None)
+                if event is None:
+                    running.remove(lane)
+                    yield self._end(wire, lane)
+                else:
+                    lane.events.append(event)
+                    yield wire.step(lane.name, event)
+        for lane in running:
+            yield self._end(wire, lane)
+
+    def _end(self, wire: RunWire, lane: "Lane") -> str:
+        trace = make_trace(self.model, lane.prompt, lane.config, lane.events)
+        return wire.end(lane.name, trace.finish, trace.text)
+
+
+@dataclass(slots=True)
+class Lane:
+    """One strategy at work: what it was asked, what comes out, what came out so far."""
+
+    prompt: str
+    config: DecodeConfig
+    stream: Iterator[StepEvent]
+    events: list[StepEvent] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Its strategy."""
+        return self.config.strategy
+
+
+def waiting_text(num_ahead: int) -> str:
+    """Where in line, in words."""
+    if num_ahead == 1:
+        return "Another decode is running; yours is next."
+    return f"{num_ahead} decodes are before yours; it starts by itself."

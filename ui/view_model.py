@@ -1,0 +1,187 @@
+"""Events and traces as what the page shows: the player's wire lines, and the counts.
+
+Knows configs, events and traces; knows no model, no tensor, no Gradio.
+
+The wire is text, one JSON object a line, each new to the player:
+
+    {"run": id, "seq": n, "type": "run",  ...}                what is about to be decoded
+    {"run": id, "seq": n, "type": "step", "lane": name, ...}  one forward pass
+    {"run": id, "seq": n, "type": "end",  "lane": name, ...}  the lane is complete
+
+Token texts travel once: "tokens" of a line lists [token id, text] pairs first used there, and
+every token elsewhere is an index into the list of all pairs so far. Entropies are whole numbers
+of 1e-4 nats, probabilities of 1e-4, times of microseconds. Empty fields are left out, and so is
+"kind" where it is "decode".
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sbd_core.config import DecodeConfig, solver_name, solver_parameters
+from sbd_core.events import MaskedPosition, StepEvent
+from sbd_core.trace import Finish, Trace
+
+UNITS = 10_000
+MIN_SHOWN_PROBABILITY = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The numbers above the lanes. passes_saved: how many times fewer passes than NTP."""
+
+    num_forwards: int
+    num_tokens: int
+    tokens_per_forward: float
+    passes_saved: float
+    seconds: float
+    ntp_seconds: float | None
+
+
+def summary(trace: Trace, ntp: Trace | None = None) -> Summary:
+    """Counts of `trace` beside next-token prediction: one pass a token unless `ntp` was run."""
+    ntp_forwards = trace.num_tokens if ntp is None else ntp.num_forwards
+    return Summary(
+        num_forwards=trace.num_forwards,
+        num_tokens=trace.num_tokens,
+        tokens_per_forward=trace.tokens_per_forward,
+        passes_saved=ntp_forwards / trace.num_forwards if trace.events else 0.0,
+        seconds=trace.seconds,
+        ntp_seconds=None if ntp is None else ntp.seconds,
+    )
+
+
+class RunWire:
+    """Writes the lines of one run, in order. Each call gives one line without its newline."""
+
+    def __init__(self, run_id: str, token_text: Callable[[int], str]) -> None:
+        self._run_id = run_id
+        self._token_text = token_text
+        self._indexes: dict[int, int] = {}
+        self._unsent: list[int] = []
+        self._sequence = 0
+
+    def start(
+        self,
+        prompt: str,
+        config: DecodeConfig,
+        lanes: Iterable[str],
+        *,
+        is_recorded: bool = False,
+        model: str = "",
+    ) -> str:
+        """The line that opens the run; the player drops what it showed before."""
+        solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
+        pinned = [[offset, self._index(token_id)] for offset, token_id in config.pinned.items()]
+        return self._line(
+            "run",
+            tokens=self._new_tokens(),
+            pinned=pinned,
+            prompt=prompt,
+            model=model,
+            lanes=list(lanes),
+            strategy=config.strategy,
+            solver=solver,
+            block_size=config.block_size,
+            max_new_tokens=config.max_new_tokens,
+            is_recorded=is_recorded,
+        )
+
+    def step(self, lane: str, event: StepEvent) -> str:
+        """One forward pass of `lane`."""
+        fields = self._event_fields(event)
+        return self._line("step", lane=lane, tokens=self._new_tokens(), **fields)
+
+    def end(self, lane: str, finish: Finish, text: str = "") -> str:
+        """The lane is complete; `text` is its whole decoded answer."""
+        return self._line("end", lane=lane, finish=finish, text=text)
+
+    def _index(self, token_id: int) -> int:
+        if token_id not in self._indexes:
+            self._indexes[token_id] = len(self._indexes)
+            self._unsent.append(token_id)
+        return self._indexes[token_id]
+
+    def _new_tokens(self) -> list[list[Any]]:
+        tokens = [[token_id, self._token_text(token_id)] for token_id in self._unsent]
+        self._unsent.clear()
+        return tokens
+
+    def _event_fields(self, event: StepEvent) -> dict[str, Any]:
+        return {
+            "kind": event.kind if event.kind != "decode" else None,
+            "context": [event.num_cached, event.num_causal],
+            "block": [event.block.start, event.block.size],
+            "masked": [
+                [item.position, scaled(item.entropy), *self._top(item)] for item in event.masked
+            ],
+            "reveals": self._reveals(event),
+            "committed": [self._index(token_id) for token_id in event.committed],
+            "draft": [self._index(token_id) for token_id in event.draft],
+            "hindsight": [
+                [
+                    item.position,
+                    scaled(item.probability),
+                    self._index(item.argmax_id),
+                    scaled(item.argmax_probability),
+                ]
+                for item in event.hindsight
+            ],
+            "time": round(event.seconds * 1e6),
+        }
+
+    def _reveals(self, event: StepEvent) -> list[list[int]]:
+        """[position, token] in rank order; the probability only if "masked" does not hold it."""
+        recorded = {item.position: item.top_token_ids for item in event.masked}
+        rows = []
+        for item in sorted(event.reveals, key=lambda item: item.rank):
+            row = [item.position, self._index(item.token_id)]
+            if item.token_id not in recorded.get(item.position, ()):
+                row.append(scaled(item.probability))
+            rows.append(row)
+        return rows
+
+    def _top(self, item: MaskedPosition) -> list[int]:
+        """Token, probability, token, ... best first; what would read 0.0 % is left out."""
+        flat: list[int] = []
+        for token_id, probability in zip(item.top_token_ids, item.top_probabilities, strict=True):
+            if flat and probability < MIN_SHOWN_PROBABILITY:
+                break
+            flat += (self._index(token_id), scaled(probability))
+        return flat
+
+    def _line(self, line_type: str, **fields: Any) -> str:
+        body = {"run": self._run_id, "seq": self._sequence, "type": line_type}
+        body.update({key: value for key, value in fields.items() if value not in ([], "", None)})
+        self._sequence += 1
+        return wire_json(body)
+
+
+def scaled(value: float) -> int:
+    """`value` in wire units."""
+    return round(value * UNITS)
+
+
+def wire_json(body: Mapping[str, Any]) -> str:
+    """One line of JSON that is safe inside markup and scripts, whatever text it carries."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    # A lone surrogate cannot be sent as UTF-8; JSON can escape it.
+    return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
+
+
+def replay(run_id: str, lanes: Mapping[str, Trace]) -> str:
+    """All lines of a recorded run, its lanes pass by pass; the first lane is the main one."""
+    first = next(iter(lanes.values()))
+    texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
+    wire = RunWire(run_id, texts.__getitem__)
+    lines = [wire.start(first.prompt, first.config, lanes, is_recorded=True, model=first.model)]
+    for index in range(max(trace.num_forwards for trace in lanes.values())):
+        for lane, trace in lanes.items():
+            if index < trace.num_forwards:
+                lines.append(wire.step(lane, trace.events[index]))
+            if index == trace.num_forwards - 1:
+                lines.append(wire.end(lane, trace.finish, trace.text))
+    return "\n".join(lines)
