@@ -16,7 +16,7 @@ from ui.components.assets import ASSETS
 
 SIZES = {1440: 900, 1920: 1080, 390: 844}
 SCHEMES = ("light", "dark")
-SHOWN_PART = 0.62
+SHOWN_PART = 0.35
 SEEK = """(part) => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   player.seek(Math.round(player.run.main.lastPass * part), true);
