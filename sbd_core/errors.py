@@ -21,7 +21,7 @@ class ArgumentError(SetBlockDecodingError, ValueError):
         self.argument = argument
         self.rule = rule
         self.value = value
-        super().__init__(f"{argument}: {rule}; got {shown(value)}")
+        super().__init__(f"{shown_name(argument)}: {rule}; got {shown(value)}")
 
 
 class ModelError(SetBlockDecodingError):
@@ -34,6 +34,11 @@ class TraceError(SetBlockDecodingError, ValueError):
 
 class TrainingError(SetBlockDecodingError):
     """A training run cannot start or go on; the last good state is untouched."""
+
+
+def shown_name(name: str) -> str:
+    """A name for a message: a plain one as it is, any other escaped and shortened."""
+    return name if name.isascii() and name.isprintable() and len(name) <= MAX_SHOWN else shown(name)
 
 
 def shown(value: object) -> str:

@@ -9,7 +9,7 @@ import math
 from typing import Any, get_args
 
 from sbd_core.config import DecodeConfig, make_solver, solver_name, solver_parameters
-from sbd_core.errors import ArgumentError, TraceError, shown
+from sbd_core.errors import ArgumentError, TraceError, shown, shown_name
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
@@ -129,7 +129,11 @@ class _Node:
     def members(self) -> list[tuple[str, "_Node"]]:
         if not isinstance(self.value, dict):
             raise self.wrong("must be an object")
-        return [(key, _Node(item, f"{self.path}.{key}")) for key, item in self.value.items()]
+        if any(_has_surrogate(key) for key in self.value):
+            raise TraceError(f"{self.path}: keys must be Unicode text without lone surrogates")
+        return [
+            (key, _Node(item, f"{self.path}.{shown_name(key)}")) for key, item in self.value.items()
+        ]
 
     def items(self, length: int | None = None) -> list["_Node"]:
         if not isinstance(self.value, list):
@@ -162,7 +166,7 @@ class _Node:
     def string(self) -> str:
         if not isinstance(self.value, str):
             raise self.wrong("must be a string")
-        if any("\ud800" <= character <= "\udfff" for character in self.value):
+        if _has_surrogate(self.value):
             raise self.wrong("must be Unicode text without lone surrogates")
         return self.value
 
@@ -170,6 +174,10 @@ class _Node:
         if self.value not in allowed:
             raise self.wrong(f"must be one of {', '.join(allowed)}")
         return self.value
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _reject_constant(name: str) -> float:

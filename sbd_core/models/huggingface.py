@@ -4,6 +4,7 @@ import inspect
 import os
 import secrets
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,10 +78,18 @@ class HuggingFaceModel:
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range(model, name)
+        self._encoding = threading.Lock()
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
-        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
+        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template.
+
+        Threads may call it at once: the tokenizer is set for each call, hence the lock.
+        """
+        with self._encoding:
+            return self._encode(prompt, is_raw)
+
+    def _encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
         if is_raw or not self.tokenizer.chat_template:
             return tuple(self.tokenizer.encode(prompt, split_special_tokens=True))
         special = [token.content for token in self.tokenizer.added_tokens_decoder.values()]

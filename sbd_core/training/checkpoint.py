@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from sbd_core.errors import TrainingError
+from sbd_core.models.huggingface import LOADING_ERRORS
 from sbd_core.training.corpus import examples
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.tokenizer import train_tokenizer
@@ -53,12 +54,23 @@ def load_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     if not folder.is_dir():
         raise TrainingError(f"init: must be a model folder; got {folder}")
     try:
-        model = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=torch.float32, local_files_only=True, use_safetensors=True
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=torch.float32,
+            local_files_only=True,
+            use_safetensors=True,
+            output_loading_info=True,
         )
-        return model, AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise TrainingError(f"init: {folder} is not a usable model folder: {error}") from error
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except LOADING_ERRORS as error:
+        reason = " ".join(str(error).split())[:300]
+        raise TrainingError(f"init: {folder} is not a usable model folder: {reason}") from error
+    model, report = loaded
+    # transformers fills weights that are not there with chance.
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])[0]
+        raise TrainingError(f"init: {folder} lacks weights its config names, such as {missing}")
+    return model, tokenizer
 
 
 def export(

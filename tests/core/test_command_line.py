@@ -44,6 +44,24 @@ def test_generate_streams_the_text_that_json_holds(command, capsys) -> None:
     assert "forward passes" in printed.err
 
 
+def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -> None:
+    file = tmp_path / "results.json"
+    words = ["evaluate", "--suite", "math,json", "--limit", "2", "--max-new-tokens", "4", "--table"]
+    assert main([*words, "--gamma", "0.5", "--json", "--out", str(file)]) == 0
+    found = last_line(capsys)
+    assert found == json.loads(file.read_text("utf-8"))
+    assert "ntp" in " ".join(found["rows"]).lower()
+    for row in found["rows"].values():
+        assert [family["family"] for family in row["families"]] == ["math", "json"]
+        for family in row["families"]:
+            assert family["num_examples"] == 2
+            assert family["num_tokens"] <= 8
+            speed = family["num_tokens"] / family["num_forwards"]
+            assert family["tokens_per_forward"] == pytest.approx(speed, abs=1e-4)
+            assert 0 <= family["accuracy_low"] <= family["accuracy"] <= family["accuracy_high"] <= 1
+            assert family["tokens_per_second"] > 0
+
+
 def test_flags_reach_the_config(command, capsys, tmp_path) -> None:
     file = tmp_path / "trace.json"
     words = ["generate", "a <m>", "--raw", "--pin", "2=40", "--pin", "0=41", "--seed", "9"]

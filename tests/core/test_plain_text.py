@@ -1,5 +1,7 @@
 """What a user types is text: special tokens in a prompt are letters, in an answer invisible."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from sbd_core import DecodeConfig, generate
@@ -57,6 +59,18 @@ def test_a_turn_is_encoded_as_training_encodes_it(nano, text) -> None:
     turn = (ids_of(nano, "<user>"), *inner, ids_of(nano, "<assistant>"))
     assert nano.encode(text, False) == turn
     assert nano.encode(text, True) == tuple(inner)
+
+
+def test_threads_that_encode_at_once_read_what_they_would_alone(nano) -> None:
+    """The page encodes in each visitor's own thread, over one shared tokenizer."""
+    texts = ["plain text " * 10, "typed <m> and <eos> " * 10]
+    alone = [nano.encode(text, False) for text in texts]
+
+    def count_wrong(index: int) -> int:
+        return sum(nano.encode(texts[index], False) != alone[index] for _ in range(300))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(count_wrong, [0, 1, 0, 1])) == [0, 0, 0, 0]
 
 
 def test_a_model_without_a_template_reads_a_prompt_as_it_is(tiny_folders) -> None:

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import zip_longest
 
 import pytest
 
@@ -189,6 +190,20 @@ def test_the_same_seed_gives_the_same_trace_of_a_real_model(llama) -> None:
     assert first == again
     other = generate(llama, prompt, replace(config, seed=6))
     assert other.token_ids != first.token_ids
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+def test_decodes_that_run_pass_by_pass_in_turn_are_those_run_alone(llama, strategy) -> None:
+    """One model, many visitors: nothing of a decode lives in the model."""
+    config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=9, temperature=1.0)
+    prompts = random_ids(3, llama.vocabulary_size)
+    alone = [without_seconds(generate(llama, prompt, config)) for prompt in prompts]
+    events: list[list[StepEvent]] = [[] for _ in prompts]
+    for passes in zip_longest(*(stream(llama, prompt, config) for prompt in prompts)):
+        for done, event in zip(events, passes, strict=True):
+            done += [event] if event else []
+    for prompt, done, expected in zip(prompts, events, alone, strict=True):
+        assert without_seconds(make_trace(llama, prompt, config, done)) == expected
 
 
 def test_a_decode_leaves_the_global_random_state_alone() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 import sbd_core
 from sbd_core import DecodeConfig, generate
@@ -133,11 +133,19 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     assert same(before, weights(whole))
 
 
-@pytest.mark.parametrize("name", ["progress.json", "optimizers.pt", "metrics.jsonl"])
-@pytest.mark.parametrize("content", [None, b"", b"{}", b"[]", b"\x00\xffgarbage"])
+STATE_FILES = ["progress.json", "optimizers.pt", "model/config.json", "model/model.safetensors"]
+GARBAGE = [None, b"", b"{}", b"[]", b"\x00\xffgarbage"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        *((name, content) for name in STATE_FILES for content in GARBAGE),
+        ("metrics.jsonl", None),
+        ("metrics.jsonl", b"\x00\xffgarbage"),
+    ],
+)
 def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> None:
-    if name == "metrics.jsonl" and content not in (None, b"\x00\xffgarbage"):
-        return
     out = tmp_path / "model"
     source = loop.state_folder(whole)
     replace_folder(loop.state_folder(out), lambda target: copy_into(source, target))
@@ -146,6 +154,27 @@ def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> 
     with pytest.raises(TrainingError) as caught:
         loop.train(TINY, None, out)
     assert "\n" not in str(caught.value)
+
+
+def test_a_model_folder_that_cannot_be_trained_is_a_training_error(whole, tmp_path) -> None:
+    for name in ("model.safetensors", "config.json", "tokenizer.json"):
+        init = tmp_path / name
+        replace_folder(init, lambda target: copy_into(whole, target))
+        (init / name).write_bytes((init / name).read_bytes()[:100])
+        with pytest.raises(TrainingError) as caught:
+            loop.train(TINY, init, tmp_path / "out")
+        assert "\n" not in str(caught.value)
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_model_folder_that_lacks_a_weight_is_not_filled_with_chance(whole, tmp_path) -> None:
+    init = tmp_path / "init"
+    replace_folder(init, lambda target: copy_into(whole, target))
+    found = load_file(init / "model.safetensors")
+    del found["model.layers.0.mlp.down_proj.weight"]
+    save_file(found, init / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(TrainingError, match="down_proj"):
+        loop.train(TINY, init, tmp_path / "out")
 
 
 def copy_into(source: Path, target: Path) -> None:

@@ -17,7 +17,7 @@ from sbd_core.models.scripted import ScriptedModel
 MASK, END, A, B = range(4)
 LENGTH = 3
 NUM_DECODES = 2500
-TEMPERATURE = 0.8
+TEMPERATURE = 0.5
 PROMPT = (A,)
 
 Answer = tuple[int, ...]
@@ -29,7 +29,7 @@ def row_after(key: object, spread: float) -> list[float]:
 
 
 def next_logits(tokens: Answer) -> list[float]:
-    return row_after(("causal", tokens), 0.5)
+    return row_after(("causal", tokens), 0.3)
 
 
 def block_logits(tokens: Answer, block: Answer) -> list[list[float]]:
@@ -38,7 +38,7 @@ def block_logits(tokens: Answer, block: Answer) -> list[list[float]]:
 
 
 def masked_row(tokens: Answer, offset: int) -> list[float]:
-    return row_after(("masked", tokens, offset), 1.0)
+    return row_after(("masked", tokens, offset), 0.6)
 
 
 def tiny_vocabulary() -> ScriptedModel:
