@@ -12,7 +12,7 @@ def arguments() -> argparse.Namespace:
     port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
     parser = argparse.ArgumentParser(description="Watch Set Block Decoding in the browser.")
     parser.add_argument("--model", help="model folder or hub id; default: the bundled checkpoint")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:1, mps, ...")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--host", default=host, help=f"address to listen on; default {host}")
     parser.add_argument("--port", default=port, type=int, help=f"port; default {port}")
     return parser.parse_args()

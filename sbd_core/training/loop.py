@@ -53,7 +53,7 @@ def train(
     """Run `recipe` from `init` (None: a new model) and write the model folder `out`.
 
     is_compiled: True runs the forward through torch.compile: minutes of waiting at the start,
-    then a quarter less time a step on a CPU.
+    then less time a step.
 
     Goes on from the state beside `out` if there is one, of the same recipe. Ctrl-C saves and
     returns. Raises TrainingError; what was saved before stays.
