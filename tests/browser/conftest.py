@@ -55,6 +55,8 @@ STATE = """() => {
 
 
 def state(page):
+    """What the player holds, once it is also what the screen shows."""
+    painted(page)
     return page.evaluate(STATE)
 
 
