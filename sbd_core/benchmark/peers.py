@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig, EntropyBound, Strategy
 from sbd_core.decoder import generate
 from sbd_core.models.huggingface import HuggingFaceModel
 
@@ -31,34 +31,43 @@ def peers(model: HuggingFaceModel, max_new_tokens: int) -> tuple[list[Peer], lis
             "transformers generate(), prompt look-up",
             _transformers(model, max_new_tokens, prompt_lookup_num_tokens=LOOK_UP_TOKENS),
         ),
-        Peer("ntp", _ours(model, DecodeConfig(strategy="ntp", max_new_tokens=max_new_tokens))),
+    ]
+    found += [
+        Peer(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
     ]
     if model.mask_token_id is None or model.block_range is None:
         reason = (
             "no mask token" if model.mask_token_id is None else "no Set Block Decoding training"
         )
         return found, [f"sbd, verify: left out, {model.name} has {reason}"]
-    low, high = model.block_range
-    for gamma in (0.1, 0.35):
-        solver = EntropyBound(gamma=gamma)
-        config = DecodeConfig(solver=solver, block_size=high, max_new_tokens=max_new_tokens)
-        found.append(Peer(f"sbd, gamma {gamma}, k={high}", _ours(model, config)))
-    for size in sorted({max(low, high // 2), high}):
-        config = DecodeConfig(strategy="verify", block_size=size, max_new_tokens=max_new_tokens)
-        found.append(Peer(f"verify, k={size}", _ours(model, config)))
     return found, []
 
 
+def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
+    """Our strategies that the model can run, by the name they are shown under."""
+
+    def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
+        return DecodeConfig(
+            strategy=strategy,
+            solver=EntropyBound(gamma=gamma),
+            block_size=block_size,
+            max_new_tokens=max_new_tokens,
+            top_k_recorded=0,
+        )
+
+    found = {"ntp": config("ntp")}
+    if model.mask_token_id is None or model.block_range is None:
+        return found
+    low, high = model.block_range
+    for gamma in (0.1, 0.35):
+        found[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
+    for size in sorted({max(low, high // 2), high}):
+        found[f"verify, k={size}"] = config("verify", size)
+    return found
+
+
 def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Answer:
-    """One of our strategies, recording no top-k."""
-    settings = DecodeConfig(
-        strategy=config.strategy,
-        solver=config.solver,
-        block_size=config.block_size,
-        max_new_tokens=config.max_new_tokens,
-        top_k_recorded=0,
-    )
-    return lambda prompt_ids: generate(model, prompt_ids, settings).token_ids
+    return lambda prompt_ids: generate(model, prompt_ids, config).token_ids
 
 
 def _transformers(model: HuggingFaceModel, max_new_tokens: int, **options: int) -> Answer:

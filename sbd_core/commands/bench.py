@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--profile", action="store_true", help="where the time of a pass goes, and nothing else"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
@@ -47,6 +50,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
     choose_threads(model.num_parameters)
+    if arguments.profile:
+        _profile(model, arguments)
+        return
     with other_load() as load_of_others:
         rows, left_out = _rows(model, arguments)
         forwards = _forwards(model)
@@ -55,6 +61,38 @@ def run(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
     result["circumstances"] = circumstances(folder)
     _print(result)
+    if arguments.out is not None:
+        write_text(arguments.out, json.dumps(result, indent=1) + "\n")
+    if arguments.json:
+        print(json.dumps(result))
+
+
+def _profile(model: "HuggingFaceModel", arguments: argparse.Namespace) -> None:
+    """Print and write the milliseconds a pass of each strategy by part."""
+    from sbd_core.benchmark.measure import other_load
+    from sbd_core.benchmark.peers import ours
+    from sbd_core.benchmark.profile import profile
+    from sbd_core.evaluation.report import circumstances
+    from sbd_core.evaluation.scoring import held_out
+    from sbd_core.files import write_text
+    from sbd_core.models.huggingface import DEFAULT_CHECKPOINT
+    from sbd_core.training.corpus import FAMILIES
+
+    items = [item for name in FAMILIES for item in held_out(name, arguments.limit, 0, "test")]
+    prompts = [model.encode(item.prompt, False) for item in items]
+    with other_load() as load_of_others:
+        rows = {
+            name: profile(model, prompts, config)
+            for name, config in ours(model, arguments.max_new_tokens).items()
+        }
+    for name, row in rows.items():
+        print(f"{name}: {row['total_milliseconds']:.2f} ms a pass", end="")
+        print(f", {100 * row['share_outside_forward']:.1f} % outside the forward")
+        for part, milliseconds in sorted(row["milliseconds"].items(), key=lambda item: -item[1]):
+            print(f"    {part:<18}{milliseconds:>8.3f}")
+    folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
+    result = {"model": model.name, "rows": rows, "other_load": load_of_others}
+    result["circumstances"] = circumstances(folder)
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
     if arguments.json:
