@@ -1,27 +1,43 @@
 """stream(): one StepEvent per forward pass. generate(): drains it into a Trace.
 
+stream_batch() and generate_batch() do the same for many prompts, whose passes are made together.
 Knows the strategies by name and checks every argument before the first pass; knows nothing of
 how they work.
 """
 
 import platform
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import torch
 import transformers
 
-from sbd_core.config import DecodeConfig
+from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.base import Cache, Request, SetBlockModel
 from sbd_core.strategies.ntp import ntp
-from sbd_core.strategies.run import Run
+from sbd_core.strategies.run import Decoding, Reply, Run
 from sbd_core.strategies.sbd import sbd
 from sbd_core.strategies.verify import verify
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 from sbd_core.version import VERSION
 
 Prompt = str | Sequence[int]
+
+BATCH_SIZE = 32
+STRATEGIES = {"ntp": ntp, "sbd": sbd, "verify": verify}
+
+
+@dataclass(slots=True)
+class _Active:
+    """A prompt being decoded, and the pass it waits for."""
+
+    index: int
+    cache: Cache
+    decoding: Decoding
+    request: Request
 
 
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterator[StepEvent]:
@@ -30,19 +46,48 @@ def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterat
     prompt: text, wrapped in the model's chat template unless config.is_raw_prompt, or token
     ids, taken as they are. Raises ArgumentError at the call, before any pass.
     """
-    run = Run(model, prompt_token_ids(model, prompt, config), config)
-    match config.strategy:
-        case "ntp":
-            return ntp(run)
-        case "sbd":
-            return sbd(run)
-        case "verify":
-            return verify(run)
+    prompt_ids = prompt_token_ids(model, prompt, config)
+    return (event for _, event in _events(model, [prompt_ids], config, [model.new_cache()]))
+
+
+def stream_batch(
+    model: SetBlockModel,
+    prompts: Sequence[Prompt],
+    config: DecodeConfig,
+    *,
+    batch_size: int = BATCH_SIZE,
+) -> Iterator[tuple[int, StepEvent]]:
+    """Decode many prompts, at most `batch_size` at a time: (index of the prompt, event).
+
+    Each prompt's events are those stream() gives it, up to rounding in the forward; seconds are
+    its share of passes made together. Raises ArgumentError at the call, before any pass.
+    """
+    require_integer("batch_size", batch_size, 1)
+    prompts_ids = [prompt_token_ids(model, prompt, config) for prompt in prompts]
+    caches = model.new_caches(min(batch_size, len(prompts_ids))) if prompts_ids else ()
+    return _events(model, prompts_ids, config, caches)
 
 
 def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
     """Decode to the end. Raises as stream() does."""
     return make_trace(model, prompt, config, stream(model, prompt, config))
+
+
+def generate_batch(
+    model: SetBlockModel,
+    prompts: Sequence[Prompt],
+    config: DecodeConfig,
+    *,
+    batch_size: int = BATCH_SIZE,
+) -> list[Trace]:
+    """Decode many prompts to the end, in their order. Raises as stream_batch() does."""
+    events: list[list[StepEvent]] = [[] for _ in prompts]
+    for index, event in stream_batch(model, prompts, config, batch_size=batch_size):
+        events[index].append(event)
+    return [
+        make_trace(model, prompt, config, done)
+        for prompt, done in zip(prompts, events, strict=True)
+    ]
 
 
 def make_trace(
@@ -108,6 +153,56 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         )
         raise ArgumentError("prompt", rule, f"{len(token_ids)} + {config.max_new_tokens}")
     return token_ids
+
+
+def _events(
+    model: SetBlockModel,
+    prompts_ids: Sequence[Sequence[int]],
+    config: DecodeConfig,
+    caches: Sequence[Cache],
+) -> Iterator[tuple[int, StepEvent]]:
+    """The events of every prompt with its index; each cache serves one prompt at a time."""
+    waiting = list(enumerate(prompts_ids))[::-1]
+    active: list[_Active] = []
+    free = list(caches)
+    while waiting or active:
+        while waiting and free:
+            index, prompt_ids = waiting.pop()
+            cache = free.pop()
+            cache.truncate(0)
+            decoding = STRATEGIES[config.strategy](Run(model, cache, prompt_ids, config))
+            request = next(decoding)
+            assert isinstance(request, Request)
+            active.append(_Active(index, cache, decoding, request))
+        replies = _replies(model, [one.request for one in active])
+        still_active = []
+        for one, reply in zip(active, replies, strict=True):
+            event = one.decoding.send(reply)
+            assert isinstance(event, StepEvent)
+            yield one.index, event
+            request = next(one.decoding, None)
+            if request is None:
+                free.append(one.cache)
+            else:
+                assert isinstance(request, Request)
+                one.request = request
+                still_active.append(one)
+        active = still_active
+
+
+def _replies(model: SetBlockModel, requests: Sequence[Request]) -> list[Reply]:
+    """One pass for all; the time is shared out by the rows each text brought."""
+    began = time.perf_counter()
+    if len(requests) == 1:
+        one = requests[0]
+        logits = [model.forward(one.cache, one.causal_ids, one.block_ids, one.num_causal_logits)]
+    else:
+        logits = model.forward_batch(requests)
+    seconds = time.perf_counter() - began
+    sizes = [len(request.causal_ids) + len(request.block_ids) for request in requests]
+    return [
+        Reply(rows, seconds * size / sum(sizes)) for rows, size in zip(logits, sizes, strict=True)
+    ]
 
 
 def _check_strategy(model: SetBlockModel, config: DecodeConfig) -> None:

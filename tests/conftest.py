@@ -11,6 +11,7 @@ import torch
 
 import sbd_core
 from sbd_core.models.huggingface import HuggingFaceModel
+from sbd_core.models.lean import LeanForward
 from tests.core.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
@@ -40,10 +41,19 @@ def tiny_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: save_tiny(root / name, name, tiny_tokenizer()) for name in ARCHITECTURES}
 
 
-@pytest.fixture(scope="session", params=ARCHITECTURES)
+def general(model: HuggingFaceModel) -> HuggingFaceModel:
+    """The same model without the lean forward: every pass through its own modules."""
+    return HuggingFaceModel(model.model, model.tokenizer, model.name, may_be_lean=False)
+
+
+@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, general"])
 def tiny(request: pytest.FixtureRequest, tiny_folders: dict[str, Path]) -> HuggingFaceModel:
-    """A random-weight model; the test runs once for each architecture."""
-    return loaded(tiny_folders[request.param])
+    """A random-weight model; once for each architecture, Llama with either forward."""
+    name, _, path = request.param.partition(", ")
+    model = loaded(tiny_folders[name])
+    is_lean = isinstance(model.passes, LeanForward)
+    assert is_lean == (name in ("llama", "qwen3")), "the wrong forward would be tested"
+    return general(model) if path else model
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from transformers import DynamicCache
 from sbd_core import sampling
 from sbd_core.config import DecodeConfig
 from sbd_core.decoder import stream
-from sbd_core.models import huggingface
+from sbd_core.models import general
 from sbd_core.models.huggingface import HuggingFaceModel
 from sbd_core.strategies import ntp, run, sbd, verify
 
@@ -110,10 +110,10 @@ def instrumented(watch: Stopwatch, model: HuggingFaceModel) -> Iterator[None]:
 def _engine_parts() -> list[tuple[Any, str, str]]:
     """(owner, name of a function of it, part)."""
     return [
-        (huggingface, "decoding_mask", "mask building"),
+        (general, "decoding_mask", "mask building"),
         (HuggingFaceModel, "forward", "forward: glue"),
         (DynamicCache, "update", "cache"),
-        (huggingface.HuggingFaceCache, "drop_last", "cache"),
+        (general.GeneralCache, "drop_last", "cache"),
         (run, "forbid", "selection"),
         (run, "probabilities", "selection"),
         (sampling, "probabilities", "selection"),

@@ -1,6 +1,7 @@
 """What decoding needs of a model, and nothing more."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -17,6 +18,16 @@ class Cache(Protocol):
     def truncate(self, length: int) -> None:
         """Forget every token from position `length` on."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One text's share of a pass; see SetBlockModel.forward."""
+
+    cache: Any
+    causal_ids: Sequence[int]
+    block_ids: Sequence[int]
+    num_causal_logits: int
 
 
 class SetBlockModel(Protocol):
@@ -64,5 +75,16 @@ class SetBlockModel(Protocol):
         Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
         positions and of the block. The causal keys and values stay in the cache, the block's
         are dropped. The cache must come from this model's new_cache().
+        """
+        ...
+
+    def new_caches(self, count: int) -> Sequence[Cache]:
+        """`count` empty caches whose passes forward_batch() may make together."""
+        ...
+
+    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+        """forward() of every request, in one pass where the model can.
+
+        Every cache must come from one call of this model's new_caches(), none twice.
         """
         ...

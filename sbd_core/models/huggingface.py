@@ -1,6 +1,5 @@
 """Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
 
-import inspect
 import os
 import secrets
 import sys
@@ -17,14 +16,16 @@ from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
-    DynamicCache,
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
 from transformers.utils import logging
 
 from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.masks import decoding_mask
+from sbd_core.models.base import Cache, Request
+from sbd_core.models.general import GeneralForward
+from sbd_core.models.lean import LeanForward
+from sbd_core.models.lean_weights import is_lean
 from sbd_core.models.pieces import piece_text
 
 DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
@@ -41,29 +42,19 @@ LOADING_ERRORS = (
 )
 
 
-class HuggingFaceCache:
-    """A transformers DynamicCache that records its length."""
-
-    def __init__(self) -> None:
-        self.layers = DynamicCache()
-        self.length = 0
-
-    def truncate(self, length: int) -> None:
-        """Forget every token from position `length` on."""
-        if length < self.length:
-            self.drop_last(self.length - length)
-            self.length = length
-
-    def drop_last(self, num_tokens: int) -> None:
-        """Drop keys and values that `length` may not count."""
-        self.layers.crop(-num_tokens)
-
-
 class HuggingFaceModel:
-    """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`."""
+    """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
+
+    `.passes` makes the forwards: lean where is_lean() says it can, else through the model.
+    """
 
     def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        name: str,
+        *,
+        may_be_lean: bool = True,
     ) -> None:
         """Raises ModelError if the model's attention cannot be masked freely."""
         refuse_other_attention(model, name)
@@ -79,7 +70,9 @@ class HuggingFaceModel:
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range(model, name)
         self._encoding = threading.Lock()
-        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+        self.passes: GeneralForward | LeanForward = (
+            LeanForward(model) if may_be_lean and is_lean(model) else GeneralForward(model)
+        )
 
     def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template.
@@ -123,41 +116,27 @@ class HuggingFaceModel:
         """One token on its own, for showing; never raises for an id of the vocabulary."""
         return piece_text(self.tokenizer, token_id)
 
-    def new_cache(self) -> HuggingFaceCache:
+    def new_cache(self) -> Cache:
         """An empty cache."""
-        return HuggingFaceCache()
+        return self.new_caches(1)[0]
 
-    @torch.inference_mode()
+    def new_caches(self, count: int) -> Sequence[Cache]:
+        """Empty caches whose passes can be made together."""
+        return self.passes.new_caches(count)
+
     def forward(
         self,
-        cache: HuggingFaceCache,
+        cache: Cache,
         causal_ids: Sequence[int],
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> Tensor:
         """One pass; see SetBlockModel.forward. Logits come back on the CPU in fp32."""
-        num_causal, num_block = len(causal_ids), len(block_ids)
-        num_queries = num_causal + num_block
-        num_wanted = num_causal_logits + num_block
-        mask = None
-        # One causal token sees all there is; a prompt alone is what the model does by itself.
-        if num_block or (num_causal > 1 and cache.length):
-            mask = decoding_mask(cache.length, num_causal, num_block)[None, None]
-            mask = mask.to(self.model.device)
-        positions = torch.arange(cache.length, cache.length + num_queries)[None]
-        arguments: dict[str, Any] = {"logits_to_keep": num_wanted} if self._keeps_logits else {}
-        logits = self.model(
-            input_ids=torch.tensor([[*causal_ids, *block_ids]], device=self.model.device),
-            attention_mask=mask,
-            position_ids=positions.to(self.model.device),
-            past_key_values=cache.layers,
-            use_cache=True,
-            **arguments,
-        ).logits[0, -num_wanted:]
-        if num_block:
-            cache.drop_last(num_block)
-        cache.length += num_causal
-        return logits.float().cpu()
+        return self.passes.forward([Request(cache, causal_ids, block_ids, num_causal_logits)])[0]
+
+    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+        """The passes of several texts; see SetBlockModel.forward_batch."""
+        return self.passes.forward(requests)
 
 
 def load(

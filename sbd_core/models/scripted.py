@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from sbd_core.models.base import Request
+
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
 """Tokens so far -> logits (vocab,) of the next one."""
 BlockLogits = Callable[[tuple[int, ...], tuple[int, ...]], Sequence[Sequence[float]]]
@@ -92,3 +94,13 @@ class ScriptedModel:
         if block_ids:
             rows += [list(row) for row in self.block_logits(tokens, tuple(block_ids))]
         return torch.tensor(rows, dtype=torch.float32)
+
+    def new_caches(self, count: int) -> list[ScriptedCache]:
+        """Empty caches."""
+        return [ScriptedCache() for _ in range(count)]
+
+    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+        """forward() of one after the other."""
+        return [
+            self.forward(r.cache, r.causal_ids, r.block_ids, r.num_causal_logits) for r in requests
+        ]

@@ -3,14 +3,16 @@
 import torch
 
 SMALL_MODEL_PARAMETERS = 20_000_000
+LONG_BATCH = 8
 
 
-def choose_threads(num_parameters: int) -> None:
+def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
     """Set torch to one thread for a small model on the CPU, else leave its own choice.
 
-    A pass of a few million parameters is too short to share: a second thread gains little on
-    an idle machine, and waits for its partner, many times the pass itself, on a busy one.
-    Called by the command line and by the page, never by load(), as the setting is global.
+    A pass of a few million parameters over one text is too short to share: a second thread
+    gains little on an idle machine, and waits for its partner, many times the pass itself, on a
+    busy one. A batch is long enough. Called by the command line and by the page, never by
+    load(), as the setting is global.
     """
-    if num_parameters < SMALL_MODEL_PARAMETERS:
+    if num_parameters < SMALL_MODEL_PARAMETERS and batch_size < LONG_BATCH:
         torch.set_num_threads(1)

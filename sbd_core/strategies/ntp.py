@@ -1,16 +1,14 @@
 """Next-token prediction: one token a pass, with a KV cache. The baseline."""
 
-from collections.abc import Iterator
-
-from sbd_core.events import Reveal, Span, StepEvent
-from sbd_core.strategies.run import Run, hindsight_of, six
+from sbd_core.events import Reveal, Span
+from sbd_core.strategies.run import Decoding, Run, hindsight_of, six
 
 
-def ntp(run: Run) -> Iterator[StepEvent]:
+def ntp(run: Run) -> Decoding:
     """The prompt's pass already gives the first token, so N tokens take N passes."""
     causal_ids = list(run.prompt_ids)
     while not run.is_finished:
-        candidates = run.candidates(run.forward(causal_ids, (), 1))
+        candidates = run.candidates((yield from run.forward(causal_ids, (), 1)))
         assert candidates.distribution is not None
         position, token_id = len(run.answer), int(candidates.token_ids[0])
         probability = six(float(candidates.distribution[0, token_id]))

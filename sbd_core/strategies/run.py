@@ -1,7 +1,12 @@
-"""What every strategy shares: one model, one cache, one random stream, one answer so far."""
+"""What every strategy shares: one model, one cache, one random stream, one answer so far.
+
+A strategy is a generator that takes turns: it yields the Request of a pass, is sent the Reply,
+and yields the pass's StepEvent. Who makes the pass, and with whom together, is not its business.
+"""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -9,20 +14,32 @@ from torch import Tensor
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.base import Cache, Request, SetBlockModel
 from sbd_core.sampling import Candidates, forbid, probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Logits of a Request (wanted rows, vocab), and the seconds it took or its share of them."""
+
+    logits: Tensor
+    seconds: float
+
+
+Decoding = Generator[Request | StepEvent, Reply | None, None]
+"""A strategy at work."""
 
 
 class Run:
     """State of one decode. Every forward goes through `forward`, every event through `event`."""
 
     def __init__(
-        self, model: SetBlockModel, prompt_ids: Sequence[int], config: DecodeConfig
+        self, model: SetBlockModel, cache: Cache, prompt_ids: Sequence[int], config: DecodeConfig
     ) -> None:
         self.model = model
         self.prompt_ids = tuple(prompt_ids)
         self.config = config
-        self.cache = model.new_cache()
+        self.cache = cache
         self.generator = torch.Generator().manual_seed(config.seed)
         self.answer: list[int] = []
         self._num_passes = 0
@@ -42,11 +59,13 @@ class Run:
 
     def forward(
         self, causal_ids: Sequence[int], block_ids: Sequence[int], num_causal_logits: int
-    ) -> Tensor:
+    ) -> Generator[Request, Reply | None, Tensor]:
         """One pass of the model, the mask token made impossible; starts the pass's clock."""
-        self._began = time.perf_counter()
         self._context = (self.cache.length, len(causal_ids))
-        logits = self.model.forward(self.cache, causal_ids, block_ids, num_causal_logits)
+        reply = yield Request(self.cache, causal_ids, block_ids, num_causal_logits)
+        assert reply is not None
+        self._began = time.perf_counter() - reply.seconds
+        logits = reply.logits
         allowed = forbid(logits, self.model.mask_token_id)
         # The maximum is NaN where any logit is, the mask token's own included.
         if (

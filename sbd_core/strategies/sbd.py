@@ -4,15 +4,16 @@ A block starts as masks; each pass reveals the positions its solver picks. The f
 a block also reads the block before it causally, which is what puts it in the KV cache.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import torch
 from torch import Tensor
 
 from sbd_core.events import Hindsight, Reveal, Span, StepEvent
+from sbd_core.models.base import Request
 from sbd_core.sampling import Candidates
 from sbd_core.solvers import reveal_order
-from sbd_core.strategies.run import Run, cut_after_end, hindsight_of, six
+from sbd_core.strategies.run import Decoding, Reply, Run, cut_after_end, hindsight_of, six
 
 
 class Riders:
@@ -84,10 +85,10 @@ class Block:
         return tuple(reveals)
 
 
-def sbd(run: Run) -> Iterator[StepEvent]:
+def sbd(run: Run) -> Decoding:
     """Prefill, then block after block until an end-of-sequence or the full length."""
     assert run.model.mask_token_id is not None
-    riders = Riders(run.distributions(run.forward(run.prompt_ids, (), 1)))
+    riders = Riders(run.distributions((yield from run.forward(run.prompt_ids, (), 1))))
     yield run.event(block=Span(0, 0))
     waiting: list[int] = []
     """Tokens of wholly pinned blocks: final without a pass, committed with the next one."""
@@ -101,21 +102,18 @@ def sbd(run: Run) -> Iterator[StepEvent]:
             if waiting[-1] not in run.model.end_token_ids:
                 continue
         if waiting and (not size or waiting[-1] in run.model.end_token_ids):
-            yield _read_only(run, riders, waiting)
+            yield (yield from _read_only(run, riders, waiting))
             return
-        for event in _decode_block(run, block, riders, waiting):
-            waiting = []
-            yield event
+        yield from _decode_block(run, block, riders, waiting)
+        waiting = []
         riders.add(run.answer[start:])
 
 
-def _decode_block(
-    run: Run, block: Block, riders: Riders, waiting: list[int]
-) -> Iterator[StepEvent]:
+def _decode_block(run: Run, block: Block, riders: Riders, waiting: list[int]) -> Decoding:
     """The passes of one block, until nothing is masked before its end."""
     while True:
         num_riders = len(riders.token_ids)
-        logits = run.forward(riders.token_ids, block.token_ids, num_riders)
+        logits = yield from run.forward(riders.token_ids, block.token_ids, num_riders)
         hindsight = riders.arrive(run.distributions(logits[:num_riders])) if num_riders else ()
         candidates = run.candidates(logits[num_riders:])
         is_wanted = block.wanted()
@@ -135,9 +133,12 @@ def _decode_block(
             return
 
 
-def _read_only(run: Run, riders: Riders, waiting: list[int]) -> StepEvent:
+def _read_only(
+    run: Run, riders: Riders, waiting: list[int]
+) -> Generator[Request, Reply | None, StepEvent]:
     """The pass for an answer that ends in wholly pinned blocks: nothing is left to predict."""
     num_riders = len(riders.token_ids)
-    distributions = run.distributions(run.forward(riders.token_ids, (), num_riders))
+    logits = yield from run.forward(riders.token_ids, (), num_riders)
+    distributions = run.distributions(logits)
     hindsight = riders.arrive(distributions)
     return run.event(block=Span(len(run.answer), 0), committed=waiting, hindsight=hindsight)

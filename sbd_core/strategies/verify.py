@@ -5,14 +5,13 @@ answer is NTP's token for token; above 0 the acceptance rule of speculative samp
 et al., arXiv 2211.17192) keeps NTP's distribution.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from sbd_core.events import MaskedPosition, Reveal, Span, StepEvent
-from sbd_core.strategies.run import Run, cut_after_end, hindsight_of
+from sbd_core.events import MaskedPosition, Reveal, Span
+from sbd_core.strategies.run import Decoding, Run, cut_after_end, hindsight_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Draft:
 NOTHING = Draft([], None)
 
 
-def verify(run: Run) -> Iterator[StepEvent]:
+def verify(run: Run) -> Decoding:
     """Each pass adds the accepted draft and one exact token, so at least one token."""
     assert run.model.mask_token_id is not None
     exact_ids, draft = list(run.prompt_ids), NOTHING
@@ -34,7 +33,8 @@ def verify(run: Run) -> Iterator[StepEvent]:
         start, num_drafted = len(run.answer), len(draft.token_ids)
         size = _block_size(run, num_drafted)
         block_ids = [run.model.mask_token_id] * size
-        logits = run.forward([*exact_ids, *draft.token_ids], block_ids, num_drafted + 1)
+        causal_ids = [*exact_ids, *draft.token_ids]
+        logits = yield from run.forward(causal_ids, block_ids, num_drafted + 1)
         causal = run.distributions(logits[: num_drafted + 1])
         tokens = _checked(run, draft, logits[: num_drafted + 1], causal)
         is_all_accepted = len(tokens) == num_drafted + 1

@@ -12,6 +12,7 @@ from sbd_core import ArgumentError, DecodeConfig, Trace, generate, stream
 from sbd_core.config import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.decoder import make_trace
 from sbd_core.events import StepEvent
+from tests.conftest import general
 from tests.core.chance_models import END, chance_model
 from tests.core.prompts import corpus_texts, random_ids
 from tests.core.reference import Recorder
@@ -122,7 +123,7 @@ def test_counts_are_the_models_own_forward_calls() -> None:
 
 @pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
 def test_num_forwards_counts_the_networks_calls_prefill_included(llama, strategy) -> None:
-    num_calls = []
+    llama, num_calls = general(llama), []
     hook = llama.model.register_forward_hook(lambda *_: num_calls.append(1))
     config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=11)
     try:

@@ -1,0 +1,157 @@
+"""The weights of a Llama-shaped transformers model, fused and laid out for the lean forward.
+
+Nothing is held twice: the transformers modules keep working on views of the fused tensors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Linear, Parameter
+
+MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
+STEADY_ROTARY_TYPES = ("default", "linear", "llama3")
+"""Rotary embeddings whose angles do not depend on the length of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """x @ weight + bias; weight (in, out) contiguous."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(rows, in) -> (rows, out)."""
+        return (
+            torch.mm(x, self.weight)
+            if self.bias is None
+            else torch.addmm(self.bias, x, self.weight)
+        )
+
+    def add_to(self, residual: Tensor, x: Tensor) -> None:
+        """Add the product to `residual` (rows, out) in place."""
+        residual.addmm_(x, self.weight)
+        if self.bias is not None:
+            residual.add_(self.bias)
+
+
+class Norm:
+    """RMSNorm in four operations: x / sqrt(|x|^2 + n eps) * sqrt(n) weight."""
+
+    def __init__(self, module: Any) -> None:
+        weight = module.weight.detach().float()
+        size = weight.shape[0]
+        self.scale = weight * size**0.5
+        self.floor = torch.tensor((size * module.variance_epsilon) ** 0.5, device=weight.device)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(.., n) -> (.., n), computed in fp32."""
+        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
+        normed = (x / length.hypot_(self.floor)).mul_(self.scale)
+        return normed if normed.dtype == x.dtype else normed.to(x.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One transformer layer. query_key_value and gate_up are fused along their outputs."""
+
+    attention_norm: Norm
+    query_key_value: Matrix
+    query_norm: Norm | None
+    key_norm: Norm | None
+    out: Matrix
+    feed_forward_norm: Norm
+    gate_up: Matrix
+    down: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """All of a model. embedding (vocab, hidden); head (hidden, vocab)."""
+
+    embedding: Tensor
+    layers: list[Layer]
+    norm: Norm
+    head: Tensor
+    num_heads: int
+    num_kv_heads: int
+    head_size: int
+    rotary: Any
+
+
+def is_lean(model: Any) -> bool:
+    """Whether the lean forward computes what this transformers model does.
+
+    On the CPU in fp32 alone, where the two agree to rounding; elsewhere in any dtype.
+    """
+    config = model.config
+    if config.model_type not in MODEL_TYPES or type(model).__module__.split(".")[0] != (
+        "transformers"
+    ):
+        return False
+    rotary = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
+    linears = [m for m in model.modules() if isinstance(m, Linear)]
+    return (
+        type(model).__name__.endswith("ForCausalLM")
+        and config.hidden_act == "silu"
+        and rotary in STEADY_ROTARY_TYPES
+        and all(type(module) is Linear for module in linears)
+        and model.lm_head.bias is None
+        and (model.device.type != "cpu" or model.dtype == torch.float32)
+    )
+
+
+@torch.no_grad()
+def fused(model: Any) -> Weights:
+    """The weights of a model that is_lean(); its own modules then see them through views."""
+    layers = [_layer(module) for module in model.model.layers]
+    embedding = model.model.embed_tokens
+    is_tied = embedding.weight is model.lm_head.weight
+    head = _fused([model.lm_head]).weight
+    if is_tied:
+        embedding.weight = model.lm_head.weight
+    attention = model.model.layers[0].self_attn
+    head_size = attention.head_dim
+    return Weights(
+        embedding=embedding.weight.detach(),
+        layers=layers,
+        norm=Norm(model.model.norm),
+        head=head,
+        num_heads=attention.q_proj.out_features // head_size,
+        num_kv_heads=attention.k_proj.out_features // head_size,
+        head_size=head_size,
+        rotary=model.model.rotary_emb,
+    )
+
+
+def _layer(module: Any) -> Layer:
+    attention, feed_forward = module.self_attn, module.mlp
+    query_norm, key_norm = (getattr(attention, name, None) for name in ("q_norm", "k_norm"))
+    return Layer(
+        attention_norm=Norm(module.input_layernorm),
+        query_key_value=_fused([attention.q_proj, attention.k_proj, attention.v_proj]),
+        query_norm=Norm(query_norm) if query_norm else None,
+        key_norm=Norm(key_norm) if key_norm else None,
+        out=_fused([attention.o_proj]),
+        feed_forward_norm=Norm(module.post_attention_layernorm),
+        gate_up=_fused([feed_forward.gate_proj, feed_forward.up_proj]),
+        down=_fused([feed_forward.down_proj]),
+    )
+
+
+def _fused(linears: Sequence[Linear]) -> Matrix:
+    """One matrix of linear layers that read the same; they become views of it."""
+    weight = torch.cat([linear.weight for linear in linears]).t().contiguous()
+    has_bias = linears[0].bias is not None
+    bias = torch.cat([linear.bias for linear in linears]) if has_bias else None
+    start = 0
+    for linear in linears:
+        stop = start + linear.out_features
+        linear.weight = Parameter(weight[:, start:stop].t(), linear.weight.requires_grad)
+        if bias is not None:
+            linear.bias = Parameter(bias[start:stop], linear.bias.requires_grad)
+        start = stop
+    return Matrix(weight, bias)

@@ -1,0 +1,104 @@
+"""Decoding many prompts together gives each what it gets alone, in as many passes."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core.config import EntropyBound, Random
+from sbd_core.decoder import generate_batch, stream_batch
+from sbd_core.models.base import Request
+from tests.conftest import general
+from tests.core.chance_models import chance_model
+from tests.core.prompts import corpus_texts, random_ids
+
+STRATEGIES = ("ntp", "sbd", "verify")
+
+
+def check_together_is_alone(model, prompts, config, batch_size) -> int:
+    """Same answers, reveals and counts; gives back the passes of all prompts."""
+    together = generate_batch(model, prompts, config, batch_size=batch_size)
+    assert len(together) == len(prompts)
+    for prompt, trace in zip(prompts, together, strict=True):
+        alone = generate(model, prompt, config)
+        assert trace.token_ids == alone.token_ids
+        assert trace.text == alone.text
+        assert trace.finish == alone.finish
+        assert trace.num_forwards == alone.num_forwards
+        for ours, theirs in zip(trace.events, alone.events, strict=True):
+            assert [(r.position, r.rank) for r in ours.reveals] == [
+                (r.position, r.rank) for r in theirs.reveals
+            ]
+            assert (ours.num_cached, ours.num_causal) == (theirs.num_cached, theirs.num_causal)
+            assert ours.seconds > 0
+    return sum(trace.num_forwards for trace in together)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_prompts_of_any_length_decode_together_as_alone(tiny, strategy, temperature) -> None:
+    prompts = random_ids(9, tiny.vocabulary_size) + random_ids(5, tiny.vocabulary_size, 100)
+    config = DecodeConfig(
+        strategy=strategy,
+        solver=EntropyBound(gamma=4.0),
+        block_size=5,
+        max_new_tokens=13,
+        temperature=temperature,
+    )
+    check_together_is_alone(tiny, prompts[::2] + prompts[1::2], config, 4)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_corpus_prompts_decode_together_as_alone(nano, strategy) -> None:
+    config = DecodeConfig(strategy=strategy, max_new_tokens=40)
+    num_passes = check_together_is_alone(nano, corpus_texts(14), config, 6)
+    assert strategy == "ntp" or num_passes < 14 * 40 / 2, "blocks hardly helped"
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 50])
+def test_events_are_those_of_stream_whatever_the_batch(batch_size) -> None:
+    model = chance_model(5, agreement=0.5)
+    for strategy in STRATEGIES:
+        config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=15)
+        traces = generate_batch(model, ["ab", "c", "hhg"] * 4, config, batch_size=batch_size)
+        for prompt, trace in zip(["ab", "c", "hhg"] * 4, traces, strict=True):
+            alone = generate(model, prompt, config)
+            assert [replace(e, seconds=0) for e in trace.events] == [
+                replace(e, seconds=0) for e in alone.events
+            ]
+
+
+def test_each_prompt_has_a_random_stream_of_its_own() -> None:
+    config = DecodeConfig(solver=Random(k=2), block_size=6, max_new_tokens=12, temperature=1.0)
+    first, *others = generate_batch(chance_model(2), ["ab"] * 5, config, batch_size=3)
+    assert all(trace.token_ids == first.token_ids for trace in others)
+
+
+def test_bad_input_is_refused_before_the_first_pass() -> None:
+    model = chance_model(0)
+    with pytest.raises(ArgumentError, match=r"^batch_size: "):
+        stream_batch(model, ["ab"], DecodeConfig(), batch_size=0)
+    with pytest.raises(ArgumentError, match=r"^prompt: "):
+        stream_batch(model, ["ab", ""], DecodeConfig())
+    assert not model.calls
+    assert generate_batch(model, [], DecodeConfig()) == []
+
+
+def test_a_ragged_pass_gives_the_logits_of_single_ones(llama) -> None:
+    """Every mix of causal rows and block rows, long and short, and slots that sit out."""
+    plain = general(llama)
+    caches, single = llama.new_caches(5), plain.new_caches(5)
+    prompts = [*random_ids(4, llama.vocabulary_size), list(range(40, 101))]
+    passes = [
+        {i: (prompt, (), 1) for i, prompt in enumerate(prompts)},
+        {0: ((), (7, 8), 0), 1: ((9,), (), 1), 3: ((5, 6, 7), (2, 2, 9), 3)},
+        {4: ((5, 6), (2,) * 5, 1), 2: (tuple(range(50)), (2, 2), 2), 0: ((8,), (3, 4), 1)},
+        {3: ((4,), (2,), 0)},
+    ]
+    for shares in passes:
+        found = llama.forward_batch([Request(caches[i], *share) for i, share in shares.items()])
+        for logits, (i, share) in zip(found, shares.items(), strict=True):
+            expected = plain.forward(single[i], *share)
+            assert caches[i].length == single[i].length
+            torch.testing.assert_close(logits, expected, atol=1e-4, rtol=1e-5)
