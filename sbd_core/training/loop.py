@@ -21,8 +21,8 @@ from transformers import PreTrainedModel
 from sbd_core.errors import TrainingError
 from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
 from sbd_core.training.data import Data
-from sbd_core.training.loss import Loss, ntp_loss, sbd_loss
-from sbd_core.training.noising import Batch, add_noise
+from sbd_core.training.loss import Loss, Trainee, check_output_layer, training_loss
+from sbd_core.training.noising import Rows, clean_text, noisy_text, pack
 from sbd_core.training.recipe import Recipe
 
 # What a state folder that something else wrote over can raise when read.
@@ -93,22 +93,25 @@ class _Run:
         # bf16 autocast pays on a GPU; most CPUs without AMX run it slower than fp32.
         precision = "bf16" if torch.cuda.is_available() else "no"
         self.accelerator = Accelerator(mixed_precision=precision)
+        if self.accelerator.device.type == "cuda":
+            model.set_attn_implementation("flex_attention")
+        check_output_layer(model)
         optimizers = make_optimizers(model, recipe)
-        self.model, *self.optimizers = self.accelerator.prepare(model, *optimizers)
-        self.plain_model: PreTrainedModel = self.accelerator.unwrap_model(self.model)
+        self.model = model
+        self.trainee, *self.optimizers = self.accelerator.prepare(Trainee(model), *optimizers)
         if is_compiled:
-            self.model = torch.compile(self.model, dynamic=True)
+            self.trainee.compile()
         self.metrics = ""
         if state.exists():
             self._restore(state)
 
     def steps(self) -> Iterator[dict[str, float]]:
         """Train to the end of the recipe, yielding the metrics of each step."""
-        self.model.train()
+        self.trainee.train()
         while self.step < self.recipe.steps:
             began = time.perf_counter()
-            batch = self.data.batch(self.step)
-            loss = self._loss(batch)
+            rows = self._rows(self.step)
+            loss = self._loss(rows)
             rate = learning_rate(self.recipe, self.step)
             self._update(loss, rate)
             self.step += 1
@@ -119,7 +122,7 @@ class _Run:
                 "ntp": float(loss.ntp),
                 "matp": float(loss.matp),
                 "learning_rate": rate,
-                "tokens_per_second": int(batch.is_real.sum()) / seconds,
+                "tokens_per_second": int((rows.layout.document >= 0).sum()) / seconds,
             }
             if not math.isfinite(line["loss"]):
                 raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
@@ -129,20 +132,29 @@ class _Run:
     def save(self, out: Path, state: Path) -> None:
         """Write the state, then the model folder as it would ship."""
         replace_folder(state, self._write_state)
-        export(self.plain_model, self.tokenizer, self.recipe, out)
+        export(self.model, self.tokenizer, self.recipe, out)
 
-    def _loss(self, batch: Batch) -> Loss:
-        recipe = self.recipe
+    def _loss(self, rows: Rows) -> Loss:
         with self.accelerator.autocast():
-            if recipe.stage == "ntp":
-                return ntp_loss(self.model, batch, recipe.prompt_weight)
-            draw = random.Random(recipe.seed * 1_000_003 + self.step)
-            block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
-            # Half the steps start blocks at the answer, as decoding does; the others anywhere.
-            phase = draw.choice((0, draw.randrange(block_size)))
-            generator = torch.Generator().manual_seed(draw.getrandbits(62))
-            noisy = add_noise(batch, block_size, phase, self.tokenizer.mask_token_id, generator)
-            return sbd_loss(self.model, batch, noisy)
+            return training_loss(self.trainee, rows, self.accelerator.device)
+
+    def _rows(self, step: int) -> Rows:
+        """The rows of a step; of several processes each takes its share of the texts."""
+        recipe, accelerator = self.recipe, self.accelerator
+        draw = random.Random(recipe.seed * 1_000_003 + step)
+        block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
+        # Half the steps start blocks at the answer, as decoding does; the others anywhere.
+        phase = draw.choice((0, draw.randrange(block_size)))
+        draws = torch.Generator().manual_seed(draw.getrandbits(62))
+        texts = []
+        for prompt, answer in self.data.pairs(step):
+            text = clean_text(prompt, answer, recipe.prompt_weight)
+            if recipe.stage == "sbd":
+                mask_id = self.tokenizer.mask_token_id
+                text = noisy_text(text, len(prompt), block_size, phase, mask_id, draws)
+            texts.append(text)
+        share = texts[accelerator.process_index :: accelerator.num_processes]
+        return pack(share, recipe.row_tokens, self.tokenizer.pad_token_id)
 
     def _update(self, loss: Loss, rate: float) -> None:
         self.accelerator.backward(loss.total)
@@ -154,7 +166,7 @@ class _Run:
             optimizer.zero_grad()
 
     def _write_state(self, folder: Path) -> None:
-        self.plain_model.save_pretrained(folder / "model")
+        self.model.save_pretrained(folder / "model")
         self.tokenizer.save_pretrained(folder / "model")
         states = [optimizer.state_dict() for optimizer in self.optimizers]
         torch.save(states, folder / "optimizers.pt")

@@ -17,9 +17,10 @@ RECIPES = Path(__file__).parent / "recipes"
 class Recipe:
     """One stage of training. Lengths in tokens, rates per step.
 
-    families: corpus families, drawn uniformly. max_tokens: longer examples are left out.
+    families: corpus families, drawn uniformly. batch_size: examples a step, packed into rows of
+    row_tokens; an example that with its masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
-    prompt_weight: what a prompt token counts in the NTP sum (stage ntp).
+    prompt_weight: what a prompt token counts in the NTP sum.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over warmup_steps, then falls to 0 as a cosine over the rest.
     """
@@ -33,10 +34,10 @@ class Recipe:
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
-    max_tokens: int = 256
+    row_tokens: int = 256
     min_block_size: int = 2
     max_block_size: int = 16
-    prompt_weight: float = 1.0
+    prompt_weight: float = 0.0
     seed: int = 0
     # A model made from nothing, when there is no --init.
     vocabulary_size: int = 2048
@@ -52,7 +53,7 @@ class Recipe:
             raise ArgumentError("stage", "must be one of ntp, sbd", self.stage)
         if self.optimizer not in ("adamw", "muon"):
             raise ArgumentError("optimizer", "must be one of adamw, muon", self.optimizer)
-        for name in ("steps", "batch_size", "max_tokens", "vocabulary_size", "tokenizer_examples"):
+        for name in ("steps", "batch_size", "row_tokens", "vocabulary_size", "tokenizer_examples"):
             require_integer(name, getattr(self, name), 1)
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)

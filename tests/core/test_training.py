@@ -13,7 +13,7 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.errors import TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import new_model, replace_folder
-from sbd_core.training.data import BATCHES_PER_CHUNK, Data
+from sbd_core.training.data import Data
 from sbd_core.training.recipe import Recipe
 
 TINY = Recipe(
@@ -205,25 +205,25 @@ def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -
     assert sbd_core.load(out, device="cpu").block_range == (2, 16)
 
 
-def test_the_batch_of_a_step_depends_on_recipe_and_step_alone() -> None:
+def test_the_texts_of_a_step_depend_on_recipe_and_step_alone() -> None:
     _, tokenizer = new_model(TINY)
-    in_order = Data(TINY, tokenizer)
-    batches = [in_order.batch(step) for step in range(BATCHES_PER_CHUNK + 2)]
-    for step in (BATCHES_PER_CHUNK + 1, 0, 3):
-        again = Data(TINY, tokenizer).batch(step)
-        assert torch.equal(again.token_ids, batches[step].token_ids)
-        assert torch.equal(again.is_real, batches[step].is_real)
-    other = Data(replace(TINY, seed=1), tokenizer).batch(0)
-    assert not torch.equal(batches[0].token_ids, other.token_ids)
+    in_order = [Data(TINY, tokenizer).pairs(step) for step in range(4)]
+    for step in (3, 0, 2):
+        assert Data(TINY, tokenizer).pairs(step) == in_order[step]
+        assert Data(replace(TINY, stage="ntp"), tokenizer).pairs(step) == in_order[step]
+    assert in_order[0] != in_order[1]
+    assert Data(replace(TINY, seed=1), tokenizer).pairs(0) != in_order[0]
 
 
-def test_a_batch_is_the_chat_turn_and_ends_in_eos(whole) -> None:
+def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(whole) -> None:
     model = sbd_core.load(whole, device="cpu")
-    batch = Data(TINY, model.tokenizer).batch(0)
     user, assistant, end = model.tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
-    for ids, is_real in zip(batch.token_ids, batch.is_real, strict=True):
-        row = ids[is_real].tolist()
-        assert (row[0], row[-1]) == (user, end)
-        assert int(ids[batch.answer_start - 1]) == assistant
-        prompt = model.tokenizer.decode(row[1 : row.index(assistant)])
-        assert list(model.encode(prompt, False)) == row[: row.index(assistant) + 1]
+    for prompt, answer in Data(replace(TINY, batch_size=50), model.tokenizer).pairs(0):
+        assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
+        assert list(model.encode(model.tokenizer.decode(prompt[1:-1]), False)) == prompt
+        assert len(prompt) + 2 * len(answer) + TINY.max_block_size - 1 <= TINY.row_tokens
+
+
+def test_rows_no_example_fits_are_an_error_not_an_endless_search() -> None:
+    with pytest.raises(TrainingError, match="row_tokens"):
+        Data(replace(TINY, row_tokens=20), new_model(TINY)[1]).pairs(0)
