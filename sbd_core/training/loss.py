@@ -68,10 +68,13 @@ def check_output_layer(model: Any) -> None:
         raise TrainingError("init: a model that changes its logits after the output layer")
 
 
-def training_loss(trainee: nn.Module, rows: Rows, device: torch.device) -> Loss:
+def training_loss(
+    trainee: nn.Module, rows: Rows, device: torch.device, ntp_weight: float | None = None
+) -> Loss:
     """Eq. 14 over the rows; without noisy tokens the plain next-token loss.
 
-    FlexAttention on CUDA, a dense mask elsewhere.
+    ntp_weight: what the sums are divided by; None stands for the weight of these rows. The
+    model runs FlexAttention on CUDA, a dense mask elsewhere.
     """
     places = (rows.targets.flatten() != NO_TARGET).nonzero()[:, 0]
     targets, weights = rows.targets.flatten()[places], rows.weights.flatten()[places].to(device)
@@ -84,10 +87,10 @@ def training_loss(trainee: nn.Module, rows: Rows, device: torch.device) -> Loss:
     losses = trainee(token_ids, _mask(rows, device), positions, on_device, wanted)
     ntp = (losses * weights)[~is_noisy].sum()
     matp = (losses * weights)[is_noisy].sum()
-    ntp_weight = weights[~is_noisy].sum()
+    own_weight = weights[~is_noisy].sum()
     return Loss(
-        (ntp + matp) / ntp_weight,
-        (ntp / ntp_weight).detach(),
+        (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
+        (ntp / own_weight).detach(),
         (matp / weights[is_noisy].sum().clamp(min=1)).detach(),
     )
 

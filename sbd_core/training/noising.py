@@ -33,6 +33,11 @@ class Text:
     def __len__(self) -> int:
         return len(self.token_ids)
 
+    @property
+    def ntp_weight(self) -> float:
+        """What its next-token predictions count together."""
+        return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
