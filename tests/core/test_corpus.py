@@ -11,7 +11,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.training.corpus import FAMILIES, examples, family, word_problems
 from sbd_core.training.corpus import json_extraction as extraction
 from sbd_core.training.corpus.base import Example, split_of
-from sbd_core.training.corpus.json_records import RECORDS
+from sbd_core.training.corpus.json_extraction import RECORDS
 from sbd_core.training.corpus.word_problems import SETTINGS
 from sbd_core.training.corpus.words import MEN, NAMES, THINGS, WOMEN
 
@@ -109,12 +109,18 @@ def test_word_lists_and_wordings_are_wide_and_unambiguous() -> None:
     assert len(operations) >= 400
 
 
-def test_every_record_wording_has_each_field_once_and_one_per_bracket() -> None:
-    assert len(RECORDS) >= 6
+def test_every_field_of_every_record_can_be_told() -> None:
+    assert len(RECORDS) >= 18
     for record in RECORDS:
-        assert len(record.wordings) >= 4
+        assert sorted([record.anchor, *record.sentences]) == sorted(record.values)
+        for field, sentences in record.sentences.items():
+            assert len(sentences) >= 2
+            for sentence in sentences:
+                assert set(re.findall(r"\{(\w+)\}", sentence)) - {"S", "Its"} == {field}
         for wording in record.wordings:
-            assert sorted(re.findall(r"\{(\w+)\}", wording)) == sorted(record.values), wording
+            fields = re.findall(r"\{(\w+)\}", wording)
+            assert len(set(fields)) == len(fields), wording
+            assert set(fields) <= set(record.values), wording
             rest = extraction.BRACKETS.sub("", wording)
             assert "[" not in rest
             assert re.findall(r"\{(\w+)\}", rest) == [record.anchor], wording
@@ -155,12 +161,18 @@ def test_only_the_last_math_answer_counts() -> None:
 
 
 def test_json_values_are_told_or_null(train) -> None:
-    nulls = 0
+    nulls = lists = most = 0
     for example in train["json"]:
-        for value in json.loads(example.answer).values():
+        found = json.loads(example.answer)
+        most = max(most, len(found))
+        for value in found.values():
             nulls += value is None
-            assert value is None or re.search(rf"\b{value}\b", example.prompt), example
+            lists += isinstance(value, list)
+            said = extraction._said(value)
+            assert value is None or re.search(rf"\b{re.escape(said)}\b", example.prompt), example
     assert 0.05 * NUM_TRAIN < nulls < 0.4 * NUM_TRAIN
+    assert lists > 0.1 * NUM_TRAIN
+    assert most == 8
 
 
 @pytest.mark.parametrize(

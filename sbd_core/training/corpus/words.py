@@ -125,3 +125,33 @@ SHORT_WORDS: tuple[str, ...] = (
     radar rain sun tea tree under van wolf year zebra stone table bread river eye kayak orange
     silver plane cloud""")
 )
+LANGUAGES: tuple[str, ...] = (
+    _words("""English French German Spanish Italian Polish Greek Turkish Arabic Hindi Japanese Korean
+    Danish Swedish Dutch Russian Chinese""")
+)
+SUBJECTS: tuple[str, ...] = _words(
+    "math physics history biology art music geography chemistry English Latin sport drama"
+)
+BRANDS: tuple[str, ...] = _words(
+    "Nova Orion Vega Delta Zenith Lumen Argo Fjord Kestrel Tundra Polaris"
+)
+SURNAMES: tuple[str, ...] = (
+    _words("""Smith Jones Brown Miller Wilson Moore Taylor Clark Lewis Young King Wright Hill Green Baker
+    Adams Carter Turner Parker Collins Cook Bell Ward Gray Price Wood Ross Kim Patel Khan Silva
+    Novak Weber Rossi Dubois Jensen""")
+)
+COUNTRIES: tuple[str, ...] = (
+    _words("""France Spain Italy Germany Norway Sweden Poland Greece Turkey Egypt Kenya India China Japan
+    Peru Brazil Canada Mexico Chile Ireland Portugal Austria""")
+)
+MATERIALS: tuple[str, ...] = _words(
+    "wood steel glass cotton leather wool plastic paper silver silk"
+)
+WEATHER: tuple[str, ...] = _words("sunny rainy cloudy windy snowy foggy stormy clear")
+GENRES: tuple[str, ...] = _words(
+    "comedy drama thriller romance western musical fantasy mystery horror"
+)
+TEAMS: tuple[str, ...] = _words(
+    "Lions Tigers Eagles Sharks Bears Wolves Hawks Bulls Rockets Giants Comets Pirates"
+)
+INSTRUMENTS: tuple[str, ...] = _words("piano guitar violin flute drums cello trumpet harp organ")
