@@ -37,6 +37,8 @@ class Family:
     """Draws from the given generator only; two splits never share a composition or prompt."""
     check: Callable[[Example, str], bool]
     """True when the text answers the example; never raises, whatever the text."""
+    is_suite: bool = True
+    """Whether it is measured and shown; else it is only trained on."""
 
 
 def split_of(composition: str) -> Split:
