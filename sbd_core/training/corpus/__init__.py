@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import json_extraction, one_liners, word_problems
+from sbd_core.training.corpus import json_extraction, one_liners, sudoku, word_problems
 from sbd_core.training.corpus.base import SPLITS, Example, Family, Split
 
 FAMILIES: dict[str, Family] = {
     "math": word_problems.FAMILY,
     "json": json_extraction.FAMILY,
     "code": one_liners.FAMILY,
+    "sudoku": sudoku.FAMILY,
 }
 
 
