@@ -70,7 +70,7 @@ def test_no_prompt_and_no_composition_is_in_both_splits() -> None:
 
 
 def test_a_prompt_has_many_right_answers() -> None:
-    draft = stories._draft(Random(4))
+    draft = stories.draft_story(Random(4))
     case = stories._facts(draft).to_case()
     answers = {stories._story(Random(seed), draft) for seed in range(50)}
     assert len(answers) > 40

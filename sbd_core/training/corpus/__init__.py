@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import json_extraction, one_liners, stories, sudoku, word_problems
+from sbd_core.training.corpus import (
+    infill,
+    json_extraction,
+    one_liners,
+    stories,
+    sudoku,
+    word_problems,
+)
 from sbd_core.training.corpus.base import SPLITS, Example, Family, Split
 
 FAMILIES: dict[str, Family] = {
@@ -16,6 +23,7 @@ FAMILIES: dict[str, Family] = {
     "code": one_liners.FAMILY,
     "sudoku": sudoku.FAMILY,
     "story": stories.FAMILY,
+    "infill": infill.FAMILY,
 }
 
 

@@ -55,7 +55,7 @@ class Draft:
 def generate(random: Random, split: Split) -> Example:
     """A request for a story, whose composition belongs to `split`, and one such story."""
     while True:
-        draft = _draft(random)
+        draft = draft_story(random)
         if draft.told - {"place", "plot"} and split_of(composition(draft)) == split:
             case = _facts(draft).to_case()
             return Example(NAME, _prompt(random, draft), _story(random, draft), case)
@@ -76,7 +76,8 @@ def composition(draft: Draft) -> str:
     return " ".join(sorted(key))
 
 
-def _draft(random: Random) -> Draft:
+def draft_story(random: Random) -> Draft:
+    """What a story is to be about, and which of it the prompt tells."""
     plot = random.choice(PLOTS)
     (first, second), (species, other) = random.sample(PEOPLE, 2), random.sample(list(SPECIES), 2)
     name, other_name = random.sample(ANIMAL_NAMES, 2)
