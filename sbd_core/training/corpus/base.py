@@ -41,7 +41,7 @@ class Family:
     """Whether it is measured and shown; else it is only trained on."""
 
 
-def split_of(composition: str) -> Split:
-    """The split that owns `composition`: about TEST_PERCENT % of all keys are test."""
+def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
+    """The split that owns `composition`: about `test_percent` % of all keys are test."""
     digest = hashlib.blake2b(composition.encode(), digest_size=8).digest()
-    return "test" if int.from_bytes(digest, "big") % 100 < TEST_PERCENT else "train"
+    return "test" if int.from_bytes(digest, "big") % 100 < test_percent else "train"
