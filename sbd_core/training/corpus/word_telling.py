@@ -145,7 +145,8 @@ class Teller:
 
     def sentences(self, clauses: list[tuple[str, str]], has_times: bool) -> list[str]:
         """(wording, clause) pairs as sentences: some joined by "and", some with a time."""
-        random, told = self.random, []
+        random = self.random
+        told: list[str] = []
         for index, (wording, clause) in enumerate(clauses):
             can_join = index > 0 and clauses[index - 1][0].startswith(("{A} ", "{he} "))
             can_join = can_join and "." not in told[-1] and " and " not in told[-1]
