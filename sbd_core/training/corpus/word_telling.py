@@ -67,7 +67,7 @@ IRREGULAR_PASTS = {
     "pick": "picked", "build": "built", "teach": "taught", "hear": "heard", "sing": "sang",
     "wear": "wore", "bend": "bent", "tear": "tore", "hide": "hid", "plan": "planned",
     "stop": "stopped", "swap": "swapped", "weigh": "weighed", "sink": "sank", "burst": "burst",
-    "freeze": "froze", "show": "showed", "feed": "fed", "leak": "leaked",
+    "freeze": "froze", "show": "showed", "feed": "fed", "cost": "cost",
 }  # fmt: skip
 TIMES = (
     "then", "after that,", "next,", "later", "then", "later that day,", "in the morning,",
