@@ -25,6 +25,10 @@ class Recipe:
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
     prompt_weight: what a prompt token counts in the NTP sum.
+    Away from the paper's loss, all 0 by default (stage sbd): full_mask_share, share of texts
+    masked whole; soft_share, how much of the target is the model's own next-token distribution
+    where nothing to the right in the block is revealed; decoded_share, share of steps masked as
+    decoding would, most certain tokens revealed first.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
     can be made longer or shorter until the fall begins.
@@ -44,6 +48,9 @@ class Recipe:
     min_block_size: int = 2
     max_block_size: int = 16
     prompt_weight: float = 0.0
+    full_mask_share: float = 0.0
+    soft_share: float = 0.0
+    decoded_share: float = 0.0
     seed: int = 0
     # A model made from nothing, when there is no --init.
     vocabulary_size: int = 2048
@@ -69,6 +76,8 @@ class Recipe:
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "max_gradient_norm"):
             require_number(name, getattr(self, name), 0)
+        for name in ("full_mask_share", "soft_share", "decoded_share"):
+            require_number(name, getattr(self, name), 0, 1)
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
         require_integer("seed", self.seed, 0)

@@ -7,7 +7,7 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training import loop
+from sbd_core.training.optimizers import learning_rate
 from sbd_core.training.recipe import RECIPES, STAGES, Recipe, read_recipe
 
 SOUND = Recipe(
@@ -23,12 +23,12 @@ SOUND = Recipe(
 
 def test_the_rate_rises_stays_and_falls() -> None:
     recipe = replace(SOUND, steps=100, warmup_steps=4, decay_steps=9, learning_rate=1.0)
-    rates = [loop.learning_rate(recipe, step) for step in range(100)]
+    rates = [learning_rate(recipe, step) for step in range(100)]
     assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
     assert rates[4:91] == [1.0] * 87
     assert rates[91:] == pytest.approx([left / 10 for left in range(9, 0, -1)])
     for bare in (replace(recipe, warmup_steps=0), replace(recipe, decay_steps=0)):
-        assert all(0 < loop.learning_rate(bare, step) <= 1 for step in range(100))
+        assert all(0 < learning_rate(bare, step) <= 1 for step in range(100))
 
 
 @pytest.mark.parametrize("stage", STAGES)
