@@ -27,7 +27,8 @@ class Data:
         """The batch_size texts of step `step`: the same for every stage, whatever it masks."""
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
-        stream = map(self._encode, examples(seed, "train", recipe.families))
+        drawn = examples(seed, "train", recipe.families)
+        stream = (encode_example(self._tokenizer, example) for example in drawn)
         tried = islice(stream, MOST_TRIED * recipe.batch_size)
         pairs = list(islice(filter(self._fits, tried), recipe.batch_size))
         if len(pairs) < recipe.batch_size:
@@ -42,8 +43,9 @@ class Data:
         longest = len(prompt) + 2 * len(answer) + self._recipe.max_block_size - 1
         return longest <= self._recipe.row_tokens
 
-    def _encode(self, example: Example) -> Pair:
-        tokenizer = self._tokenizer
-        user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
-        prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]
-        return prompt, [*encode_plain(tokenizer, example.answer), tokenizer.eos_token_id]
+
+def encode_example(tokenizer: Any, example: Example) -> Pair:
+    """The turn that the chat template writes for this prompt, and its answer."""
+    user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+    prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]
+    return prompt, [*encode_plain(tokenizer, example.answer), tokenizer.eos_token_id]
