@@ -218,7 +218,7 @@ class _Run:
             self.metrics = (state / "metrics.jsonl").read_text()
         except STATE_ERRORS as error:
             raise TrainingError(_unreadable(state, error)) from error
-        if recipe != json.loads(json.dumps(self.recipe.to_data())):
+        if not self._continues(step, recipe):
             raise TrainingError(
                 f"state {state}: is of another recipe; give another --out, or remove it"
             )
@@ -228,6 +228,18 @@ class _Run:
         except STATE_ERRORS as error:
             raise TrainingError(_unreadable(state, error)) from error
         self.step = step
+
+    def _continues(self, step: int, recipe: Any) -> bool:
+        """Whether a run of `recipe` after `step` steps is one of ours.
+
+        The number of steps may differ while no step so far was part of a fall of the rate.
+        """
+        own = json.loads(json.dumps(self.recipe.to_data()))
+        if recipe == own:
+            return True
+        if not isinstance(recipe, dict) or {**recipe, "steps": own["steps"]} != own:
+            return False
+        return step <= min(int(recipe["steps"]), own["steps"]) - own["decay_steps"]
 
 
 def _unreadable(state: Path, error: Exception) -> str:
@@ -249,8 +261,7 @@ def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.
 
 
 def learning_rate(recipe: Recipe, step: int) -> float:
-    """The rate of step `step` (from 0): linear rise, then a cosine to 0."""
-    if step < recipe.warmup_steps:
-        return recipe.learning_rate * (step + 1) / recipe.warmup_steps
-    share = (step - recipe.warmup_steps) / max(1, recipe.steps - recipe.warmup_steps)
-    return recipe.learning_rate * (1 + math.cos(math.pi * share)) / 2
+    """The rate of step `step` (from 0): a linear rise, a plateau, a linear fall to 0."""
+    risen = min(1.0, (step + 1) / max(1, recipe.warmup_steps))
+    left = min(1.0, (recipe.steps - step) / (recipe.decay_steps + 1))
+    return recipe.learning_rate * min(risen, left)

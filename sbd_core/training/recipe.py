@@ -29,7 +29,8 @@ class Recipe:
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
     prompt_weight: what a prompt token counts in the NTP sum.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
-    The rate rises over warmup_steps, then falls to 0 as a cosine over the rest.
+    The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
+    can be made longer or shorter until the fall begins.
     """
 
     stage: Stage
@@ -38,6 +39,7 @@ class Recipe:
     batch_size: int
     learning_rate: float
     warmup_steps: int
+    decay_steps: int
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
@@ -66,6 +68,7 @@ class Recipe:
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
         require_integer("warmup_steps", self.warmup_steps, 0)
+        require_integer("decay_steps", self.decay_steps, 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "max_gradient_norm"):

@@ -28,6 +28,7 @@ TINY = Recipe(
     batch_size=2,
     learning_rate=0.01,
     warmup_steps=2,
+    decay_steps=2,
     optimizer="muon",
     vocabulary_size=300,
     tokenizer_examples=20,
@@ -143,6 +144,19 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     with pytest.raises(TrainingError, match="another recipe"):
         loop.train(replace(TINY, seed=1), None, whole)
     assert same(before, weights(whole))
+
+
+def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(replace(TINY, steps=5), None, out, save_every=1)
+    loop.train(TINY, None, out)
+    assert same(weights(out), weights(whole))
+    for other in (replace(TINY, steps=9), replace(TINY, steps=4), replace(TINY, warmup_steps=1)):
+        with pytest.raises(TrainingError, match="another recipe"):
+            loop.train(other, None, out)
 
 
 STATE_FILES = ["progress.json", "optimizers.pt", "model/config.json", "model/model.safetensors"]
