@@ -20,6 +20,7 @@ from sbd_core.training.sources import mixed, read_source
 
 TINY = Recipe(
     stage="sbd", families=("math",), steps=3, batch_size=4, learning_rate=0.01, warmup_steps=1,
+    decay_steps=2,
     vocabulary_size=300, tokenizer_examples=20, hidden_size=32, num_layers=1, num_heads=2,
     feed_forward_size=48, max_positions=256,
 )  # fmt: skip
