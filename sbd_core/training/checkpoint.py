@@ -22,14 +22,15 @@ from transformers import (
 
 from sbd_core.errors import TrainingError
 from sbd_core.models.huggingface import LOADING_ERRORS
-from sbd_core.training.corpus import examples
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import train_tokenizer
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus."""
-    stream = islice(examples(recipe.seed, "train", recipe.families), recipe.tokenizer_examples)
+    sources = [read_source(source) for source in recipe.data]
+    stream = islice(mixed(recipe.seed, recipe.families, sources), recipe.tokenizer_examples)
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)
     tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
     config = LlamaConfig(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.corpus import family
+from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd", "baseline"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd", "baseline")
@@ -21,6 +22,8 @@ class Recipe:
     stage: "ntp", a base; "sbd", Set Block Decoding from that base; "baseline", from that base
     on with next-token prediction alone, what "sbd" is to be compared with.
     families: corpus families, drawn uniformly; one named twice comes twice as often.
+    data: sources of texts from outside, see sources.py, each drawn as often as a family; with
+    one, families may be empty.
     batch_size: examples a step, packed into rows of row_tokens; an example that with its
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
@@ -52,6 +55,7 @@ class Recipe:
     soft_share: float = 0.0
     decoded_share: float = 0.0
     seed: int = 0
+    data: tuple[str, ...] = ()
     # A model made from nothing, when there is no --init.
     vocabulary_size: int = 2048
     tokenizer_examples: int = 20_000
@@ -81,7 +85,9 @@ class Recipe:
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
         require_integer("seed", self.seed, 0)
-        if isinstance(self.families, str) or not self.families:
+        require_sources(self.data)
+        object.__setattr__(self, "data", tuple(self.data))
+        if isinstance(self.families, str) or not (self.families or self.data):
             raise ArgumentError("families", "must be a list of family names", self.families)
         for item in self.families:
             family(item)

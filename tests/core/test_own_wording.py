@@ -8,7 +8,8 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.own_wording import own_wording
-from sbd_core.training.corpus import FAMILIES, examples
+from sbd_core.training.corpus import FAMILIES, SUITES, examples
+from sbd_core.training.corpus.sudoku import solutions
 
 RIGHT = {
     "math": lambda case: f"The answer is {case}.",
@@ -19,11 +20,32 @@ RIGHT = {
         "    value = given[0] if len(given) == 1 else given\n"
         "    return results[inputs.index(value)]"
     ),
+    "sudoku": lambda case: solutions(case)[0],
+    "infill": lambda case: filled(**json.loads(case)),
+    "story": lambda case: (
+        STORIES[json.loads(case)["person"][0]] + " It was late, and so they all went to sleep."
+    ),
 }
+STORIES = {
+    "Tara": "Tara rode her horse Shadow. Shadow found a coin. Tara was happy.",
+    "Leo": "Leo had a parrot. The parrot was called Mango. Mango took the blue umbrella.",
+    "Sue": "Sue had a rabbit called Captain. Captain was happy.",
+    "Ben": "Ben had a cat called Pip. Zoe had a goat called Dusty. They shared the balloon.",
+    "Anton": "Anton had a frog. The frog played the violin at the lake.",
+    "Quentina": "Quentina had a hedgehog called Pickles. A storm came. They went home.",
+}
+
+
+def filled(line: str, fills: list[list[str]]) -> str:
+    for words in fills:
+        line = line.replace("___", words[0], 1)
+    return line
+
+
 ITEMS = own_wording()
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@pytest.mark.parametrize("name", SUITES)
 def test_each_family_has_six_that_a_right_answer_passes_and_no_other(name) -> None:
     items = [item for item in ITEMS if item.family == name]
     assert len(items) >= 6
