@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -25,6 +26,9 @@ from sbd_core.models.huggingface import LOADING_ERRORS
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import train_tokenizer
+
+# What a full disk raises: Python, safetensors and torch.save each have their own.
+WRITING_ERRORS = (OSError, SafetensorError, RuntimeError)
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -114,9 +118,10 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
     fresh.mkdir()
     try:
         write(fresh)
-    except OSError as error:
+    except WRITING_ERRORS as error:
         shutil.rmtree(fresh, ignore_errors=True)
-        raise TrainingError(f"{folder}: cannot be written: {error}") from error
+        reason = " ".join(str(error).split())[:300]
+        raise TrainingError(f"{folder}: cannot be written: {reason}") from error
     if folder.exists():
         os.rename(folder, old)
     os.rename(fresh, folder)
