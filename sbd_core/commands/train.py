@@ -6,12 +6,12 @@ from pathlib import Path
 
 from sbd_core.config import require_integer
 
-HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd)"
+HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `train`."""
-    parser.add_argument("--stage", required=True, help="ntp or sbd")
+    parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, required=True, help="model folder to write")
     parser.add_argument("--recipe", type=Path, help="recipe file (the stage's own)")

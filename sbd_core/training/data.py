@@ -1,56 +1,48 @@
-"""The batch of a step, as a function of (recipe, step) alone: what makes resuming exact.
+"""The texts of a step, as a function of (recipe, step) alone: what makes resuming exact."""
 
-Examples come in chunks of several batches, sorted by length inside a chunk so that a batch
-holds little padding, and served in a seeded order.
-"""
-
-import random
 from itertools import islice
 from typing import Any
 
 from sbd_core.errors import TrainingError
 from sbd_core.training.corpus import Example, examples
-from sbd_core.training.noising import Batch, collate
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.tokenizer import encode_plain
 
-BATCHES_PER_CHUNK = 8
+Pair = tuple[list[int], list[int]]
+"""Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
+
+
+MOST_TRIED = 20
+"""Examples looked at for one that fits into a row."""
 
 
 class Data:
-    """Endless batches for one recipe."""
+    """Endless texts for one recipe."""
 
     def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
         self._recipe = recipe
         self._tokenizer = tokenizer
-        self._chunk_index = -1
-        self._chunk: list[Batch] = []
 
-    def batch(self, step: int) -> Batch:
-        """The batch of step `step`; asking in order costs one chunk each BATCHES_PER_CHUNK."""
-        chunk_index, offset = divmod(step, BATCHES_PER_CHUNK)
-        if chunk_index != self._chunk_index:
-            self._chunk = self._make_chunk(chunk_index)
-            self._chunk_index = chunk_index
-        return self._chunk[offset]
-
-    def _make_chunk(self, chunk_index: int) -> list[Batch]:
+    def pairs(self, step: int) -> list[Pair]:
+        """The batch_size texts of step `step`: the same for every stage, whatever it masks."""
         recipe = self._recipe
-        seed = recipe.seed * 1_000_003 + chunk_index
-        wanted = BATCHES_PER_CHUNK * recipe.batch_size
-        stream = (self._encode(item) for item in examples(seed, "train", recipe.families))
-        fits = (pair for pair in stream if len(pair[0]) + len(pair[1]) <= recipe.max_tokens)
-        pairs = list(islice(fits, wanted))
-        if len(pairs) < wanted:
-            raise TrainingError(f"families {', '.join(recipe.families)}: the stream ended")
-        pairs.sort(key=lambda pair: (len(pair[1]) // 8, len(pair[0])))
-        starts = list(range(0, wanted, recipe.batch_size))
-        random.Random(seed).shuffle(starts)
-        pad_id = self._tokenizer.pad_token_id
-        return [collate(pairs[start : start + recipe.batch_size], pad_id) for start in starts]
+        seed = recipe.seed * 1_000_003 + step
+        stream = map(self._encode, examples(seed, "train", recipe.families))
+        tried = islice(stream, MOST_TRIED * recipe.batch_size)
+        pairs = list(islice(filter(self._fits, tried), recipe.batch_size))
+        if len(pairs) < recipe.batch_size:
+            families = ", ".join(recipe.families)
+            raise TrainingError(
+                f"row_tokens: hardly an example of {families} fits into {recipe.row_tokens} tokens"
+            )
+        return pairs
 
-    def _encode(self, example: Example) -> tuple[list[int], list[int]]:
-        """Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
+    def _fits(self, pair: Pair) -> bool:
+        prompt, answer = pair
+        longest = len(prompt) + 2 * len(answer) + self._recipe.max_block_size - 1
+        return longest <= self._recipe.row_tokens
+
+    def _encode(self, example: Example) -> Pair:
         tokenizer = self._tokenizer
         user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
         prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]

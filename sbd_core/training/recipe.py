@@ -9,7 +9,8 @@ from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.corpus import family
 
-Stage = Literal["ntp", "sbd"]
+Stage = Literal["ntp", "sbd", "baseline"]
+STAGES: tuple[Stage, ...] = ("ntp", "sbd", "baseline")
 RECIPES = Path(__file__).parent / "recipes"
 
 
@@ -17,9 +18,13 @@ RECIPES = Path(__file__).parent / "recipes"
 class Recipe:
     """One stage of training. Lengths in tokens, rates per step.
 
-    families: corpus families, drawn uniformly. max_tokens: longer examples are left out.
+    stage: "ntp", a base; "sbd", Set Block Decoding from that base; "baseline", from that base
+    on with next-token prediction alone, what "sbd" is to be compared with.
+    families: corpus families, drawn uniformly; one named twice comes twice as often.
+    batch_size: examples a step, packed into rows of row_tokens; an example that with its
+    masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
-    prompt_weight: what a prompt token counts in the NTP sum (stage ntp).
+    prompt_weight: what a prompt token counts in the NTP sum.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over warmup_steps, then falls to 0 as a cosine over the rest.
     """
@@ -33,10 +38,10 @@ class Recipe:
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
-    max_tokens: int = 256
+    row_tokens: int = 256
     min_block_size: int = 2
     max_block_size: int = 16
-    prompt_weight: float = 1.0
+    prompt_weight: float = 0.0
     seed: int = 0
     # A model made from nothing, when there is no --init.
     vocabulary_size: int = 2048
@@ -48,11 +53,11 @@ class Recipe:
     max_positions: int = 1024
 
     def __post_init__(self) -> None:
-        if self.stage not in ("ntp", "sbd"):
-            raise ArgumentError("stage", "must be one of ntp, sbd", self.stage)
+        if self.stage not in STAGES:
+            raise ArgumentError("stage", f"must be one of {', '.join(STAGES)}", self.stage)
         if self.optimizer not in ("adamw", "muon"):
             raise ArgumentError("optimizer", "must be one of adamw, muon", self.optimizer)
-        for name in ("steps", "batch_size", "max_tokens", "vocabulary_size", "tokenizer_examples"):
+        for name in ("steps", "batch_size", "row_tokens", "vocabulary_size", "tokenizer_examples"):
             require_integer(name, getattr(self, name), 1)
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
@@ -80,8 +85,8 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
 
     Raises ArgumentError for a field out of its rule, TrainingError for an unreadable file.
     """
-    if stage not in ("ntp", "sbd"):
-        raise ArgumentError("stage", "must be one of ntp, sbd", stage)
+    if stage not in STAGES:
+        raise ArgumentError("stage", f"must be one of {', '.join(STAGES)}", stage)
     source = path or RECIPES / f"{stage}.json"
     try:
         data = json.loads(source.read_text("utf-8"))

@@ -9,7 +9,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import loop
-from sbd_core.training.recipe import RECIPES, Recipe, read_recipe
+from sbd_core.training.recipe import RECIPES, STAGES, Recipe, read_recipe
 
 SOUND = Recipe(
     stage="sbd", families=("math",), steps=6, batch_size=2, learning_rate=0.01, warmup_steps=2
@@ -25,11 +25,11 @@ def test_the_rate_rises_then_falls_as_a_cosine() -> None:
     assert 0 < rates[-1] < 0.001
 
 
-@pytest.mark.parametrize("stage", ["ntp", "sbd"])
+@pytest.mark.parametrize("stage", STAGES)
 def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
     recipe = read_recipe(stage, None, {})
     assert recipe.stage == stage
-    assert {path.name for path in RECIPES.iterdir()} == {"ntp.json", "sbd.json"}
+    assert {path.name for path in RECIPES.iterdir()} == {f"{name}.json" for name in STAGES}
     file = tmp_path / "recipe.json"
     file.write_text(json.dumps(recipe.to_data()))
     assert read_recipe(stage, file, {}) == recipe
