@@ -132,9 +132,11 @@ function drawDiagonal(context, geometry, style) {
   context.fillStyle = style.ntp;
   context.font = `500 ${style.size}px ${style.font}`;
   context.textAlign = "right";
+  const end = Math.min(length - style.size,
+    (height - (style.size + 8) * Math.cos(angle)) / Math.sin(angle));
   const words = ["next-token prediction", "next-token"]
-    .find((each) => context.measureText(each).width < length - 2 * style.size);
-  if (words) context.fillText(words, length - style.size, style.size + 3);
+    .find((each) => context.measureText(each).width < end - style.size);
+  if (words) context.fillText(words, end, style.size + 3);
   context.restore();
 }
 

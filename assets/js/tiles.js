@@ -95,10 +95,14 @@ class Tiles {
   constructor(actions) {
     this.actions = actions;
     this.tiles = [];
-    this.followed = null;
+    this.followed = null; // the position shown for the sake of the focus, given by keys
     this.window = { start: 0, size: 0 };
     this.root = make("div", "sbd-tiles",
       { role: "group", "aria-label": "Current block; up and down keys move between tiles" });
+    this.root.addEventListener("focusin", ({ target }) => {
+      this.followed = target.matches(":focus-visible") ? target.position : null;
+    });
+    this.root.addEventListener("focusout", () => (this.followed = null));
   }
 
   update(view) {
@@ -137,11 +141,10 @@ class Tiles {
 
   /** A tile that has the focus may stand for another position now. */
   followFocus() {
-    const node = this.tiles[this.focusedIndex]?.node;
-    const position = node?.matches(":focus-visible") ? node.position : null;
-    const hasMoved = position !== null && this.followed !== null && position !== this.followed;
+    const position = this.tiles[this.focusedIndex]?.node.position ?? null;
+    if (this.followed === null || position === null || position === this.followed) return;
     this.followed = position;
-    if (hasMoved) this.actions.hover(position);
+    this.actions.hover(position);
   }
 
   /** Move the focus by a number of tiles; from outside, to the tile of `position` first. */

@@ -9,7 +9,10 @@ PLAYER_SCRIPTS = (
     "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help",
     "alternatives", "inspector", "actions", "player",
 )  # fmt: skip
-STYLES = tuple(ASSETS / "css" / f"{name}.css" for name in ("player", "budget", "replay", "help", "lecture", "page"))
+STYLES = tuple(
+    ASSETS / "css" / f"{name}.css"
+    for name in ("player", "budget", "replay", "help", "lecture", "page")
+)
 
 
 def markup(name: str) -> str:
