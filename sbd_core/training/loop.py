@@ -210,14 +210,18 @@ class _Run:
     def _continues(self, step: int, recipe: Any) -> bool:
         """Whether a run of `recipe` after `step` steps is one of ours.
 
-        The number of steps may differ while no step so far was part of a fall of the rate.
+        The numbers of steps and of falling steps may differ while no step so far was part of a
+        fall of the rate.
         """
         own = json.loads(json.dumps(self.recipe.to_data()))
         if recipe == own:
             return True
-        if not isinstance(recipe, dict) or {**recipe, "steps": own["steps"]} != own:
+        may_differ = ("steps", "decay_steps")
+        if not isinstance(recipe, dict) or not set(may_differ) <= set(recipe):
             return False
-        return step <= min(int(recipe["steps"]), own["steps"]) - own["decay_steps"]
+        if {**recipe, **{name: own[name] for name in may_differ}} != own:
+            return False
+        return step <= min(plan["steps"] - plan["decay_steps"] for plan in (recipe, own))
 
 
 def _unreadable(state: Path, error: Exception) -> str:

@@ -154,7 +154,7 @@ def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypa
     with monkeypatch.context() as patch:
         kill_at(patch, loop._Run, "_update", 4)
         with pytest.raises(Killed):
-            loop.train(replace(TINY, steps=5), None, out, save_every=1)
+            loop.train(replace(TINY, steps=8, decay_steps=4), None, out, save_every=1)
     loop.train(TINY, None, out)
     assert same(weights(out), weights(whole))
     for other in (replace(TINY, steps=9), replace(TINY, steps=4), replace(TINY, warmup_steps=1)):
