@@ -1,10 +1,11 @@
 """Who may attend to whom: one predicate each for training and decoding, dense and flex forms.
 
-Everything is built from a may-attend predicate on (query, key) index tensors. Knows nothing
-of models or tokens.
+Everything is built from a may-attend predicate on (row, query, key) index tensors. Knows
+nothing of models or tokens.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -15,36 +16,48 @@ from sbd_core.config import require_integer
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
 
-MayAttend = Callable[[Tensor, Tensor], Tensor]
-"""(query index, key index), broadcast together -> bool, True = may attend."""
+MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""(row, query index, key index), broadcast together -> bool, True = may attend."""
 
 
-def training_may_attend(
-    num_tokens: int, block_size: int, *, first_noisy: int = 0, phase: int = 0
-) -> MayAttend:
-    """Predicate over [x ; x_hat], x of num_tokens positions (paper Fig. 8).
+@dataclass(frozen=True, slots=True)
+class TrainingLayout:
+    """What stands where in rows that hold [x ; x_hat] of several texts, in any order.
 
-    x -> x causal; x_hat -> x_hat within one block, both ways; x_hat -> x of strictly earlier
-    blocks; x -> x_hat never. The paper has first_noisy = phase = 0: x_hat covers all of x and
-    blocks start at position 0. With a prompt of first_noisy tokens x_hat covers the answer
-    alone, blocks start at the answer, and `phase` shortens the first block by that much.
+    Every field is (rows, num_tokens). document: the text a token belongs to, -1 on padding.
+    position: in that text. is_noisy: part of x_hat. block: the block of x_hat that a position
+    falls in; -1 for a prompt, which x_hat does not copy.
     """
 
-    def block_of(position: Tensor) -> Tensor:
-        return torch.div(position - first_noisy + phase, block_size, rounding_mode="floor")
+    document: Tensor
+    position: Tensor
+    block: Tensor
+    is_noisy: Tensor
 
-    def may_attend(query: Tensor, key: Tensor) -> Tensor:
-        is_noisy_query = query >= num_tokens
-        is_noisy_key = key >= num_tokens
-        query_position = query - (num_tokens - first_noisy) * is_noisy_query
-        key_position = key - (num_tokens - first_noisy) * is_noisy_key
-        query_block, key_block = block_of(query_position), block_of(key_position)
-        clean_to_clean = ~is_noisy_query & ~is_noisy_key & (key_position <= query_position)
+    def to(self, device: torch.device) -> "TrainingLayout":
+        """The same on another device."""
+        fields = (self.document, self.position, self.block, self.is_noisy)
+        return TrainingLayout(*(field.to(device) for field in fields))
+
+
+def training_may_attend(layout: TrainingLayout) -> MayAttend:
+    """Predicate of a training forward (paper Fig. 8), for every text of a row by itself.
+
+    x -> x causal; x_hat -> x_hat within one block, both ways; x_hat -> x of strictly earlier
+    blocks; x -> x_hat never. Padding sees padding, so that no query sees nothing.
+    """
+    document, position = layout.document, layout.position
+    block, is_noisy = layout.block, layout.is_noisy
+
+    def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        is_noisy_query, is_noisy_key = is_noisy[row, query], is_noisy[row, key]
+        query_block, key_block = block[row, query], block[row, key]
+        is_causal = position[row, key] <= position[row, query]
+        clean_to_clean = ~is_noisy_query & ~is_noisy_key & is_causal
         noisy_to_noisy = is_noisy_query & is_noisy_key & (key_block == query_block)
-        # Prompt positions lie before the first block even where phase folds them into it.
-        is_earlier = (key_block < query_block) | (key_position < first_noisy)
-        noisy_to_clean = is_noisy_query & ~is_noisy_key & is_earlier
-        return clean_to_clean | noisy_to_noisy | noisy_to_clean
+        noisy_to_clean = is_noisy_query & ~is_noisy_key & (key_block < query_block)
+        is_same_text = document[row, query] == document[row, key]
+        return is_same_text & (clean_to_clean | noisy_to_noisy | noisy_to_clean)
 
     return may_attend
 
@@ -56,28 +69,34 @@ def decoding_may_attend(num_cached: int, num_causal: int) -> MayAttend:
     same. A causal token sees what is left of it and itself; a block position sees everything.
     """
 
-    def may_attend(query: Tensor, key: Tensor) -> Tensor:
+    def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
         is_block_query = query >= num_causal
         return is_block_query | (key <= query + num_cached)
 
     return may_attend
 
 
-def dense(may_attend: MayAttend, num_queries: int, num_keys: int) -> Tensor:
-    """The predicate as a bool tensor (num_queries, num_keys), True = may attend."""
-    return may_attend(torch.arange(num_queries)[:, None], torch.arange(num_keys)[None, :])
+def dense(may_attend: MayAttend, num_queries: int, num_keys: int, num_rows: int = 1) -> Tensor:
+    """The predicate as a bool tensor (num_rows, num_queries, num_keys), True = may attend."""
+    row = torch.arange(num_rows)[:, None, None]
+    query, key = torch.arange(num_queries)[:, None], torch.arange(num_keys)[None, :]
+    return may_attend(row, query, key).expand(num_rows, num_queries, num_keys)
 
 
 def flex(
-    may_attend: MayAttend, num_queries: int, num_keys: int, device: str = "cpu"
+    may_attend: MayAttend,
+    num_queries: int,
+    num_keys: int,
+    num_rows: int = 1,
+    device: torch.device | str = "cpu",
 ) -> "BlockMask":
-    """The predicate as a FlexAttention BlockMask, shared by every batch entry and head."""
+    """The predicate as a FlexAttention BlockMask, shared by every head."""
     from torch.nn.attention.flex_attention import create_block_mask
 
-    def mask_mod(batch: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        return may_attend(query, key)
+    def mask_mod(row: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        return may_attend(row, query, key)
 
-    return create_block_mask(mask_mod, None, None, num_queries, num_keys, device=device)
+    return create_block_mask(mask_mod, num_rows, None, num_queries, num_keys, device=str(device))
 
 
 def training_mask(num_tokens: int, block_size: int) -> Tensor:
@@ -87,8 +106,14 @@ def training_mask(num_tokens: int, block_size: int) -> Tensor:
     """
     require_integer("num_tokens", num_tokens, 1)
     require_integer("block_size", block_size, 1)
-    size = 2 * num_tokens
-    return dense(training_may_attend(num_tokens, block_size), size, size)
+    position = torch.arange(num_tokens).repeat(2)[None]
+    layout = TrainingLayout(
+        document=torch.zeros_like(position),
+        position=position,
+        block=position // block_size,
+        is_noisy=torch.arange(2 * num_tokens)[None] >= num_tokens,
+    )
+    return dense(training_may_attend(layout), 2 * num_tokens, 2 * num_tokens)[0]
 
 
 def decoding_mask(num_cached: int, num_causal: int, block_size: int) -> Tensor:
@@ -100,4 +125,5 @@ def decoding_mask(num_cached: int, num_causal: int, block_size: int) -> Tensor:
     require_integer("num_causal", num_causal, 0)
     require_integer("block_size", block_size, 0 if num_causal else 1)
     num_queries = num_causal + block_size
-    return dense(decoding_may_attend(num_cached, num_causal), num_queries, num_cached + num_queries)
+    rule = decoding_may_attend(num_cached, num_causal)
+    return dense(rule, num_queries, num_cached + num_queries)[0]

@@ -1,75 +1,76 @@
-"""Record what the page ships with: the presets and the opening run.
+"""Record the run that the page opens on.
 
-    python -m ui.record             presets and opening run, with the bundled checkpoint
-    python -m ui.record --presets   the presets only; needs no model
+    python -m ui.record                  with the bundled checkpoint
+    python -m ui.record --model FOLDER   with another one
 
-Not imported by the page: the corpus and the model are needed here only.
+The rule: among the preset prompts, those of a good length that most lanes answer rightly come
+first, then others that most lanes answer rightly; of these, the one in which the largest part of
+the tokens lands before a token on its left. Ties go to the first. Not imported by the page.
 """
 
 import argparse
-import json
-from collections.abc import Iterator
-from itertools import islice
-from random import Random
 
 import sbd_core
 from sbd_core.config import EntropyBound
 from sbd_core.models.base import SetBlockModel
+from sbd_core.models.threads import choose_threads
 from sbd_core.trace import Trace
 from sbd_core.training.corpus import FAMILIES
 from sbd_core.training.corpus.base import Example
-from ui.components.assets import ASSETS
+from ui.presets import families, preset_examples
 from ui.recorded import OPENING_LANES, TRACES
 from ui.session import DEFAULT_GAMMA
 
-LABELS = {"math": "Word problem", "json": "JSON", "code": "Python"}
-OPENING_FAMILIES = ("math", "json", "code")
-PROMPTS_PER_PRESET = 6
-MIN_OPENING_TOKENS = 40
-MAX_TRIES = 200
-SEED = 20250904
-
-
-def held_out(family: str) -> Iterator[Example]:
-    """Test examples of a family, always the same ones."""
-    random = Random(f"{SEED}/{family}")
-    while True:
-        yield FAMILIES[family].generate(random, "test")
-
-
-def write_presets(opening: Example | None = None) -> None:
-    """Held-out prompts of every family in assets/presets.json, the opening one first of its."""
-    data = []
-    for name, label in LABELS.items():
-        prompts = [example.prompt for example in islice(held_out(name), PROMPTS_PER_PRESET)]
-        if opening is not None and opening.family == name:
-            prompts = list(dict.fromkeys([opening.prompt, *prompts]))[:PROMPTS_PER_PRESET]
-        data.append({"label": label, "prompts": prompts})
-    path = ASSETS / "presets.json"
-    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    print(f"wrote {path.name}")
+GOOD_TOKENS = range(40, 97)
+GOOD_PASSES = range(8, 33)
+MAX_NEW_TOKENS = 128
 
 
 def opening_run(model: SetBlockModel, gamma: float) -> tuple[Example, dict[str, Trace]]:
-    """The first held-out example long enough to be worth watching and answered rightly."""
-    for family in OPENING_FAMILIES:
-        for example in islice(held_out(family), MAX_TRIES):
-            traces = right_traces(model, example, gamma)
-            if traces and min(trace.num_tokens for trace in traces.values()) >= MIN_OPENING_TOKENS:
-                return example, traces
-    raise SystemExit(f"none of {MAX_TRIES} examples a family gave a run worth opening on")
+    """The preset worth opening on, by the rule above, and its lanes."""
+    runs = []
+    for family in families():
+        for example in preset_examples(family):
+            traces = decoded(model, example.prompt, gamma)
+            runs.append((worth(example, traces), example, traces))
+    _, example, traces = max(runs, key=lambda run: run[0])
+    return example, traces
 
 
-def right_traces(model: SetBlockModel, example: Example, gamma: float) -> dict[str, Trace]:
-    """Every lane's decode of the example; none if one of them is wrong."""
-    traces: dict[str, Trace] = {}
+def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]:
+    """Every lane's decode of the prompt."""
+    traces = {}
     for lane in OPENING_LANES:
         solver = EntropyBound(gamma) if lane == "sbd" else EntropyBound()
-        config = sbd_core.DecodeConfig(strategy=lane, solver=solver, max_new_tokens=128)
-        traces[lane] = sbd_core.generate(model, example.prompt, config)
-        if not FAMILIES[example.family].check(example, traces[lane].text):
-            return {}
+        config = sbd_core.DecodeConfig(
+            strategy=lane, solver=solver, max_new_tokens=MAX_NEW_TOKENS, seed=0
+        )
+        traces[lane] = sbd_core.generate(model, prompt, config)
     return traces
+
+
+def worth(example: Example, traces: dict[str, Trace]) -> tuple[int, int, float]:
+    """(lanes that are right if it is of a good length, lanes that are, part out of order)."""
+    check = FAMILIES[example.family].check
+    num_right = sum(check(example, trace.text) for trace in traces.values())
+    main = traces[OPENING_LANES[0]]
+    is_good = main.num_tokens in GOOD_TOKENS and main.num_forwards in GOOD_PASSES
+    return num_right * is_good, num_right, share_out_of_order(main)
+
+
+def share_out_of_order(trace: Trace) -> float:
+    """The part of revealed tokens that landed in a pass before that of a token on their left."""
+    passes = {
+        reveal.position: event.index
+        for event in trace.events
+        for reveal in event.reveals
+        if reveal.position < trace.num_tokens
+    }
+    latest, count = -1, 0
+    for position in sorted(passes):
+        count += passes[position] < latest
+        latest = max(latest, passes[position])
+    return count / len(passes) if passes else 0.0
 
 
 def write_opening(traces: dict[str, Trace]) -> None:
@@ -83,16 +84,14 @@ def write_opening(traces: dict[str, Trace]) -> None:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m ui.record")
-    parser.add_argument("--presets", action="store_true", help="write the presets only")
     parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
     parser.add_argument("--gamma", type=float, default=DEFAULT_GAMMA, help="nats")
     flags = parser.parse_args()
-    if flags.presets:
-        write_presets()
-        return
-    example, traces = opening_run(sbd_core.load(flags.model, device="cpu"), flags.gamma)
+    model = sbd_core.load(flags.model, device="cpu")
+    choose_threads(model.num_parameters)
+    example, traces = opening_run(model, flags.gamma)
+    print(f"{example.family}: {example.prompt}")
     write_opening(traces)
-    write_presets(example)
 
 
 if __name__ == "__main__":

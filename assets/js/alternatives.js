@@ -74,6 +74,7 @@ class Alternatives {
     const name = entry ? tokenName(run.tokenText(entry.token)) : "";
     row.entry = entry;
     row.root.disabled = !entry;
+    setStyle(row.root, "visibility", entry ? "visible" : "hidden");
     setAttribute(row.root, "title", name);
     const isChosen = entry !== null && entry === this.alternative && !this.buttons.hidden;
     setAttribute(row.root, "aria-pressed", isChosen);

@@ -43,6 +43,8 @@ const ICONS = {
   pause: "M7 5.5h3.4v13H7zM13.6 5.5H17v13h-3.4z",
   pin: "M9 4h6l-.7 6 2.7 3H7l2.7-3zM12 13v7",
   close: "M6 6l12 12M18 6L6 18",
+  lecture: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
+  help: "M9 9.3a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2M12 17.6v.2",
 };
 const FILLED_ICONS = new Set(["play", "pause"]);
 
@@ -51,56 +53,4 @@ function icon(name) {
   const path = makeSvg("path", { d: ICONS[name] });
   const kind = FILLED_ICONS.has(name) ? "sbd-icon sbd-icon-filled" : "sbd-icon";
   return makeSvg("svg", { viewBox: "0 0 24 24", class: kind, "aria-hidden": "true" }, path);
-}
-
-const MARKS = { " ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥" };
-
-/** Controls, bidirectional marks, zero-width and other characters that cannot be seen. */
-function isInvisible(character) {
-  return /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\ufffc]/u.test(character);
-}
-
-function codePoint(character) {
-  return "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-}
-
-/** Split text in pieces [text, isMark]; unseen characters become a visible mark. */
-function visiblePieces(text, keeps = "") {
-  const pieces = [];
-  let plain = "";
-  for (const character of text) {
-    const isMarked = !keeps.includes(character) &&
-      (character in MARKS || isInvisible(character));
-    if (!isMarked) {
-      plain += character;
-      continue;
-    }
-    if (plain) pieces.push([plain, false]);
-    plain = "";
-    pieces.push([MARKS[character] ?? codePoint(character), true]);
-  }
-  if (plain) pieces.push([plain, false]);
-  return pieces;
-}
-
-/** Marks outside the core of a token: "▁the" shows its leading space, inner spaces stay. */
-function tokenPieces(text) {
-  if (text === "") return [["∅", true]];
-  const isWords = text.trim() !== "" && !/[\n\r\t]/.test(text);
-  return visiblePieces(text, isWords ? text.trim().replace(/[^ ]/g, "").slice(0, 1) : "");
-}
-
-/** Show a token's text in `node`; does nothing when it already shows it. */
-function showToken(node, text) {
-  if (node.shownToken === text) return;
-  node.shownToken = text;
-  node.replaceChildren(...tokenPieces(text).map(([piece, isMark]) => {
-    if (!isMark) return piece;
-    return make("span", "sbd-mark", {}, piece);
-  }));
-}
-
-/** The token in words for a title or a screen reader. */
-function tokenName(text) {
-  return "“" + tokenPieces(text).map(([piece]) => piece).join("") + "”";
 }

@@ -58,6 +58,14 @@ class Lane {
     return count;
   }
 
+  /** Tokens of the answer fixed by the end of each pass. */
+  get tokensByPass() {
+    const counts = new Array(this.steps.length).fill(0);
+    for (const item of this.fixed.values()) if (item.position < this.end) counts[item.pass] += 1;
+    let sum = 0;
+    return counts.map((count) => (sum += count));
+  }
+
   /** Engine seconds up to and including `pass`. */
   secondsAt(pass) {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
@@ -91,7 +99,9 @@ class Run {
     this.blockSize = line.block_size;
     this.isRecorded = Boolean(line.is_recorded);
     this.maxNewTokens = line.max_new_tokens;
-    this.tokens = (line.tokens ?? []).map(([id, text]) => ({ id, text }));
+    this.tokens = [];
+    this.hasBytes = false;
+    this.addTokens(line.tokens ?? []);
     this.pins = new Map(line.pinned ?? []);
     this.lanes = new Map(line.lanes.map((name) =>
       [name, new Lane(name, name === line.strategy ? this.pins : new Map())]));
@@ -99,6 +109,19 @@ class Run {
     this.ntp = line.lanes[0] === "ntp" ? null : this.lanes.get("ntp") ?? null;
     this.isStopped = false;
     this.revision = 0;
+  }
+
+  addTokens(pairs) {
+    for (const [id, text] of pairs) this.tokens.push({ id, text });
+    this.hasBytes ||= pairs.some(([, text]) => BYTE.test(text));
+  }
+
+  /** Characters that tokens fixed by `pass` spell together, see joinBytes. */
+  joinedAt(lane, pass) {
+    if (!this.hasBytes) return new Map();
+    const known = [...lane.fixed.values()].filter((item) => item.pass <= pass)
+      .sort((a, b) => a.position - b.position);
+    return joinBytes(known.map(({ position, token }) => ({ position, text: this.tokenText(token) })));
   }
 
   tokenText(token) {
@@ -187,7 +210,7 @@ class History {
   applyLine(line) {
     const { run } = this;
     run.revision += 1;
-    for (const [id, text] of line.tokens ?? []) run.tokens.push({ id, text });
+    run.addTokens(line.tokens ?? []);
     const lane = run.lanes.get(line.lane);
     if (line.type === "step") lane.append(readStep(line));
     if (line.type === "end") {

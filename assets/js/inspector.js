@@ -14,7 +14,7 @@ function inspectedPass(view) {
 function makeSpark() {
   const line = makeSvg("polyline", { class: "sbd-spark-line" });
   const dots = makeSvg("g", {});
-  const now = makeSvg("circle", { r: "3.5", class: "sbd-spark-now" });
+  const now = makeSvg("path", { class: "sbd-spark-now" });
   const svg = makeSvg("svg", {
     viewBox: `0 0 ${SPARK.width} ${SPARK.height}`, class: "sbd-spark", role: "img",
     preserveAspectRatio: "none",
@@ -33,8 +33,7 @@ function makeSpark() {
       SPARK.height - SPARK.pad - (item.entropy / most) * (SPARK.height - 2 * SPARK.pad)]);
     setAttribute(line, "points", points.map((point) => point.map((v) => v.toFixed(1)).join()).join(" "));
     const [x, y] = points.at(-1) ?? [-10, -10];
-    setAttribute(now, "cx", x.toFixed(1));
-    setAttribute(now, "cy", y.toFixed(1));
+    setAttribute(now, "d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
     const values = known.map((item) => formatNats(item.entropy));
     const text = values.length > 1
       ? `${values[0]} → ${values.at(-1)} nats over ${values.length} passes`
@@ -89,13 +88,14 @@ class Inspector {
     this.spark = makeSpark();
     this.hindsight = make("p", "sbd-hindsight");
     const section = (title, ...nodes) => make("section", "", {}, make("h3", "", {}, title), ...nodes);
-    const keys = section("Keys", makeKeyHelp(actions.canRedo));
+    const legend = section("Colour and bar height", makeLegend());
+    legend.classList.add("sbd-legend-section");
+    const keys = section("Keys", makeKeyList(SHORT_KEY_WORDS, actions.canRedo));
     keys.classList.add("sbd-keys-section");
     this.root = make("aside", "sbd-inspector sbd-card", { "aria-label": "Inspector" },
       make("div", "sbd-inspector-head", {}, this.kicker, this.release), this.token, this.reveal,
       make("section", "", {}, this.topTitle, this.top.root),
-      section("Entropy over passes", this.spark.root), section("Hindsight", this.hindsight),
-      section("Colour and bar height", makeLegend()), keys);
+      section("Entropy over passes", this.spark.root), section("Hindsight", this.hindsight), legend, keys);
   }
 
   update(view) {

@@ -1,5 +1,8 @@
 // The row of numbers above the lanes. Shows what history counts, counts nothing itself.
 
+const LECTURE_LABELS = {
+  passes: "passes", tokens: "tokens", perPass: "a pass", saved: "fewer passes", clock: "engine",
+};
 const NUMBER_LABELS = {
   passes: "forward passes",
   tokens: "tokens decoded",
@@ -26,12 +29,14 @@ function makeNumbers() {
     setText(cells.tokens.value, isStarted ? String(numbers.numTokens) : "–");
     setText(cells.perPass.value, isStarted ? numbers.tokensPerPass.toFixed(2) : "–");
     setText(cells.saved.value, isStarted ? numbers.passesSaved.toFixed(1) + "×" : "–");
-    setText(cells.saved.name, numbers.isWhole
-      ? "fewer passes than next-token" : "fewer passes, so far");
     const isTimed = numbers.seconds !== null;
     setText(cells.clock.value, isTimed ? formatSeconds(numbers.seconds) : "–");
-    setText(cells.clock.name, isTimed
-      ? `engine time; next-token ${formatSeconds(numbers.ntpSeconds)}` : "engine time");
+    const labels = view.isLecture ? LECTURE_LABELS : {
+      ...NUMBER_LABELS,
+      saved: numbers.isWhole ? NUMBER_LABELS.saved : "fewer passes, so far",
+      clock: isTimed ? `engine time; next-token ${formatSeconds(numbers.ntpSeconds)}` : "engine time",
+    };
+    for (const [key, label] of Object.entries(labels)) setText(cells[key].name, label);
   }
 
   return { root, update };

@@ -3,25 +3,38 @@
 
 const PASSES_PER_SECOND = 4;
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
+// While a run is still coming in, fall no further behind it than this.
+const MAX_LAG_SECONDS = 0.75;
 
-/** Calls `advance` at the speed's pace while `isPlaying()`; costs nothing otherwise. */
-function makeClock(isPlaying, speed, advance) {
-  let timer = 0;
-  function tick() {
-    timer = 0;
+/** Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait. */
+function playRate(speed, backlog) {
+  const pace = PASSES_PER_SECOND * speed;
+  return speed < 1 ? pace : Math.max(pace, backlog / MAX_LAG_SECONDS);
+}
+
+/** Calls `advance` at `rate()` a second while `isPlaying()`, at most once a frame. */
+function makeClock(isPlaying, rate, advance) {
+  let frame = 0;
+  let due = 0;
+  function tick(now) {
+    frame = 0;
     if (!isPlaying()) return;
-    advance();
-    start();
+    if (now >= due) {
+      advance();
+      due = Math.max(due + 1000 / rate(), now);
+    }
+    frame = requestAnimationFrame(tick);
   }
   function start() {
-    if (!timer && isPlaying()) timer = setTimeout(tick, 1000 / (PASSES_PER_SECOND * speed()));
+    if (frame || !isPlaying()) return;
+    due = performance.now() + 1000 / rate();
+    frame = requestAnimationFrame(tick);
   }
-  function restart() {
-    clearTimeout(timer);
-    timer = 0;
-    start();
+  /** Something changed that may make the next pass due sooner. */
+  function hurry() {
+    due = Math.min(due, performance.now() + 1000 / rate());
   }
-  return { start, restart };
+  return { start, hurry };
 }
 
 function makeButton(name, label, onClick) {
@@ -79,7 +92,10 @@ function makeTransport(actions) {
       play,
       makeButton("forward", "Forward one pass (right arrow)", actions.forward),
       makeButton("last", "Last pass (End)", actions.last)),
-    scrubber.root, place, speed);
+    scrubber.root, place, speed,
+    make("div", "sbd-buttons sbd-extras", {},
+      makeButton("lecture", "Lecture mode (L)", actions.lecture),
+      makeButton("help", "Help (?)", actions.help)));
   let shownPlaying = null;
 
   function update(view) {
@@ -97,34 +113,4 @@ function makeTransport(actions) {
   }
 
   return { root, update };
-}
-
-/** Space, arrows, Home and End anywhere on the page, unless the focus needs the key itself. */
-function listenToKeys(root, actions) {
-  const keys = {
-    " ": actions.togglePlay, ArrowLeft: actions.back, ArrowRight: actions.forward,
-    Home: actions.first, End: actions.last, p: actions.pin, b: actions.branch,
-  };
-  document.addEventListener("keydown", (event) => {
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
-    if (!(event.key in keys) || !isPlain || root.offsetParent === null) return;
-    const target = event.target instanceof Element ? event.target : document.body;
-    const ours = root.contains(target);
-    const isField = target.closest("input, textarea, select, [contenteditable], [role=listbox]");
-    const isScrubber = ours && target.classList.contains("sbd-range");
-    if (isField && !(isScrubber && event.key === " ")) return;
-    if (event.key === " " && !isScrubber && target.closest("button, a, summary, [role=tab]")) return;
-    event.preventDefault();
-    keys[event.key]();
-  });
-}
-
-const KEY_HELP = [["space", "play or pause"], ["← →", "back or forward one pass"],
-  ["Home End", "first or last pass"]];
-const REDO_KEY_HELP = ["P B", "pin here, branch here"];
-
-function makeKeyHelp(canRedo) {
-  const rows = canRedo ? [...KEY_HELP, REDO_KEY_HELP] : KEY_HELP;
-  return make("div", "sbd-keys", {}, ...rows.flatMap(([key, meaning]) =>
-    [make("kbd", "", {}, key), make("span", "", {}, meaning)]));
 }

@@ -107,12 +107,12 @@ def _rows(
     from sbd_core.benchmark.measure import time_peers
     from sbd_core.benchmark.peers import peers
     from sbd_core.evaluation.scoring import held_out
-    from sbd_core.training.corpus import FAMILIES
+    from sbd_core.training.corpus import SUITES
 
     found, left_out = peers(model, arguments.max_new_tokens)
     families: dict[str, dict[str, Times]] = {}
-    bar = tqdm(total=arguments.limit * len(FAMILIES), unit="prompt")
-    for name in FAMILIES:
+    bar = tqdm(total=arguments.limit * len(SUITES), unit="prompt")
+    for name in SUITES:
         items = held_out(name, arguments.limit, arguments.seed, "test")
         prompts = [model.encode(item.prompt, is_raw=False) for item in items]
         for times in time_peers(found, prompts, arguments.rounds):

@@ -49,9 +49,9 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.files import write_text
     from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
     from sbd_core.models.threads import choose_threads
-    from sbd_core.training.corpus import FAMILIES, family
+    from sbd_core.training.corpus import SUITES, family
 
-    names = list(FAMILIES) if arguments.suite == "all" else arguments.suite.split(",")
+    names = list(SUITES) if arguments.suite == "all" else arguments.suite.split(",")
     for name in names:
         family(name)
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)

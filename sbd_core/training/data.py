@@ -1,57 +1,80 @@
-"""The batch of a step, as a function of (recipe, step) alone: what makes resuming exact.
+"""The texts of a step, as a function of (recipe, step) alone: what makes resuming exact."""
 
-Examples come in chunks of several batches, sorted by length inside a chunk so that a batch
-holds little padding, and served in a seeded order.
-"""
-
-import random
+from array import array
 from itertools import islice
 from typing import Any
 
-from sbd_core.errors import TrainingError
-from sbd_core.training.corpus import Example, examples
-from sbd_core.training.noising import Batch, collate
+from sbd_core.errors import TrainingError, shown_name
+from sbd_core.training.corpus import Example
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import encode_plain
 
-BATCHES_PER_CHUNK = 8
+Pair = tuple[list[int], list[int]]
+"""Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
+
+
+MOST_TRIED = 20
+"""Examples looked at for one that fits into a row."""
 
 
 class Data:
-    """Endless batches for one recipe."""
+    """Endless texts for one recipe."""
 
     def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
         self._recipe = recipe
         self._tokenizer = tokenizer
-        self._chunk_index = -1
-        self._chunk: list[Batch] = []
+        self._sources = [self._pieces(source) for source in recipe.data]
 
-    def batch(self, step: int) -> Batch:
-        """The batch of step `step`; asking in order costs one chunk each BATCHES_PER_CHUNK."""
-        chunk_index, offset = divmod(step, BATCHES_PER_CHUNK)
-        if chunk_index != self._chunk_index:
-            self._chunk = self._make_chunk(chunk_index)
-            self._chunk_index = chunk_index
-        return self._chunk[offset]
-
-    def _make_chunk(self, chunk_index: int) -> list[Batch]:
+    def pairs(self, step: int) -> list[Pair]:
+        """The batch_size texts of step `step`: the same for every stage, whatever it masks."""
         recipe = self._recipe
-        seed = recipe.seed * 1_000_003 + chunk_index
-        wanted = BATCHES_PER_CHUNK * recipe.batch_size
-        stream = (self._encode(item) for item in examples(seed, "train", recipe.families))
-        fits = (pair for pair in stream if len(pair[0]) + len(pair[1]) <= recipe.max_tokens)
-        pairs = list(islice(fits, wanted))
-        if len(pairs) < wanted:
-            raise TrainingError(f"families {', '.join(recipe.families)}: the stream ended")
-        pairs.sort(key=lambda pair: (len(pair[1]) // 8, len(pair[0])))
-        starts = list(range(0, wanted, recipe.batch_size))
-        random.Random(seed).shuffle(starts)
-        pad_id = self._tokenizer.pad_token_id
-        return [collate(pairs[start : start + recipe.batch_size], pad_id) for start in starts]
+        seed = recipe.seed * 1_000_003 + step
+        drawn = mixed(seed, recipe.families, self._sources)
+        stream = (
+            encode_example(self._tokenizer, item)
+            if isinstance(item, Example)
+            else (list(item[0]), list(item[1]))
+            for item in drawn
+        )
+        tried = islice(stream, MOST_TRIED * recipe.batch_size)
+        pairs = list(islice(filter(self._fits, tried), recipe.batch_size))
+        if len(pairs) < recipe.batch_size:
+            families = ", ".join((*recipe.families, *recipe.data))
+            raise TrainingError(
+                f"row_tokens: hardly an example of {families} fits into {recipe.row_tokens} tokens"
+            )
+        return pairs
 
-    def _encode(self, example: Example) -> tuple[list[int], list[int]]:
-        """Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
-        tokenizer = self._tokenizer
-        user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
-        prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]
-        return prompt, [*encode_plain(tokenizer, example.answer), tokenizer.eos_token_id]
+    def _pieces(self, source: str) -> "list[tuple[array[int], array[int]]]":
+        """The records of a source that fit into a row; texts that do not are cut evenly.
+
+        Only the last piece of a text ends in <eos>. Raises TrainingError where none fits.
+        """
+        recipe = self._recipe
+        pieces = []
+        for record in read_source(source):
+            prompt, answer = encode_example(self._tokenizer, record)
+            longest = (recipe.row_tokens - len(prompt) - recipe.max_block_size + 1) // 2
+            if longest < 1 or (record.prompt and len(answer) > longest):
+                continue
+            size = -(-len(answer) // -(-len(answer) // longest))
+            for start in range(0, len(answer), size):
+                # Arrays take a tenth of what lists of numbers take.
+                pieces.append((array("I", prompt), array("I", answer[start : start + size])))
+        if not pieces:
+            where = f"data {shown_name(source)}"
+            raise TrainingError(f"{where}: no record fits into {recipe.row_tokens} tokens")
+        return pieces
+
+    def _fits(self, pair: Pair) -> bool:
+        prompt, answer = pair
+        longest = len(prompt) + 2 * len(answer) + self._recipe.max_block_size - 1
+        return longest <= self._recipe.row_tokens
+
+
+def encode_example(tokenizer: Any, example: Example) -> Pair:
+    """The turn that the chat template writes for this prompt, and its answer."""
+    user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+    prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]
+    return prompt, [*encode_plain(tokenizer, example.answer), tokenizer.eos_token_id]

@@ -1,28 +1,35 @@
 """The training loop: accelerate around the model, tqdm in front, a state folder behind.
 
-Everything random of a step is drawn from (recipe seed, step), so a run resumed from its
-state goes on exactly as if it had not been stopped.
+A run resumed from its state goes on exactly as if it had not been stopped.
 """
 
 import json
 import math
 import pickle
-import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import torch
 from accelerate import Accelerator
+from torch import Tensor
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_state_dict,
+    set_optimizer_state_dict,
+)
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from sbd_core.errors import TrainingError
 from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
-from sbd_core.training.data import Data
-from sbd_core.training.loss import Loss, ntp_loss, sbd_loss
-from sbd_core.training.noising import Batch, add_noise
+from sbd_core.training.feed import Feed
+from sbd_core.training.interrupt import stop_wish
+from sbd_core.training.loss import Loss, Trainee, check_output_layer, training_loss
+from sbd_core.training.noising import Rows
+from sbd_core.training.optimizers import learning_rate, make_optimizers
 from sbd_core.training.recipe import Recipe
 
 # What a state folder that something else wrote over can raise when read.
@@ -58,145 +65,164 @@ def train(
     Goes on from the state beside `out` if there is one, of the same recipe. Ctrl-C saves and
     returns. Raises TrainingError; what was saved before stays.
     """
-    state = state_folder(out)
-    recover(state)
-    run = _Run(recipe, init, state, is_compiled)
-    start = run.step
-    bar = tqdm(total=recipe.steps, initial=start, unit="step", desc=f"train {recipe.stage}")
-    try:
-        for line in run.steps():
+    run = _Run(recipe, init, out, is_compiled)
+    is_main = run.accelerator.is_main_process
+    bar = tqdm(
+        total=recipe.steps,
+        initial=run.step,
+        unit="step",
+        desc=f"train {recipe.stage}",
+        disable=not is_main,
+    )
+    with stop_wish() as wish, bar:
+        for line in run.steps(wish):
             bar.update()
             bar.set_postfix_str(
                 f"loss {line['loss']:.3f} ntp {line['ntp']:.3f} matp {line['matp']:.3f} "
                 f"{line['tokens_per_second']:.0f} tok/s"
             )
             if run.step % save_every == 0 and run.step < recipe.steps:
-                run.save(out, state)
-    except KeyboardInterrupt:
-        bar.write("stopped; the state is saved, the same command goes on from here")
-    finally:
-        bar.close()
-    run.save(out, state)
+                run.save()
+        run.save()
+        if wish.is_set():
+            bar.write("stopped; the state is saved, the same command goes on from here")
 
 
 class _Run:
     """Model, optimizers and the number of steps done."""
 
-    def __init__(self, recipe: Recipe, init: Path | None, state: Path, is_compiled: bool) -> None:
-        self.recipe = recipe
+    def __init__(self, recipe: Recipe, init: Path | None, out: Path, is_compiled: bool) -> None:
+        self.recipe, self.out, self.state = recipe, out, state_folder(out)
         self.step = 0
-        model_folder = state / "model" if state.exists() else init
-        model, self.tokenizer = load_model(model_folder) if model_folder else new_model(recipe)
-        if self.tokenizer.mask_token_id is None:
-            raise TrainingError(f"init: the tokenizer of {init} has no mask token")
-        self.data = Data(recipe, self.tokenizer)
+        self.metrics = ""
         # bf16 autocast pays on a GPU; most CPUs without AMX run it slower than fp32.
         precision = "bf16" if torch.cuda.is_available() else "no"
         self.accelerator = Accelerator(mixed_precision=precision)
-        optimizers = make_optimizers(model, recipe)
-        self.model, *self.optimizers = self.accelerator.prepare(model, *optimizers)
-        self.plain_model: PreTrainedModel = self.accelerator.unwrap_model(self.model)
+        if self.accelerator.is_main_process:
+            recover(self.state)
+        self.accelerator.wait_for_everyone()
+        folder = self.state / "model" if self.state.exists() else init
+        self.model, self.tokenizer = load_model(folder) if folder else new_model(recipe)
+        if self.tokenizer.mask_token_id is None:
+            raise TrainingError(f"init: the tokenizer of {init} has no mask token")
+        if self.accelerator.device.type == "cuda":
+            self.model.set_attn_implementation("flex_attention")
+        check_output_layer(self.model)
+        self.feed = Feed(recipe, self.tokenizer, self.model, self.accelerator)
+        trainee = Trainee(self.model, recipe.soft_share)
+        optimizers = make_optimizers(self.model, recipe)
+        self.trainee, *wrapped = self.accelerator.prepare(trainee, *optimizers)
+        self.optimizers = [item.optimizer for item in wrapped]
         if is_compiled:
-            self.model = torch.compile(self.model, dynamic=True)
-        self.metrics = ""
-        if state.exists():
-            self._restore(state)
+            self.trainee.compile()
+        if self.state.exists():
+            self._restore()
 
-    def steps(self) -> Iterator[dict[str, float]]:
-        """Train to the end of the recipe, yielding the metrics of each step."""
-        self.model.train()
+    def steps(self, wish: Event) -> Iterator[dict[str, float]]:
+        """Train to the end of the recipe or of patience, yielding the metrics of each step."""
+        self.trainee.train()
         while self.step < self.recipe.steps:
             began = time.perf_counter()
-            batch = self.data.batch(self.step)
-            loss = self._loss(batch)
+            rows, ntp_weight = self.feed.rows(self.step)
+            loss = self._loss(rows, ntp_weight)
             rate = learning_rate(self.recipe, self.step)
             self._update(loss, rate)
             self.step += 1
-            seconds = time.perf_counter() - began
-            line = {
-                "step": self.step,
-                "loss": float(loss.total.detach()),
-                "ntp": float(loss.ntp),
-                "matp": float(loss.matp),
-                "learning_rate": rate,
-                "tokens_per_second": int(batch.is_real.sum()) / seconds,
-            }
+            line, is_over = self._measure(loss, rows, rate, time.perf_counter() - began, wish)
             if not math.isfinite(line["loss"]):
                 raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
             self.metrics += json.dumps(line) + "\n"
             yield line
+            if is_over:
+                return
 
-    def save(self, out: Path, state: Path) -> None:
-        """Write the state, then the model folder as it would ship."""
-        replace_folder(state, self._write_state)
-        export(self.plain_model, self.tokenizer, self.recipe, out)
+    def _measure(
+        self, loss: Loss, rows: Rows, rate: float, seconds: float, wish: Event
+    ) -> tuple[dict[str, float], bool]:
+        """The metrics of a step over all processes, and whether one of them wishes to stop."""
+        num_tokens = float((rows.layout.document >= 0).sum())
+        own = torch.stack([loss.total.detach(), loss.ntp, loss.matp]).float().cpu()
+        own = torch.cat([own, torch.tensor([num_tokens, float(wish.is_set())])])
+        total: Tensor = self.accelerator.reduce(own.to(self.accelerator.device), "sum")
+        num_processes = self.accelerator.num_processes
+        means = (total[:3] / num_processes).tolist()
+        line = {
+            "step": self.step,
+            **dict(zip(("loss", "ntp", "matp"), means, strict=True)),
+            "learning_rate": rate,
+            "tokens_per_second": float(total[3]) / seconds,
+        }
+        return line, bool(total[4])
 
-    def _loss(self, batch: Batch) -> Loss:
-        recipe = self.recipe
+    def save(self) -> None:
+        """Write the state, then the model folder as it would ship. All processes call it."""
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        weights, optimizer = get_state_dict(self.trainee, self.optimizers, options=options)
+        if self.accelerator.is_main_process:
+            whole = type(self.model)(self.model.config)
+            whole.load_state_dict({name.removeprefix("model."): w for name, w in weights.items()})
+            replace_folder(self.state, lambda folder: self._write_state(folder, whole, optimizer))
+            export(whole, self.tokenizer, self.recipe, self.out)
+        self.accelerator.wait_for_everyone()
+
+    def _loss(self, rows: Rows, ntp_weight: float) -> Loss:
+        device, has_teachers = self.accelerator.device, self.recipe.soft_share > 0
         with self.accelerator.autocast():
-            if recipe.stage == "ntp":
-                return ntp_loss(self.model, batch, recipe.prompt_weight)
-            draw = random.Random(recipe.seed * 1_000_003 + self.step)
-            block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
-            # Half the steps start blocks at the answer, as decoding does; the others anywhere.
-            phase = draw.choice((0, draw.randrange(block_size)))
-            generator = torch.Generator().manual_seed(draw.getrandbits(62))
-            noisy = add_noise(batch, block_size, phase, self.tokenizer.mask_token_id, generator)
-            return sbd_loss(self.model, batch, noisy)
+            return training_loss(self.trainee, rows, device, ntp_weight, has_teachers)
 
     def _update(self, loss: Loss, rate: float) -> None:
         self.accelerator.backward(loss.total)
-        self.accelerator.clip_grad_norm_(self.model.parameters(), self.recipe.max_gradient_norm)
+        self.accelerator.clip_grad_norm_(self.trainee.parameters(), self.recipe.max_gradient_norm)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
             optimizer.zero_grad()
 
-    def _write_state(self, folder: Path) -> None:
-        self.plain_model.save_pretrained(folder / "model")
+    def _write_state(self, folder: Path, whole: PreTrainedModel, optimizer: Any) -> None:
+        whole.save_pretrained(folder / "model")
         self.tokenizer.save_pretrained(folder / "model")
-        states = [optimizer.state_dict() for optimizer in self.optimizers]
-        torch.save(states, folder / "optimizers.pt")
+        torch.save(optimizer, folder / "optimizers.pt")
         (folder / "metrics.jsonl").write_text(self.metrics)
         progress = {"step": self.step, "recipe": self.recipe.to_data()}
         (folder / "progress.json").write_text(json.dumps(progress, indent=2))
 
-    def _restore(self, state: Path) -> None:
+    def _restore(self) -> None:
+        state = self.state
         try:
             progress = json.loads((state / "progress.json").read_text())
             step, recipe = int(progress["step"]), progress["recipe"]
-            states = torch.load(state / "optimizers.pt", weights_only=True)
+            optimizer = torch.load(state / "optimizers.pt", weights_only=True)
             self.metrics = (state / "metrics.jsonl").read_text()
         except STATE_ERRORS as error:
-            reason = f"cannot be read ({type(error).__name__})"
-            raise TrainingError(f"state {state}: {reason}; remove it to start anew") from error
-        if recipe != json.loads(json.dumps(self.recipe.to_data())):
+            raise TrainingError(_unreadable(state, error)) from error
+        if not self._continues(step, recipe):
             raise TrainingError(
                 f"state {state}: is of another recipe; give another --out, or remove it"
             )
-        for optimizer, saved in zip(self.optimizers, states, strict=True):
-            optimizer.load_state_dict(saved)
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        try:
+            set_optimizer_state_dict(self.trainee, self.optimizers, optimizer, options=options)
+        except STATE_ERRORS as error:
+            raise TrainingError(_unreadable(state, error)) from error
         self.step = step
 
+    def _continues(self, step: int, recipe: Any) -> bool:
+        """Whether a run of `recipe` after `step` steps is one of ours.
 
-def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """AdamW for all, or Muon for the hidden matrices and AdamW for embeddings and norms."""
-    settings: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
-    if recipe.optimizer == "adamw":
-        return [torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), **settings)]
-    embeddings = {id(model.get_input_embeddings().weight), id(model.get_output_embeddings().weight)}
-    matrices = [p for p in model.parameters() if p.ndim == 2 and id(p) not in embeddings]
-    others = [p for p in model.parameters() if p.ndim != 2 or id(p) in embeddings]
-    return [
-        torch.optim.Muon(matrices, adjust_lr_fn="match_rms_adamw", **settings),
-        torch.optim.AdamW(others, betas=(0.9, 0.98), **settings),
-    ]
+        The numbers of steps and of falling steps may differ while no step so far was part of a
+        fall of the rate.
+        """
+        own = json.loads(json.dumps(self.recipe.to_data()))
+        if recipe == own:
+            return True
+        may_differ = ("steps", "decay_steps")
+        if not isinstance(recipe, dict) or not set(may_differ) <= set(recipe):
+            return False
+        if {**recipe, **{name: own[name] for name in may_differ}} != own:
+            return False
+        return step <= min(plan["steps"] - plan["decay_steps"] for plan in (recipe, own))
 
 
-def learning_rate(recipe: Recipe, step: int) -> float:
-    """The rate of step `step` (from 0): linear rise, then a cosine to 0."""
-    if step < recipe.warmup_steps:
-        return recipe.learning_rate * (step + 1) / recipe.warmup_steps
-    share = (step - recipe.warmup_steps) / max(1, recipe.steps - recipe.warmup_steps)
-    return recipe.learning_rate * (1 + math.cos(math.pi * share)) / 2
+def _unreadable(state: Path, error: Exception) -> str:
+    return f"state {state}: cannot be read ({type(error).__name__}); remove it to start anew"

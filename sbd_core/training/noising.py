@@ -1,7 +1,7 @@
-"""Batches of prompt and answer, and the masked copy that the masked head learns from.
+"""The tokens of a training forward: texts, their masked copies, and how they share rows.
 
-Prompts are padded on the left and answers on the right, so that the answers of a batch start
-at one column and blocks can start there too, as they do at decode time.
+A text is a prompt and an answer. Stage sbd adds x_hat, a copy of the answer in which tokens
+are masked (Alg. 1); blocks start at the answer, as they do at decode time. Knows no model.
 """
 
 from collections.abc import Sequence
@@ -10,86 +10,155 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from sbd_core.masks import dense, training_may_attend
+from sbd_core.masks import TrainingLayout
+
+NO_TARGET = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """token_ids (batch, num_tokens); is_real, False on padding; answers start at `answer_start`."""
+class Text:
+    """One text as a forward reads it; every field is (num_tokens,).
+
+    targets: the token to predict at each place, NO_TARGET for none. weights: what that
+    prediction counts. teachers: at a masked place with nothing revealed to its right in the
+    block, the place of x that predicts the same token; NO_TARGET elsewhere. The other fields
+    are those of TrainingLayout.
+    """
 
     token_ids: Tensor
-    is_real: Tensor
-    answer_start: int
+    position: Tensor
+    block: Tensor
+    is_noisy: Tensor
+    targets: Tensor
+    weights: Tensor
+    teachers: Tensor
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
 
     @property
-    def num_tokens(self) -> int:
-        """Columns, padding included."""
-        return self.token_ids.shape[1]
-
-
-def collate(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], pad_id: int) -> Batch:
-    """(prompt ids, answer ids) pairs -> Batch."""
-    answer_start = max(len(prompt) for prompt, _ in pairs)
-    num_tokens = answer_start + max(len(answer) for _, answer in pairs)
-    token_ids = torch.full((len(pairs), num_tokens), pad_id)
-    is_real = torch.zeros(len(pairs), num_tokens, dtype=torch.bool)
-    for row, (prompt, answer) in enumerate(pairs):
-        left, right = answer_start - len(prompt), answer_start + len(answer)
-        token_ids[row, left:right] = torch.tensor([*prompt, *answer])
-        is_real[row, left:right] = True
-    return Batch(token_ids, is_real, answer_start)
+    def ntp_weight(self) -> float:
+        """What its next-token predictions count together."""
+        return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyBatch:
-    """One SBD training forward: [x ; x_hat], x_hat the noisy copy of the answers.
+class Rows:
+    """Texts packed into rows; every tensor is (num_rows, row_tokens). Padding has no target.
 
-    input_ids, position_ids (batch, num_tokens + num_noisy); attention_mask (batch, 1, same,
-    same), True = may attend; is_masked (batch, num_noisy): where x_hat holds <m> for a real
-    token, the positions of the second sum of Eq. 14.
+    teachers: places of the flattened rows, or NO_TARGET.
     """
 
-    input_ids: Tensor
-    position_ids: Tensor
-    attention_mask: Tensor
-    is_masked: Tensor
+    token_ids: Tensor
+    layout: TrainingLayout
+    targets: Tensor
+    weights: Tensor
+    teachers: Tensor
 
 
-def add_noise(
-    batch: Batch, block_size: int, phase: int, mask_id: int, generator: torch.Generator
-) -> NoisyBatch:
-    """Mask every answer token with probability eta ~ U(0,1), one eta a sequence (Alg. 1).
+def clean_text(prompt: Sequence[int], answer: Sequence[int], prompt_weight: float) -> Text:
+    """x alone: every token predicts the next, those of the prompt count `prompt_weight`."""
+    token_ids = torch.tensor([*prompt, *answer])
+    position = torch.arange(len(token_ids))
+    weights = torch.where(position >= len(prompt) - 1, 1.0, prompt_weight)
+    targets = torch.cat([token_ids[1:], torch.tensor([NO_TARGET])])
+    targets = targets.masked_fill(weights == 0, NO_TARGET)
+    is_noisy = torch.zeros(len(token_ids), dtype=torch.bool)
+    none = torch.full_like(position, -1)
+    return Text(token_ids, position, none, is_noisy, targets, weights, teachers=none)
 
-    Padding in x_hat is <m> without a loss: what stands after the end is unknown at decode
-    time as well, and must not give the end away.
+
+def noisy_text(
+    clean: Text, num_prompt: int, is_masked: Tensor, block_size: int, phase: int, mask_id: int
+) -> Text:
+    """[x ; x_hat]: x_hat is the answer with <m> where is_masked, (num_answer,) bool, says so.
+
+    The first block is `phase` positions shorter. The last block is whole: after the answer's
+    end it holds <m> without a target, for that is what decoding meets there.
     """
-    start, num_tokens = batch.answer_start, batch.num_tokens
-    answers, is_real = batch.token_ids[:, start:], batch.is_real[:, start:]
-    eta = torch.rand(len(answers), 1, generator=generator)
-    is_masked = (torch.rand(answers.shape, generator=generator) < eta) & is_real
-    noisy = answers.masked_fill(is_masked | ~is_real, mask_id)
-    positions = position_ids(batch)
-    size = num_tokens + noisy.shape[1]
-    rule = training_may_attend(num_tokens, block_size, first_noisy=start, phase=phase)
-    key_is_real = torch.cat([batch.is_real, torch.ones_like(is_real)], dim=1)
-    return NoisyBatch(
-        input_ids=torch.cat([batch.token_ids, noisy], dim=1),
-        position_ids=torch.cat([positions, positions[:, start:]], dim=1),
-        attention_mask=hide_padding(dense(rule, size, size), key_is_real),
-        is_masked=is_masked,
+    answer = clean.token_ids[num_prompt:]
+    num_answer = len(answer)
+    block = blocks_of(num_answer, block_size, phase)
+    after = torch.full((len(block) - num_answer,), NO_TARGET)
+    offset = torch.arange(len(block))
+    copy = answer.masked_fill(is_masked, mask_id)
+    # The causal token before x_i predicts x_i too, having seen all to its left and no more.
+    is_open = is_masked & nothing_revealed_after(is_masked, block[:num_answer])
+    teachers = torch.where(is_open, num_prompt - 1 + offset[:num_answer], NO_TARGET)
+    return Text(
+        token_ids=torch.cat([clean.token_ids, copy, torch.full_like(after, mask_id)]),
+        position=torch.cat([clean.position, num_prompt + offset]),
+        block=torch.cat([clean.block[:num_prompt], block[:num_answer], block]),
+        is_noisy=torch.cat([clean.is_noisy, torch.ones(len(block), dtype=torch.bool)]),
+        targets=torch.cat([clean.targets, answer.masked_fill(~is_masked, NO_TARGET), after]),
+        weights=torch.cat([clean.weights, torch.ones(len(block))]),
+        teachers=torch.cat([clean.teachers, teachers, after]),
     )
 
 
-def position_ids(batch: Batch) -> Tensor:
-    """(batch, num_tokens): 0 at the first real token of each row, padding before it 0 too."""
-    first_real = batch.is_real.int().argmax(dim=1, keepdim=True)
-    return (torch.arange(batch.num_tokens)[None, :] - first_real).clamp(min=0)
+def blocks_of(num_answer: int, block_size: int, phase: int) -> Tensor:
+    """The block of every position of x_hat, up to the end of the last block."""
+    num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
+    return torch.div(torch.arange(num_copied) + phase, block_size, rounding_mode="floor")
 
 
-def hide_padding(may_attend: Tensor, key_is_real: Tensor) -> Tensor:
-    """(q, q) mask and (batch, q) real keys -> (batch, 1, q, q); a padded row sees itself alone.
+def nothing_revealed_after(is_masked: Tensor, block: Tensor) -> Tensor:
+    """(n,) bool: True where every later position of the same block is masked."""
+    place = torch.arange(len(block))
+    last_revealed = torch.full((int(block[-1]) + 1,), -1)
+    last_revealed.scatter_reduce_(0, block, torch.where(is_masked, -1, place), "amax")
+    return place > last_revealed[block]
 
-    A row that sees nothing would turn into NaN.
+
+def draw_masks(num_answer: int, draws: torch.Generator, full_share: float = 0.0) -> Tensor:
+    """(num_answer,) bool: each masked with probability eta ~ U(0,1), one eta for all (Alg. 1).
+
+    A text out of `full_share` is masked whole instead: what the first pass of a block meets.
     """
-    own = torch.eye(may_attend.shape[0], dtype=torch.bool)
-    return ((may_attend & key_is_real[:, None, :]) | own)[:, None]
+    eta = torch.rand((), generator=draws)
+    if full_share and torch.rand((), generator=draws) < full_share:
+        eta = torch.ones(())
+    return torch.rand(num_answer, generator=draws) < eta
+
+
+def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
+    """Texts into as few rows as first-fit decreasing finds; each at most row_tokens long."""
+    free: list[int] = []
+    members: list[list[int]] = []
+    for index in sorted(range(len(texts)), key=lambda index: -len(texts[index])):
+        size = len(texts[index])
+        row = next((row for row, left in enumerate(free) if left >= size), len(free))
+        if row == len(free):
+            free.append(row_tokens)
+            members.append([])
+        free[row] -= size
+        members[row].append(index)
+
+    def fill(name: str, padding: float, dtype: torch.dtype) -> Tensor:
+        filled = torch.full((len(members), row_tokens), padding, dtype=dtype)
+        for row, indices in enumerate(members):
+            joined = torch.cat([getattr(texts[index], name) for index in indices])
+            filled[row, : len(joined)] = joined
+        return filled
+
+    document = torch.full((len(members), row_tokens), -1)
+    first_place = torch.zeros(len(members), row_tokens, dtype=torch.long)
+    for row, indices in enumerate(members):
+        sizes = torch.tensor([len(texts[index]) for index in indices])
+        used, starts = int(sizes.sum()), sizes.cumsum(0) - sizes + row * row_tokens
+        document[row, :used] = torch.repeat_interleave(torch.tensor(indices), sizes)
+        first_place[row, :used] = torch.repeat_interleave(starts, sizes)
+    teachers = fill("teachers", NO_TARGET, torch.long)
+    layout = TrainingLayout(
+        document=document,
+        position=fill("position", 0, torch.long),
+        block=fill("block", -1, torch.long),
+        is_noisy=fill("is_noisy", False, torch.bool),
+    )
+    return Rows(
+        token_ids=fill("token_ids", pad_id, torch.long),
+        layout=layout,
+        targets=fill("targets", NO_TARGET, torch.long),
+        weights=fill("weights", 0.0, torch.float32),
+        teachers=torch.where(teachers == NO_TARGET, NO_TARGET, teachers + first_place),
+    )

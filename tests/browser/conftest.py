@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from unittest import mock
 from urllib.parse import urlparse
 
 import pytest
@@ -13,9 +14,11 @@ from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui import view_model
+from ui.components.presets import Preset
 from ui.export import standalone_html
 
 sync_api = pytest.importorskip("playwright.sync_api")
+sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
@@ -43,6 +46,7 @@ HOSTILE = [
     "\U0001f600",
 ]
 
+HOSTILE_PROMPT = "<script>window.hacked=1</script> ${window.hacked=1} \"'` \u202e<m><eos> {{value}}"
 
 STATE = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
@@ -64,6 +68,46 @@ def painted(page):
     """Wait until what was just done is on the screen."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => "
                   "requestAnimationFrame(done)))")  # fmt: skip
+
+
+def push(page, lines: str):
+    """Hand wire lines to the player, as Gradio would."""
+    page.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
+    painted(page)
+
+
+def go_to(page, pass_index: int):
+    """Stand still at a pass, by the keys."""
+    page.get_by_role("button", name="First pass").click()
+    for _ in range(pass_index):
+        page.keyboard.press("ArrowRight")
+    painted(page)
+
+
+def decode_button(page):
+    return page.get_by_role("button", name="Decode", exact=True)
+
+
+def begin(page):
+    """Press Decode and wait until the run that it starts is the one on the page."""
+    old = state(page)["run"]
+    decode_button(page).click()
+    has_begun(page, old)
+
+
+def has_begun(page, old: str = "opening"):
+    """Wait until a run other than `old` is the one on the page."""
+    page.wait_for_function(
+        "(old) => document.querySelector('.sbd-host').sbdPlayer.run.id !== old", arg=old
+    )
+
+
+def decode(page):
+    """Press Decode and wait until both lanes are complete; the playhead is at the last pass."""
+    begin(page)
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    page.get_by_role("button", name="Last pass").click()
+    painted(page)
 
 
 def traces(model: ScriptedModel, prompt: str = "p", **settings) -> tuple[Trace, Trace]:
@@ -121,12 +165,16 @@ def story_url(serve) -> str:
 
 @pytest.fixture(scope="session")
 def slow_url(serve) -> str:
-    return serve(slow_model(0.1))
+    """A run of this page takes half a minute, unless somebody ends it."""
+    return serve(slow_model(0.3))
 
 
 @pytest.fixture(scope="session")
 def hostile_url(serve) -> str:
-    return serve(story_model(HOSTILE * 2))
+    """Its answers, its name and its presets are hostile."""
+    wicked = (Preset(HOSTILE[1], (HOSTILE_PROMPT, HOSTILE[0])),)
+    with mock.patch("ui.components.presets.presets", return_value=wicked):
+        return serve(story_model(HOSTILE * 2, name=HOSTILE[1]))
 
 
 @pytest.fixture(scope="session")
@@ -137,37 +185,57 @@ def browser() -> Iterator["sync_api.Browser"]:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def contexts(browser) -> Callable[[bool], "sync_api.BrowserContext"]:
+    """One context for mice and one for fingers: pages share what was loaded, and no storage
+    that the page uses."""
+    made = {}
+
+    def context(has_touch: bool) -> "sync_api.BrowserContext":
+        if has_touch not in made:
+            made[has_touch] = browser.new_context(has_touch=has_touch)
+        return made[has_touch]
+
+    return context
+
+
+def is_wrong(line) -> bool:
+    """An error on the console, other than Gradio's own words for a stream that we left."""
+    is_left = "AbortError: signal is aborted" in line.text or "Connection errored out" in line.text
+    return line.type == "error" and not is_left
+
+
+def is_foreign(url: str) -> bool:
+    parts = urlparse(url)
+    return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname != "127.0.0.1"
+
+
 @pytest.fixture
-def open_page(browser) -> Iterator[Callable[..., "sync_api.Page"]]:
-    """Open an address in a fresh context; at the end, fail on errors and foreign requests."""
-    contexts, wrongs = [], []
+def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
+    """Open an address in a new tab; at the end, fail on errors and foreign requests."""
+    pages, wrongs = [], []
 
-    def is_foreign(url: str) -> bool:
-        return urlparse(url).scheme in ("http", "https", "ws", "wss") and (
-            urlparse(url).hostname != "127.0.0.1"
-        )
-
-    def open_it(url: str, width: int = 1440, height: int = 900, **options) -> "sync_api.Page":
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
+    def watch(page):
         page.on("pageerror", lambda error: wrongs.append(f"page error: {error}"))
-        page.on(
-            "console",
-            lambda line: wrongs.append(f"console: {line.text}") if line.type == "error" else None,
-        )
-        page.on(
-            "request",
-            lambda request: wrongs.append(request.url) if is_foreign(request.url) else None,
-        )
+        page.on("console", lambda line: wrongs.append(line.text) if is_wrong(line) else None)
+        page.on("request", lambda r: wrongs.append(r.url) if is_foreign(r.url) else None)
+
+    def open_it(
+        url: str, width: int = 1440, height: int = 900, *, has_touch: bool = False, **media
+    ) -> "sync_api.Page":
+        page = contexts(has_touch).new_page()
+        pages.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(**media)
+        page.set_default_timeout(60_000)
+        watch(page)
         page.goto(url)
         page.wait_for_selector(".sbd-tile")  # the opening run is there
         return page
 
     yield open_it
-    for context in contexts:
-        context.close()
+    for page in pages:
+        page.close()
     assert wrongs == []
 
 

@@ -10,30 +10,35 @@ from sbd_core.config import (
     EntropyBoundByMargin,
     EntropyThreshold,
 )
-from tests.browser.conftest import HOSTILE, painted, recorded, state, traces
+from tests.browser.conftest import (
+    go_to,
+    painted,
+    push,
+    recorded,
+    state,
+    sync_api,
+    traces,
+)
 from tests.ui.doubles import ANSWER, story_model
 from ui import view_model
 
 pytestmark = pytest.mark.browser
-
-
-def tile_texts(page):
-    return page.locator(".sbd-tile-token").all_inner_texts()
+expect = sync_api.expect
 
 
 def test_numbers_are_those_of_the_traces(replay):
     main, ntp = traces(story_model())
     expected = view_model.summary(main, ntp)
     replay.get_by_role("button", name="Last pass").click()
-    painted(replay)
-    values = replay.locator(".sbd-number").all_inner_texts()
-    assert values[:4] == [
-        str(expected.num_forwards),
-        str(expected.num_tokens),
-        f"{expected.tokens_per_forward:.2f}",
-        f"{expected.passes_saved:.1f}×",
-    ]
-    assert re.fullmatch(r"[\d.]+ (ms|s)", values[4])
+    expect(replay.locator(".sbd-number")).to_have_text(
+        [
+            str(expected.num_forwards),
+            str(expected.num_tokens),
+            f"{expected.tokens_per_forward:.2f}",
+            f"{expected.passes_saved:.1f}×",
+            re.compile(r"^[\d.]+ (ms|s)$"),
+        ]
+    )
 
 
 def test_transport_and_keys_move_the_playhead(replay):
@@ -47,49 +52,71 @@ def test_transport_and_keys_move_the_playhead(replay):
     assert last["pass"] == last["main"]["steps"] - 1
     replay.locator(".sbd-range").fill("3")
     assert state(replay)["pass"] == 2
-    assert replay.locator(".sbd-place").inner_text() == f"pass 3 / {last['main']['steps']}"
+    expect(replay.locator(".sbd-place")).to_have_text(f"pass 3 / {last['main']['steps']}")
     replay.locator(".sbd-range").blur()
     replay.keyboard.press(" ")
     assert state(replay)["isPlaying"]
 
 
+WALK = """async ([key, script]) => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const look = new Function('return ' + script);
+  const seen = [];
+  for (let i = 0; i < player.run.main.steps.length; i += 1) {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    seen.push(look());
+    document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  }
+  return seen;
+}"""
+
+
+def walk(page, key, script):
+    """What `script` gives in every pass, walking through them by the key."""
+    return page.evaluate(WALK, [key, script])
+
+
 def test_every_tile_state_can_be_replayed_backwards(replay):
-    forward = []
-    replay.get_by_role("button", name="First pass").click()
-    for _ in range(state(replay)["main"]["steps"]):
-        painted(replay)
-        forward.append(tile_texts(replay))
-        replay.keyboard.press("ArrowRight")
-    for expected in reversed(forward):
-        painted(replay)
-        assert tile_texts(replay) == expected
-        replay.keyboard.press("ArrowLeft")
+    texts = "[...document.querySelectorAll('.sbd-tile')].map((n) => n.className + n.innerText)"
+    go_to(replay, 0)
+    forward = walk(replay, "ArrowRight", texts)
+    assert len(set(map(str, forward))) == len(forward)
+    assert walk(replay, "ArrowLeft", texts) == forward[::-1]
 
 
 def test_clicking_the_staircase_goes_to_its_pass_and_position(replay):
     stage = replay.locator(".sbd-stairs-stage")
     box = stage.bounding_box()
     replay.mouse.click(box["x"] + 10, box["y"] + 20)
-    painted(replay)
     assert state(replay)["pass"] == 1
-    assert "Position 0 · held" in replay.locator(".sbd-inspector-kicker").inner_text()
+    expect(replay.locator(".sbd-inspector-kicker")).to_have_text("Position 0 · held")
+
+
+def test_pointing_at_a_cell_of_the_staircase_reads_it_out(replay):
+    go_to(replay, 1)
+    box = replay.locator(".sbd-stairs-stage").bounding_box()
+    replay.mouse.move(box["x"] + 10, box["y"] + 22)
+    readout = replay.locator(".sbd-readout")
+    expect(readout).to_contain_text("Position 0, pass 2")
+    expect(readout).to_contain_text(re.compile(r"(revealed|best guess) “With” [\d.]+%"))
+    expect(readout).to_contain_text(re.compile(r"entropy [\d.]+ nats"))
+    replay.mouse.move(box["x"] + box["width"] - 9, box["y"] + 10)
+    expect(readout).to_be_hidden()
+    assert state(replay)["pass"] == 1
 
 
 def test_dragging_gamma_lights_what_it_would_reveal_without_a_pass(replay):
-    replay.get_by_role("button", name="First pass").click()
-    replay.keyboard.press("ArrowRight")
+    go_to(replay, 1)
     steps = state(replay)["main"]["steps"]
     box = replay.locator(".sbd-budget-track").bounding_box()
     replay.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 10)
     replay.mouse.down()
     replay.mouse.move(box["x"] + box["width"] - 1, box["y"] + 10, steps=5)
     replay.mouse.up()
-    painted(replay)
-    assert replay.locator(".sbd-tile.is-would").count() == 16
-    assert "16 would be revealed" in replay.locator(".sbd-budget-note").inner_text()
+    expect(replay.locator(".sbd-tile.is-would")).to_have_count(16)
+    expect(replay.locator(".sbd-budget-note")).to_contain_text("16 would be revealed")
     replay.mouse.click(box["x"] + 1, box["y"] + 10)
-    painted(replay)
-    assert replay.locator(".sbd-tile.is-would").count() == 1
+    expect(replay.locator(".sbd-tile.is-would")).to_have_count(1)
     assert state(replay)["main"]["steps"] == steps
 
 
@@ -128,16 +155,11 @@ def test_gamma_preview_at_the_recorded_gamma_is_what_was_revealed(replay, solver
 @pytest.mark.parametrize("width", [390, 1100, 1600])
 def test_nothing_moves_while_tokens_stream_in(open_page, replay_url, width):
     replay = open_page(replay_url, width, 1000)
-    boxes = """() => ['.sbd-tiles', '.sbd-budget', '.sbd-stairs-stage', '.sbd-transport']
+    boxes = """['.sbd-tiles', '.sbd-budget', '.sbd-stairs-stage', '.sbd-transport']
         .map((s) => document.querySelector(s).getBoundingClientRect())
-        .map((r) => [r.x, r.y, r.width, r.height].join())"""
-    replay.get_by_role("button", name="First pass").click()
-    seen = set()
-    for _ in range(state(replay)["main"]["steps"]):
-        painted(replay)
-        seen.add(str(replay.evaluate(boxes)))
-        replay.keyboard.press("ArrowRight")
-    assert len(seen) == 1
+        .map((r) => [r.x, r.y, r.width, r.height].join()).join(' ')"""
+    go_to(replay, 0)
+    assert len(set(walk(replay, "ArrowRight", boxes))) == 1
 
 
 def test_reduced_motion_does_not_play_by_itself(open_page, replay_url):
@@ -159,44 +181,17 @@ def test_lands_tokens_out_of_order_and_ends_on_the_text(replay):
 def test_lines_may_come_late_twice_or_from_an_old_run(replay):
     lines = recorded(story_model(), "late").split("\n")
     old = recorded(story_model(), "old").split("\n")
-    push = "(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)"
-    replay.evaluate(push, old[0])
-    replay.evaluate(push, "\n".join(lines[:9]))
+    push(replay, old[0])
+    push(replay, "\n".join(lines[:9]))
     replay.get_by_role("button", name="Last pass").click()
     seen = state(replay)
     assert seen["main"]["steps"] == 4
-    replay.evaluate(push, "\n".join(lines[:9]))
-    replay.evaluate(push, "\n".join(old[1:5]))
+    push(replay, "\n".join(lines[:9]))
+    push(replay, "\n".join(old[1:5]))
     assert state(replay) == seen
-    replay.evaluate(push, "\n".join(lines))
+    push(replay, "\n".join(lines))
     assert state(replay)["main"]["text"] == ANSWER
     assert state(replay)["pass"] == seen["pass"]
-
-
-def test_hostile_tokens_are_shown_as_text_and_nothing_runs(replay):
-    lines = recorded(story_model(HOSTILE * 2), "hostile", prompt="<b>${window.hacked=1}</b>")
-    replay.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
-    replay.get_by_role("button", name="First pass").click()
-    for _ in range(state(replay)["main"]["steps"]):
-        replay.keyboard.press("ArrowRight")
-        painted(replay)
-    shown = replay.get_by_label("Text decoded so far").inner_text()
-    for text in HOSTILE:
-        if text.isprintable():
-            assert text.strip() in shown
-    for mark in ("U+202E", "U+0000", "U+001B"):
-        assert mark in shown
-    assert replay.locator(".sbd-prompt").inner_text() == "<b>${window.hacked=1}</b>"
-    assert replay.evaluate("window.hacked") is None
-
-
-def test_spaces_and_line_breaks_can_be_seen_on_tiles(replay):
-    pieces = [" ", "\n", "  ", "\t", " word", "two words", "\n    return"]
-    lines = recorded(story_model(pieces), "spaces")
-    replay.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
-    replay.get_by_role("button", name="Last pass").click()
-    painted(replay)
-    assert tile_texts(replay)[:7] == ["·", "⏎", "··", "⇥", "·word", "two words", "⏎····return"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,34 +1,34 @@
-"""The Watch view in a real browser: decoding, stepping, stopping, bad input, small screens."""
+"""The Watch view in a real browser: decoding, presets, the form's rules, pinning, hostile text."""
 
 import json
 import re
-import time
 
 import pytest
 
-from tests.browser.conftest import painted, state
+from tests.browser.conftest import (
+    HOSTILE,
+    HOSTILE_PROMPT,
+    begin,
+    decode,
+    decode_button,
+    go_to,
+    painted,
+    state,
+    sync_api,
+)
 from tests.ui.doubles import ANSWER
 
 pytestmark = pytest.mark.browser
-
-
-def decode(page):
-    """Press Decode and wait until both lanes are complete; the playhead is at the last pass."""
-    old = state(page)["run"]
-    page.get_by_role("button", name="Decode", exact=True).click()
-    page.wait_for_function(
-        "(old) => { const p = document.querySelector('.sbd-host').sbdPlayer;"
-        " return p.run.id !== old && p.run.isComplete }",
-        arg=old,
-    )
-    page.get_by_role("button", name="Last pass").click()
-    painted(page)
+expect = sync_api.expect
 
 
 def test_opens_on_a_recorded_run_that_plays_by_itself(story):
     story.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.state.pass >= 2")
     assert state(story)["run"] == "opening"
-    assert story.locator(".sbd-tile.is-new").count() > 0
+    expect(story.locator(".sbd-tile.is-new")).not_to_have_count(0)
+    expect(story.get_by_role("button", name="Play")).to_be_visible()  # once, then it stands
+    last = state(story)
+    assert last["pass"] == last["main"]["steps"] - 1
 
 
 def test_decode_lands_tokens_out_of_order_and_both_lanes_end_on_the_text(story):
@@ -44,8 +44,7 @@ def test_decode_lands_tokens_out_of_order_and_both_lanes_end_on_the_text(story):
 
 def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):
     page = open_page(slow_url)
-    page.get_by_role("button", name="Decode", exact=True).click()
-    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.id !== 'opening'")
+    begin(page)
     page.wait_for_function(
         "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 2"
     )
@@ -57,7 +56,6 @@ def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):
         arg=seen["main"]["steps"],
     )
     assert state(page)["pass"] == seen["pass"]
-    page.get_by_role("button", name="Stop").click()
 
 
 def test_keys_belong_to_the_prompt_while_it_has_the_focus(story):
@@ -70,113 +68,67 @@ def test_keys_belong_to_the_prompt_while_it_has_the_focus(story):
     assert not state(story)["isPlaying"]
 
 
-def test_stop_frees_the_model_within_a_second(open_page, slow_url):
-    first, second = open_page(slow_url), open_page(slow_url)
-    first.get_by_role("button", name="Decode", exact=True).click()
-    first.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.id !== 'opening'")
-    second.get_by_role("button", name="Decode", exact=True).click()
-    second.get_by_text("yours is next").wait_for()
-    first.get_by_role("button", name="Stop").click()
-    began = time.monotonic()
-    second.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.id !== 'opening'")
-    assert time.monotonic() - began < 2
-    first.get_by_text("Stopped.").wait_for()
-    first.wait_for_timeout(500)
-    assert first.get_by_text("Stopped.").is_visible()
-    assert first.get_by_role("button", name="Decode", exact=True).is_enabled()
-    second.get_by_role("button", name="Stop").click()
-
-
-def test_closing_the_page_frees_the_model(open_page, slow_url):
-    first, second = open_page(slow_url), open_page(slow_url)
-    first.get_by_role("button", name="Decode", exact=True).click()
-    first.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.id !== 'opening'")
-    first.close()
-    began = time.monotonic()
-    second.get_by_role("button", name="Decode", exact=True).click()
-    second.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.id !== 'opening'")
-    assert time.monotonic() - began < 2
-    second.get_by_role("button", name="Stop").click()
-
-
 def test_bad_input_says_the_rule_and_keeps_prompt_and_trace(story):
     decode(story)
     before = state(story)["run"]
     story.get_by_label("Prompt").fill("   ")
-    story.get_by_role("button", name="Decode", exact=True).click()
+    decode_button(story).click()
     alert = story.get_by_role("alert").filter(has_text="Prompt must not be empty.")
-    alert.wait_for()
-    assert story.get_by_label("Prompt").input_value() == "   "
+    expect(alert).to_be_visible()
+    expect(story.get_by_label("Prompt")).to_have_value("   ")
     assert state(story)["run"] == before
+    expect(decode_button(story)).to_be_enabled()
     story.get_by_label("Prompt").fill("fine")
     decode(story)
-    assert alert.count() == 0
+    expect(alert).to_have_count(0)
 
 
-def test_hostile_prompt_and_tokens_are_shown_as_typed_and_nothing_runs(open_page, hostile_url):
-    page = open_page(hostile_url)
-    prompt = "<script>window.hacked=1</script> ${window.hacked=1} \"'` \u202e<m><eos> {{value}}"
-    page.get_by_label("Prompt").fill(prompt)
+def test_hostile_text_from_everywhere_is_shown_as_text_and_nothing_runs(open_page, hostile_url):
+    """The prompt, a preset, the address bar, the model's name and what it answers."""
+    page = open_page(f"{hostile_url}?prompt={HOSTILE_PROMPT}&__proto__=x#{HOSTILE[1]}")
+    expect(page.locator(".sbd-model")).to_contain_text(HOSTILE[1])
+    page.get_by_role("button", name=HOSTILE[1]).click()
+    expect(page.get_by_label("Prompt")).to_have_value(HOSTILE_PROMPT)
     decode(page)
-    page.get_by_role("button", name="First pass").click()
+    go_to(page, 0)
     for _ in range(state(page)["main"]["steps"]):
         page.keyboard.press("ArrowRight")
         painted(page)
-    shown = page.get_by_label("Text decoded so far").inner_text()
+    lane = page.get_by_label("Text decoded so far")
     for text in ("<script>window.hacked=1</script>", "${window.hacked=1}", "{{value}}", "<m>"):
-        assert text in shown
-    assert "U+202E" in shown
-    assert page.locator(".sbd-prompt").inner_text() == prompt
-    assert page.get_by_label("Prompt").input_value() == prompt
+        expect(lane).to_contain_text(text)
+    expect(lane).to_contain_text("U+202E")
+    expect(page.locator(".sbd-prompt")).to_have_text(HOSTILE_PROMPT)
+    expect(page.get_by_label("Prompt")).to_have_value(HOSTILE_PROMPT)
     assert page.evaluate("window.hacked") is None
 
 
 def test_presets_fill_the_prompt_and_a_second_press_gives_another(story):
-    chip = story.get_by_role("button", name="Python")
-    seen = [story.get_by_label("Prompt").input_value()]
-    for _ in range(2):
+    chip = story.get_by_role("button", name=re.compile("^Python"))
+    box = story.get_by_label("Prompt")
+    seen = set()
+    for number in range(1, 4):
         chip.click()
-        story.wait_for_function(
-            "(old) => document.querySelector('#sbd-prompt-box textarea').value !== old",
-            arg=seen[-1],
-        )
-        seen.append(story.get_by_label("Prompt").input_value())
-    assert len(set(seen)) == 3
+        expect(chip).to_have_text(re.compile(f"{number}/"))
+        expect(chip).to_have_attribute("aria-pressed", "true")
+        seen.add(box.input_value())
+    assert len(seen) == 3
+    box.fill(box.input_value() + " Please.")
+    expect(chip).to_have_attribute("aria-pressed", "false")
+    decode(story)
+    expect(story.locator(".sbd-prompt")).to_contain_text("Please.")
+
+
+def test_one_line_says_what_to_expect_of_the_model(story):
+    expect(story.locator(".sbd-promise")).to_contain_text("any other prompt decodes")
 
 
 def test_solver_choice_shows_its_own_parameter(story):
-    assert story.get_by_label("number input for γ").is_visible()
+    expect(story.get_by_label("number input for γ")).to_be_visible()
     story.get_by_label("Solver").click()
     story.get_by_role("option", name="Confidence threshold").click()
-    story.get_by_label("number input for τ").wait_for()
-    assert not story.get_by_label("number input for γ").is_visible()
-
-
-def test_every_control_is_reached_by_tab_and_shows_its_focus(story):
-    story.get_by_role("button", name="Last pass").click()
-    painted(story)
-    wanted = story.evaluate("""() => [...document.querySelectorAll(
-        'button, input, select, textarea, [tabindex]')].filter((n) => n.offsetParent && !n.disabled
-        && n.tabIndex >= 0 && n.getBoundingClientRect().width > 0)
-        .map((n, i) => { n.dataset.stop = i; return String(i); })""")
-    story.evaluate("document.activeElement.blur()")
-    seen, invisible = set(), []
-    for _ in range(len(wanted) + 5):
-        story.keyboard.press("Tab")
-        stop, has_ring = story.evaluate("""() => {
-          const n = document.activeElement;
-          const rings = [n, n.firstElementChild, n.closest('.secondary-wrap')].filter(Boolean);
-          return [n.dataset.stop ?? null, rings.some((r) => {
-            const s = getComputedStyle(r);
-            return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1;
-          })];
-        }""")
-        seen.add(stop)
-        if stop is not None and not has_ring:
-            invisible.append(stop)
-    assert set(wanted) <= seen
-    assert [story.evaluate(f"document.querySelector('[data-stop=\"{i}\"]').outerHTML.slice(0, 120)")
-            for i in invisible] == []  # fmt: skip
+    expect(story.get_by_label("number input for τ")).to_be_visible()
+    expect(story.get_by_label("number input for γ")).to_be_hidden()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -217,31 +169,68 @@ def test_raw_posts_with_bad_values_get_the_same_one_line_answer(story):
     for wrong, message in BAD_POSTS.values():
         changes.clear()
         changes.update(wrong)
-        story.get_by_role("button", name="Decode", exact=True).click()
-        story.get_by_role("alert").filter(has_text=message).wait_for()
+        decode_button(story).click()
+        expect(story.get_by_role("alert").filter(has_text=message)).to_be_visible()
         assert state(story)["run"] == "opening"
-        story.locator("#sbd-go button.primary:enabled").wait_for()
+        expect(decode_button(story)).to_be_enabled()
 
 
-def test_pin_decodes_again_with_that_token_and_branch_keeps_what_was_there(story):
-    decode(story)
-    story.get_by_role("button", name="First pass").click()
-    story.keyboard.press("ArrowRight")
-    story.locator(".sbd-tile").nth(1).click()
-    row = story.locator(".sbd-top-row").nth(1)
-    wanted = row.locator(".sbd-top-token").inner_text()
+def choose_second_candidate(page):
+    """Hold tile 1 in the first pass that shows it and choose its second candidate."""
+    go_to(page, 1)
+    page.locator(".sbd-tile").nth(1).click()
+    row = page.locator(".sbd-top-row").nth(1)
     row.click()
-    old = state(story)["run"]
-    story.locator(".sbd-action-pin").click()
-    story.wait_for_function(
+    expect(row).to_have_attribute("aria-pressed", "true")
+    return row.locator(".sbd-top-token").inner_text()
+
+
+def is_decoded_again(page, old):
+    page.wait_for_function(
         "(old) => { const { run } = document.querySelector('.sbd-host').sbdPlayer;"
         " return run.id !== old && run.isComplete; }",
         arg=old,
     )
-    story.get_by_role("button", name="Last pass").click()
-    story.get_by_role("button", name="First pass").click()
-    story.keyboard.press("ArrowRight")
-    painted(story)
+    go_to(page, 1)
+
+
+@pytest.mark.parametrize("way", ["the button", "the key"])
+def test_pin_decodes_again_with_that_token(story, way):
+    decode(story)
+    wanted = choose_second_candidate(story)
+    old = state(story)["run"]
+    if way == "the button":
+        story.locator(".sbd-action-pin").click()
+    else:
+        story.keyboard.press("p")
+    is_decoded_again(story, old)
     pinned = story.locator(".sbd-tile").nth(1)
-    assert "is-pinned" in pinned.get_attribute("class")
-    assert pinned.locator(".sbd-tile-token").inner_text() == wanted
+    expect(pinned).to_have_class(re.compile("is-pinned"))
+    expect(pinned.locator(".sbd-tile-token")).to_have_text(wanted)
+    expect(story.locator(".sbd-tile.is-pinned")).to_have_count(1)
+
+
+def test_branch_keeps_what_was_there_and_goes_on_from_it(story):
+    decode(story)
+    wanted = choose_second_candidate(story)
+    revealed = story.locator(".sbd-tile.is-new .sbd-tile-token").all_inner_texts()
+    has_own = "is-new" in story.locator(".sbd-tile").nth(1).get_attribute("class")
+    old = state(story)["run"]
+    story.keyboard.press("b")
+    is_decoded_again(story, old)
+    pinned = story.locator(".sbd-tile.is-pinned")
+    expect(pinned).to_have_count(len(revealed) + (0 if has_own else 1))
+    expect(story.locator(".sbd-tile").nth(1).locator(".sbd-tile-token")).to_have_text(wanted)
+
+
+def test_decoding_again_at_the_dragged_gamma(story):
+    decode(story)
+    go_to(story, 1)
+    box = story.locator(".sbd-budget-track").bounding_box()
+    story.mouse.click(box["x"] + box["width"] - 2, box["y"] + 10)
+    again = story.get_by_role("button", name="Decode again at this γ")
+    expect(again).to_be_visible()
+    old = state(story)["run"]
+    again.click()
+    is_decoded_again(story, old)
+    expect(story.locator(".sbd-tile.is-new")).to_have_count(16)

@@ -1,26 +1,22 @@
 """Laws of the made-up corpus: seeded, checkable, split by composition, safe to score."""
 
 import json
-import os
 import re
-import time
 from itertools import islice
-from pathlib import Path
 from random import Random
 
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import FAMILIES, examples, family, one_liners, word_problems
+from sbd_core.training.corpus import FAMILIES, SUITES, examples, family, word_problems
 from sbd_core.training.corpus import json_extraction as extraction
 from sbd_core.training.corpus.base import Example, split_of
-from sbd_core.training.corpus.json_records import RECORDS
-from sbd_core.training.corpus.one_liners import check_each
-from sbd_core.training.corpus.word_events import SETTINGS
+from sbd_core.training.corpus.json_extraction import RECORDS
+from sbd_core.training.corpus.word_problems import SETTINGS
 from sbd_core.training.corpus.words import MEN, NAMES, THINGS, WOMEN
 
 NUM_TRAIN, NUM_TEST = 6000, 600
-BASE = ("math", "json", "code")
+BASE = ("math", "json", "code", "drill")
 CALCULATION = re.compile(r"\d+ [-+*/] \d+ = \d+")
 
 
@@ -36,11 +32,6 @@ def train() -> dict[str, list[Example]]:
 @pytest.fixture(scope="module")
 def test() -> dict[str, list[Example]]:
     return {name: drawn(2, "test", name, NUM_TEST) for name in BASE}
-
-
-def candidate_for(text: str, expected: list[object], inputs: list[object]) -> tuple[Example, str]:
-    example = Example("code", "", "", json.dumps([inputs, expected]))
-    return example, text
 
 
 def test_same_seed_gives_the_same_stream_and_another_seed_another() -> None:
@@ -97,51 +88,70 @@ def test_json_splits_by_the_set_of_fields(train, test) -> None:
     assert owners(test["json"]) == {"test"}
 
 
-def test_a_code_prompt_tells_its_pieces_and_so_its_split() -> None:
-    """With `owner` a function of the pieces alone, no composition is in both splits."""
-    random = Random(4)
-    pieces: dict[str, tuple[str, ...]] = {}
-    for _ in range(20000):
-        task = one_liners._list_task(random) or one_liners._chain_task(random)
-        assert pieces.setdefault(task.prompt, task.composition) == task.composition
-    owners = [one_liners.owner(composition) for composition in set(pieces.values())]
-    assert len(owners) >= 300
-    assert 0.04 < owners.count("test") / len(owners) < 0.12
-
-
 @pytest.mark.parametrize("name", BASE)
 def test_examples_are_short_plain_ascii(name, train, test) -> None:
     for example in train[name] + test[name]:
         assert (example.prompt + example.answer).isascii()
         assert not set("{}[]") & set(example.prompt)
-        assert len(example.prompt.split()) <= 55
-        assert len(example.answer.split()) <= 40
+        assert len(example.prompt.split()) <= 80
+        assert len(example.answer.split()) <= 60
 
 
 def test_word_lists_and_wordings_are_wide_and_unambiguous() -> None:
     assert not set(WOMEN) & set(MEN)
-    assert len(set(NAMES)) == len(NAMES) >= 150
+    assert len(set(NAMES)) == len(NAMES) >= 300
     assert len(set(THINGS)) == len(THINGS) >= 100
     operations: dict[str, str] = {}
     for setting in SETTINGS:
         for event in setting.openings + setting.events:
             for wording in event.wordings:
                 assert operations.setdefault(wording, event.operation) == event.operation
-    assert len(operations) >= 50
+    assert len(operations) >= 400
 
 
-def test_every_record_wording_has_each_field_once_and_one_per_bracket() -> None:
-    assert len(RECORDS) >= 6
+def test_every_field_of_every_record_can_be_told() -> None:
+    assert len(RECORDS) >= 18
     for record in RECORDS:
-        assert len(record.wordings) >= 4
+        assert sorted([record.anchor, *record.sentences]) == sorted(record.values)
+        for field, sentences in record.sentences.items():
+            assert len(sentences) >= 2
+            for sentence in sentences:
+                assert set(re.findall(r"\{(\w+)\}", sentence)) - {"S", "Its"} == {field}
         for wording in record.wordings:
-            assert sorted(re.findall(r"\{(\w+)\}", wording)) == sorted(record.values), wording
+            fields = re.findall(r"\{(\w+)\}", wording)
+            assert len(set(fields)) == len(fields), wording
+            assert set(fields) <= set(record.values), wording
             rest = extraction.BRACKETS.sub("", wording)
             assert "[" not in rest
             assert re.findall(r"\{(\w+)\}", rest) == [record.anchor], wording
 
 
-@pytest.mark.parametrize("name", ["math", "json"])
+def test_drills_hold_the_sums_of_word_problems_and_are_no_suite(train) -> None:
+    drilled = {c for e in drawn(3, "train", "drill", 20000) for c in CALCULATION.findall(e.answer)}
+    needed = [c for e in train["math"] for c in CALCULATION.findall(e.answer)]
+    assert sum(calculation in drilled for calculation in needed) > 0.97 * len(needed)
+    assert "drill" not in SUITES
+    assert set(SUITES) < set(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("Sort", "1, 2, 10"),
+        ("Count", "apples: 2\npears: 1"),
+        ("Work out", "7 + 8 = 15\n9 - 2 = 7"),
+    ],
+)
+def test_a_drill_is_right_only_line_by_line(prompt: str, answer: str) -> None:
+    check = FAMILIES["drill"].check
+    example = Example("drill", prompt, answer, answer)
+    assert check(example, f" {answer} \n")
+    assert not check(example, answer.replace("\n", " ") + ".")
+    assert not check(example, answer[::-1])
+    assert not check(example, "")
+
+
+@pytest.mark.parametrize("name", ["math", "json", "drill"])
 def test_the_reference_passes_and_a_changed_one_fails(name, train, test) -> None:
     check = FAMILIES[name].check
     for example in train[name][:300] + test[name][:300]:
@@ -152,17 +162,20 @@ def test_the_reference_passes_and_a_changed_one_fails(name, train, test) -> None
 
 def test_math_answers_are_right(train) -> None:
     for example in train["math"]:
-        value = None
         calculations = CALCULATION.findall(example.answer)
-        assert 1 <= len(calculations) <= 4
+        assert 1 <= len(calculations) <= 5
+        # (running value, product of groups not yet used): a product may begin anywhere.
+        states = {(None, None)}
         for calculation in calculations:
             left, operation, right, _, result = calculation.split()
-            assert value in (None, left)
             assert eval(f"{left} {operation} {right}") == int(result)
-            assert 0 <= int(result) <= 199
-            value = result
+            assert 0 <= int(result) <= 99
+            follows = {s for s in states if s[0] in (None, left) and s[1] in (None, right)}
+            begins = {(s[0], result) for s in states if operation == "*" and s[1] is None}
+            states = begins | ({(result, None)} if follows else set())
+        value = example.case
+        assert (value, None) in states
         assert example.answer.endswith(f"The answer is {value}.")
-        assert example.case == value
 
 
 def test_only_the_last_math_answer_counts() -> None:
@@ -173,12 +186,18 @@ def test_only_the_last_math_answer_counts() -> None:
 
 
 def test_json_values_are_told_or_null(train) -> None:
-    nulls = 0
+    nulls = lists = most = 0
     for example in train["json"]:
-        for value in json.loads(example.answer).values():
+        found = json.loads(example.answer)
+        most = max(most, len(found))
+        for value in found.values():
             nulls += value is None
-            assert value is None or re.search(rf"\b{value}\b", example.prompt), example
+            lists += isinstance(value, list)
+            said = extraction._said(value)
+            assert value is None or re.search(rf"\b{re.escape(said)}\b", example.prompt), example
     assert 0.05 * NUM_TRAIN < nulls < 0.4 * NUM_TRAIN
+    assert lists > 0.1 * NUM_TRAIN
+    assert most == 8
 
 
 @pytest.mark.parametrize(
@@ -199,78 +218,6 @@ def test_json_values_are_told_or_null(train) -> None:
 def test_json_is_compared_by_value(text: str, is_right: bool) -> None:
     case = '{"name": "Tara", "age": 1}'
     assert extraction.check(Example("json", "", case, case), text) is is_right
-
-
-def test_code_references_pass_and_changed_ones_fail(train, test) -> None:
-    chosen = train["code"][:40] + test["code"][:40]
-    assert all(check_each([(e, e.answer) for e in chosen]))
-    changed = [(e, e.answer.replace("return ", "return not ")) for e in chosen[:20]]
-    assert not any(check_each(changed))
-
-
-def test_a_single_piece_is_always_train() -> None:
-    assert one_liners.owner(("numbers", "even", "", "list")) == "train"
-    assert {one_liners.owner(("numbers", "even", str(i), "list")) for i in range(99)} == {
-        "train",
-        "test",
-    }
-
-
-def hostile(target: Path) -> dict[str, str]:
-    """Candidates that must fail; `target` is a file they try to leave."""
-    body = "def solve(numbers):\n    "
-    get_os = "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"
-    reach = f"{get_os}.__init__.__globals__"
-    return {
-        "loop": body + "while True: pass",
-        "catching loop": body
-        + "while True:\n        try: 1 / 0\n        except BaseException: pass",
-        "memory": body + "return [0] * 10 ** 9",
-        "big number": body + "return 9 ** 9 ** 9",
-        "open": f"open({str(target)!r}, 'w').write('x')\n{body}return sum(numbers)",
-        "import os": f"import os\nos.mkdir({str(target)!r})\n{body}return sum(numbers)",
-        "reach os": f"{reach}['mkdir']({str(target)!r})\n{body}return sum(numbers)",
-        "fork": f"{reach}['fork']()\n{body}return sum(numbers)",
-        "shell": f"{reach}['system']('touch {target}')\n{body}return sum(numbers)",
-        "exit": "raise SystemExit(0)",
-        "quiet exit": f"{reach}['_exit'](0)",
-        "kill": f"{reach}['kill'](0, 9)",
-        "exception": body + "raise ValueError(numbers)",
-        "nul": body + "return sum(numbers)\x00",
-        "surrogate": body + "return sum(numbers) # \ud800",
-        "bytes": body + "return sum(numbers) # \udcff\udcfe",
-        "prints the answer": body + "print(6, 15, sep='\\n')",
-        "prints as well": body + "print('6')\n    return sum(numbers)",
-        "equal to all": "class A(int):\n    def __eq__(self, other): return True\n"
-        + body + "return A()",
-        "right but odd": "class A(int): pass\n" + body + "return A(sum(numbers))",
-        "boolean": body + "return True",
-        "float": body + "return float(sum(numbers))",
-        "no function": "6",
-        "empty": "",
-        "long": body + "return sum(numbers)" + " " * 5000,
-        "nested": body + "return " + "(" * 1900 + "1" + ")" * 1900,
-    }  # fmt: skip
-
-
-def test_hostile_code_fails_quickly_and_leaves_nothing(tmp_path: Path) -> None:
-    os.chmod(tmp_path, 0o777)
-    target = tmp_path / "left"
-    candidates = hostile(target)
-    started = time.monotonic()
-    jobs = [candidate_for(text, [6, 15], [[1, 2, 3], [7, 8]]) for text in candidates.values()]
-    verdicts = check_each(jobs)
-    assert [name for name, passed in zip(candidates, verdicts, strict=True) if passed] == []
-    assert time.monotonic() - started < 15
-    assert not target.exists()
-
-
-def test_honest_code_of_another_shape_passes() -> None:
-    text = (
-        "import math\ndef solve(numbers):\n    total = 0\n    for n in numbers:\n"
-        "        total += n\n    numbers.clear()\n    return total"
-    )
-    assert one_liners.check(*candidate_for(text, [6, 15], [[1, 2, 3], [7, 8]]))
 
 
 def test_generating_depends_on_the_given_generator_only() -> None:

@@ -8,6 +8,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from sbd_core.errors import ArgumentError
 from sbd_core.masks import (
+    TrainingLayout,
     decoding_mask,
     decoding_may_attend,
     dense,
@@ -77,12 +78,70 @@ def slow_training_mask(num_tokens, block_size, first_noisy, phase) -> torch.Tens
     return mask
 
 
+def layout(num_tokens, block_size, first_noisy=0, phase=0) -> TrainingLayout:
+    """One row [x ; x_hat], x_hat the copy of x from first_noisy on, its first block shorter."""
+    position = torch.tensor([*range(num_tokens), *range(first_noisy, num_tokens)])
+    block = torch.div(position - first_noisy + phase, block_size, rounding_mode="floor")
+    return TrainingLayout(
+        document=torch.zeros_like(position)[None],
+        position=position[None],
+        block=torch.where(position < first_noisy, -1, block)[None],
+        is_noisy=(torch.arange(len(position)) >= num_tokens)[None],
+    )
+
+
+def side_by_side(layouts: list[TrainingLayout], num_padding: int) -> TrainingLayout:
+    """Several texts in one row, in the order given, then padding."""
+    end = torch.full((1, num_padding), -1)
+
+    def joined(name: str, last: torch.Tensor) -> torch.Tensor:
+        return torch.cat([*(getattr(item, name) for item in layouts), last], dim=1)
+
+    numbers = torch.cat([torch.full_like(t.document, n) for n, t in enumerate(layouts)], dim=1)
+    return TrainingLayout(
+        document=torch.cat([numbers, end], dim=1),
+        position=joined("position", torch.zeros_like(end)),
+        block=joined("block", end),
+        is_noisy=joined("is_noisy", end > 0),
+    )
+
+
+def test_texts_of_one_row_see_themselves_only_and_padding_sees_padding() -> None:
+    parts = [layout(9, 4, 3, 1), layout(5, 2), layout(7, 16, 6)]
+    row = side_by_side(parts, 4)
+    size = row.document.shape[1]
+    found = dense(training_may_attend(row), size, size)[0]
+    expected = torch.zeros(size, size, dtype=torch.bool)
+    start = 0
+    for part in parts:
+        length = part.document.shape[1]
+        alone = dense(training_may_attend(part), length, length)[0]
+        expected[start : start + length, start : start + length] = alone
+        start += length
+    assert torch.equal(found[:start], expected[:start])
+    assert found[start:, start:].any(dim=1).all(), "a query that sees nothing becomes NaN"
+    assert not found[start:, :start].any()
+
+
+def test_rows_of_one_batch_have_masks_of_their_own() -> None:
+    first, second = layout(8, 4, 2, 1), layout(8, 2, 2)
+    fields = ("document", "position", "block", "is_noisy")
+    pair = {n: torch.cat([getattr(first, n), getattr(second, n)]) for n in fields}
+    rule = training_may_attend(TrainingLayout(**pair))
+    both = dense(rule, 14, 14, 2)
+    for row, alone in enumerate((first, second)):
+        expected = dense(training_may_attend(alone), 14, 14)[0]
+        assert torch.equal(both[row], expected)
+        block_mask = flex(rule, 14, 14, 2)
+        assert torch.equal(of_block_mask(block_mask, 14, 14, row), expected)
+
+
 @pytest.mark.parametrize(("num_tokens", "block_size", "first_noisy", "phase"), TRAINING_FORMS)
 def test_training_predicate_is_the_four_rules(num_tokens, block_size, first_noisy, phase) -> None:
-    rule = training_may_attend(num_tokens, block_size, first_noisy=first_noisy, phase=phase)
+    rule = training_may_attend(layout(num_tokens, block_size, first_noisy, phase))
     size = 2 * num_tokens - first_noisy
     expected = slow_training_mask(num_tokens, block_size, first_noisy, phase)
-    assert torch.equal(dense(rule, size, size), expected)
+    assert torch.equal(dense(rule, size, size)[0], expected)
     if first_noisy == phase == 0:
         assert torch.equal(training_mask(num_tokens, block_size), expected)
 
@@ -118,33 +177,33 @@ def materialised(may_attend, num_queries, num_keys) -> torch.Tensor:
     from torch.nn.attention.flex_attention import create_mask
 
     mask = create_mask(
-        lambda b, h, q, k: may_attend(q, k), 1, 1, num_queries, num_keys, device="cpu"
+        lambda b, h, q, k: may_attend(b, q, k), 1, 1, num_queries, num_keys, device="cpu"
     )
     return mask[0, 0]
 
 
-def of_block_mask(block_mask, num_queries, num_keys) -> torch.Tensor:
+def of_block_mask(block_mask, num_queries, num_keys, row=0) -> torch.Tensor:
     """A BlockMask asked cell by cell: its blocks AND its predicate."""
     query, key = torch.arange(num_queries)[:, None], torch.arange(num_keys)[None, :]
-    zero = torch.zeros((), dtype=torch.long)
+    head = torch.zeros((), dtype=torch.long)
     height, width = block_mask.BLOCK_SIZE
-    blocks = block_mask.to_dense()[0, 0].bool()[query // height, key // width]
-    return blocks & block_mask.mask_mod(zero, zero, query, key)
+    blocks = block_mask.to_dense()[row, 0].bool()[query // height, key // width]
+    return blocks & block_mask.mask_mod(torch.tensor(row), head, query, key)
 
 
 @pytest.mark.parametrize(
     ("rule", "num_queries", "num_keys"),
     [
-        (training_may_attend(8, 4), 16, 16),
-        (training_may_attend(150, 16), 300, 300),
-        (training_may_attend(170, 7, first_noisy=60, phase=3), 280, 280),
+        (training_may_attend(layout(8, 4)), 16, 16),
+        (training_may_attend(layout(150, 16)), 300, 300),
+        (training_may_attend(layout(170, 7, first_noisy=60, phase=3)), 280, 280),
         (decoding_may_attend(5, 4), 8, 13),
         (decoding_may_attend(300, 16), 32, 332),
         (decoding_may_attend(0, 9), 9, 9),
     ],
 )
 def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
-    expected = dense(rule, num_queries, num_keys)
+    expected = dense(rule, num_queries, num_keys)[0]
     assert torch.equal(materialised(rule, num_queries, num_keys), expected)
     block_mask = flex(rule, num_queries, num_keys)
     assert torch.equal(of_block_mask(block_mask, num_queries, num_keys), expected)
@@ -153,7 +212,7 @@ def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
 def test_flex_attention_gives_what_dense_attention_gives() -> None:
     from torch.nn.attention.flex_attention import flex_attention
 
-    rule = training_may_attend(80, 5, first_noisy=20, phase=2)
+    rule = training_may_attend(layout(80, 5, first_noisy=20, phase=2))
     size = 140
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, 2, size, 16, generator=generator) for _ in range(3))

@@ -1,6 +1,14 @@
 """The training loop: its data, and that a run killed anywhere resumes exactly."""
 
 import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +21,7 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.errors import TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import new_model, replace_folder
-from sbd_core.training.data import BATCHES_PER_CHUNK, Data
+from sbd_core.training.data import Data
 from sbd_core.training.recipe import Recipe
 
 TINY = Recipe(
@@ -23,6 +31,7 @@ TINY = Recipe(
     batch_size=2,
     learning_rate=0.01,
     warmup_steps=2,
+    decay_steps=2,
     optimizer="muon",
     vocabulary_size=300,
     tokenizer_examples=20,
@@ -69,10 +78,16 @@ def whole(tmp_path_factory) -> Path:
     return out
 
 
-def losses(out: Path) -> list[float]:
+def all_losses(out: Path) -> list[float]:
     lines = (loop.state_folder(out) / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == list(range(1, 7))
+    assert [json.loads(line)["step"] for line in lines] == list(range(1, len(lines) + 1))
     return [json.loads(line)["loss"] for line in lines]
+
+
+def losses(out: Path) -> list[float]:
+    found = all_losses(out)
+    assert len(found) == 6
+    return found
 
 
 @pytest.mark.parametrize("optimizer", ["muon", "adamw"])
@@ -109,19 +124,20 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
     assert same(load_file(out / "model.safetensors"), load_file(whole / "model.safetensors"))
 
 
-def test_ctrl_c_saves_and_returns(whole, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch, number) -> None:
     out = tmp_path / "model"
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         update, count = loop._Run._update, iter(range(99))
-        patch.setattr(
-            loop._Run, "_update", lambda *a: update(*a) if next(count) < 2 else interrupted()
-        )
+
+        def interrupted(*arguments: object) -> None:
+            if next(count) == 2:
+                os.kill(os.getpid(), number)
+            update(*arguments)
+
+        patch.setattr(loop._Run, "_update", interrupted)
         loop.train(TINY, None, out)
-    assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 2
+    assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 3
     loop.train(TINY, None, out)
     assert same(weights(out), weights(whole))
 
@@ -131,6 +147,19 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     with pytest.raises(TrainingError, match="another recipe"):
         loop.train(replace(TINY, seed=1), None, whole)
     assert same(before, weights(whole))
+
+
+def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(replace(TINY, steps=8, decay_steps=4), None, out, save_every=1)
+    loop.train(TINY, None, out)
+    assert same(weights(out), weights(whole))
+    for other in (replace(TINY, steps=9), replace(TINY, steps=4), replace(TINY, warmup_steps=1)):
+        with pytest.raises(TrainingError, match="another recipe"):
+            loop.train(other, None, out)
 
 
 STATE_FILES = ["progress.json", "optimizers.pt", "model/config.json", "model/model.safetensors"]
@@ -177,6 +206,77 @@ def test_a_model_folder_that_lacks_a_weight_is_not_filled_with_chance(whole, tmp
         loop.train(TINY, init, tmp_path / "out")
 
 
+@contextmanager
+def files_of_at_most(num_bytes: int) -> Iterator[None]:
+    """Writing more fails, as it does on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("num_bytes", [5_000, 20_000, 60_000])
+def test_a_disk_that_fills_leaves_the_last_good_state(
+    whole, tmp_path, monkeypatch, num_bytes
+) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(TINY, None, out, save_every=3)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    with files_of_at_most(num_bytes), pytest.raises(TrainingError, match="cannot be written"):
+        loop.train(TINY, None, out)
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+    loop.train(TINY, None, out)
+    assert same(weights(out), weights(whole))
+
+
+def command(recipe: Recipe, folder: Path) -> list[str]:
+    """The command line that trains `recipe` into folder/model."""
+    file = folder / "recipe.json"
+    file.write_text(json.dumps(recipe.to_data()))
+    options = {"--stage": recipe.stage, "--recipe": file, "--out": folder / "model"}
+    words = [str(word) for pair in options.items() for word in pair]
+    return ["-m", "sbd_core", "train", *words, "--save-every", "1"]
+
+
+def test_a_process_killed_at_any_moment_resumes_to_the_same_weights(tmp_path) -> None:
+    recipe = replace(TINY, steps=60)
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for folder in (whole, killed):
+        folder.mkdir()
+    loop.train(recipe, None, whole / "model", save_every=60)
+    progress = loop.state_folder(killed / "model") / "progress.json"
+    process = subprocess.Popen(
+        [sys.executable, *command(recipe, killed)], stderr=subprocess.DEVNULL
+    )
+    while not progress.exists() and process.poll() is None:
+        time.sleep(0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert 1 <= json.loads(progress.read_text())["step"] < 60
+    loop.train(recipe, None, killed / "model", save_every=60)
+    assert same(weights(killed / "model"), weights(whole / "model"))
+
+
+def test_two_processes_take_the_steps_of_one(tmp_path) -> None:
+    recipe = replace(TINY, steps=2, batch_size=8, optimizer="adamw")
+    loop.train(recipe, None, tmp_path / "alone")
+    both = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    environment = {**os.environ, "ACCELERATE_USE_CPU": "true"}
+    words = [sys.executable, *both, *command(recipe, tmp_path)]
+    subprocess.run(words, env=environment, check=True, capture_output=True, timeout=240)
+    assert all_losses(tmp_path / "alone") == pytest.approx(all_losses(tmp_path / "model"), rel=1e-5)
+    expected = weights(tmp_path / "alone")
+    for name, found in weights(tmp_path / "model").items():
+        torch.testing.assert_close(found, expected[name], atol=1e-4, rtol=1e-3)
+
+
 def copy_into(source: Path, target: Path) -> None:
     for file in source.rglob("*"):
         if file.is_file():
@@ -200,30 +300,32 @@ def test_training_lowers_the_loss(whole) -> None:
 def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -> None:
     base, out = tmp_path / "base", tmp_path / "sbd"
     loop.train(replace(TINY, stage="ntp", steps=2), None, base)
-    assert sbd_core.load(base, device="cpu").block_range is None
+    loop.train(replace(TINY, stage="baseline", steps=2), base, tmp_path / "baseline")
+    for folder in (base, tmp_path / "baseline"):
+        assert sbd_core.load(folder, device="cpu").block_range is None
     loop.train(replace(TINY, steps=2), base, out)
     assert sbd_core.load(out, device="cpu").block_range == (2, 16)
 
 
-def test_the_batch_of_a_step_depends_on_recipe_and_step_alone() -> None:
+def test_the_texts_of_a_step_depend_on_recipe_and_step_alone() -> None:
     _, tokenizer = new_model(TINY)
-    in_order = Data(TINY, tokenizer)
-    batches = [in_order.batch(step) for step in range(BATCHES_PER_CHUNK + 2)]
-    for step in (BATCHES_PER_CHUNK + 1, 0, 3):
-        again = Data(TINY, tokenizer).batch(step)
-        assert torch.equal(again.token_ids, batches[step].token_ids)
-        assert torch.equal(again.is_real, batches[step].is_real)
-    other = Data(replace(TINY, seed=1), tokenizer).batch(0)
-    assert not torch.equal(batches[0].token_ids, other.token_ids)
+    in_order = [Data(TINY, tokenizer).pairs(step) for step in range(4)]
+    for step in (3, 0, 2):
+        assert Data(TINY, tokenizer).pairs(step) == in_order[step]
+        assert Data(replace(TINY, stage="ntp"), tokenizer).pairs(step) == in_order[step]
+    assert in_order[0] != in_order[1]
+    assert Data(replace(TINY, seed=1), tokenizer).pairs(0) != in_order[0]
 
 
-def test_a_batch_is_the_chat_turn_and_ends_in_eos(whole) -> None:
+def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(whole) -> None:
     model = sbd_core.load(whole, device="cpu")
-    batch = Data(TINY, model.tokenizer).batch(0)
     user, assistant, end = model.tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
-    for ids, is_real in zip(batch.token_ids, batch.is_real, strict=True):
-        row = ids[is_real].tolist()
-        assert (row[0], row[-1]) == (user, end)
-        assert int(ids[batch.answer_start - 1]) == assistant
-        prompt = model.tokenizer.decode(row[1 : row.index(assistant)])
-        assert list(model.encode(prompt, False)) == row[: row.index(assistant) + 1]
+    for prompt, answer in Data(replace(TINY, batch_size=50), model.tokenizer).pairs(0):
+        assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
+        assert list(model.encode(model.tokenizer.decode(prompt[1:-1]), False)) == prompt
+        assert len(prompt) + 2 * len(answer) + TINY.max_block_size - 1 <= TINY.row_tokens
+
+
+def test_rows_no_example_fits_are_an_error_not_an_endless_search() -> None:
+    with pytest.raises(TrainingError, match="row_tokens"):
+        Data(replace(TINY, row_tokens=20), new_model(TINY)[1]).pairs(0)

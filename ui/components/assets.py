@@ -5,10 +5,14 @@ from pathlib import Path
 ASSETS = Path(__file__).parents[2] / "assets"
 
 PLAYER_SCRIPTS = (
-    "dom", "scale", "history", "rules", "numbers", "text", "tiles", "budget", "staircase",
-    "transport", "alternatives", "inspector", "player",
+    "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "text", "lane",
+    "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help",
+    "alternatives", "inspector", "actions", "player",
 )  # fmt: skip
-STYLES = tuple(ASSETS / "css" / f"{name}.css" for name in ("player", "budget", "replay", "page"))
+STYLES = tuple(
+    ASSETS / "css" / f"{name}.css"
+    for name in ("player", "budget", "replay", "help", "lecture", "page")
+)
 
 
 def markup(name: str) -> str:

@@ -8,7 +8,7 @@ import gradio as gr
 from sbd_core.models.base import SetBlockModel
 from ui import recorded
 from ui.components.notice import notice
-from ui.components.presets import presets
+from ui.components.presets import preset_bar, presets
 from ui.session import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 
 SOLVERS = [
@@ -26,6 +26,7 @@ STRATEGIES = [("Set Block Decoding", "sbd"), ("Verify: draft and check, lossless
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
+PROMPT_ID = "sbd-prompt-box"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +41,26 @@ class Controls:
 
 def build(model: SetBlockModel) -> Controls:
     """Everything in the form, inside the layout that is open now."""
-    with gr.Row(elem_id="sbd-presets"):
-        chips = [gr.Button(item.label, size="sm", min_width=0) for item in presets()]
+    preset_bar(model, PROMPT_ID)
     prompt = gr.Textbox(
         recorded.opening_prompt() or presets()[0].prompts[0],
         label="Prompt",
         lines=5,
-        max_lines=9,
+        max_lines=6,
         max_length=MAX_PROMPT_CHARACTERS,
-        elem_id="sbd-prompt-box",
+        elem_id=PROMPT_ID,
     )
     fields: dict[str, gr.components.Component] = {"prompt": prompt, **_solver_fields(model)}
     fields |= _size_fields(model)
     with gr.Row(elem_id="sbd-go"):
         decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
         stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)
-    for chip, item in zip(chips, presets(), strict=True):
-        chip.click(fn=None, js=item.next_prompt_script, inputs=prompt, outputs=prompt)
     return Controls(fields, decode, stop, notice())
 
 
 def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
     strategies = STRATEGIES if model.mask_token_id is not None else PLAIN_STRATEGIES
-    gamma_hint = "joint uncertainty one pass may take on, nats"
+    gamma_hint = "uncertainty a pass may take on, nats"
     return {
         "strategy": gr.Dropdown(strategies, value=strategies[0][1], label="Strategy"),
         "solver": gr.Dropdown(SOLVERS, value=SOLVERS[0][1], label="Solver"),

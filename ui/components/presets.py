@@ -1,10 +1,20 @@
-"""Prompts to start from, a button for each kind of text; pressing again gives another one."""
+"""Prompts to start from, a button for each kind of text; pressing again gives another one.
+
+Also one friendly line on what the model can do, and the visitor's own text kept over a reload.
+"""
 
 import json
 from dataclasses import dataclass
 from functools import cache
 
-from ui.components.assets import ASSETS
+import gradio as gr
+
+from sbd_core.models.base import SetBlockModel
+from ui.components.assets import ASSETS, markup, scripts
+from ui.view_model import wire_json
+
+PRESETS = ASSETS / "presets.json"
+BUNDLED_MODEL = "sbd-nano"
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,17 +24,32 @@ class Preset:
     label: str
     prompts: tuple[str, ...]
 
-    @property
-    def next_prompt_script(self) -> str:
-        """JavaScript: the prompt after the one shown, the first if another text is shown."""
-        prompts = json.dumps(self.prompts).replace("<", "\\u003c")
-        return f"(shown) => {{ const all = {prompts};" + (
-            " return all[(all.indexOf(shown) + 1) % all.length]; }"
-        )
-
 
 @cache
 def presets() -> tuple[Preset, ...]:
     """All presets, in the order of the page."""
-    data = json.loads((ASSETS / "presets.json").read_text(encoding="utf-8"))
-    return tuple(Preset(item["label"], tuple(item["prompts"])) for item in data)
+    rows = json.loads(PRESETS.read_text(encoding="utf-8"))
+    return tuple(Preset(row["label"], tuple(row["prompts"])) for row in rows)
+
+
+def preset_bar(model: SetBlockModel, prompt_id: str) -> gr.HTML:
+    """The buttons and the line; they write into the text box with the element id `prompt_id`."""
+    rows = [{"label": item.label, "prompts": item.prompts} for item in presets()]
+    value = wire_json({"presets": rows, "line": promise(model.name), "prompt": prompt_id})
+    return gr.HTML(
+        value,
+        html_template=markup("presets"),
+        js_on_load=scripts("dom", "presets"),
+        apply_default_css=False,
+        elem_id="sbd-presets",
+    )
+
+
+def promise(model_name: str) -> str:
+    """What to expect of the model, in one line."""
+    if model_name == BUNDLED_MODEL:
+        return (
+            "A tiny model that has read only these kinds of text, and gets some wrong. "
+            "Any other prompt decodes too, mostly into nonsense."
+        )
+    return "Examples to start from; any other prompt decodes too."

@@ -7,14 +7,27 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import json_extraction, one_liners, word_problems
+from sbd_core.training.corpus import (
+    drills,
+    functions,
+    infill,
+    json_extraction,
+    stories,
+    sudoku,
+    word_problems,
+)
 from sbd_core.training.corpus.base import SPLITS, Example, Family, Split
 
 FAMILIES: dict[str, Family] = {
     "math": word_problems.FAMILY,
     "json": json_extraction.FAMILY,
-    "code": one_liners.FAMILY,
+    "code": functions.FAMILY,
+    "sudoku": sudoku.FAMILY,
+    "story": stories.FAMILY,
+    "infill": infill.FAMILY,
+    "drill": drills.FAMILY,
 }
+SUITES: tuple[str, ...] = tuple(name for name, item in FAMILIES.items() if item.is_suite)
 
 
 def family(name: str) -> Family:

@@ -37,9 +37,11 @@ class Family:
     """Draws from the given generator only; two splits never share a composition or prompt."""
     check: Callable[[Example, str], bool]
     """True when the text answers the example; never raises, whatever the text."""
+    is_suite: bool = True
+    """Whether it is measured and shown; else it is only trained on."""
 
 
-def split_of(composition: str) -> Split:
-    """The split that owns `composition`: about TEST_PERCENT % of all keys are test."""
+def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
+    """The split that owns `composition`: about `test_percent` % of all keys are test."""
     digest = hashlib.blake2b(composition.encode(), digest_size=8).digest()
-    return "test" if int.from_bytes(digest, "big") % 100 < TEST_PERCENT else "train"
+    return "test" if int.from_bytes(digest, "big") % 100 < test_percent else "train"

@@ -1,13 +1,24 @@
-"""The kinds of records facts are told about, and their wordings. Data only.
+"""What a record is, and the records about people and animals. Data only.
 
 A wording is text with `{field}` slots. A part in square brackets holds one field and is told
 only when the field is; a slot outside brackets is the record's anchor, which is always told.
+A sentence tells one field; {S} and {Its} are the pronoun and possessive of what it is about.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sbd_core.training.corpus import words
+
+Value = str | int | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A field whose value is a list of 2 or more of `choices`."""
+
+    choices: Sequence[str]
+    most: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,257 +27,151 @@ class Record:
 
     anchor: str
     """The field that is told in every wording."""
-    values: Mapping[str, Sequence[str | int]]
+    is_person: bool
+    values: Mapping[str, Sequence[str | int] | Several]
     wordings: tuple[str, ...]
+    """Beginnings; what they do not tell follows as sentences."""
+    sentences: Mapping[str, tuple[str, ...]]
+    """For every field but the anchor."""
 
 
-TITLES = tuple(f"The {a} {n}" for a in words.ADJECTIVES for n in words.NOUNS)
+FULL_NAMES = tuple(f"{name} {words.SURNAMES[i % 36]}" for i, name in enumerate(words.NAMES))
+PHONES = tuple(f"555-{number:04d}" for number in range(103, 9990, 37))
+EMAILS = tuple(f"{name.lower()}@mail.com" for name in words.NAMES)
 TIMES = tuple(f"{hour}:{minute}" for hour in range(6, 23) for minute in ("00", "15", "30", "45"))
-FLIGHTS = tuple(f"{letter}{number}" for letter in "ABCDEFGH" for number in range(100, 1000, 7))
 
 PERSON = Record(
     "name",
+    True,
     {
-        "name": words.NAMES,
-        "age": range(18, 90),
-        "job": words.JOBS,
-        "city": words.CITIES,
-        "pet": words.PETS,
-        "hobby": words.TOPICS,
-        "color": words.COLORS,
+        "name": words.NAMES, "age": range(18, 90), "job": words.JOBS, "city": words.CITIES,
+        "pet": words.PETS, "hobby": words.TOPICS, "color": words.COLORS,
+        "languages": Several(words.LANGUAGES), "children": Several(words.NAMES),
     },
     (
-        (
-            "{name}[, {age},][ is a {job}][ from {city}][ with a {pet}][ who likes {hobby}]"
-            "[ and the color {color}]."
-        ),
-        (
-            "{name} lives[ in {city}][ with a {pet}].[ Age: {age}.][ Job: {job}.][ Hobby: {hobby}.]"
-            "[ Favorite color: {color}.]"
-        ),
-        (
-            "[Our {job} from work is ]{name}[, age {age}].[ Home is {city}.][ The pet is a {pet}.]"
-            "[ The hobby is {hobby}.][ The best color is {color}.]"
-        ),
-        (
-            "[At {age}, ]{name} works[ as a {job}][ in {city}].[ {hobby} is fun.][ A {pet} is at home.]"
-            "[ The door is {color}.]"
-        ),
-        (
-            "Meet {name}[, a {job}][ aged {age}][ living in {city}].[ Owns a {pet}.][ Loves {hobby}.]"
-            "[ Wears {color}.]"
-        ),
+        "{name}[, {age},][ is a {job}][ from {city}][ with a {pet}][ who likes {hobby}].",
+        "{name} lives[ in {city}][ with a {pet}].",
+        "[Our {job} from work is ]{name}[, age {age}].",
+        "[At {age}, ]{name} works[ as a {job}][ in {city}].",
+        "Meet {name}[, a {job}][ aged {age}][ living in {city}].",
+        "{name} is[ {age} years old and works] in town[ as a {job}].",
+        "This is {name}[, a {age} year old][ {job}].",
+        "My friend is called {name}.",
     ),
-)
-ORDER = Record(
-    "item",
     {
-        "item": words.THINGS,
-        "quantity": range(2, 60),
-        "price": range(3, 99),
-        "customer": words.NAMES,
-        "city": words.CITIES,
-        "day": words.DAYS,
-        "color": words.COLORS,
+        "age": ("{S} is {age} years old.", "{S} is {age}.", "{Its} age is {age}."),
+        "job": ("{S} works as a {job}.", "{S} is a {job}.", "{Its} job is {job}."),
+        "city": ("{S} lives in {city}.", "{S} is from {city}.", "{Its} home is in {city}."),
+        "pet": ("{S} has a {pet}.", "{S} owns a {pet}.", "{Its} pet is a {pet}."),
+        "hobby": ("{S} likes {hobby}.", "{Its} hobby is {hobby}.", "{S} enjoys {hobby}."),
+        "color": ("{Its} favorite color is {color}.", "{S} likes the color {color}.", "{S} wears {color}."),
+        "languages": ("{S} speaks {languages}.", "{Its} languages are {languages}."),
+        "children": ("{Its} children are {children}.", "{S} has the children {children}."),
+    },
+)  # fmt: skip
+CONTACT = Record(
+    "name",
+    True,
+    {
+        "name": FULL_NAMES, "phone": PHONES, "email": EMAILS, "city": words.CITIES,
+        "company": words.BRANDS, "job": words.JOBS, "age": range(18, 90), "birthday": words.MONTHS,
+        "country": words.COUNTRIES,
     },
     (
-        (
-            "[{customer} ordered ][{quantity} ][{color} ]{item}[ for {price} dollars]"
-            "[, to be sent to {city}][ on {day}]."
-        ),
-        (
-            "New order:[ {quantity}][ {color}] {item}[ at {price} dollars][ for {customer}][ in {city}]"
-            "[, due {day}]."
-        ),
-        (
-            "[On {day} ]we ship[ {quantity}] {item}[ in {color}][ to {customer}][ in {city}]."
-            "[ The bill is {price} dollars.]"
-        ),
-        (
-            "The {item}[ in {color}][ go to {city}].[ Buyer: {customer}.][ Count: {quantity}.]"
-            "[ Cost: {price} dollars.][ Arrives {day}.]"
-        ),
+        "{name} works[ at {company}][ as a {job}][ in {city}].",
+        "Contact {name}[ at {phone}][ or {email}].",
+        "You can reach {name}[ by phone at {phone}].",
+        "Call {name}[ on {phone}].",
+        "New customer: {name}[, {age} years old][, from {city}].",
+        "Hello, my name is {name}.",
     ),
-)
-BOOK = Record(
-    "title",
     {
-        "title": TITLES,
-        "author": words.NAMES,
-        "year": range(1900, 2024),
-        "pages": range(60, 600, 10),
-        "topic": words.TOPICS,
-        "price": range(5, 60),
-        "city": words.CITIES,
+        "phone": ("The phone number is {phone}.", "Phone {phone}.", "{Its} number is {phone}."),
+        "email": ("{Its} email is {email}.", "Write to {email}.", "Mail goes to {email}."),
+        "city": ("{S} lives in {city}.", "The city is {city}."),
+        "company": ("{S} works for {company}.", "{Its} company is {company}."),
+        "job": ("{S} is a {job}.", "{Its} job is {job}."),
+        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
+        "birthday": ("{Its} birthday is in {birthday}.", "{S} was born in {birthday}."),
+        "country": ("{S} comes from {country}.", "{Its} country is {country}."),
+    },
+)  # fmt: skip
+STUDENT = Record(
+    "student",
+    True,
+    {
+        "student": words.NAMES, "school": words.TEAMS, "grade": range(1, 13), "age": range(6, 20),
+        "subjects": Several(words.SUBJECTS, 4), "teacher": words.SURNAMES, "city": words.CITIES,
+        "instrument": words.INSTRUMENTS, "friends": Several(words.NAMES),
     },
     (
-        (
-            '"{title}"[ by {author}][ from {year}][ has {pages} pages][ about {topic}]'
-            "[ and costs {price} dollars].[ It was printed in {city}.]"
-        ),
-        (
-            '[{author} wrote ]"{title}"[ in {year}][ in {city}].[ It covers {topic}.][ Pages: {pages}.]'
-            "[ Price: {price} dollars.]"
-        ),
-        (
-            '[In {year} ]came "{title}"[, a {topic} book][ of {pages} pages][ by {author}]'
-            "[ for {price} dollars][, printed in {city}]."
-        ),
-        (
-            'On sale: "{title}"[ ({year})][, {price} dollars].[ Author: {author}.][ Topic: {topic}.]'
-            "[ Length: {pages} pages.][ Printed: {city}.]"
-        ),
+        "{student}[ is in grade {grade}][ at the {school} school][ in {city}].",
+        "The student {student}[, age {age},] is doing well.",
+        "Our student {student}[ learns {subjects}].",
+        "{student} goes to school[ in {city}].",
+        "Report for {student}[, grade {grade}][, {age} years old].",
     ),
-)
-EVENT = Record(
-    "event",
     {
-        "event": words.EVENTS,
-        "day": words.DAYS,
-        "time": TIMES,
-        "place": words.VENUES,
-        "city": words.CITIES,
-        "guests": range(10, 300, 5),
-        "host": words.NAMES,
+        "school": ("{Its} school is called {school}.", "{S} goes to the {school} school."),
+        "grade": ("{S} is in grade {grade}.", "{Its} grade is {grade}."),
+        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
+        "subjects": ("{S} studies {subjects}.", "{Its} subjects are {subjects}.", "{S} takes {subjects}."),
+        "teacher": ("{Its} teacher is {teacher}.", "{teacher} teaches the class."),
+        "city": ("{S} lives in {city}.", "The school is in {city}."),
+        "instrument": ("{S} plays the {instrument}.", "{Its} instrument is the {instrument}."),
+        "friends": ("{Its} friends are {friends}.", "{S} sits with {friends}."),
     },
-    (
-        (
-            "The {event}[ at the {place}][ in {city}] starts[ on {day}][ at {time}].[ Host: {host}.]"
-            "[ Guests: {guests}.]"
-        ),
-        (
-            "[{host} asks you to come ]to a {event}[ for {guests} guests][ in {city}][ this {day}]"
-            "[ from {time}][ at the {place}]."
-        ),
-        (
-            "[On {day} ][at {time} ]there is a {event}[ in the {place}][ in {city}]"
-            "[ for {guests} guests][ led by {host}]."
-        ),
-        (
-            "Join our {event}[ hosted by {host}].[ Where: {place}.][ City: {city}.][ Day: {day}.]"
-            "[ Time: {time}.][ Seats: {guests}.]"
-        ),
-    ),
-)
-FLIGHT = Record(
-    "flight",
-    {
-        "flight": FLIGHTS,
-        "origin": words.CITIES,
-        "destination": words.CITIES,
-        "day": words.DAYS,
-        "time": TIMES,
-        "gate": range(1, 60),
-        "airline": words.AIRLINES,
-    },
-    (
-        (
-            "[{airline} ]flight {flight} leaves[ {origin}][ for {destination}][ on {day}]"
-            "[ at {time}][ from gate {gate}]."
-        ),
-        (
-            "{flight}[ to {destination}][ from {origin}] departs[ {day}][ {time}][, gate {gate}]."
-            "[ Airline: {airline}.]"
-        ),
-        (
-            "[On {day} ]board {flight}[ of {airline}][ at gate {gate}][ by {time}][, from {origin}]"
-            "[ to {destination}]."
-        ),
-        (
-            "Flight {flight}:[ {origin} is the start.][ It lands in {destination}.][ Gate {gate}.]"
-            "[ Takeoff at {time}.][ Day: {day}.][ Run by {airline}.]"
-        ),
-    ),
-)
-RECIPE = Record(
-    "dish",
-    {
-        "dish": words.FOODS,
-        "minutes": range(5, 120, 5),
-        "servings": range(1, 13),
-        "main": words.INGREDIENTS,
-        "extra": words.INGREDIENTS,
-        "cook": words.NAMES,
-        "day": words.DAYS,
-    },
-    (
-        (
-            "[{cook} makes ]{dish}[ with {main}][ and a little {extra}][ in {minutes} minutes]"
-            "[ for {servings} people][ every {day}]."
-        ),
-        (
-            "Cook the {dish}[ for {minutes} minutes].[ Main: {main}.][ Extra: {extra}.]"
-            "[ Serves {servings}.][ Chef: {cook}.][ Best on {day}.]"
-        ),
-        (
-            "[On {day}, ]our {dish}[ of {main}][ topped with {extra}] is ready[ in {minutes} minutes]."
-            "[ Serves {servings}.][ Recipe by {cook}.]"
-        ),
-        (
-            "This {dish}[ feeds {servings}][ and takes {minutes} minutes].[ It is mostly {main}.]"
-            "[ Add some {extra}.][ Thanks to {cook}.][ Made on {day}.]"
-        ),
-    ),
-)
-HOUSE = Record(
-    "city",
-    {
-        "city": words.CITIES,
-        "rooms": range(1, 12),
-        "rent": range(300, 3000, 50),
-        "floor": range(1, 21),
-        "color": words.COLORS,
-        "owner": words.NAMES,
-        "month": words.MONTHS,
-    },
-    (
-        (
-            "[A {color} ]home in {city}[ with {rooms} rooms][ on floor {floor}]"
-            "[ for {rent} dollars a month][ from {month}].[ Owner: {owner}.]"
-        ),
-        (
-            "[{owner} rents out ]a flat in {city}[, floor {floor}][, {rooms} rooms][, {rent} dollars]"
-            "[, free in {month}].[ The walls are {color}.]"
-        ),
-        (
-            "To let in {city}:[ {rooms} rooms.][ Rent {rent} dollars.][ Floor {floor}.][ Call {owner}.]"
-            "[ Ready in {month}.][ Painted {color}.]"
-        ),
-        (
-            "[From {month}, ]{city} has a flat[ owned by {owner}][ with {color} doors]"
-            "[ and {rooms} rooms][ at {rent} dollars][ on level {floor}]."
-        ),
-    ),
-)
+)  # fmt: skip
 PET = Record(
     "name",
+    False,
     {
-        "name": words.NAMES,
-        "animal": words.PETS,
-        "age": range(1, 16),
-        "color": words.COLORS,
-        "owner": words.NAMES,
-        "weight": range(1, 50),
-        "city": words.CITIES,
+        "name": words.NAMES, "animal": words.PETS, "age": range(1, 16), "color": words.COLORS,
+        "owner": words.NAMES, "weight": range(1, 50), "city": words.CITIES,
+        "toys": Several(("ball", "rope", "bone", "mouse", "ring", "stick", "duck")),
+        "vet": words.SURNAMES,
     },
     (
-        (
-            "{name}[ is a {color} animal][ of {age} years][, a {animal}][ of {weight} kilos]"
-            "[ owned by {owner}][ in {city}]."
-        ),
-        (
-            "[{owner} has ]a pet called {name}[, a {animal}][, in {city}].[ Its coat is {color}.][ Age {age}.]"
-            "[ Weight {weight} kilos.]"
-        ),
-        (
-            "Patient {name}[, {animal}][, {color}][, {age} years][, {weight} kilos]"
-            "[, brought by {owner}][ from {city}]."
-        ),
-        (
-            "Lost[ in {city}]: {name}[ the {animal}].[ Color: {color}.][ Years: {age}.]"
-            "[ Kilos: {weight}.][ Call {owner}.]"
-        ),
+        "{name}[ is a {color} animal][ of {age} years][, a {animal}][ of {weight} kilos].",
+        "[{owner} has ]a pet called {name}[, a {animal}][, in {city}].",
+        "Patient {name}[, {animal}][, {color}][, {age} years][, {weight} kilos].",
+        "Lost[ in {city}]: {name}[ the {animal}].",
+        "{name} is a pet[ of {owner}].",
     ),
-)
-
-RECORDS: tuple[Record, ...] = (PERSON, ORDER, BOOK, EVENT, FLIGHT, RECIPE, HOUSE, PET)
+    {
+        "animal": ("{S} is a {animal}.", "The animal is a {animal}."),
+        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
+        "color": ("{Its} color is {color}.", "{S} is {color}.", "{Its} coat is {color}."),
+        "owner": ("{Its} owner is {owner}.", "{S} belongs to {owner}.", "Call {owner}."),
+        "weight": ("{S} weighs {weight} kilos.", "{Its} weight is {weight} kilos."),
+        "city": ("{S} lives in {city}.", "Home is {city}."),
+        "toys": ("{Its} toys are {toys}.", "{S} plays with {toys}."),
+        "vet": ("{Its} vet is {vet}.", "The vet is called {vet}."),
+    },
+)  # fmt: skip
+PLAYER = Record(
+    "player",
+    True,
+    {
+        "player": words.NAMES, "team": words.TEAMS, "number": range(1, 100), "goals": range(1, 60),
+        "age": range(16, 41), "country": words.COUNTRIES, "coach": words.SURNAMES,
+        "position": ("keeper", "defender", "striker", "winger", "captain"), "games": range(1, 200),
+    },
+    (
+        "{player} plays[ for the {team}][ as {position}][ with number {number}].",
+        "The {player} card[: team {team}][, number {number}][, age {age}].",
+        "The best player is {player}[ of the {team}].",
+        "[From {country} comes ]{player}[, who scored {goals} goals][ in {games} games].",
+    ),
+    {
+        "team": ("{S} plays for the {team}.", "{Its} team is the {team}."),
+        "number": ("{S} wears number {number}.", "{Its} number is {number}."),
+        "goals": ("{S} scored {goals} goals.", "{Its} goals: {goals}."),
+        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
+        "country": ("{S} comes from {country}.", "{Its} country is {country}."),
+        "coach": ("{Its} coach is {coach}.", "The coach is {coach}."),
+        "position": ("{S} plays as {position}.", "{Its} position is {position}."),
+        "games": ("{S} played {games} games.", "{Its} games: {games}."),
+    },
+)  # fmt: skip
+PEOPLE: tuple[Record, ...] = (PERSON, CONTACT, STUDENT, PET, PLAYER)

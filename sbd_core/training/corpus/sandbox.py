@@ -20,14 +20,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 TIME_LIMIT_SECONDS = 2
+CPU_LIMIT_SECONDS = 1
 MEMORY_LIMIT_BYTES = 512 * 2**20
 MAX_SOURCE_CHARACTERS = 4000
 
 # Runs in the child: the stdin is a literal the parent wrote, hence the eval.
 CHILD = r"""
-import builtins, collections, functools, itertools, math, os, re, resource, string, sys
+import builtins, os, resource, sys
 def main():
     token, source, inputs, seconds, memory = eval(sys.stdin.buffer.read())
+    offered = ("collections", "functools", "itertools", "math", "re", "string")
+    used = [name for name in offered if "import" in source and name in source]
+    modules = {name: __import__(name) for name in used}
     for name, limit in (("CPU", seconds), ("AS", memory), ("FSIZE", 0), ("CORE", 0),
                         ("NPROC", 0), ("NOFILE", 3)):
         resource.setrlimit(getattr(resource, "RLIMIT_" + name), (limit, limit))
@@ -38,7 +42,6 @@ def main():
             os.setresuid(65534, 65534, 65534)
         except OSError:
             pass  # A container may forbid it; the other layers stay.
-    modules = {m.__name__: m for m in (collections, functools, itertools, math, re, string)}
     def load(name, *rest):
         if name in modules:
             return modules[name]
@@ -47,18 +50,18 @@ def main():
     allowed = {k: v for k, v in vars(builtins).items() if k not in denied}
     allowed["__import__"] = load
     allowed_events = {"compile", "exec", "builtins.id"}
-    write, show, kind, leave = os.write, ascii, type, os._exit
+    write, show, kind, leave, order = os.write, ascii, type, os._exit, sorted
     plain = (int, float, bool, str, kind(None))
-    def is_plain(value):
+    def canonical(value):
         if kind(value) is list:
-            for item in value:
-                if not is_plain(item):
-                    return False
-            return True
+            return "[" + ", ".join([canonical(item) for item in value]) + "]"
+        if kind(value) is dict:
+            pairs = [canonical(key) + ": " + canonical(value[key]) for key in value]
+            return "{" + ", ".join(order(pairs)) + "}"
         for one in plain:
             if kind(value) is one:
-                return True
-        return False
+                return show(value)
+        leave(1)
     def guard(event, arguments):
         if event not in allowed_events:
             raise PermissionError(event)
@@ -68,10 +71,8 @@ def main():
     solve = space["solve"]
     parts = []
     for value in inputs:
-        result = solve(value)
-        if not is_plain(result):
-            leave(1)
-        parts.append(show(result))
+        result = solve(*value) if kind(value) is tuple else solve(value)
+        parts.append(canonical(result))
     sys.stdout.flush()
     write(1, (token + "\n".join(parts)).encode())
     leave(0)
@@ -81,9 +82,10 @@ main()
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate defining `solve(value)`, with the inputs and what it must return for each.
+    """A candidate defining `solve`, with the inputs and what it must return for each.
 
-    Inputs and expected values are built of int, float, bool, str, None and lists; types count.
+    Values are built of int, float, bool, str, None, lists and dictionaries; types count, the
+    order of a dictionary does not. An input that is a tuple is several arguments.
     """
 
     source: str
@@ -99,8 +101,8 @@ def passes(trial: Trial) -> bool:
     if len(trial.source) > MAX_SOURCE_CHARACTERS:
         return False
     token = secrets.token_hex(8)
-    request = ascii((token, trial.source, trial.inputs, TIME_LIMIT_SECONDS, MEMORY_LIMIT_BYTES))
-    expected = (token + "\n".join(ascii(value) for value in trial.expected)).encode()
+    request = ascii((token, trial.source, trial.inputs, CPU_LIMIT_SECONDS, MEMORY_LIMIT_BYTES))
+    expected = (token + "\n".join(map(canonical, trial.expected))).encode()
     try:
         with tempfile.TemporaryDirectory() as folder:
             return _output(request.encode(), folder, len(expected) + 1) == expected
@@ -112,6 +114,16 @@ def passes_each(trials: Sequence[Trial], num_workers: int = 2) -> list[bool]:
     """`passes` of every trial, in order, `num_workers` processes at a time."""
     with ThreadPoolExecutor(num_workers) as pool:
         return list(pool.map(passes, trials))
+
+
+def canonical(value: object) -> str:
+    """`value` as the child writes it: ASCII, dictionaries by order of their keys as text."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(canonical, value)) + "]"
+    if isinstance(value, dict):
+        pairs = [f"{canonical(key)}: {canonical(item)}" for key, item in value.items()]
+        return "{" + ", ".join(sorted(pairs)) + "}"
+    return ascii(value)
 
 
 def _output(request: bytes, folder: str, limit: int) -> bytes | None:

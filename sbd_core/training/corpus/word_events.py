@@ -1,222 +1,232 @@
-"""Settings of word problems: how they start, what may happen, what is asked. Data only.
+"""What a setting of word problems is, and the settings about who has how many. Data only.
 
-Slots: {A} the owner, {he} {him} {his} the owner's pronouns, {B} {C} other people, {thing} plural,
-{n} the number, {m} a second number of a start, {day}, {color} {color2}, {box}.
+Wordings are clauses in the template language of word_telling. {n} is the number that acts on
+the running value; an opening also tells its {m}; a group event tells {k} groups of {n}.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from sbd_core.training.corpus import words
+
 Operation = Literal["+", "-", "*", "/"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """Something that changes the count by {n}, told in any of `wordings`."""
 
     operation: Operation
     wordings: tuple[str, ...]
+    number: int = 0
+    """The number itself when the wordings say it in words of their own, such as "half"."""
+    is_group: bool = False
+    """{k} groups of {n}: multiplied first, then added or taken away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A world: starts that give one number, starts of two numbers, events and questions."""
 
+    weight: int
+    things: tuple[str, ...]
     starts: tuple[str, ...]
     openings: tuple[Event, ...]
     """Starts of two numbers, {m} operation {n}; the first step of the answer."""
     events: tuple[Event, ...]
     questions: tuple[str, ...]
+    """None where the clauses themselves make the question."""
+    has_times: bool = True
+    """Whether "on Monday" and sentences that do not matter may stand between."""
 
 
+def plus(*wordings: str) -> Event:
+    """An event that adds {n}."""
+    return Event("+", wordings)
+
+
+def minus(*wordings: str) -> Event:
+    """An event that takes {n} away."""
+    return Event("-", wordings)
+
+
+def times(*wordings: str, number: int = 0) -> Event:
+    """An event that multiplies by {n}, or by `number`."""
+    return Event("*", wordings, number)
+
+
+def over(*wordings: str, number: int = 0) -> Event:
+    """An event that divides by {n}, or by `number`."""
+    return Event("/", wordings, number)
+
+
+def group(operation: Operation, *wordings: str) -> Event:
+    """An event of {k} groups of {n}."""
+    return Event(operation, wordings, is_group=True)
+
+
+HAVE = (
+    "how many {thing} <do> {A} have now?",
+    "how many {thing} <do> {A} have in the end?",
+    "how many {thing} <do> {A} have left?",
+    "how many {thing} <do> {A} have?",
+    "how many {thing} are there now?",
+    "now how many {thing} <do> {A} have?",
+    "what is the number of {thing} that {A} <have> now?",
+    "find how many {thing} {A} <have> now.",
+)
 OWNING = Setting(
+    12,
+    words.THINGS,
     (
-        "{A} has {n} {thing}.",
-        "{A} starts with {n} {thing}.",
-        "There are {n} {thing} in {A}'s bag.",
-        "{A} owns {n} {thing}.",
-        "{A} had {n} {thing}.",
+        "{A} <have> {n} {thing}", "{A} <start> with {n} {thing}", "{A} <own> {n} {thing}",
+        "there <be:p> {n} {thing} in {As} bag", "{A} <begin> with {n} {thing}",
+        "{A} <find> {n} {thing}", "{A} <get> {n} {thing} from {B}", "{A} <buy> {n} {thing}",
+        "{A} <collect> {n} {thing}", "{B} <give:s> {A} {n} {thing}", "{A} <hold> {n} {thing}",
+        "in {As} room there <be:p> {n} {thing}", "{A} <keep> {n} {color} {thing} at home",
+        "at first {A} <have> {n} {thing}", "{A} <make> {n} {thing}", "{A} <see> {n} {thing}",
     ),
     (
-        Event(
-            "+",
-            (
-                "{A} has {m} {color} {thing} and {n} {color2} {thing}.",
-                "{A} owns {m} {color} and {n} {color2} {thing}.",
-            ),
+        plus(
+            "{A} <have> {m} {color} {thing} and {n} {color2} {thing}",
+            "{A} <own> {m} {color} and {n} {color2} {thing}",
+            "there <be:p> {m} {color} {thing} and {n} {color2} ones in {As} bag",
+            "{A} <have> {m} {thing} in one hand and {n} in the other",
+            "{A} <have> {m} {thing} at home and {n} {thing} at school",
         ),
-        Event(
-            "+",
-            (
-                "{B} has {m} {thing}. {A} has {n} more {thing} than {B}.",
-                "{B} has {m} {thing} and {A} has {n} more.",
-            ),
+        plus(
+            "{B} <have:s> {m} {thing}. {A} <have> {n} more {thing} than that",
+            "{B} <have:s> {m} {thing} and {A} <have> {n} more",
         ),
-        Event(
-            "-",
-            (
-                "{B} has {m} {thing}. {A} has {n} fewer {thing} than {B}.",
-                "{B} has {m} {thing} and {A} has {n} less.",
-            ),
+        minus(
+            "{B} <have:s> {m} {thing}. {A} <have> {n} fewer {thing} than that",
+            "{B} <have:s> {m} {thing} and {A} <have> {n} less",
         ),
-        Event(
-            "*",
-            (
-                "{A} has {m} {box} with {n} {thing} in each.",
-                "{A} fills {m} {box} with {n} {thing} each.",
-            ),
+        minus(
+            "{A} <have> {m} {thing} and {n} of them <be:p> broken and thrown away",
+            "of {As} {m} {thing}, {n} <get:p> lost",
         ),
-        Event(
-            "*",
-            (
-                "{B} has {m} {thing}. {A} has {n} times as many.",
-                "{A} has {n} times as many {thing} as {B}, who has {m}.",
-            ),
+        times(
+            "{A} <have> {m} {box} with {n} {thing} in each",
+            "{A} <fill> {m} {box} with {n} {thing} each",
+            "{A} <buy> {m} {box} of {n} {thing} each",
+            "there <be:p> {m} {box}, and each one <hold:s> {n} {thing}. {A} <take> them all",
+            "{A} <get> {m} {box}. every {one_box} <have:s> {n} {thing} in it",
+            "{A} <get> {m} {thing} a day for {n} days",
+            "{m} friends <give:p> {A} {n} {thing} each",
         ),
-        Event(
-            "/",
-            (
-                (
-                    "{B} has {m} {thing} and shares them equally among {n} friends. {A} is one "
-                    "of them."
-                ),
-                "{A} and others, {n} in all, split {m} {thing} evenly.",
-            ),
+        times(
+            "{B} <have:s> {m} {thing}. {A} <have> {n} times as many",
+            "{A} <have> {n} times as many {thing} as {B}, who <have:s> {m}",
         ),
-    ),
-    (
-        Event("+", ("{B} gives {him} {n} more.", "{A} gets {n} more from {B}.")),
-        Event(
-            "+",
-            (
-                "{A} buys {n} more.",
-                "Then {he} buys {n} more {thing}.",
-                "{He} buys another {n} at a shop.",
-            ),
+        times(
+            "{B} <have:s> {m} {thing}. {A} <have> twice as many",
+            "{B} <have:s> {m} {thing}. {A} <have> double that number",
+            number=2,
         ),
-        Event("+", ("{A} finds {n} more.", "{He} finds {n} {thing} under the bed.")),
-        Event("+", ("{He} wins {n} in a game.", "{A} wins {n} more from {B}.")),
-        Event("+", ("{B} sends {him} {n} by mail.", "A parcel brings {him} {n} more.")),
-        Event("+", ("{B} returns {n} that {he} had lent.", "{B} pays {him} back {n} {thing}.")),
-        Event("+", ("{He} makes {n} new ones.", "{A} makes {n} more {thing}.")),
-        Event("-", ("{B} takes {n}.", "{B} takes away {n} of them.")),
-        Event(
-            "-",
-            (
-                "{A} gives {n} to {B}.",
-                "{He} gives {B} {n} {thing}.",
-                "{He} hands {n} of them to {B}.",
-            ),
+        over(
+            "{B} <have:s> {m} {thing}. {A} <have> half as many",
+            "{A} <have> half of the {m} {thing}",
+            number=2,
         ),
-        Event("-", ("{He} loses {n}.", "{A} loses {n} of them on the way.")),
-        Event("-", ("{He} sells {n}.", "{A} sells {n} {thing} to {B}.")),
-        Event("-", ("{A} lends {n} to {B}.", "{B} borrows {n} from {him}.")),
-        Event("-", ("{n} of them break.", "{He} breaks {n} by accident.")),
-        Event("-", ("{He} throws {n} away.", "{A} throws out {n} old ones.")),
-        Event(
-            "*",
-            (
-                "Then {his} number of {thing} grows to {n} times as many.",
-                "Soon {he} has {n} times as many.",
-            ),
-        ),
-        Event(
-            "/",
-            (
-                "{He} puts them evenly in {n} boxes and keeps only one box.",
-                "{He} splits them evenly with friends, {n} people in all.",
-            ),
+        over(
+            "{m} {thing} <be:p> shared equally among {n} friends. {A} <be> one of them",
+            "{A} and others, {n} in all, <split:p> {m} {thing} evenly",
         ),
     ),
     (
-        "How many {thing} does {A} have now?",
-        "How many {thing} does {A} have in the end?",
-        "How many {thing} are left for {A}?",
+        plus("{B} <give:s> {him} {n} more", "{he} <get> {n} more from {B}"),
+        plus("{B} <give:s> {him} {n} {thing}", "{he} <receive> {n} {thing} from {B}"),
+        plus("{he} <buy> {n} more", "{he} <buy> {n} more {thing}", "{he} <buy> another {n} at a shop"),
+        plus("{he} <find> {n} more", "{he} <find> {n} {thing} under the bed", "{he} <find> {n} {thing}"),
+        plus("{he} <win> {n} in a game", "{he} <win> {n} more {thing}", "{he} <pick> up {n} more"),
+        plus("{B} <send:s> {him} {n} by mail", "a parcel <bring:s> {him} {n} more"),
+        plus("{B} <return:s> {n} that {he} had lent", "{B} <pay:s> {him} back {n} {thing}"),
+        plus("{he} <make> {n} new ones", "{he} <make> {n} more {thing}", "{he} <add> {n} more"),
+        plus("{he} <collect> {n} more {thing}", "{he} <get> {n} more", "{he} <get> {n} new {thing}"),
+        group("+", "{he} <buy> {k} packs of {n} {thing}", "{he} <get> {k} bags of {n} {thing} each"),
+        group("+", "{k} friends <give:p> {him} {n} {thing} each", "{he} <find> {k} boxes with {n} {thing} in each"),
+        minus("{B} <take:s> {n}", "{B} <take:s> away {n} of them", "{B} <take:s> {n} {thing} from {him}"),
+        minus("{he} <give> {n} to {B}", "{he} <give> {B} {n} {thing}", "{he} <hand> {n} of them to {B}"),
+        minus("{he} <give> away {n} {thing}", "{he} <give> away {n}", "{he} <donate> {n}"),
+        minus("{he} <lose> {n}", "{he} <lose> {n} {thing}", "{n} of the {thing} <get:p> lost"),
+        minus("{he} <sell> {n}", "{he} <sell> {n} {thing} to {B}", "{B} <buy:s> {n} of them from {him}"),
+        minus("{n} of them <break:p>", "{he} <break> {n} of them", "{he} <throw> away {n}"),
+        minus("{he} <use> {n} of them", "{he} <use> up {n} {thing}", "{he} <lend> {B} {n} of them"),
+        minus("{B} <borrow:s> {n} {thing}", "{he} <leave> {n} {thing} at the house of {B}"),
+        group("-", "{he} <give> {n} {thing} to each of {k} friends", "{he} <give> {k} friends {n} {thing} each"),
+        times("{he} <double> the number of {thing}", "the number of {thing} <be:s> doubled", number=2),
+        times("{he} <triple> the number of {thing}", number=3),
+        times("the number of {thing} <grow:s> to {n} times as many"),
+        over("{he} <give> half of them to {B}", "{he} <lose> half of the {thing}",
+             "{B} <take:s> half of them", "half of the {thing} <get:p> lost", number=2),
+        over("{he} <split> them evenly into {n} boxes and <keep> only one box",
+             "{he} <share> them equally with friends, {n} people in all",
+             "{he} <divide> the {thing} equally among {n} people, {him} included"),
     ),
-)
-RIDING = Setting(
-    ("A bus has {n} people on it.", "There are {n} people on a train.", "{n} people are on a bus."),
+    HAVE,
+)  # fmt: skip
+SNACKS = Setting(
+    5,
+    words.SNACKS,
     (
-        Event("+", ("A bus carries {m} adults and {n} children.",)),
-        Event("*", ("A train has {m} cars with {n} people in each.",)),
-    ),
-    (
-        Event("+", ("{n} people get on.", "At the next stop {n} more get on.")),
-        Event("+", ("A group of {n} joins them.", "{n} tourists come aboard.")),
-        Event("-", ("{n} people get off.", "At the next stop {n} get off.")),
-        Event("-", ("{n} of them leave on {day}.", "{n} people leave early.")),
-    ),
-    ("How many people are on board now?", "How many people are there now?"),
-)
-STOCK = Setting(
-    (
-        "A shop has {n} {thing}.",
-        "{A}'s shop has {n} {thing} to sell.",
-        "There are {n} {thing} on a shelf.",
-    ),
-    (
-        Event("*", ("A shop gets {m} {box} of {n} {thing}.",)),
-        Event("+", ("A shop has {m} {thing} in front and {n} in the back.",)),
-    ),
-    (
-        Event("+", ("A truck brings {n} more.", "{n} new ones arrive on {day}.")),
-        Event("+", ("{A} orders {n} more.", "The store adds {n} {thing}.")),
-        Event("-", ("{n} are sold on {day}.", "On {day} people buy {n}.")),
-        Event("-", ("{n} are damaged.", "{n} of the {thing} are sent back.")),
-        Event("-", ("{B} buys {n} of them.", "{B} comes and buys {n} {thing}.")),
-    ),
-    ("How many {thing} are left?", "How many {thing} are in the shop now?"),
-)
-MONEY = Setting(
-    ("{A} has {n} dollars.", "{A} saved {n} dollars.", "{A} got {n} dollars from {B}."),
-    (
-        Event(
-            "*",
-            (
-                "{A} works {m} hours for {n} dollars an hour.",
-                "{A} sells {m} {thing} for {n} dollars each.",
-            ),
-        ),
-        Event("+", ("{A} has {m} dollars at home and {n} dollars in the bank.",)),
+        "{A} <have> {n} {thing}", "{A} <bake> {n} {thing}", "there <be:p> {n} {thing} on a plate",
+        "{A} <make> {n} {thing}", "a bowl <hold:s> {n} {thing}", "{A} <put> {n} {thing} on the table",
+        "{A} <buy> {n} {thing} at the market", "{A} <bring> {n} {thing} to school",
     ),
     (
-        Event("+", ("{He} earns {n} dollars.", "On {day} {he} earns {n} dollars more.")),
-        Event("+", ("{B} gives {him} {n} dollars.", "{His} mother adds {n} dollars.")),
-        Event("-", ("{He} spends {n} dollars.", "On {day} {he} spends {n} dollars.")),
-        Event("-", ("{He} pays {B} {n} dollars.", "{A} pays {n} dollars for {thing}.")),
-        Event("-", ("{He} loses a coin purse with {n} dollars.",)),
-    ),
-    ("How much money does {A} have now?", "How many dollars does {A} have left?"),
-)
-SCORE = Setting(
-    ("{A} has {n} points in a game.", "{A} begins a game with {n} points."),
-    (
-        Event("*", ("{A} hits the target {m} times for {n} points each.",)),
-        Event("+", ("{A} scores {m} points and then {n} points.",)),
+        plus("{A} <bake> {m} {thing}, then {n} more", "{A} <make> {m} {thing} for home and {n} for school"),
+        times("{A} <bake> {m} trays of {n} {thing}", "{A} <bake> {m} batches with {n} {thing} in each",
+              "{A} <put> {n} {thing} on each of {m} plates"),
+        minus("{A} <bake> {m} {thing} but <burn> {n}", "of {m} {thing} on a plate, {n} <be:p> gone"),
     ),
     (
-        Event("+", ("{He} scores {n} more.", "{A} scores {n} points.")),
-        Event("+", ("A bonus adds {n} points.", "{He} gets a bonus of {n}.")),
-        Event("-", ("A mistake costs {n} points.", "{He} drops {n} points.")),
-        Event("-", ("{B} steals {n} points.", "{B} takes {n} points from {him}.")),
-        Event("*", ("A lucky card makes the score {n} times as large.",)),
+        plus("{he} <bake> {n} more", "{he} <bake> {n} more {thing}", "{he} <make> {n} more"),
+        plus("{B} <bring:s> {n} more", "{B} <bring:s> {n} {thing}", "{B} <put:s> {n} more {thing} there"),
+        plus("{he} <buy> {n} more", "{he} <add> {n} {thing}", "{he} <find> {n} more in the kitchen"),
+        group("+", "{he} <bake> {k} more trays of {n}", "{B} <bring:s> {k} boxes of {n} {thing}"),
+        minus("{he} <eat> {n}", "{he} <eat> {n} of them", "{he} <eat> {n} {thing}"),
+        minus("{B} <eat:s> {n}", "{B} <eat:s> {n} of the {thing}", "{B} <eat:s> {n} {thing}"),
+        minus("a dog <eat:s> {n} of them", "birds <eat:p> {n} {thing}", "{he} <drop> {n} on the floor"),
+        minus("{he} <give> {n} to {B}", "{he} <give> {B} {n}", "{he} <sell> {n} {thing}"),
+        minus("guests <eat:p> {n} of the {thing}", "{n} of them <go:p> bad", "{he} <burn> {n} of them"),
+        group("-", "{k} friends <eat:p> {n} {thing} each", "{he} <give> {k} children {n} {thing} each"),
+        over("{he} <eat> half of them", "half of the {thing} <be:p> eaten", number=2),
+        over("the {thing} <be:p> shared equally by {n} people and {he} <get> one share",
+             "{he} <put> them evenly on {n} plates and <take> one plate"),
     ),
-    ("What is {A}'s score now?", "How many points does {A} have now?"),
-)
-READING = Setting(
-    ("A book has {n} pages.", "{A} starts a book of {n} pages."),
+    (*HAVE, "how many {thing} are left?", "how many {thing} are there in the end?"),
+)  # fmt: skip
+PEOPLE_CHAIN = Setting(
+    5,
+    words.THINGS,
+    ("{A} <have> {n} {thing}", "{A} <own> {n} {thing}", "{A} <find> {n} {thing}",
+     "{A} <collect> {n} {thing}"),
+    (),
     (
-        Event("*", ("{A} has a book with {m} chapters of {n} pages each.",)),
-        Event("+", ("{A} must read {m} pages for school and {n} for fun.",)),
+        plus("{Q} <have:s> {n} more {thing} than {P}", "{Q} <have:s> {n} more than {P}"),
+        minus("{Q} <have:s> {n} fewer {thing} than {P}", "{Q} <have:s> {n} less than {P}"),
+        times("{Q} <have:s> {n} times as many {thing} as {P}", "{Q} <have:s> {n} times as many as {P}"),
+        times("{Q} <have:s> twice as many {thing} as {P}", "{Q} <have:s> double what {P} <have:s>", number=2),
+        times("{Q} <have:s> three times as many as {P}", number=3),
+        over("{Q} <have:s> half as many {thing} as {P}", "{Q} <have:s> half of what {P} <have:s>", number=2),
     ),
+    ("how many {thing} <do:s> {P} have?", "how many {thing} <do:s> {P} have in the end?",
+     "find the number of {thing} of {P}."),
+    has_times=False,
+)  # fmt: skip
+AGES = Setting(
+    3,
+    ("years",),
+    ("{A} <be> {n} years old", "{A} <be> {n}", "the age of {A} <be:s> {n}"),
+    (),
     (
-        Event("-", ("{A} reads {n} pages on {day}.", "On {day} {A} reads {n} pages.")),
-        Event("-", ("{A} reads {n} pages in the evening.", "{A} skips {n} pages.")),
-        Event("+", ("The teacher adds {n} pages.", "{B} asks {A} to read {n} more pages.")),
+        plus("{Q} <be:s> {n} years older than {P}", "{Q} <be:s> {n} years older"),
+        minus("{Q} <be:s> {n} years younger than {P}", "{Q} <be:s> {n} years younger"),
+        times("{Q} <be:s> {n} times as old as {P}", "{Q} <be:s> {n} times as old"),
+        times("{Q} <be:s> twice as old as {P}", "{Q} <be:s> twice the age of {P}", number=2),
+        over("{Q} <be:s> half as old as {P}", "{Q} <be:s> half the age of {P}", number=2),
     ),
-    ("How many pages are left to read?", "How many pages must {A} still read?"),
-)
-
-SETTINGS: tuple[Setting, ...] = (OWNING, RIDING, STOCK, MONEY, SCORE, READING)
-# Owning is the richest setting, so it is drawn more often.
-SETTING_WEIGHTS: tuple[int, ...] = (6, 1, 2, 2, 2, 2)
+    ("how old <be:s> {P}?", "what <be:s> the age of {P}?", "how many years old <be:s> {P}?"),
+    has_times=False,
+)  # fmt: skip

@@ -1,0 +1,157 @@
+// How the staircase is drawn on its canvas; geometry and style are handed in, nothing is kept.
+
+/** The grid's extent: the whole run so far, a little more while it grows. */
+function staircaseExtent(run) {
+  const { main } = run;
+  let positions = MIN_POSITIONS;
+  for (const step of main.steps) positions = Math.max(positions, step.block.start + step.block.size);
+  positions = Math.max(positions, main.numCommitted);
+  return { positions, passes: Math.max(MIN_PASSES, main.steps.length) };
+}
+
+function staircaseStyle(stage) {
+  const style = getComputedStyle(stage);
+  const read = (name) => style.getPropertyValue(name).trim();
+  return { accent: read("--sbd-accent"), ntp: read("--sbd-ntp"), line: read("--sbd-line"),
+    font: read("--sbd-sans"), size: parseFloat(read("--sbd-stairs-type")) || 11 };
+}
+
+function drawBlocks(context, run, geometry, style) {
+  context.strokeStyle = style.line;
+  context.lineWidth = 1;
+  for (const pass of run.blockPasses) {
+    const x = Math.round(run.main.steps[pass].block.start * geometry.cellWidth) - 0.5;
+    if (x <= 0) continue;
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x, geometry.height);
+    context.stroke();
+  }
+}
+
+/** The gap between the diagonal and the tokens decoded so far: what the speed-up is. */
+function drawGap(context, view, geometry, style) {
+  const { cellWidth, cellHeight } = geometry;
+  const counts = view.run.main.tokensByPass;
+  const rows = counts.map((count, pass) => [pass + 1, count])
+    .filter(([plain, count], pass) => pass <= view.pass && count > plain);
+  context.fillStyle = style.accent;
+  context.globalAlpha = view.isDark ? 0.16 : 0.1;
+  for (const [plain, count] of rows) {
+    context.beginPath();
+    context.moveTo((plain - 1) * cellWidth, (plain - 1) * cellHeight);
+    context.lineTo(count * cellWidth, (plain - 1) * cellHeight);
+    context.lineTo(count * cellWidth, plain * cellHeight);
+    context.lineTo(plain * cellWidth, plain * cellHeight);
+    context.fill();
+  }
+  context.globalAlpha = 1;
+  const [plain, count] = rows.at(-1) ?? [0, 0];
+  if (plain !== view.pass + 1) return;
+  drawLead(context, { from: plain, to: count, y: (plain - 0.5) * cellHeight }, view, geometry, style);
+}
+
+/** In the current row: an arrow from next-token prediction to here, and the lead in words. */
+function drawLead(context, { from, to, y }, view, { cellWidth }, style) {
+  const block = view.run.windowAt(view.pass).start;
+  const left = from * cellWidth + 3;
+  const right = Math.min(to, Math.max(block, from)) * cellWidth - 5;
+  const words = `${to - from} tokens ahead`;
+  context.font = `600 ${style.size}px ${style.font}`;
+  const width = context.measureText(words).width + 14;
+  if (right - left < width) return;
+  const middle = (left + right) / 2;
+  context.strokeStyle = style.accent;
+  context.fillStyle = style.accent;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(left, y);
+  context.lineTo(middle - width / 2, y);
+  context.moveTo(middle + width / 2, y);
+  context.lineTo(right, y);
+  context.moveTo(right - 5, y - 4);
+  context.lineTo(right, y);
+  context.lineTo(right - 5, y + 4);
+  if (right - left > width + 24) context.stroke();
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(words, middle, y);
+  context.textBaseline = "alphabetic";
+}
+
+function drawCells(context, view, geometry) {
+  view.run.main.steps.forEach((step, pass) => {
+    const alpha = pass > view.pass ? 0.28 : 1;
+    for (const item of step.masked.values()) {
+      context.globalAlpha = item.position >= view.run.main.end ? alpha * 0.5 : alpha;
+      drawCell(context, item.position, pass, item.entropy, view, geometry);
+    }
+    context.globalAlpha = alpha;
+    drawDots(context, step, pass, view, geometry);
+  });
+  context.globalAlpha = 1;
+}
+
+function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeight, gap }) {
+  context.fillStyle = entropyColour(entropy, view.isDark);
+  context.fillRect(position * cellWidth, pass * cellHeight, cellWidth - gap, cellHeight - gap);
+}
+
+function drawDots(context, step, pass, view, geometry) {
+  const { cellWidth, cellHeight, gap } = geometry;
+  const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
+  const isNow = pass === view.pass;
+  for (const { position, rank } of step.reveals) {
+    const entropy = step.masked.get(position)?.entropy ?? 0;
+    if (!step.masked.has(position)) drawCell(context, position, pass, entropy, view, geometry);
+    const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
+    context.fillStyle = inkOn(entropy, view.isDark);
+    context.beginPath();
+    context.arc((position + 0.5) * cellWidth - gap / 2, (pass + 0.5) * cellHeight - gap / 2,
+      radius * grown, 0, 2 * Math.PI);
+    context.fill();
+  }
+}
+
+function drawDiagonal(context, geometry, style) {
+  const { width, height, cellWidth, cellHeight } = geometry;
+  context.strokeStyle = style.ntp;
+  context.lineWidth = 1.5;
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  context.moveTo(0, 0);
+  const reach = Math.min(width / cellWidth, height / cellHeight);
+  context.lineTo(reach * cellWidth, reach * cellHeight);
+  context.stroke();
+  context.setLineDash([]);
+  // The label runs under the line, where next-token prediction leaves the grid empty.
+  const angle = Math.atan2(cellHeight, cellWidth);
+  const length = Math.hypot(reach * cellWidth, reach * cellHeight);
+  context.save();
+  context.rotate(angle);
+  context.fillStyle = style.ntp;
+  context.font = `500 ${style.size}px ${style.font}`;
+  context.textAlign = "right";
+  const end = Math.min(length - style.size,
+    (height - (style.size + 8) * Math.cos(angle)) / Math.sin(angle));
+  const words = ["next-token prediction", "next-token"]
+    .find((each) => context.measureText(each).width < end - style.size);
+  if (words) context.fillText(words, end, style.size + 3);
+  context.restore();
+}
+
+function drawCurrent(context, view, geometry, style) {
+  const { cellWidth, cellHeight, width } = geometry;
+  const window = view.run.windowAt(view.pass);
+  const y = view.pass * cellHeight;
+  context.strokeStyle = style.accent;
+  context.lineWidth = 2;
+  const left = window.start * cellWidth;
+  const boxWidth = Math.min(window.size * cellWidth, width - left);
+  context.beginPath();
+  context.roundRect(left - 1, y - 2, boxWidth + 1, cellHeight + 3, 3);
+  context.stroke();
+  if (view.focus === null || !view.showsFocus) return;
+  context.lineWidth = 1;
+  context.strokeRect(view.focus * cellWidth - 0.5, 0.5, cellWidth, geometry.height - 1);
+}

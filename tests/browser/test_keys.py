@@ -1,0 +1,171 @@
+"""Keys, focus, the help sheet, lecture mode and the phone's sheet; no Gradio needed."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import go_to, painted, state, sync_api
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+FOCUSED = ".sbd-tile:focus"
+SMALL_TYPE = """() => {
+  const small = [];
+  const walk = document.createTreeWalker(document.querySelector('.sbd-host'), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode.parentElement;
+    const size = parseFloat(getComputedStyle(node).fontSize);
+    if (node.tagName === 'OPTION' || node.closest('.sbd-live')) continue;
+    if (walk.currentNode.data.trim() && node.checkVisibility() && size > 0 && size < 28)
+      small.push([walk.currentNode.data, size]);
+  }
+  return small;
+}"""
+
+
+def kicker(page):
+    return page.locator(".sbd-inspector-kicker")
+
+
+def test_up_and_down_move_between_tiles_and_only_one_is_a_tab_stop(replay):
+    go_to(replay, 1)
+    expect(replay.locator(".sbd-tile[tabindex='0']")).to_have_count(1)
+    replay.locator(".sbd-tile[tabindex='0']").focus()
+    replay.keyboard.press("ArrowUp")
+    for _ in range(20):
+        replay.keyboard.press("ArrowUp")
+    expect(replay.locator(".sbd-tile").first).to_be_focused()
+    expect(kicker(replay)).to_have_text("Position 0")
+    replay.keyboard.press("ArrowDown")
+    expect(replay.locator(".sbd-tile").nth(1)).to_be_focused()
+    expect(replay.locator(FOCUSED)).to_have_attribute("tabindex", "0")
+    expect(replay.locator(".sbd-tile[tabindex='0']")).to_have_count(1)
+    expect(kicker(replay)).to_have_text("Position 1")
+
+
+def test_down_from_anywhere_goes_to_the_tile_that_is_inspected(replay):
+    go_to(replay, 1)
+    shown = kicker(replay).inner_text()
+    replay.evaluate("document.activeElement.blur()")
+    replay.keyboard.press("ArrowDown")
+    position = re.search(r"\d+", shown)[0]
+    expect(replay.locator(FOCUSED + " .sbd-tile-position")).to_have_text(position)
+
+
+def test_a_focused_tile_follows_the_passes_into_the_next_block(replay):
+    go_to(replay, 1)
+    replay.locator(".sbd-tile[tabindex='0']").focus()
+    replay.keyboard.press("ArrowDown")
+    replay.keyboard.press("End")
+    position = replay.locator(FOCUSED + " .sbd-tile-position")
+    expect(position).not_to_have_text(re.compile(r"^\d$"))
+    expect(kicker(replay)).to_have_text("Position " + position.inner_text())
+
+
+def test_enter_holds_and_escape_lets_go(replay):
+    go_to(replay, 1)
+    replay.keyboard.press("ArrowDown")
+    replay.keyboard.press("Enter")
+    expect(replay.locator(".sbd-tile.is-held")).to_have_count(1)
+    replay.keyboard.press("Escape")
+    expect(replay.locator(".sbd-tile.is-held")).to_have_count(0)
+
+
+@pytest.mark.parametrize("place", [".sbd-stairs-stage", ".sbd-lane .sbd-text"])
+def test_the_text_and_the_staircase_have_a_cursor_of_their_own(replay, place):
+    go_to(replay, 4)
+    replay.locator(place).first.focus()
+    for _ in range(40):
+        replay.keyboard.press("ArrowUp")
+    replay.keyboard.press("ArrowDown")
+    expect(kicker(replay)).to_have_text("Position 1")
+    expect(replay.locator(".sbd-live")).to_contain_text("Position 1: revealed in pass")
+    replay.keyboard.press("Enter")
+    expect(kicker(replay)).to_have_text("Position 1 · held")
+    replay.keyboard.press("ArrowRight")
+    assert state(replay)["pass"] == 5
+    replay.keyboard.press("Escape")
+    replay.locator(place).first.blur()
+    expect(kicker(replay)).to_contain_text("hardest now")
+
+
+def test_space_on_a_button_presses_it_and_elsewhere_plays(replay):
+    go_to(replay, 0)
+    replay.get_by_role("button", name="Forward one pass").focus()
+    replay.keyboard.press(" ")
+    assert state(replay)["pass"] == 1
+    assert not state(replay)["isPlaying"]
+    replay.locator(".sbd-stairs-stage").focus()
+    replay.keyboard.press(" ")
+    expect(replay.get_by_role("button", name="Pause")).to_be_visible()
+
+
+def test_the_help_sheet_keeps_the_keys_and_gives_the_focus_back(replay):
+    go_to(replay, 1)
+    button = replay.get_by_role("button", name="Help (?)")
+    button.click()
+    sheet = replay.get_by_role("dialog", name="What you see")
+    expect(sheet).to_be_visible()
+    replay.keyboard.press("ArrowRight")
+    replay.keyboard.press("l")
+    assert state(replay)["pass"] == 1
+    expect(replay.locator(".sbd-player")).not_to_have_class(re.compile("is-lecture"))
+    replay.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    expect(button).to_be_focused()
+    for is_open in (True, False):
+        replay.keyboard.press("?")
+        expect(sheet).to_be_visible(visible=is_open)
+    replay.keyboard.press("?")
+    sheet.get_by_role("button", name="Close help").click()
+    expect(sheet).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_lecture_mode_is_large_and_holds_the_stage_alone(open_page, replay_url, size):
+    page = open_page(replay_url, *size)
+    go_to(page, 5)
+    page.keyboard.press("l")
+    expect(page.locator(".sbd-player")).to_have_class(re.compile("is-lecture"))
+    expect(page.locator(".sbd-inspector")).to_be_hidden()
+    for part in (".sbd-numbers", ".sbd-tiles", ".sbd-lane-ntp", ".sbd-stairs-stage",
+                 ".sbd-transport"):  # fmt: skip
+        expect(page.locator(part)).to_be_in_viewport(ratio=1)
+    assert page.evaluate(SMALL_TYPE) == []
+    page.keyboard.press("ArrowRight")
+    assert state(page)["pass"] == 6
+    page.keyboard.press("l")
+    expect(page.locator(".sbd-inspector")).to_be_visible()
+    page.get_by_role("button", name="Lecture mode (L)").click()
+    expect(page.locator(".sbd-inspector")).to_be_hidden()
+    page.evaluate("document.exitFullscreen()")
+    expect(page.locator(".sbd-inspector")).to_be_visible()
+
+
+def test_lecture_mode_fills_the_window_where_full_screen_is_refused(replay):
+    replay.evaluate(
+        "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error()); }"
+    )
+    replay.keyboard.press("L")
+    expect(replay.locator(".sbd-inspector")).to_be_hidden()
+    box = replay.locator(".sbd-player").bounding_box()
+    assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1440, 900)
+    replay.keyboard.press("Escape")
+    expect(replay.locator(".sbd-inspector")).to_be_visible()
+
+
+def test_on_a_phone_the_inspector_comes_up_when_a_tile_is_tapped(open_page, replay_url):
+    page = open_page(replay_url, 390, 844, has_touch=True, reduced_motion="reduce")
+    go_to(page, 1)
+    expect(page.locator(".sbd-inspector")).to_be_hidden()
+    tile = page.locator(".sbd-tile").nth(9)
+    tile.tap()
+    expect(page.locator(".sbd-inspector")).to_be_in_viewport()
+    expect(kicker(page)).to_have_text("Position 9 · held")
+    painted(page)
+    sheet = page.locator(".sbd-inspector").bounding_box()
+    box = tile.bounding_box()
+    assert 0 <= box["y"] <= sheet["y"] - box["height"]
+    page.get_by_role("button", name="Release this position").tap()
+    expect(page.locator(".sbd-inspector")).to_be_hidden()

@@ -1,0 +1,112 @@
+"""Text is text: hostile tokens, spaces, line breaks, parts of characters; and how tokens land."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import HOSTILE, go_to, painted, push, recorded, state, sync_api
+from tests.ui.doubles import story_model
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+CODE = ["def f", "(n):", "\n", "    ", "\t", "return", " n", "  ", "+", " 1", " ", "\n", "end"]
+BYTES = ["caf", "\\xC3", "\\xA9", " ", "\\xF0\\x9F", "\\x98", "\\x80", "!", "\\xE2", "\\x82", "."]
+
+
+def show(page, pieces, run_id):
+    """The last pass of a run that answers with these pieces."""
+    push(page, recorded(story_model(pieces), run_id))
+    page.get_by_role("button", name="Last pass").click()
+    painted(page)
+
+
+def lane(page):
+    return page.get_by_label("Text decoded so far")
+
+
+def test_hostile_tokens_are_shown_as_text_and_nothing_runs(replay):
+    lines = recorded(story_model(HOSTILE * 2), "hostile", prompt="<b>${window.hacked=1}</b>")
+    push(replay, lines)
+    go_to(replay, 0)
+    for _ in range(state(replay)["main"]["steps"]):
+        replay.keyboard.press("ArrowRight")
+        painted(replay)
+    for text in HOSTILE:
+        if text.isprintable():
+            expect(lane(replay)).to_contain_text(text.strip())
+    for mark in ("U+202E", "U+0000", "U+001B"):
+        expect(lane(replay)).to_contain_text(mark)
+    expect(replay.locator(".sbd-prompt")).to_have_text("<b>${window.hacked=1}</b>")
+    assert replay.evaluate("window.hacked") is None
+
+
+def test_spaces_and_line_breaks_can_be_seen_on_tiles(replay):
+    show(replay, [" ", "\n", "  ", "\t", " word", "two words", "\n    return"], "tiles")
+    tokens = replay.locator(".sbd-tile-token")
+    for index, text in enumerate(["·", "⏎", "··", "⇥", "·word", "two words", "⏎····return"]):
+        expect(tokens.nth(index)).to_have_text(text)
+
+
+def test_the_lane_keeps_its_layout_and_marks_what_is_easily_missed(replay):
+    show(replay, CODE, "code")
+    assert lane(replay).inner_text().removesuffix("end").rstrip() == "".join(CODE)
+    marked = lane(replay).locator(".sbd-space")
+    expect(marked).to_have_text(["    ", "  ", " "], use_inner_text=True)
+    expect(lane(replay).locator(".sbd-break")).to_have_count(2)
+    expect(lane(replay).locator(".sbd-tab")).to_have_count(1)
+
+
+def test_parts_of_a_character_join_when_all_are_there(replay):
+    show(replay, BYTES, "bytes")
+    assert lane(replay).inner_text().startswith("café 😀!\\xE2\\x82.")
+    tokens = replay.locator(".sbd-tile-token")
+    for index, text in {1: "é1/2", 2: "é2/2", 4: "😀1/3", 8: "\\xE2"}.items():
+        expect(tokens.nth(index)).to_have_text(text)
+    title = re.compile("part 1 of 2 of “é”")
+    expect(replay.locator(".sbd-tile").nth(1)).to_have_attribute("title", title)
+
+
+REVEALS = """() => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const step = player.run.main.steps[player.state.pass];
+  const landing = document.getAnimations().filter((a) => a.effect.target.matches?.('.sbd-tile'))
+    .filter((a) => a.constructor === Animation)
+    .map((a) => [a.effect.getTiming().delay, a.effect.target.position]);
+  return { landing: landing.sort((a, b) => a[0] - b[0]).map((pair) => pair[1]),
+    reveals: step.reveals.map((each) => each.position) };
+}"""
+
+
+def slowly(page):
+    """Let every animation run at a thousandth of its speed, so that it can be looked at."""
+    client = page.context.new_cdp_session(page)
+    client.send("Animation.enable")
+    client.send("Animation.setPlaybackRate", {"playbackRate": 0.001})
+
+
+def test_tokens_of_a_pass_land_in_the_order_of_their_entropy(replay):
+    slowly(replay)
+    go_to(replay, 1)
+    seen = replay.evaluate(REVEALS)
+    assert len(seen["reveals"]) > 2
+    assert seen["landing"] == seen["reveals"]
+
+
+def test_nothing_lands_on_the_way_back_or_without_motion(open_page, replay_url):
+    page = open_page(replay_url)
+    slowly(page)
+    go_to(page, 2)
+    page.keyboard.press("ArrowLeft")
+    painted(page)
+    assert page.evaluate(REVEALS)["landing"] == []
+    calm = open_page(replay_url, reduced_motion="reduce")
+    slowly(calm)
+    go_to(calm, 1)
+    assert calm.evaluate(REVEALS)["landing"] == []
+
+
+def test_a_reveal_is_gentle_when_slow_and_keeps_up_when_quick(replay):
+    slow, quick = replay.evaluate("[revealPace(1000), revealPace(1000 / 30)]")
+    assert slow["settle"] >= 400
+    assert quick["settle"] + quick["spread"] <= 60

@@ -1,0 +1,141 @@
+"""Laws of the code family: composed, typed, documented, and scored by running it in a sandbox."""
+
+import ast
+import os
+import time
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from sbd_core.training.corpus import examples, functions
+from sbd_core.training.corpus.base import Example
+from sbd_core.training.corpus.functions import check_each
+
+
+@pytest.fixture(scope="module")
+def train() -> list[Example]:
+    return list(islice(examples(1, "train", ["code"]), 2000))
+
+
+@pytest.fixture(scope="module")
+def test() -> list[Example]:
+    return list(islice(examples(2, "test", ["code"]), 100))
+
+
+def candidate_for(text: str, expected: list[object], inputs: list[object]) -> tuple[Example, str]:
+    example = Example("code", "", "", repr((inputs, expected)))
+    return example, text
+
+
+def test_a_code_prompt_tells_its_pieces_and_so_its_split() -> None:
+    """With `owner` a function of the pieces alone, no composition is in both splits."""
+    random = Random(4)
+    pieces: dict[str, tuple[str, ...]] = {}
+    for _ in range(10000):
+        for draw in (functions._fold_task, functions._chain_task, functions._branch_task):
+            task = draw(random)
+            if task is not None:
+                assert pieces.setdefault(task.prompt, task.composition) == task.composition
+    owners = [functions.owner(composition) for composition in set(pieces.values())]
+    assert len(owners) >= 1000
+    assert 0.04 < owners.count("test") / len(owners) < 0.12
+
+
+def test_code_references_pass_and_changed_ones_fail(train, test) -> None:
+    chosen = train[:40] + test[:40]
+    assert all(check_each([(e, e.answer) for e in chosen]))
+    changed = [(e, e.answer.replace("return ", "return not ")) for e in chosen[:20]]
+    assert not any(check_each(changed))
+
+
+def test_a_single_piece_is_always_train() -> None:
+    assert functions.owner(("numbers", "even", "", "list")) == "train"
+    assert {functions.owner(("numbers", "even", str(i), "list")) for i in range(99)} == {
+        "train",
+        "test",
+    }
+
+
+def hostile(target: Path) -> dict[str, str]:
+    """Candidates that must fail; `target` is a file they try to leave."""
+    body = "def solve(numbers):\n    "
+    get_os = "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close'][0]"
+    reach = f"{get_os}.__init__.__globals__"
+    return {
+        "loop": body + "while True: pass",
+        "catching loop": body
+        + "while True:\n        try: 1 / 0\n        except BaseException: pass",
+        "memory": body + "return [0] * 10 ** 9",
+        "big number": body + "return 9 ** 9 ** 9",
+        "open": f"open({str(target)!r}, 'w').write('x')\n{body}return sum(numbers)",
+        "import os": f"import os\nos.mkdir({str(target)!r})\n{body}return sum(numbers)",
+        "reach os": f"{reach}['mkdir']({str(target)!r})\n{body}return sum(numbers)",
+        "fork": f"{reach}['fork']()\n{body}return sum(numbers)",
+        "shell": f"{reach}['system']('touch {target}')\n{body}return sum(numbers)",
+        "exit": "raise SystemExit(0)",
+        "quiet exit": f"{reach}['_exit'](0)",
+        "kill": f"{reach}['kill'](0, 9)",
+        "exception": body + "raise ValueError(numbers)",
+        "nul": body + "return sum(numbers)\x00",
+        "surrogate": body + "return sum(numbers) # \ud800",
+        "bytes": body + "return sum(numbers) # \udcff\udcfe",
+        "prints the answer": body + "print(6, 15, sep='\\n')",
+        "prints megabytes": body + "print('6' * 10 ** 7)\n    return sum(numbers)",
+        "prints for ever": body + "while True: print('6' * 10 ** 6)",
+        "endless recursion": body + "return solve(numbers)",
+        "endless dictionary": body + "d = {}\n    d[0] = d\n    return d",
+        "prints as well": body + "print('6')\n    return sum(numbers)",
+        "equal to all": "class A(int):\n    def __eq__(self, other): return True\n"
+        + body + "return A()",
+        "right but odd": "class A(int): pass\n" + body + "return A(sum(numbers))",
+        "boolean": body + "return True",
+        "float": body + "return float(sum(numbers))",
+        "no function": "6",
+        "empty": "",
+        "long": body + "return sum(numbers)" + " " * 5000,
+        "nested": body + "return " + "(" * 1900 + "1" + ")" * 1900,
+    }  # fmt: skip
+
+
+def test_hostile_code_fails_quickly_and_leaves_nothing(tmp_path: Path) -> None:
+    os.chmod(tmp_path, 0o777)
+    target = tmp_path / "left"
+    candidates = hostile(target)
+    started = time.monotonic()
+    jobs = [candidate_for(text, [6, 15], [[1, 2, 3], [7, 8]]) for text in candidates.values()]
+    verdicts = check_each(jobs)
+    assert [name for name, passed in zip(candidates, verdicts, strict=True) if passed] == []
+    assert time.monotonic() - started < 15
+    assert not target.exists()
+
+
+def test_honest_code_of_another_shape_passes() -> None:
+    text = (
+        "import math\ndef solve(numbers):\n    total = 0\n    for n in numbers:\n"
+        "        total += n\n    numbers.clear()\n    return total"
+    )
+    assert functions.check(*candidate_for(text, [6, 15], [[1, 2, 3], [7, 8]]))
+
+
+def test_dictionaries_count_by_value_and_an_argument_may_be_several() -> None:
+    text = "def solve(a, b):\n    return {b: [a], a: {}}"
+    expected = [{"x": {}, "y": ["x"]}]
+    assert functions.check(*candidate_for(text, expected, [("x", "y")]))
+    assert not functions.check(*candidate_for(text, [{"x": {}, "y": ["y"]}], [("x", "y")]))
+
+
+@pytest.mark.parametrize("form", ["    while ", "    for ", "[1:])", "{}", "    if "])
+def test_answers_hold_loops_recursions_dictionaries_and_choices(form, train) -> None:
+    assert sum(form in example.answer for example in train) >= 20
+
+
+def test_every_answer_has_type_hints_and_a_docstring(train) -> None:
+    for example in train[:500]:
+        function = ast.parse(example.answer).body[0]
+        assert isinstance(function, ast.FunctionDef)
+        assert function.returns is not None
+        assert all(argument.annotation for argument in function.args.args)
+        assert ast.get_docstring(function)
+        assert 1 <= len(function.body) - 1 <= 6

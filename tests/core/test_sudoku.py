@@ -1,0 +1,122 @@
+"""Sudoku: one solution each, solved rightly, split by solution grid, one token a digit."""
+
+from itertools import islice, product
+from random import Random
+
+import pytest
+
+from sbd_core.errors import ArgumentError
+from sbd_core.training.corpus import Example, examples, sudoku
+from sbd_core.training.tokenizer import EOS_ID, encode_plain, train_tokenizer
+
+CELLS = range(16)
+
+
+def drawn(seed: int, split: str, count: int) -> list[Example]:
+    return list(islice(examples(seed, split, ["sudoku"]), count))
+
+
+def is_solved(grid: str) -> bool:
+    """Independent of the module: coordinates instead of units."""
+    lines = [[grid[4 * y + x] for x in range(4)] for y in range(4)]
+    boxes = [
+        [lines[2 * y + dy][2 * x + dx] for dy in (0, 1) for dx in (0, 1)]
+        for y in (0, 1)
+        for x in (0, 1)
+    ]
+    return all(sorted(unit) == list("1234") for unit in [*lines, *zip(*lines, strict=True), *boxes])
+
+
+def brute_force(puzzle: str) -> list[str]:
+    """Every way to fill the blanks, tried out."""
+    fillings = product("1234", repeat=puzzle.count("0"))
+    filled = (puzzle.replace("0", "%s") % filling for filling in fillings)
+    return [grid for grid in filled if is_solved(grid)]
+
+
+def test_there_are_288_grids_and_about_a_fifth_is_kept_for_the_test() -> None:
+    assert len(set(sudoku.grids())) == 288
+    assert all(is_solved(grid) for grid in sudoku.grids())
+    answers = {split: {e.answer for e in drawn(1, split, 9000)} for split in ("train", "test")}
+    assert not answers["train"] & answers["test"]
+    assert len(answers["train"] | answers["test"]) == 288
+    assert 45 <= len(answers["test"]) <= 70
+
+
+def test_a_puzzle_has_one_solution_which_is_the_answer() -> None:
+    for example in drawn(2, "train", 500) + drawn(2, "test", 500):
+        assert sudoku.solutions(example.case) == (example.answer,)
+        assert 4 <= example.case.count("0") <= 10
+        assert example.prompt.endswith(example.case)
+
+
+def test_the_solver_agrees_with_brute_force() -> None:
+    random = Random(3)
+    counts = set()
+    for _ in range(16):
+        grid = list(random.choice(sudoku.grids()))
+        for cell in random.sample(CELLS, 7):
+            grid[cell] = "0"
+        if random.random() < 0.3:
+            grid[random.choice(CELLS)] = random.choice("1234")
+        puzzle = "".join(grid)
+        expected = brute_force(puzzle)
+        counts.add(min(len(expected), 2))
+        assert sudoku.solutions(puzzle) == tuple(expected[:2])
+    assert counts == {0, 1, 2}
+
+
+def test_an_empty_grid_has_several_solutions() -> None:
+    assert len(sudoku.solutions("0" * 16)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1.3. ..2. .4.. 2...", "1030\n0020\n0400\n2000", "1_3_|__2_|_4__|2___", "1?3???2??4??2???"],
+)
+def test_visitors_may_type_blanks_and_rows_their_own_way(text: str) -> None:
+    assert sudoku.parse_puzzle(text) == "1030002004002000"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("", "must have 16 cells, not 0"),
+        ("1" * 17, "must have 16 cells, not 17"),
+        ("5" * 16, "cells must be 1 to 4"),
+        ("١" * 16, "cells must be 1 to 4"),
+    ],
+)
+def test_what_is_no_puzzle_is_refused(text: str, rule: str) -> None:
+    with pytest.raises(ArgumentError, match=rule):
+        sudoku.solutions(text)
+
+
+def test_the_answer_passes_and_any_changed_digit_fails() -> None:
+    for example in drawn(4, "test", 100):
+        assert sudoku.check(example, example.answer)
+        for cell in CELLS:
+            for digit in {*"01234x"} - {example.answer[cell]}:
+                spoiled = example.answer[:cell] + digit + example.answer[cell + 1 :]
+                assert not sudoku.check(example, spoiled)
+        for text in ("", example.answer[:-1], example.answer + "1", "\ud800", "\x00" * 9999):
+            assert not sudoku.check(example, text)
+
+
+def test_a_valid_grid_of_another_puzzle_fails() -> None:
+    example = drawn(5, "test", 1)[0]
+    others = [grid for grid in sudoku.grids() if grid != example.answer]
+    assert not any(sudoku.check(example, grid) for grid in others)
+
+
+def test_the_answer_is_one_block_of_16_tokens_and_the_puzzle_one_token_a_cell() -> None:
+    found = drawn(6, "train", 300)
+    tokenizer = train_tokenizer((f"{e.prompt}\n{e.answer}" for e in found), 512)
+    digits = [tokenizer.convert_tokens_to_ids(digit) for digit in "01234"]
+    for example in found:
+        answer = encode_plain(tokenizer, example.answer)
+        assert answer == [digits[int(digit)] for digit in example.answer]
+        assert encode_plain(tokenizer, example.prompt)[-16:] == [
+            digits[int(cell)] for cell in example.case
+        ]
+    assert EOS_ID not in digits

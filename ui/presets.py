@@ -1,0 +1,77 @@
+"""Write the presets of the page: held-out prompts of every family that is measured.
+
+    python -m ui.presets
+
+Needs no model, and gives the same file every time. Not imported by the page.
+"""
+
+import json
+from collections.abc import Iterator
+from random import Random
+
+from sbd_core.training.corpus import FAMILIES, SUITES
+from sbd_core.training.corpus.base import Example
+from ui.components.presets import PRESETS
+
+# The words on the buttons, in the order of the page.
+LABELS = {
+    "sudoku": "Sudoku",
+    "math": "Word problem",
+    "code": "Python",
+    "json": "JSON",
+    "story": "Story",
+    "infill": "Fill blanks",
+}
+PROMPTS_PER_PRESET = 8
+MAX_PRESET_CHARACTERS = 320
+SEED = 20250904
+
+
+def held_out(family: str) -> Iterator[Example]:
+    """Test examples of a family that are short enough to read at a glance, without end."""
+    random = Random(f"{SEED}/{family}")
+    while True:
+        example = FAMILIES[family].generate(random, "test")
+        if len(example.prompt) <= MAX_PRESET_CHARACTERS:
+            yield example
+
+
+def preset_examples(family: str) -> list[Example]:
+    """The first held-out examples of a family whose prompts differ."""
+    chosen: dict[str, Example] = {}
+    for example in held_out(family):
+        chosen.setdefault(example.prompt, example)
+        if len(chosen) == PROMPTS_PER_PRESET:
+            break
+    return list(chosen.values())
+
+
+def families() -> list[str]:
+    """Every measured family, those with a label first."""
+    known = [name for name in LABELS if name in SUITES]
+    return known + [name for name in SUITES if name not in LABELS]
+
+
+def label_of(family: str) -> str:
+    """The words on its button; a family that has none is called by its name."""
+    return LABELS.get(family, family.replace("_", " ").capitalize())
+
+
+def preset_rows() -> list[dict[str, object]]:
+    """What the file holds, see ui.components.presets."""
+    rows = []
+    for family in families():
+        prompts = [example.prompt for example in preset_examples(family)]
+        rows.append({"family": family, "label": label_of(family), "prompts": prompts})
+    return rows
+
+
+def main() -> None:
+    """The command line."""
+    rows = preset_rows()
+    PRESETS.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    print(f"wrote {PRESETS.name}: {', '.join(str(row['label']) for row in rows)}")
+
+
+if __name__ == "__main__":
+    main()
