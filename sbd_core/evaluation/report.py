@@ -36,10 +36,13 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """One config a point of the sweep, all else as in `base`."""
+    """NTP, and one config a point of the sweep, all else as in `base`."""
     return {
-        f"{curve} {parameter:g}": replace(base, strategy="sbd", solver=solver)
-        for curve, parameter, solver in sweep_solvers()
+        "NTP": replace(base, strategy="ntp"),
+        **{
+            f"{curve} {parameter:g}": replace(base, strategy="sbd", solver=solver)
+            for curve, parameter, solver in sweep_solvers()
+        },
     }
 
 
