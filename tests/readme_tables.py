@@ -1,6 +1,7 @@
-"""The README's tables, made from the results files; `python -m tests.readme_tables` renews them.
+"""Tables of the README and the model card, made from the results files.
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`.
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `python -m tests.readme_tables`
+renews them all.
 """
 
 import json
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
+DOCUMENTS = (ROOT / "README.md", ROOT / "assets" / "checkpoints" / "sbd-nano" / "README.md")
 RESULTS = ROOT / "assets" / "results"
 WITHIN = 0.01
 """Accuracy that a setting may lose against NTP and still count as at parity (one point)."""
@@ -101,9 +102,10 @@ TABLES: dict[str, Callable[[], str]] = {
 
 
 def renewed(text: str) -> str:
-    """The README with every table as the results files have it. Raises KeyError."""
+    """A document with every table as the results files have it. Raises KeyError."""
     return MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[3]}", text)
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text("utf-8")), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(renewed(document.read_text("utf-8")), encoding="utf-8")
