@@ -180,12 +180,12 @@ def _events(
             event = one.decoding.send(reply)
             assert isinstance(event, StepEvent)
             yield one.index, event
-            request = next(one.decoding, None)
-            if request is None:
+            following = next(one.decoding, None)
+            if following is None:
                 free.append(one.cache)
             else:
-                assert isinstance(request, Request)
-                one.request = request
+                assert isinstance(following, Request)
+                one.request = following
                 still_active.append(one)
         active = still_active
 

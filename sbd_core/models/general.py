@@ -16,7 +16,8 @@ class GeneralCache:
     """A transformers DynamicCache that records its length."""
 
     def __init__(self) -> None:
-        self.layers = DynamicCache()
+        # Its layers are typed as the widest kind there is.
+        self.layers: Any = DynamicCache()
         self.length = 0
 
     def truncate(self, length: int) -> None:

@@ -56,7 +56,7 @@ class MaskTable:
         mask = self._known.get(shape)
         if mask is None:
             size = rows.num_queries
-            may_attend = dense(decoding_may_attend(0, rows.num_causal), size, size)
+            may_attend = dense(decoding_may_attend(0, rows.num_causal), size, size)[0]
             mask = self._like.new_zeros(size, size).masked_fill_(
                 ~may_attend.to(self._like.device), -torch.inf
             )
@@ -86,8 +86,10 @@ class Alone:
         self._new_keys[layer].copy_(keys.permute(1, 2, 0))
         self._new_values[layer].copy_(values.transpose(0, 1))
         if self._is_prompt:
-            texts = (part.transpose(0, 1)[None] for part in (queries, keys, values))
-            mixed = scaled_dot_product_attention(*texts, is_causal=True, scale=1.0, enable_gqa=True)
+            query, key, value = (part.transpose(0, 1)[None] for part in (queries, keys, values))
+            mixed = scaled_dot_product_attention(
+                query, key, value, is_causal=True, scale=1.0, enable_gqa=True
+            )
             return mixed[0].transpose(0, 1)
         num_rows, num_heads, size = queries.shape
         num_kv_heads = keys.shape[1]
