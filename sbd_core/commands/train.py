@@ -19,7 +19,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, help="instead of the recipe's")
     parser.add_argument("--learning-rate", type=float, help="instead of the recipe's")
     parser.add_argument("--seed", type=int, help="instead of the recipe's")
-    parser.add_argument("--families", help="comma-separated, instead of the recipe's")
+    parser.add_argument("--families", help="comma-separated, instead of the recipe's; '' for none")
+    parser.add_argument(
+        "--data",
+        action="append",
+        metavar="SOURCE",
+        help="file:PATH or hf:NAME[:SPLIT] to mix with the families; may be given several times",
+    )
     parser.add_argument("--save-every", type=int, default=100, help="steps between saves")
     parser.add_argument("--compile", action="store_true", help="use torch.compile")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
@@ -34,7 +40,10 @@ def run(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name) is not None
     }
     if arguments.families is not None:
-        changes["families"] = tuple(arguments.families.split(","))
+        names = arguments.families
+        changes["families"] = tuple(names.split(",")) if names else ()
+    if arguments.data is not None:
+        changes["data"] = tuple(arguments.data)
     from sbd_core.training.loop import state_folder, train
     from sbd_core.training.recipe import read_recipe
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -22,14 +23,18 @@ from transformers import (
 
 from sbd_core.errors import TrainingError
 from sbd_core.models.huggingface import LOADING_ERRORS
-from sbd_core.training.corpus import examples
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import train_tokenizer
+
+# What a full disk raises: Python, safetensors and torch.save each have their own.
+WRITING_ERRORS = (OSError, SafetensorError, RuntimeError)
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus."""
-    stream = islice(examples(recipe.seed, "train", recipe.families), recipe.tokenizer_examples)
+    sources = [read_source(source) for source in recipe.data]
+    stream = islice(mixed(recipe.seed, recipe.families, sources), recipe.tokenizer_examples)
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)
     tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
     config = LlamaConfig(
@@ -113,9 +118,10 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
     fresh.mkdir()
     try:
         write(fresh)
-    except OSError as error:
+    except WRITING_ERRORS as error:
         shutil.rmtree(fresh, ignore_errors=True)
-        raise TrainingError(f"{folder}: cannot be written: {error}") from error
+        reason = " ".join(str(error).split())[:300]
+        raise TrainingError(f"{folder}: cannot be written: {reason}") from error
     if folder.exists():
         os.rename(folder, old)
     os.rename(fresh, folder)

@@ -1,13 +1,11 @@
 """The training loop: accelerate around the model, tqdm in front, a state folder behind.
 
-Everything random of a step is drawn from (recipe seed, step), so a run resumed from its
-state goes on exactly as if it had not been stopped.
+A run resumed from its state goes on exactly as if it had not been stopped.
 """
 
 import json
 import math
 import pickle
-import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,10 +25,11 @@ from transformers import PreTrainedModel
 
 from sbd_core.errors import TrainingError
 from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
-from sbd_core.training.data import Data
+from sbd_core.training.feed import Feed
 from sbd_core.training.interrupt import stop_wish
 from sbd_core.training.loss import Loss, Trainee, check_output_layer, training_loss
-from sbd_core.training.noising import Rows, clean_text, noisy_text, pack
+from sbd_core.training.noising import Rows
+from sbd_core.training.optimizers import learning_rate, make_optimizers
 from sbd_core.training.recipe import Recipe
 
 # What a state folder that something else wrote over can raise when read.
@@ -106,11 +105,12 @@ class _Run:
         self.model, self.tokenizer = load_model(folder) if folder else new_model(recipe)
         if self.tokenizer.mask_token_id is None:
             raise TrainingError(f"init: the tokenizer of {init} has no mask token")
-        self.data = Data(recipe, self.tokenizer)
         if self.accelerator.device.type == "cuda":
             self.model.set_attn_implementation("flex_attention")
         check_output_layer(self.model)
-        trainee, optimizers = Trainee(self.model), make_optimizers(self.model, recipe)
+        self.feed = Feed(recipe, self.tokenizer, self.model, self.accelerator)
+        trainee = Trainee(self.model, recipe.soft_share)
+        optimizers = make_optimizers(self.model, recipe)
         self.trainee, *wrapped = self.accelerator.prepare(trainee, *optimizers)
         self.optimizers = [item.optimizer for item in wrapped]
         if is_compiled:
@@ -123,7 +123,7 @@ class _Run:
         self.trainee.train()
         while self.step < self.recipe.steps:
             began = time.perf_counter()
-            rows, ntp_weight = self._rows(self.step)
+            rows, ntp_weight = self.feed.rows(self.step)
             loss = self._loss(rows, ntp_weight)
             rate = learning_rate(self.recipe, self.step)
             self._update(loss, rate)
@@ -166,31 +166,9 @@ class _Run:
         self.accelerator.wait_for_everyone()
 
     def _loss(self, rows: Rows, ntp_weight: float) -> Loss:
+        device, has_teachers = self.accelerator.device, self.recipe.soft_share > 0
         with self.accelerator.autocast():
-            return training_loss(self.trainee, rows, self.accelerator.device, ntp_weight)
-
-    def _rows(self, step: int) -> tuple[Rows, float]:
-        """The rows of a step, and what to divide their loss by.
-
-        Of several processes each takes its share of the texts; gradients are averaged over
-        processes, so each divides by the mean weight of a share.
-        """
-        recipe, accelerator = self.recipe, self.accelerator
-        draw = random.Random(recipe.seed * 1_000_003 + step)
-        block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
-        # Half the steps start blocks at the answer, as decoding does; the others anywhere.
-        phase = draw.choice((0, draw.randrange(block_size)))
-        draws = torch.Generator().manual_seed(draw.getrandbits(62))
-        texts = []
-        for prompt, answer in self.data.pairs(step):
-            text = clean_text(prompt, answer, recipe.prompt_weight)
-            if recipe.stage == "sbd":
-                mask_id = self.tokenizer.mask_token_id
-                text = noisy_text(text, len(prompt), block_size, phase, mask_id, draws)
-            texts.append(text)
-        share = texts[accelerator.process_index :: accelerator.num_processes]
-        rows = pack(share, recipe.row_tokens, self.tokenizer.pad_token_id)
-        return rows, sum(text.ntp_weight for text in texts) / accelerator.num_processes
+            return training_loss(self.trainee, rows, device, ntp_weight, has_teachers)
 
     def _update(self, loss: Loss, rate: float) -> None:
         self.accelerator.backward(loss.total)
@@ -218,7 +196,7 @@ class _Run:
             self.metrics = (state / "metrics.jsonl").read_text()
         except STATE_ERRORS as error:
             raise TrainingError(_unreadable(state, error)) from error
-        if recipe != json.loads(json.dumps(self.recipe.to_data())):
+        if not self._continues(step, recipe):
             raise TrainingError(
                 f"state {state}: is of another recipe; give another --out, or remove it"
             )
@@ -229,28 +207,22 @@ class _Run:
             raise TrainingError(_unreadable(state, error)) from error
         self.step = step
 
+    def _continues(self, step: int, recipe: Any) -> bool:
+        """Whether a run of `recipe` after `step` steps is one of ours.
+
+        The numbers of steps and of falling steps may differ while no step so far was part of a
+        fall of the rate.
+        """
+        own = json.loads(json.dumps(self.recipe.to_data()))
+        if recipe == own:
+            return True
+        may_differ = ("steps", "decay_steps")
+        if not isinstance(recipe, dict) or not set(may_differ) <= set(recipe):
+            return False
+        if {**recipe, **{name: own[name] for name in may_differ}} != own:
+            return False
+        return step <= min(plan["steps"] - plan["decay_steps"] for plan in (recipe, own))
+
 
 def _unreadable(state: Path, error: Exception) -> str:
     return f"state {state}: cannot be read ({type(error).__name__}); remove it to start anew"
-
-
-def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.Optimizer]:
-    """AdamW for all, or Muon for the hidden matrices and AdamW for embeddings and norms."""
-    settings: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
-    if recipe.optimizer == "adamw":
-        return [torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), **settings)]
-    embeddings = {id(model.get_input_embeddings().weight), id(model.get_output_embeddings().weight)}
-    matrices = [p for p in model.parameters() if p.ndim == 2 and id(p) not in embeddings]
-    others = [p for p in model.parameters() if p.ndim != 2 or id(p) in embeddings]
-    return [
-        torch.optim.Muon(matrices, adjust_lr_fn="match_rms_adamw", **settings),
-        torch.optim.AdamW(others, betas=(0.9, 0.98), **settings),
-    ]
-
-
-def learning_rate(recipe: Recipe, step: int) -> float:
-    """The rate of step `step` (from 0): linear rise, then a cosine to 0."""
-    if step < recipe.warmup_steps:
-        return recipe.learning_rate * (step + 1) / recipe.warmup_steps
-    share = (step - recipe.warmup_steps) / max(1, recipe.steps - recipe.warmup_steps)
-    return recipe.learning_rate * (1 + math.cos(math.pi * share)) / 2

@@ -1,7 +1,7 @@
 """The tokens of a training forward: texts, their masked copies, and how they share rows.
 
 A text is a prompt and an answer. Stage sbd adds x_hat, a copy of the answer in which tokens
-are masked (Alg. 1); blocks start at the answer, as they do at decode time.
+are masked (Alg. 1); blocks start at the answer, as they do at decode time. Knows no model.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,9 @@ class Text:
     """One text as a forward reads it; every field is (num_tokens,).
 
     targets: the token to predict at each place, NO_TARGET for none. weights: what that
-    prediction counts. The other fields are those of TrainingLayout.
+    prediction counts. teachers: at a masked place with nothing revealed to its right in the
+    block, the place of x that predicts the same token; NO_TARGET elsewhere. The other fields
+    are those of TrainingLayout.
     """
 
     token_ids: Tensor
@@ -29,6 +31,7 @@ class Text:
     is_noisy: Tensor
     targets: Tensor
     weights: Tensor
+    teachers: Tensor
 
     def __len__(self) -> int:
         return len(self.token_ids)
@@ -41,12 +44,16 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Texts packed into rows; every tensor is (num_rows, row_tokens). Padding has no target."""
+    """Texts packed into rows; every tensor is (num_rows, row_tokens). Padding has no target.
+
+    teachers: places of the flattened rows, or NO_TARGET.
+    """
 
     token_ids: Tensor
     layout: TrainingLayout
     targets: Tensor
     weights: Tensor
+    teachers: Tensor
 
 
 def clean_text(prompt: Sequence[int], answer: Sequence[int], prompt_weight: float) -> Text:
@@ -57,39 +64,61 @@ def clean_text(prompt: Sequence[int], answer: Sequence[int], prompt_weight: floa
     targets = torch.cat([token_ids[1:], torch.tensor([NO_TARGET])])
     targets = targets.masked_fill(weights == 0, NO_TARGET)
     is_noisy = torch.zeros(len(token_ids), dtype=torch.bool)
-    return Text(token_ids, position, torch.full_like(position, -1), is_noisy, targets, weights)
+    none = torch.full_like(position, -1)
+    return Text(token_ids, position, none, is_noisy, targets, weights, teachers=none)
 
 
 def noisy_text(
-    clean: Text, num_prompt: int, block_size: int, phase: int, mask_id: int, draws: torch.Generator
+    clean: Text, num_prompt: int, is_masked: Tensor, block_size: int, phase: int, mask_id: int
 ) -> Text:
-    """[x ; x_hat]: x_hat has <m> for each answer token with probability eta ~ U(0,1) (Alg. 1).
+    """[x ; x_hat]: x_hat is the answer with <m> where is_masked, (num_answer,) bool, says so.
 
     The first block is `phase` positions shorter. The last block is whole: after the answer's
     end it holds <m> without a target, for that is what decoding meets there.
     """
     answer = clean.token_ids[num_prompt:]
-    eta = torch.rand((), generator=draws)
-    is_masked = torch.rand(len(answer), generator=draws) < eta
-    num_copied = -(-(len(answer) + phase) // block_size) * block_size - phase
-    num_after = num_copied - len(answer)
-    after = torch.full((num_after,), NO_TARGET)
-    offset = torch.arange(num_copied)
-    block = torch.div(offset + phase, block_size, rounding_mode="floor")
+    num_answer = len(answer)
+    block = blocks_of(num_answer, block_size, phase)
+    after = torch.full((len(block) - num_answer,), NO_TARGET)
+    offset = torch.arange(len(block))
+    copy = answer.masked_fill(is_masked, mask_id)
+    # The causal token before x_i predicts x_i too, having seen all to its left and no more.
+    is_open = is_masked & nothing_revealed_after(is_masked, block[:num_answer])
+    teachers = torch.where(is_open, num_prompt - 1 + offset[:num_answer], NO_TARGET)
     return Text(
-        token_ids=torch.cat(
-            [
-                clean.token_ids,
-                answer.masked_fill(is_masked, mask_id),
-                torch.full_like(after, mask_id),
-            ]
-        ),
+        token_ids=torch.cat([clean.token_ids, copy, torch.full_like(after, mask_id)]),
         position=torch.cat([clean.position, num_prompt + offset]),
-        block=torch.cat([clean.block[:num_prompt], block[: len(answer)], block]),
-        is_noisy=torch.cat([clean.is_noisy, torch.ones(num_copied, dtype=torch.bool)]),
+        block=torch.cat([clean.block[:num_prompt], block[:num_answer], block]),
+        is_noisy=torch.cat([clean.is_noisy, torch.ones(len(block), dtype=torch.bool)]),
         targets=torch.cat([clean.targets, answer.masked_fill(~is_masked, NO_TARGET), after]),
-        weights=torch.cat([clean.weights, torch.ones(num_copied)]),
+        weights=torch.cat([clean.weights, torch.ones(len(block))]),
+        teachers=torch.cat([clean.teachers, teachers, after]),
     )
+
+
+def blocks_of(num_answer: int, block_size: int, phase: int) -> Tensor:
+    """The block of every position of x_hat, up to the end of the last block."""
+    num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
+    return torch.div(torch.arange(num_copied) + phase, block_size, rounding_mode="floor")
+
+
+def nothing_revealed_after(is_masked: Tensor, block: Tensor) -> Tensor:
+    """(n,) bool: True where every later position of the same block is masked."""
+    place = torch.arange(len(block))
+    last_revealed = torch.full((int(block[-1]) + 1,), -1)
+    last_revealed.scatter_reduce_(0, block, torch.where(is_masked, -1, place), "amax")
+    return place > last_revealed[block]
+
+
+def draw_masks(num_answer: int, draws: torch.Generator, full_share: float = 0.0) -> Tensor:
+    """(num_answer,) bool: each masked with probability eta ~ U(0,1), one eta for all (Alg. 1).
+
+    A text out of `full_share` is masked whole instead: what the first pass of a block meets.
+    """
+    eta = torch.rand((), generator=draws)
+    if full_share and torch.rand((), generator=draws) < full_share:
+        eta = torch.ones(())
+    return torch.rand(num_answer, generator=draws) < eta
 
 
 def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
@@ -113,9 +142,13 @@ def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
         return filled
 
     document = torch.full((len(members), row_tokens), -1)
+    first_place = torch.zeros(len(members), row_tokens, dtype=torch.long)
     for row, indices in enumerate(members):
         sizes = torch.tensor([len(texts[index]) for index in indices])
-        document[row, : int(sizes.sum())] = torch.repeat_interleave(torch.tensor(indices), sizes)
+        used, starts = int(sizes.sum()), sizes.cumsum(0) - sizes + row * row_tokens
+        document[row, :used] = torch.repeat_interleave(torch.tensor(indices), sizes)
+        first_place[row, :used] = torch.repeat_interleave(starts, sizes)
+    teachers = fill("teachers", NO_TARGET, torch.long)
     layout = TrainingLayout(
         document=document,
         position=fill("position", 0, torch.long),
@@ -127,4 +160,5 @@ def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
         layout=layout,
         targets=fill("targets", NO_TARGET, torch.long),
         weights=fill("weights", 0.0, torch.float32),
+        teachers=torch.where(teachers == NO_TARGET, NO_TARGET, teachers + first_place),
     )

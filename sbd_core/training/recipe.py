@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.corpus import family
+from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd", "baseline"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd", "baseline")
@@ -21,12 +22,19 @@ class Recipe:
     stage: "ntp", a base; "sbd", Set Block Decoding from that base; "baseline", from that base
     on with next-token prediction alone, what "sbd" is to be compared with.
     families: corpus families, drawn uniformly; one named twice comes twice as often.
+    data: sources of texts from outside, see sources.py, each drawn as often as a family; with
+    one, families may be empty.
     batch_size: examples a step, packed into rows of row_tokens; an example that with its
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
     prompt_weight: what a prompt token counts in the NTP sum.
+    Away from the paper's loss, all 0 by default (stage sbd): full_mask_share, share of texts
+    masked whole; soft_share, how much of the target is the model's own next-token distribution
+    where nothing to the right in the block is revealed; decoded_share, share of steps masked as
+    decoding would, most certain tokens revealed first.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
-    The rate rises over warmup_steps, then falls to 0 as a cosine over the rest.
+    The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
+    can be made longer or shorter until the fall begins.
     """
 
     stage: Stage
@@ -35,6 +43,7 @@ class Recipe:
     batch_size: int
     learning_rate: float
     warmup_steps: int
+    decay_steps: int
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
@@ -42,7 +51,11 @@ class Recipe:
     min_block_size: int = 2
     max_block_size: int = 16
     prompt_weight: float = 0.0
+    full_mask_share: float = 0.0
+    soft_share: float = 0.0
+    decoded_share: float = 0.0
     seed: int = 0
+    data: tuple[str, ...] = ()
     # A model made from nothing, when there is no --init.
     vocabulary_size: int = 2048
     tokenizer_examples: int = 20_000
@@ -62,14 +75,19 @@ class Recipe:
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
         require_integer("warmup_steps", self.warmup_steps, 0)
+        require_integer("decay_steps", self.decay_steps, 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "max_gradient_norm"):
             require_number(name, getattr(self, name), 0)
+        for name in ("full_mask_share", "soft_share", "decoded_share"):
+            require_number(name, getattr(self, name), 0, 1)
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
         require_integer("seed", self.seed, 0)
-        if isinstance(self.families, str) or not self.families:
+        require_sources(self.data)
+        object.__setattr__(self, "data", tuple(self.data))
+        if isinstance(self.families, str) or not (self.families or self.data):
             raise ArgumentError("families", "must be a list of family names", self.families)
         for item in self.families:
             family(item)

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import FAMILIES, examples, family, word_problems
+from sbd_core.training.corpus import FAMILIES, SUITES, examples, family, word_problems
 from sbd_core.training.corpus import json_extraction as extraction
 from sbd_core.training.corpus.base import Example, split_of
 from sbd_core.training.corpus.json_extraction import RECORDS
@@ -124,6 +124,31 @@ def test_every_field_of_every_record_can_be_told() -> None:
             rest = extraction.BRACKETS.sub("", wording)
             assert "[" not in rest
             assert re.findall(r"\{(\w+)\}", rest) == [record.anchor], wording
+
+
+def test_drills_hold_the_sums_of_word_problems_and_are_no_suite(train) -> None:
+    drilled = {c for e in drawn(3, "train", "drill", 20000) for c in CALCULATION.findall(e.answer)}
+    needed = [c for e in train["math"] for c in CALCULATION.findall(e.answer)]
+    assert sum(calculation in drilled for calculation in needed) > 0.97 * len(needed)
+    assert "drill" not in SUITES
+    assert set(SUITES) < set(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"),
+    [
+        ("Sort", "1, 2, 10"),
+        ("Count", "apples: 2\npears: 1"),
+        ("Work out", "7 + 8 = 15\n9 - 2 = 7"),
+    ],
+)
+def test_a_drill_is_right_only_line_by_line(prompt: str, answer: str) -> None:
+    check = FAMILIES["drill"].check
+    example = Example("drill", prompt, answer, answer)
+    assert check(example, f" {answer} \n")
+    assert not check(example, answer.replace("\n", " ") + ".")
+    assert not check(example, answer[::-1])
+    assert not check(example, "")
 
 
 @pytest.mark.parametrize("name", ["math", "json", "drill"])

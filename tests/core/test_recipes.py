@@ -2,27 +2,33 @@
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training import loop
+from sbd_core.training.optimizers import learning_rate
 from sbd_core.training.recipe import RECIPES, STAGES, Recipe, read_recipe
 
 SOUND = Recipe(
-    stage="sbd", families=("math",), steps=6, batch_size=2, learning_rate=0.01, warmup_steps=2
+    stage="sbd",
+    families=("math",),
+    steps=6,
+    batch_size=2,
+    learning_rate=0.01,
+    warmup_steps=2,
+    decay_steps=2,
 )
 
 
-def test_the_rate_rises_then_falls_as_a_cosine() -> None:
-    recipe = replace(SOUND, steps=102, warmup_steps=2, learning_rate=1.0)
-    rates = [loop.learning_rate(recipe, step) for step in range(102)]
-    assert rates[:3] == [0.5, 1.0, 1.0]
-    assert rates[52] == pytest.approx(0.5)
-    assert all(a >= b for a, b in pairwise(rates[2:]))
-    assert 0 < rates[-1] < 0.001
+def test_the_rate_rises_stays_and_falls() -> None:
+    recipe = replace(SOUND, steps=100, warmup_steps=4, decay_steps=9, learning_rate=1.0)
+    rates = [learning_rate(recipe, step) for step in range(100)]
+    assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert rates[4:91] == [1.0] * 87
+    assert rates[91:] == pytest.approx([left / 10 for left in range(9, 0, -1)])
+    for bare in (replace(recipe, warmup_steps=0), replace(recipe, decay_steps=0)):
+        assert all(0 < learning_rate(bare, step) <= 1 for step in range(100))
 
 
 @pytest.mark.parametrize("stage", STAGES)

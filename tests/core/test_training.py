@@ -2,10 +2,13 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +31,7 @@ TINY = Recipe(
     batch_size=2,
     learning_rate=0.01,
     warmup_steps=2,
+    decay_steps=2,
     optimizer="muon",
     vocabulary_size=300,
     tokenizer_examples=20,
@@ -145,6 +149,19 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     assert same(before, weights(whole))
 
 
+def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(replace(TINY, steps=8, decay_steps=4), None, out, save_every=1)
+    loop.train(TINY, None, out)
+    assert same(weights(out), weights(whole))
+    for other in (replace(TINY, steps=9), replace(TINY, steps=4), replace(TINY, warmup_steps=1)):
+        with pytest.raises(TrainingError, match="another recipe"):
+            loop.train(other, None, out)
+
+
 STATE_FILES = ["progress.json", "optimizers.pt", "model/config.json", "model/model.safetensors"]
 GARBAGE = [None, b"", b"{}", b"[]", b"\x00\xffgarbage"]
 
@@ -187,6 +204,36 @@ def test_a_model_folder_that_lacks_a_weight_is_not_filled_with_chance(whole, tmp
     save_file(found, init / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(TrainingError, match="down_proj"):
         loop.train(TINY, init, tmp_path / "out")
+
+
+@contextmanager
+def files_of_at_most(num_bytes: int) -> Iterator[None]:
+    """Writing more fails, as it does on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("num_bytes", [5_000, 20_000, 60_000])
+def test_a_disk_that_fills_leaves_the_last_good_state(
+    whole, tmp_path, monkeypatch, num_bytes
+) -> None:
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(TINY, None, out, save_every=3)
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    with files_of_at_most(num_bytes), pytest.raises(TrainingError, match="cannot be written"):
+        loop.train(TINY, None, out)
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+    loop.train(TINY, None, out)
+    assert same(weights(out), weights(whole))
 
 
 def command(recipe: Recipe, folder: Path) -> list[str]:

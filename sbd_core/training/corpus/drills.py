@@ -9,8 +9,9 @@ from random import Random
 
 from sbd_core.training.corpus import words
 from sbd_core.training.corpus.base import Example, Family, Split, split_of
+from sbd_core.training.corpus.word_events import Operation
 from sbd_core.training.corpus.word_problems import (
-    MAX_FACTOR,
+    MAX_AMOUNT,
     MAX_RESULT,
     Calculation,
     calculate,
@@ -18,8 +19,8 @@ from sbd_core.training.corpus.word_problems import (
 )
 
 NAME = "drill"
-KIND_WEIGHTS = {"sums": 12, "sort": 3, "reverse": 2, "count": 2, "copy": 1}
-OPERATION_WEIGHTS = (4, 4, 2, 2)
+KIND_WEIGHTS = {"sums": 16, "sort": 3, "reverse": 2, "count": 2, "copy": 1}
+OPERATIONS: tuple[Operation, ...] = ("+", "+", "-", "-", "*", "/")
 
 PROMPTS: dict[str, tuple[str, ...]] = {
     "sums": ("Work out: {}", "Calculate: {}", "Solve: {}", "Compute {}.", "What is {}?"),
@@ -55,24 +56,22 @@ def check(example: Example, text: str) -> bool:
 
 
 def _sums(random: Random) -> tuple[str, str, str]:
-    calculations = [_calculation(random) for _ in range(random.randint(2, 6))]
+    calculations = [_calculation(random) for _ in range(random.randint(3, 7))]
     asked = "; ".join(f"{c.left} {c.operation} {c.right}" for c in calculations)
     return "sums", asked, "\n".join(map(str, calculations))
 
 
 def _calculation(random: Random) -> Calculation:
-    """Half as word problems draw them, half evenly from all they may need."""
+    """Half as word problems draw them, half evenly from all that they may come to."""
     while True:
-        operation = random.choices(("+", "-", "*", "/"), OPERATION_WEIGHTS)[0]
-        left, right = operands(random, operation)  # type: ignore[arg-type]
+        operation = random.choice(OPERATIONS)
+        left, right = operands(random, operation)
         if random.random() < 0.5:
-            left = random.randint(2, MAX_RESULT)
-            right = random.randint(1, min(50, MAX_RESULT))
+            left, right = random.randint(2, MAX_RESULT), random.randint(1, MAX_AMOUNT)
             if operation in "*/":
                 right = 2
-                left = left // 2 * 2 if operation == "/" else min(left, MAX_RESULT // 2)
-        found = calculate(left, operation, right)  # type: ignore[arg-type]
-        if found is not None and found.right <= max(50, MAX_FACTOR):
+        found = calculate(left, operation, right)
+        if found is not None:
             return found
 
 

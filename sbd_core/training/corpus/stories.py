@@ -132,7 +132,7 @@ def _facts(draft: Draft) -> Facts:
         if slot in draft.told:
             told[slot] = [draft.slots[key]]
     columns = [told.get(slot, [None] * num_pairs) for slot in ("person", "species", "animal")]
-    owns: list[Owner] = list(zip(*columns, strict=True))  # type: ignore[arg-type]
+    owns: list[Owner] = list(zip(*columns, strict=True))
     return Facts(told, owns)
 
 

@@ -18,9 +18,9 @@ from sbd_core.training.corpus.word_events import Event, Operation, Setting
 from sbd_core.training.corpus.word_telling import Teller
 
 NAME = "math"
-MAX_START, MAX_RESULT, MAX_FACTOR = 50, 99, 10
-STEP_WEIGHTS = (3, 4, 3, 1.5, 1)
-OPENING_RATE, SMALL_RATE = 0.3, 0.6
+MAX_START, MAX_AMOUNT, MAX_RESULT, MAX_FACTOR = 50, 40, 99, 10
+STEP_WEIGHTS = (4, 4, 2.5, 1, 0.5)
+OPENING_RATE, SMALL_RATE = 0.3, 0.65
 QUESTION_FIRST_RATE, IF_RATE, DETAIL_RATE = 0.07, 0.12, 0.12
 
 SETTINGS: tuple[Setting, ...] = tuple(
@@ -97,8 +97,8 @@ def operands(random: Random, operation: Operation) -> tuple[int, int]:
     if operation == "/":
         right = random.randint(2, MAX_FACTOR)
         return right * random.randint(2, MAX_FACTOR), right
-    left = _amount(random, MAX_START)
-    return left, _amount(random, left if operation == "-" else MAX_START)
+    left = random.randint(2, 20 if random.random() < SMALL_RATE else MAX_START)
+    return left, _amount(random, left if operation == "-" else MAX_AMOUNT)
 
 
 def calculate(left: int, operation: Operation, right: int) -> Calculation | None:
@@ -168,7 +168,7 @@ def _happening(random: Random, event: Event, value: int) -> Part | None:
         number = event.number
     elif event.operation in "+-":
         room = MAX_RESULT - value if event.operation == "+" else value
-        number = _amount(random, min(room, MAX_START))
+        number = _amount(random, room)
     else:
         fits = [n for n in range(2, MAX_FACTOR + 1) if calculate(value, event.operation, n)]
         number = random.choice(fits) if fits else 0
@@ -182,7 +182,7 @@ def _amount(random: Random, limit: int) -> int:
     """1 to `limit`, small ones more often; 0 when there is no such number."""
     if limit < 1:
         return 0
-    return random.randint(1, min(limit, 12) if random.random() < SMALL_RATE else limit)
+    return random.randint(1, min(limit, 10 if random.random() < SMALL_RATE else MAX_AMOUNT))
 
 
 def _tell(random: Random, setting: Setting, parts: list[Part]) -> str:

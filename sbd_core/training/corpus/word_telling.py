@@ -67,7 +67,7 @@ IRREGULAR_PASTS = {
     "pick": "picked", "build": "built", "teach": "taught", "hear": "heard", "sing": "sang",
     "wear": "wore", "bend": "bent", "tear": "tore", "hide": "hid", "plan": "planned",
     "stop": "stopped", "swap": "swapped", "weigh": "weighed", "sink": "sank", "burst": "burst",
-    "freeze": "froze", "show": "showed", "feed": "fed", "leak": "leaked",
+    "freeze": "froze", "show": "showed", "feed": "fed", "cost": "cost",
 }  # fmt: skip
 TIMES = (
     "then", "after that,", "next,", "later", "then", "later that day,", "in the morning,",
@@ -145,7 +145,8 @@ class Teller:
 
     def sentences(self, clauses: list[tuple[str, str]], has_times: bool) -> list[str]:
         """(wording, clause) pairs as sentences: some joined by "and", some with a time."""
-        random, told = self.random, []
+        random = self.random
+        told: list[str] = []
         for index, (wording, clause) in enumerate(clauses):
             can_join = index > 0 and clauses[index - 1][0].startswith(("{A} ", "{he} "))
             can_join = can_join and "." not in told[-1] and " and " not in told[-1]

@@ -1,0 +1,93 @@
+"""The prompts of our own: enough of each family, held by the checker, refused when malformed."""
+
+import json
+from collections import Counter
+from itertools import islice
+
+import pytest
+
+from sbd_core.errors import ArgumentError
+from sbd_core.evaluation.own_wording import own_wording
+from sbd_core.training.corpus import FAMILIES, SUITES, examples
+from sbd_core.training.corpus.sudoku import solutions
+
+RIGHT = {
+    "math": lambda case: f"The answer is {case}.",
+    "json": lambda case: case,
+    # A function that looks its answers up is right by the cases alone.
+    "code": lambda case: (
+        f"def solve(*given):\n    inputs, results = {case}\n"
+        "    value = given[0] if len(given) == 1 else given\n"
+        "    return results[inputs.index(value)]"
+    ),
+    "sudoku": lambda case: solutions(case)[0],
+    "infill": lambda case: filled(**json.loads(case)),
+    "story": lambda case: (
+        STORIES[json.loads(case)["person"][0]] + " It was late, and so they all went to sleep."
+    ),
+}
+STORIES = {
+    "Tara": "Tara rode her horse Shadow. Shadow found a coin. Tara was happy.",
+    "Leo": "Leo had a parrot. The parrot was called Mango. Mango took the blue umbrella.",
+    "Sue": "Sue had a rabbit called Captain. Captain was happy.",
+    "Ben": "Ben had a cat called Pip. Zoe had a goat called Dusty. They shared the balloon.",
+    "Anton": "Anton had a frog. The frog played the violin at the lake.",
+    "Quentina": "Quentina had a hedgehog called Pickles. A storm came. They went home.",
+}
+
+
+def filled(line: str, fills: list[list[str]]) -> str:
+    for words in fills:
+        line = line.replace("___", words[0], 1)
+    return line
+
+
+ITEMS = own_wording()
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_each_family_has_six_that_a_right_answer_passes_and_no_other(name) -> None:
+    items = [item for item in ITEMS if item.family == name]
+    assert len(items) >= 6
+    for item in items:
+        check = FAMILIES[name].check
+        assert check(item, RIGHT[name](item.case))
+        assert not check(item, "")
+        others = [other for other in items if other.case != item.case]
+        assert not check(item, RIGHT[name](others[0].case))
+
+
+def test_the_prompts_are_distinct_plain_and_not_the_generators() -> None:
+    assert max(Counter(item.prompt for item in ITEMS).values()) == 1
+    assert all(item.prompt.isascii() for item in ITEMS)
+    names = sorted({item.family for item in ITEMS})
+    made = {example.prompt for example in islice(examples(0, "train", names), 5000)}
+    assert not made & {item.prompt for item in ITEMS}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        "[1]",
+        '[{"family": "math", "prompt": "a"}]',
+        '[{"family": "math", "prompt": "", "case": "1"}]',
+        '[{"family": "math", "prompt": "a", "case": 1}]',
+        '[{"family": "chess", "prompt": "a", "case": "1"}]',
+        '[{"family": "math", "prompt": "a", "case": "1", "more": ""}]',
+    ],
+)
+def test_a_malformed_file_is_refused_by_name(text: str, tmp_path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(text)
+    with pytest.raises(ArgumentError):
+        own_wording(path)
+
+
+def test_a_file_with_more_prompts_can_be_read(tmp_path) -> None:
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps([{"family": "math", "prompt": "What is 1 plus 1?", "case": "2"}]))
+    assert [item.case for item in own_wording(path)] == ["2"]
