@@ -3,7 +3,7 @@
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sbd_core.commands import decoding_flags
 from sbd_core.config import DecodeConfig, require_integer
@@ -11,11 +11,8 @@ from sbd_core.errors import ArgumentError
 
 if TYPE_CHECKING:
     from sbd_core.evaluation.scoring import Score
-    from sbd_core.models.base import SetBlockModel
-    from sbd_core.trace import Trace
-
-ROUND = 4
-"""Batches of one row before the next row's turn: enough for slots to be filled again."""
+    from sbd_core.models.huggingface import HuggingFaceModel
+    from sbd_core.training.corpus import Example
 
 HELP = "measure accuracy and forward passes on held-out examples"
 
@@ -31,8 +28,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=32,
         help="examples decoded together; 1 measures tokens per second as one reader sees them",
     )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--table",
+        action="store_true",
+        help="NTP, SBD at two gammas and verify; prompts in our own words; perplexity",
+    )
+    which.add_argument(
+        "--sweep", action="store_true", help="SBD under every solver and its parameters"
+    )
     parser.add_argument(
-        "--table", action="store_true", help="NTP, SBD at two gammas and verify, row by row"
+        "--baseline",
+        metavar="FOLDER",
+        help="with --table: a model trained on next-token prediction only, as one more row",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     decoding_flags.add_arguments(parser)
@@ -41,11 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Decode, check, print a table. Raises our errors."""
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
-    require_integer("limit", arguments.limit, 1)
-    require_integer("batch_size", arguments.batch_size, 1)
-    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
-        raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
+    _check(arguments)
     from sbd_core.evaluation import report
+    from sbd_core.evaluation.scoring import held_out
     from sbd_core.files import write_text
     from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
     from sbd_core.models.threads import choose_threads
@@ -55,61 +61,100 @@ def run(arguments: argparse.Namespace) -> None:
     for name in names:
         family(name)
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    baseline = None
+    if arguments.baseline is not None:
+        baseline = load(arguments.baseline, device=arguments.device, dtype=arguments.dtype)
     choose_threads(model.num_parameters, arguments.batch_size)
-    configs: dict[str, DecodeConfig] = {config.strategy: config}
-    if arguments.table:
-        configs = report.table_configs(config)
-    rows = _measure(model, names, configs, arguments)
-    print(report.as_text(rows))
-    if arguments.batch_size > 1:
-        print(f"decoded {arguments.batch_size} at a time: tokens per second are of the batch")
+    suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
     folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
-    result = {
+    result: dict[str, Any] = {
         "model": model.name,
         "split": arguments.split,
         "seed": arguments.seed,
         "block_size": config.block_size,
         "batch_size": arguments.batch_size,
         "tokens_per_second_are": "batched" if arguments.batch_size > 1 else "of one text",
-        "rows": {
-            row: {"mean": report.summary(scores), "families": [s.to_data() for s in scores]}
-            for row, scores in rows.items()
-        },
-        "circumstances": report.circumstances(folder),
     }
+    if arguments.table:
+        result |= _table(model, baseline, suites, config, arguments.batch_size)
+        folders = {"model": folder}
+        if arguments.baseline is not None:
+            folders["baseline"] = Path(arguments.baseline)
+        result["perplexity"] = _perplexity(folders, suites)
+    else:
+        configs = report.sweep_configs(config) if arguments.sweep else {config.strategy: config}
+        rows = {row: (model, one) for row, one in configs.items()}
+        result["rows"] = report.rows_data(_measured(rows, suites, arguments.batch_size))
+    result["circumstances"] = report.circumstances(folder)
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
     if arguments.json:
         print(json.dumps(result))
 
 
-def _measure(
-    model: "SetBlockModel",
-    names: list[str],
-    configs: dict[str, DecodeConfig],
-    arguments: argparse.Namespace,
-) -> dict[str, list["Score"]]:
-    """Scores of every row and family, batch by batch; rows take turns, so all share a load."""
+def _check(arguments: argparse.Namespace) -> None:
+    require_integer("limit", arguments.limit, 1)
+    require_integer("batch_size", arguments.batch_size, 1)
+    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
+        raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
+    if arguments.baseline is not None and not arguments.table:
+        raise ArgumentError("baseline", "must come with --table", arguments.baseline)
+
+
+def _measured(
+    rows: "dict[str, tuple[HuggingFaceModel, DecodeConfig]]",
+    suites: "dict[str, list[Example]]",
+    batch_size: int,
+) -> "dict[str, list[Score]]":
+    """Scores of every row and suite, printed, behind a progress bar."""
     from tqdm import tqdm
 
-    from sbd_core.decoder import generate, generate_batch
-    from sbd_core.evaluation.scoring import held_out, score
+    from sbd_core.evaluation import report
+    from sbd_core.evaluation.measure import measure
 
-    suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
-    rows: dict[str, list[Score]] = {row: [] for row in configs}
-    bar = tqdm(total=len(configs) * len(names) * arguments.limit, unit="answer")
-    for config in configs.values():
-        generate(model, suites[names[0]][0].prompt, config)
-    share = ROUND * arguments.batch_size
-    for name, items in suites.items():
-        traces: dict[str, list[Trace]] = {row: [] for row in configs}
-        for start in range(0, len(items), share):
-            prompts = [item.prompt for item in items[start : start + share]]
-            for row, config in configs.items():
-                done = generate_batch(model, prompts, config, batch_size=arguments.batch_size)
-                traces[row] += done
-                bar.update(len(done))
-        for row in configs:
-            rows[row].append(score(name, items, traces[row]))
-    bar.close()
-    return rows
+    total = len(rows) * sum(len(items) for items in suites.values())
+    with tqdm(total=total, unit="answer") as bar:
+        scores = measure(rows, suites, batch_size, bar.update)
+    print(report.as_text(scores))
+    return scores
+
+
+def _table(
+    model: "HuggingFaceModel",
+    baseline: "HuggingFaceModel | None",
+    suites: "dict[str, list[Example]]",
+    config: DecodeConfig,
+    batch_size: int,
+) -> dict[str, Any]:
+    """The rows of the paper's Table 1, and the same of prompts that no generator made."""
+    from sbd_core.evaluation import report
+    from sbd_core.evaluation.own_wording import own_wording
+
+    configs = report.table_configs(config)
+    rows = {row: (model, one) for row, one in configs.items()}
+    if baseline is not None:
+        rows = {report.BASELINE_ROW: (baseline, configs["NTP"]), **rows}
+    scores = _measured(rows, suites, batch_size)
+    own = {"own wording": [item for item in own_wording() if item.family in suites]}
+    own_scores = _measured(rows, own, batch_size) if own["own wording"] else {}
+    return {
+        "rows": report.rows_data(scores),
+        "own_wording": {row: one[0].to_data() for row, one in own_scores.items()},
+    }
+
+
+def _perplexity(
+    folders: dict[str, Path], suites: "dict[str, list[Example]]"
+) -> dict[str, dict[str, float]]:
+    """Of the next-token head, per family, of each model that is a folder (paper Fig. 4)."""
+    from sbd_core.evaluation.perplexity import perplexity
+
+    found = {}
+    for who, folder in folders.items():
+        if not folder.is_dir():
+            continue
+        values = perplexity(folder, suites)
+        found[who] = {name: round(value, 4) for name, value in values.items()}
+        cells = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
+        print(f"perplexity of the next-token head, {who}: {cells}")
+    return found

@@ -1,10 +1,11 @@
 """Perplexity of the next-token head on held-out answers (paper Fig. 4). Decodes nothing."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from transformers import PreTrainedTokenizerBase
 
 from sbd_core.training.checkpoint import load_model
 from sbd_core.training.corpus import Example
@@ -15,14 +16,20 @@ from sbd_core.training.noising import clean_text, pack
 TEXTS_PER_FORWARD = 64
 
 
-@torch.no_grad()
-def perplexity(folder: Path, items: Sequence[Example]) -> float:
-    """exp of the mean cross-entropy of the answers' tokens, <eos> included, given the prompts.
+def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
+    """exp of the mean cross-entropy of each suite's answer tokens, <eos> included, given prompts.
 
-    folder: a model folder, read in fp32. items: at least one. Raises TrainingError.
+    folder: a model folder, read in fp32. suites: none empty. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
     trainee = Trainee(model).eval()
+    return {name: _perplexity(trainee, tokenizer, items) for name, items in suites.items()}
+
+
+@torch.no_grad()
+def _perplexity(
+    trainee: Trainee, tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]
+) -> float:
     total = count = 0.0
     for start in range(0, len(items), TEXTS_PER_FORWARD):
         pairs = [

@@ -4,6 +4,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoder import versions
 from sbd_core.evaluation.scoring import Score
+from sbd_core.evaluation.sweep import sweep_solvers
 
 # The rows of the paper's Table 1, with its gammas for reasoning, and the lossless strategy.
 TABLE = {
@@ -22,20 +24,25 @@ TABLE = {
 }
 
 
+BASELINE_ROW = "NTP-trained, NTP"
+
+
 def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
     """One config a row of the table, all else as in `base`."""
     return {
-        row: DecodeConfig(
-            strategy=strategy,  # type: ignore[arg-type]
-            solver=solver,
-            block_size=base.block_size,
-            max_new_tokens=base.max_new_tokens,
-            temperature=base.temperature,
-            seed=base.seed,
-            top_k_recorded=base.top_k_recorded,
-            allows_untrained_block_size=base.allows_untrained_block_size,
-        )
+        row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
         for row, (strategy, solver) in TABLE.items()
+    }
+
+
+def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """NTP, and one config a point of the sweep, all else as in `base`."""
+    return {
+        "NTP": replace(base, strategy="ntp"),
+        **{
+            f"{curve} {parameter:g}": replace(base, strategy="sbd", solver=solver)
+            for curve, parameter, solver in sweep_solvers()
+        },
     }
 
 
@@ -48,16 +55,25 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
     }
 
 
+def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
+    """Every row with its mean over families and each family, as plain data."""
+    return {
+        row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
+        for row, scores in rows.items()
+    }
+
+
 def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
     """A table: one line a row, accuracy (and tokens a pass) per family and their mean."""
     names = [score.family for score in next(iter(rows.values()))]
-    lines = [f"{'':<16}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
+    width = max(map(len, rows)) + 2
+    lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
     for row, scores in rows.items():
         mean = summary(scores)
         cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
         cells.append((mean["accuracy"], mean["tokens_per_forward"]))
         lines.append(
-            f"{row:<16}"
+            f"{row:<{width}}"
             + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
         )
     return "\n".join(lines)

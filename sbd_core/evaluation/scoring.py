@@ -14,8 +14,9 @@ Z_95 = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One family under one config. accuracy and its 95 % Wilson interval are shares.
+    """One family, or another set of examples, under one config.
 
+    accuracy and its 95 % Wilson interval are shares;
     tokens_per_forward is the NFE speed-up, all tokens over all forwards, prefills included;
     tokens_per_second is of engine time, all tokens over all seconds.
     """
@@ -53,10 +54,13 @@ def _distinct(stream: Iterator[Example]) -> Iterator[Example]:
 
 
 def score(name: str, items: Sequence[Example], traces: Sequence[Trace]) -> Score:
-    """Check every answer and add up. items and traces of equal length, at least one."""
-    check = family(name).check
+    """Check every answer as its family does and add up; name is that of all of them.
+
+    items and traces of equal length, at least one.
+    """
     num_right = sum(
-        check(example, trace.text) for example, trace in zip(items, traces, strict=True)
+        family(example.family).check(example, trace.text)
+        for example, trace in zip(items, traces, strict=True)
     )
     num_tokens = sum(trace.num_tokens for trace in traces)
     num_forwards = sum(trace.num_forwards for trace in traces)

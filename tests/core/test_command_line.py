@@ -8,7 +8,11 @@ import pytest
 from sbd_core import Trace
 from sbd_core.__main__ import COMMANDS, main
 from sbd_core.commands.decoding_flags import pins
+from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
+from sbd_core.models.huggingface import DEFAULT_CHECKPOINT
+
+COUNTED = ("accuracy", "tokens_per_forward")
 
 
 @pytest.fixture
@@ -47,6 +51,7 @@ def test_generate_streams_the_text_that_json_holds(command, capsys) -> None:
 def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -> None:
     file = tmp_path / "results.json"
     words = ["evaluate", "--suite", "math,json", "--limit", "2", "--max-new-tokens", "4", "--table"]
+    words += ["--baseline", str(DEFAULT_CHECKPOINT)]
     assert main([*words, "--gamma", "0.5", "--json", "--out", str(file)]) == 0
     found = last_line(capsys)
     assert found == json.loads(file.read_text("utf-8"))
@@ -60,6 +65,24 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
             assert family["tokens_per_forward"] == pytest.approx(speed, abs=1e-4)
             assert 0 <= family["accuracy_low"] <= family["accuracy"] <= family["accuracy_high"] <= 1
             assert family["tokens_per_second"] > 0
+    rows = found["rows"]
+    counts = [[row["mean"][key] for key in COUNTED] for row in rows.values()]
+    assert list(rows)[:2] == ["NTP-trained, NTP", "NTP"]
+    assert counts[0] == counts[1]
+    assert {row["num_examples"] for row in found["own_wording"].values()} == {12}
+    assert list(found["own_wording"]) == list(rows)
+    assert set(found["perplexity"]["model"]) == {"math", "json"}
+    assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
+
+
+def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
+    words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--sweep"]
+    assert main([*words, "--block-size", "4", "--json"]) == 0
+    rows = last_line(capsys)["rows"]
+    assert {"NTP", *SOLVERS} == {row.partition(" ")[0] for row in rows}
+    passes = {row: data["families"][0]["num_forwards"] for row, data in rows.items()}
+    assert passes["top-k 4"] == 2
+    assert passes["left-to-right 1"] == 5
 
 
 def test_flags_reach_the_config(command, capsys, tmp_path) -> None:
@@ -111,6 +134,7 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["evaluate", "--suite", "chess"], "family"),
         (["evaluate", "--limit", "0"], "limit"),
         (["evaluate", "--split", "dev"], "split"),
+        (["evaluate", "--baseline", "a"], "baseline"),
         (["evaluate", "--out", "/no/such/folder/r.json"], "out"),
     ],
 )

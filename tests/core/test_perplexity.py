@@ -25,11 +25,11 @@ def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens() -> None:
         wanted = logits[len(prompt) - 1 : -1]
         total += cross_entropy(wanted, torch.tensor(answer), reduction="sum").item()
         count += len(answer)
-    found = perplexity(DEFAULT_CHECKPOINT, items)
+    found = perplexity(DEFAULT_CHECKPOINT, {"math": items})["math"]
     assert found == pytest.approx(math.exp(total / count), rel=1e-4)
     assert found > 1
 
 
 def test_a_missing_folder_is_named(tmp_path) -> None:
     with pytest.raises(TrainingError, match="nowhere"):
-        perplexity(tmp_path / "nowhere", held_out("math", 1, 0, "test"))
+        perplexity(tmp_path / "nowhere", {"math": held_out("math", 1, 0, "test")})

@@ -67,7 +67,8 @@ IRREGULAR_PASTS = {
     "pick": "picked", "build": "built", "teach": "taught", "hear": "heard", "sing": "sang",
     "wear": "wore", "bend": "bent", "tear": "tore", "hide": "hid", "plan": "planned",
     "stop": "stopped", "swap": "swapped", "weigh": "weighed", "sink": "sank", "burst": "burst",
-    "freeze": "froze", "show": "showed", "feed": "fed", "cost": "cost",
+    "freeze": "froze", "show": "showed", "feed": "fed", "cost": "cost", "become": "became",
+    "meet": "met", "skip": "skipped",
 }  # fmt: skip
 TIMES = (
     "then", "after that,", "next,", "later", "then", "later that day,", "in the morning,",
