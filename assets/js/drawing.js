@@ -6,7 +6,8 @@ function staircaseExtent(run) {
   let positions = MIN_POSITIONS;
   for (const step of main.steps) positions = Math.max(positions, step.block.start + step.block.size);
   positions = Math.max(positions, main.numCommitted);
-  return { positions, passes: Math.max(MIN_PASSES, main.steps.length) };
+  const steps = main.finish === null ? Math.ceil(main.steps.length / 8) * 8 : main.steps.length;
+  return { positions, passes: Math.max(MIN_PASSES, steps) };
 }
 
 function staircaseStyle(stage) {
@@ -79,16 +80,59 @@ function drawLead(context, { from, to, y }, view, { cellWidth }, style) {
   context.textBaseline = "alphabetic";
 }
 
-function drawCells(context, view, geometry) {
-  view.run.main.steps.forEach((step, pass) => {
-    const alpha = pass > view.pass ? 0.28 : 1;
-    for (const item of step.masked.values()) {
-      context.globalAlpha = item.position >= view.run.main.end ? alpha * 0.5 : alpha;
+/** The cells and dots of some passes, as they are once those passes have been. */
+function drawPasses(context, view, geometry, from, to) {
+  const { main } = view.run;
+  for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
+    for (const item of main.steps[pass].masked.values()) {
+      context.globalAlpha = item.position >= main.end ? 0.5 : 1;
       drawCell(context, item.position, pass, item.entropy, view, geometry);
     }
-    context.globalAlpha = alpha;
-    drawDots(context, step, pass, view, geometry);
-  });
+    context.globalAlpha = 1;
+    drawDots(context, main.steps[pass], pass, view, geometry);
+  }
+}
+
+/** A picture of all passes, kept and only added to while nothing but their number changes. */
+class PassPicture {
+  constructor() {
+    this.canvas = document.createElement("canvas");
+    this.key = "";
+    this.numPasses = 0;
+  }
+
+  /** Bring it up to date with the run and the size, leaving out what is there already. */
+  update(view, geometry, width, height, scale) {
+    const { run } = view;
+    const key = [run.id, run.main.finish, width, height, scale, geometry.cellWidth,
+      geometry.cellHeight, view.isDark].join();
+    const context = this.canvas.getContext("2d");
+    if (this.key !== key) {
+      [this.canvas.width, this.canvas.height, this.numPasses, this.key] = [width, height, 0, key];
+    }
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    const still = { ...view, pass: -1 };
+    drawPasses(context, still, geometry, this.numPasses, run.main.steps.length);
+    this.numPasses = run.main.steps.length;
+  }
+
+  /** Copy the rows [from, to) to another canvas of the same scale. */
+  copy(context, geometry, scale, from, to) {
+    const [top, bottom] = [from, to].map((pass) => Math.round(pass * geometry.cellHeight * scale));
+    const { width } = this.canvas;
+    if (bottom <= top) return;
+    context.drawImage(this.canvas, 0, top, width, bottom - top,
+      0, top / scale, width / scale, (bottom - top) / scale);
+  }
+}
+
+/** Every pass: those up to now as they are, the current one landing, those to come pale. */
+function drawCells(context, view, geometry, picture, scale) {
+  const { pass, run } = view;
+  picture.copy(context, geometry, scale, 0, pass);
+  drawPasses(context, view, geometry, pass, pass + 1);
+  context.globalAlpha = 0.28;
+  picture.copy(context, geometry, scale, pass + 1, run.main.steps.length);
   context.globalAlpha = 1;
 }
 

@@ -49,21 +49,24 @@ class Lane {
     return this.finish === null ? Infinity : this.numCommitted;
   }
 
-  /** Tokens fixed by the end of `pass` that belong to the answer. */
-  numTokensAt(pass) {
-    let count = 0;
-    for (const item of this.fixed.values()) {
-      if (item.pass <= pass && item.position < this.end) count += 1;
-    }
-    return count;
-  }
-
   /** Tokens of the answer fixed by the end of each pass. */
   get tokensByPass() {
-    const counts = new Array(this.steps.length).fill(0);
-    for (const item of this.fixed.values()) if (item.position < this.end) counts[item.pass] += 1;
-    let sum = 0;
-    return counts.map((count) => (sum += count));
+    const state = `${this.steps.length}/${this.finish}`;
+    if (this.countedState === state) return this.counts;
+    this.countedState = state;
+    this.counts = new Array(this.steps.length).fill(0);
+    for (const item of this.fixed.values()) {
+      if (item.position < this.end) this.counts[item.pass] += 1;
+    }
+    for (let pass = 1; pass < this.counts.length; pass += 1) {
+      this.counts[pass] += this.counts[pass - 1];
+    }
+    return this.counts;
+  }
+
+  /** Tokens fixed by the end of `pass` that belong to the answer. */
+  numTokensAt(pass) {
+    return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
   }
 
   /** Engine seconds up to and including `pass`. */

@@ -192,9 +192,10 @@ class Player {
     if (run.strategy === "sbd") this.budget.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) this.ntp.update(view, run.ntp);
-    this.staircase.update(view);
     this.transport.update(view);
     this.inspector.update(view);
+    // Last: text on its canvas makes the browser work out all styles, once is enough.
+    this.staircase.update(view);
   }
 }
 

@@ -21,26 +21,43 @@ function parseHex(hex) {
   return [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
 }
 
-/** The colour of an entropy as [red, green, blue]. */
-function entropyRgb(entropy, isDark) {
-  const ramp = RAMPS[isDark ? "dark" : "light"];
-  const place = unsureness(entropy) * (ramp.length - 1);
-  const low = parseHex(ramp[Math.floor(place)]);
-  const high = parseHex(ramp[Math.min(Math.floor(place) + 1, ramp.length - 1)]);
-  return low.map((value, i) => Math.round(value + (high[i] - value) * (place % 1)));
+/** The colour at a place of the ramp, 0 to 1, as [red, green, blue]. */
+function rampRgb(ramp, place) {
+  const low = Math.min(Math.floor(place * (ramp.length - 1)), ramp.length - 2);
+  const [from, to] = [parseHex(ramp[low]), parseHex(ramp[low + 1])];
+  const part = place * (ramp.length - 1) - low;
+  return from.map((value, i) => Math.round(value + (to[i] - value) * part));
 }
 
-function entropyColour(entropy, isDark, alpha = 1) {
-  return `rgb(${entropyRgb(entropy, isDark).join(" ")} / ${alpha})`;
-}
-
-/** Black or white, whichever can be read on the colour of this entropy. */
-function inkOn(entropy, isDark) {
-  const [red, green, blue] = entropyRgb(entropy, isDark).map((value) => {
+/** Black or white, whichever can be read on the colour. */
+function inkOnRgb(rgb) {
+  const [red, green, blue] = rgb.map((value) => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.24 ? "#14161c" : "#ffffff";
+}
+
+// Every colour of both ramps and the ink on it: the views ask for thousands a frame.
+const SHADES = 512;
+const PALETTES = Object.fromEntries(Object.entries(RAMPS).map(([scheme, ramp]) => [scheme,
+  Array.from({ length: SHADES + 1 }, (_, i) => {
+    const rgb = rampRgb(ramp, i / SHADES);
+    return { colour: `rgb(${rgb.join(" ")})`, ink: inkOnRgb(rgb) };
+  })]));
+
+function shade(entropy, isDark) {
+  return PALETTES[isDark ? "dark" : "light"][Math.round(unsureness(entropy) * SHADES)];
+}
+
+/** The colour of an entropy. */
+function entropyColour(entropy, isDark) {
+  return shade(entropy, isDark).colour;
+}
+
+/** What can be read on the colour of this entropy. */
+function inkOn(entropy, isDark) {
+  return shade(entropy, isDark).ink;
 }
 
 function isDarkPage() {

@@ -25,7 +25,10 @@ class Staircase {
   constructor(actions) {
     this.actions = actions;
     this.geometry = null;
+    this.size = { width: 0, height: 0, scale: 1 };
+    this.style = null;
     this.shown = null;
+    this.picture = new PassPicture();
     this.canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
     this.readout = make("div", "sbd-readout", { "aria-hidden": "true" });
     this.readout.hidden = true;
@@ -56,32 +59,39 @@ class Staircase {
     });
     stage.addEventListener("pointerleave", () => this.read(null));
     stage.addEventListener("blur", () => this.actions.hover(null));
-    new ResizeObserver(() => this.draw()).observe(stage);
+    new ResizeObserver(() => this.resize()).observe(stage);
   }
 
+  /** What to draw with; read from the page only when it can have changed, as reading is slow. */
   measure() {
     const { positions, passes } = staircaseExtent(this.shown.run);
-    const width = this.stage.clientWidth - 2 * STAGE_PADDING;
-    const height = this.stage.clientHeight - 2 * STAGE_PADDING;
+    const width = this.size.width - 2 * STAGE_PADDING;
+    const height = this.size.height - 2 * STAGE_PADDING;
     const cellWidth = width / positions;
     const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
     return { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
   }
 
+  resize() {
+    this.size = { width: this.stage.clientWidth, height: this.stage.clientHeight,
+      scale: window.devicePixelRatio || 1 };
+    this.style = null;
+    this.draw();
+  }
+
   /** The canvas at the screen's own resolution, cleared, its origin inside the padding. */
   prepare() {
-    const { canvas, stage } = this;
-    const scale = window.devicePixelRatio || 1;
-    const width = Math.round(stage.clientWidth * scale);
-    const height = Math.round(stage.clientHeight * scale);
+    const { canvas, size } = this;
+    const width = Math.round(size.width * size.scale);
+    const height = Math.round(size.height * size.scale);
     if (!width || !height) return null;
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
       canvas.height = height;
     }
     const context = canvas.getContext("2d");
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, stage.clientWidth, stage.clientHeight);
+    context.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    context.clearRect(0, 0, size.width, size.height);
     context.translate(STAGE_PADDING, STAGE_PADDING);
     return context;
   }
@@ -90,12 +100,16 @@ class Staircase {
     const { shown } = this;
     const context = shown && this.prepare();
     if (!context) return;
+    if (this.style?.isDark !== shown.isDark) {
+      this.style = { ...staircaseStyle(this.stage), isDark: shown.isDark };
+    }
+    const { style, picture, canvas, size: { scale } } = this;
     const geometry = this.measure();
-    const style = staircaseStyle(this.stage);
     this.geometry = geometry;
     drawBlocks(context, shown.run, geometry, style);
     drawGap(context, shown, geometry, style);
-    drawCells(context, shown, geometry);
+    picture.update(shown, geometry, canvas.width, canvas.height, scale);
+    drawCells(context, shown, geometry, picture, scale);
     drawDiagonal(context, geometry, style);
     drawCurrent(context, shown, geometry, style);
     this.drawAgain();

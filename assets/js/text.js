@@ -26,14 +26,29 @@ function textParts(run, lane, pass) {
   return parts;
 }
 
-/** The letters that a part stands between; a blank or the end mark hides nothing. */
+const knownPieces = new Map();
+const MAX_KNOWN_PIECES = 20000;
+
+/** lanePieces, remembered: a lane asks for the same tokens in every frame. */
+function rememberedPieces(text, before, after) {
+  const key = `${before}\u0000${text}\u0000${after}`;
+  if (knownPieces.size > MAX_KNOWN_PIECES) knownPieces.clear();
+  if (!knownPieces.has(key)) knownPieces.set(key, lanePieces(text, before, after));
+  return knownPieces.get(key);
+}
+
+const NO_PIECES = [];
+const END_PIECES = [["end", ""]];
+
+/** The pieces of a part between its neighbours; a blank or the end mark hides nothing. */
 function partPieces(parts, index) {
   const { kind, text } = parts[index];
-  if (kind !== "token") return kind === "end" ? [[text, ""]] : [];
-  const neighbour = (part, letter) => (part?.kind === "token" ? letter(part.text) : "…") || "…";
-  const before = index === 0 ? "" : neighbour(parts[index - 1], (other) => other.at(-1));
-  const after = neighbour(parts[index + 1], (other) => other[0]);
-  return lanePieces(text, before, after);
+  if (kind !== "token") return kind === "end" ? END_PIECES : NO_PIECES;
+  const previous = parts[index - 1];
+  const next = parts[index + 1];
+  const before = index === 0 ? "" : (previous.kind === "token" && previous.text.at(-1)) || "…";
+  const after = (next?.kind === "token" && next.text[0]) || "…";
+  return rememberedPieces(text, before, after);
 }
 
 function makeToken(actions) {
@@ -44,38 +59,36 @@ function makeToken(actions) {
   return span;
 }
 
+/** Bring a span up to date, touching only what differs. */
 function showPart(span, parts, index, view, lane) {
   const { item, kind, position } = parts[index];
   const isNew = item !== null && item.pass === view.pass;
   const isFocused = view.showsFocus && view.focus === position;
-  const colour = item?.entropy == null ? "" : entropyColour(item.entropy, view.isDark);
+  const colour = item?.entropy == null ? "transparent" : entropyColour(item.entropy, view.isDark);
   const pieces = partPieces(parts, index);
-  const key = [pieces.flat().join("\u0000"), kind, isNew, isFocused, colour].join("\u0001");
+  const name = `sbd-token sbd-token-${kind}${isNew ? " is-new" : ""}${isFocused ? " is-focused" : ""}`;
   span.position = position;
   if (isNew && view.isArriving) {
     view.reveals.play(span, "text", item.rank, lane.steps[view.pass].reveals.length);
   }
-  if (span.shownKey === key) return;
-  span.shownKey = key;
-  span.className = `sbd-token sbd-token-${kind}` + (isNew ? " is-new" : "") +
-    (isFocused ? " is-focused" : "");
-  setStyle(span, "--ink", colour || "transparent");
-  showPieces(span, pieces);
+  if (span.shownName !== name) span.className = span.shownName = name;
+  if (span.shownColour !== colour) span.style.setProperty("--ink", (span.shownColour = colour));
+  if (span.shownPieces !== pieces) showPieces(span, (span.shownPieces = pieces));
 }
 
 function makeLaneText(label, actions) {
   const inner = make("div", "sbd-text-inner");
+  // Laid out from below (see the style sheet): the newest line stays in sight by itself.
   const root = make("div", "sbd-text",
     { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" }, inner);
   root.addEventListener("blur", () => actions.hover(null));
   const spans = [];
+  let numShown = 0;
 
-  /** Keep what just happened in sight, scrolling no more than needed. */
-  function follow(view, parts) {
-    const key = [view.run.id, parts.length, view.pass, root.clientHeight].join();
-    if (!parts.length || root.followed === key) return;
-    root.followed = key;
-    root.scrollTop = root.scrollHeight;
+  function showCount(count) {
+    if (count > numShown) inner.append(...spans.slice(numShown, count));
+    for (let index = numShown - 1; index >= count; index -= 1) spans[index].remove();
+    numShown = count;
   }
 
   function update(view, lane) {
@@ -83,10 +96,8 @@ function makeLaneText(label, actions) {
     parts.forEach((part, index) => {
       spans[index] ??= makeToken(actions);
       showPart(spans[index], parts, index, view, lane);
-      if (spans[index].parentNode !== inner) inner.append(spans[index]);
     });
-    while (inner.childNodes.length > parts.length) inner.lastChild.remove();
-    follow(view, parts);
+    showCount(parts.length);
     if (document.activeElement !== root || !view.showsFocus) return;
     const focused = parts.findIndex((part) => part.position === view.focus);
     spans[focused]?.scrollIntoView({ block: "nearest" });

@@ -1,0 +1,128 @@
+"""Measure the page in headless Chromium: python -m tests.browser.figures
+
+Writes assets/results/page.json with the targets beside the figures, the machine and the versions.
+Uses the bundled checkpoint, and scripted models where only the page is measured. Take the figures
+on a quiet machine: the browser needs one core, the engine another.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import sbd_core
+from sbd_core.evaluation.report import circumstances
+from sbd_core.models.base import SetBlockModel
+from sbd_core.models.threads import choose_threads
+from tests.browser import measures
+from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slow_model
+from tests.ui.doubles import story_model
+from ui import page as page_module
+from ui.components.assets import ASSETS
+from ui.export import standalone_html
+
+RESULTS = ASSETS / "results" / "page.json"
+# name: (what it is, the most or the least that is wanted, whether more is better)
+TARGETS: dict[str, tuple[str, float, bool]] = {
+    "streaming_cost": ("engine seconds of a 256-token run, streaming / alone", 1.05, False),
+    "wire_bytes": ("bytes per step on the wire, top 5, k = 16, mean", 1500, False),
+    "first_reveal": ("click on Decode to first revealed tile, warm, ms", 300, False),
+    "painted_steps": ("steps painted per second, two lanes, paced source", 30, True),
+    "seeks": ("random seek in a trace of 400 steps, ms", 16, False),
+    "cold_start": ("python app.py to a page that animates, s", 8, False),
+    "access": ("serious or critical axe-core findings and controls Tab misses", 0, False),
+    "freed": ("stop, reload or close to the model at work for the next visitor, s", 1, False),
+}
+
+
+class Stage:
+    """Everything the figures need: a browser, served pages, tabs. Closes all of it at the end."""
+
+    def __init__(self, browser: Any, model: SetBlockModel, stack: ExitStack) -> None:
+        self.browser = browser
+        self.model = model
+        self.stack = stack
+
+    def tab(self, url: str) -> Any:
+        """A tab of its own on an address, its opening run shown."""
+        page = self.browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(url)
+        page.wait_for_selector(".sbd-tile")
+        return page
+
+    def served(self, model: SetBlockModel) -> str:
+        """The address of a page over the model."""
+        demo = page_module.build(model)
+        self.stack.callback(demo.close)
+        options = page_module.launch_options()
+        _, url, _ = demo.launch(
+            prevent_thread_lock=True, server_name="127.0.0.1", quiet=True, **options
+        )
+        return url
+
+    def replay(self, folder: Path) -> Any:
+        """The player alone, without Gradio."""
+        path = folder / "replay.html"
+        path.write_text(standalone_html(recorded(story_model(), "story")), encoding="utf-8")
+        return self.tab(path.as_uri())
+
+    def measure(self, name: str, folder: Path) -> dict[str, Any]:
+        """One figure."""
+        rows: dict[str, Callable[[], dict[str, Any]]] = {
+            "streaming_cost": lambda: measures.streaming_cost(
+                self.tab(self.served(self.model)), self.model
+            ),
+            "wire_bytes": lambda: measures.wire_bytes(self.model),
+            "first_reveal": lambda: measures.first_reveal(self.tab(self.served(self.model))),
+            "painted_steps": lambda: measures.painted_steps(self.replay(folder)),
+            "seeks": lambda: measures.seeks(self.replay(folder)),
+            "cold_start": lambda: measures.cold_start(self.browser),
+            "access": lambda: measures.access(self.tab(self.served(story_model()))),
+            "freed": lambda: self.freed(),
+        }
+        return rows[name]()
+
+    def freed(self) -> dict[str, Any]:
+        """Needs two visitors of one slow model."""
+        url = self.served(slow_model(0.05))
+        return measures.freed(lambda: self.tab(url))
+
+
+def main() -> int:
+    """Exit status: 0 every target that was measured is met, 1 one is not."""
+    import tempfile
+
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.browser.figures")
+    parser.add_argument("--only", choices=TARGETS, nargs="+", help="some figures; writes no file")
+    names = parser.parse_args().only or list(TARGETS)
+    model = sbd_core.load(device="cpu")
+    choose_threads(model.num_parameters)
+    rows: dict[str, dict[str, Any]] = {}
+    with ExitStack() as stack, sync_playwright() as playwright:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        facts = circumstances(sbd_core.DEFAULT_CHECKPOINT) | {"chromium": browser.version}
+        for name in names:
+            what, target, is_least = TARGETS[name]
+            row = Stage(browser, model, stack).measure(name, folder)
+            is_met = row["value"] >= target if is_least else row["value"] <= target
+            rows[name] = {"what": what, "target": target, "is_met": is_met, **row}
+            print(f"{what}: {row['value']} (target {target}){'' if is_met else '  NOT MET'}")
+        browser.close()
+    for package in ("gradio", "playwright", "axe-playwright-python"):
+        facts[package] = version(package)
+    text = json.dumps({"circumstances": facts, "rows": rows}, indent=2)
+    if len(names) == len(TARGETS):
+        RESULTS.write_text(text + "\n", encoding="utf-8")
+    print(text)
+    return 0 if all(row["is_met"] for row in rows.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
