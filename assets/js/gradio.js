@@ -2,7 +2,10 @@
 // and `trigger` come from Gradio, which evaluates this once when the component is on the page.
 
 const host = element.querySelector(".sbd-host");
-const player = SbdPlayer.mount(host, { redo: (settings) => trigger("redo", settings) });
+const player = SbdPlayer.mount(host, {
+  redo: (settings) => trigger("redo", settings),
+  host: { ask: (wish) => trigger("ask", wish), give: (file) => trigger("give", file) },
+});
 host.sbdPlayer = player;
 
 function take(text) {
