@@ -1,7 +1,7 @@
 """A recorded run as one HTML file that plays anywhere, offline, with nothing beside it.
 
-    python -m ui.export run.json --out run.html            the trace of one decode
-    python -m ui.export sbd.json ntp.json --out run.html   several lanes, the main one first
+python -m ui.export run.json --out run.html            the trace of one decode
+python -m ui.export sbd.json ntp.json --out run.html   several lanes, the main one first
 """
 
 import argparse

@@ -15,11 +15,12 @@ from ui.components.header import header
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox
 from ui.components.player import player
+from ui.linking import linked_decode
 from ui.session import Form, Session
 from ui.sharing import wire_sharing
 from ui.visit import Visit
 
-PARAMETERS = ("gamma", "tau", "factor", "k", "by")
+PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
 MAX_QUEUED = 32
 MAX_AT_ONCE = 16
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
@@ -35,7 +36,7 @@ def build(model: SetBlockModel) -> gr.Blocks:
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
         visit = gr.State(first_visit())
-        _wire(Session(model), form, show, visit)
+        _wire(page, Session(model), form, show, visit)
         wire_sharing(show, outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
     return page
@@ -75,7 +76,9 @@ def first_visit() -> Visit:
     return visit
 
 
-def _wire(session: Session, form: Controls, show: gr.HTML, visit: gr.State) -> None:
+def _wire(
+    page: gr.Blocks, session: Session, form: Controls, show: gr.HTML, visit: gr.State
+) -> None:
     fields = form.fields
     outputs = [show, form.news, form.decode, form.stop]
 
@@ -110,6 +113,12 @@ def _wire(session: Session, form: Controls, show: gr.HTML, visit: gr.State) -> N
     running = [
         gr.on(triggers, decode, [visit, *fields.values()], outputs, **options),
         show.redo(redo, visit, outputs, **options),
+        page.load(
+            linked_decode(session, shown, list(fields)),
+            visit,
+            [*outputs, *fields.values()],
+            **options,
+        ),
     ]
     form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
@@ -125,4 +134,5 @@ def _buttons(is_running: bool) -> tuple[Any, Any]:
 def _parameters_of(solver: str) -> list[Any]:
     """Show the parameters of the chosen solver, hide the others."""
     known = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
-    return [gr.update(visible=name in known) for name in PARAMETERS]
+    shown = {*known, "seed"} if solver == "random" else {*known}
+    return [gr.update(visible=name in shown) for name in PARAMETERS]

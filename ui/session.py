@@ -40,6 +40,7 @@ LABELS = {
     "by": "Best by",
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",
+    "seed": "Seed",
 }
 
 logger = logging.getLogger(__name__)
@@ -59,6 +60,7 @@ class Form:
     by: Any = "confidence"
     block_size: Any = 16
     max_new_tokens: Any = 128
+    seed: Any = 0
     pinned: Any = ()
 
     @classmethod
@@ -94,6 +96,7 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
         block_size=_whole(form.block_size),
         max_new_tokens=_whole(form.max_new_tokens),
+        seed=_whole(form.seed),
         pinned=_pairs(form.pinned),
     )
     if config.max_new_tokens > MAX_NEW_TOKENS:
@@ -133,6 +136,10 @@ class Session:
     def __init__(self, model: sbd_core.SetBlockModel) -> None:
         self.model = model
         self.turns = Turns(MAX_RUN_SECONDS + 10)
+
+    def check(self, form: Form) -> None:
+        """Raise the error that a decode of the form would be refused with."""
+        self._open(form)
 
     def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.

@@ -13,7 +13,7 @@ MAX_ENTROPY = 100.0
 
 
 def read_trace(text: object) -> Trace:
-    """The trace in a file's text. Raises ArgumentError or TraceError naming the first thing wrong."""
+    """The trace in a text. Raises ArgumentError or TraceError naming the first thing wrong."""
     if not isinstance(text, str):
         raise ArgumentError("trace file", "must be text", text)
     if len(text) > MAX_FILE_BYTES:

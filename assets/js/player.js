@@ -90,6 +90,7 @@ class Player {
   push(text) {
     const news = this.history.accept(text);
     if (news === "run") {
+      if (this.run.id !== "opening") this.host?.began(this.run);
       const isCalm = this.run.isRecorded && STILL.matches;
       const pass = isCalm ? Math.floor(this.run.main.lastPass * 0.6) : 0;
       this.reveals.takeOver(this.watch);

@@ -3,6 +3,7 @@
 //
 //   host.ask({ kind: "json" | "html", run })   the file comes back through receive()
 //   host.give({ name, text })                  a trace file to show
+//   host.began(run)                            a run takes the place of the last one
 
 const MAX_TRACE_BYTES = 5e6;
 
@@ -41,6 +42,7 @@ class Share {
 
   serverRows() {
     return [
+      this.linkRow(),
       this.row("Replay page", "One file that plays this run anywhere, with no network.", "Save HTML",
         () => this.ask("html")),
       this.row("Trace", "Every number of the run; opens here again.", "Save JSON",
@@ -54,6 +56,20 @@ class Share {
     button.addEventListener("click", act);
     return make("div", "sbd-share-row", {},
       make("div", "", {}, make("h3", "", {}, title), make("p", "", {}, words)), button);
+  }
+
+  /** The link that decodes this run again; also what the address bar holds after a decode. */
+  linkRow() {
+    return this.row("Link", "Opens the page with these settings and decodes again.", "Copy link",
+      async () => {
+        const address = linkTo(this.player.run.settings()).href;
+        try {
+          await navigator.clipboard.writeText(address);
+          this.say("Copied the link.");
+        } catch {
+          this.say(address);  // the browser keeps its clipboard: to be copied by hand
+        }
+      });
   }
 
   /** A file button; the whole page takes dropped files too. */

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -28,12 +29,12 @@ def saved(page, button: str) -> tuple[str, bytes]:
     return download.value.suggested_filename, download.value.path().read_bytes()
 
 
-def bring(page, name: str, text: str | bytes):
-    """Choose a file by the button of the open sheet."""
+def bring(page, path: Path, content: str | bytes):
+    """Choose a file with this content by the button of the open sheet."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Open file").click()
-    content = text.encode() if isinstance(text, str) else text
-    chooser.value.set_files({"name": name, "mimeType": "application/json", "buffer": content})
+    chooser.value.set_files(path)
 
 
 def timeless(trace: Trace) -> Trace:
@@ -41,7 +42,7 @@ def timeless(trace: Trace) -> Trace:
     return replace(trace, events=tuple(replace(event, seconds=0.0) for event in trace.events))
 
 
-def test_a_saved_trace_opens_again_as_the_same_run(story):
+def test_a_saved_trace_opens_again_as_the_same_run(story, tmp_path):
     decode(story)
     shown = state(story)["main"]
     open_sheet(story)
@@ -52,7 +53,7 @@ def test_a_saved_trace_opens_again_as_the_same_run(story):
     assert trace.num_forwards == shown["steps"]
     assert trace.text == shown["text"]
     old = state(story)["run"]
-    bring(story, name, content)
+    bring(story, tmp_path / name, content)
     expect(story.get_by_role("dialog")).not_to_be_visible()
     assert state(story)["run"] != old
     assert state(story)["main"] == shown
@@ -103,13 +104,13 @@ def damaged() -> dict[str, tuple[str | bytes, str]]:
     }
 
 
-def test_a_bad_trace_is_answered_by_a_sentence_and_nothing_is_lost(story):
+def test_a_bad_trace_is_answered_by_a_sentence_and_nothing_is_lost(story, tmp_path):
     decode(story)
     story.get_by_label("Prompt").fill("mine")
     before = state(story)
     open_sheet(story)
     for text, sentence in damaged().values():
-        bring(story, "big.json", text)
+        bring(story, tmp_path / "big.json", text)
         status = story.locator(".sbd-share-status.is-error")
         expect(status).to_contain_text(sentence)
         assert "\n" not in status.inner_text()
@@ -119,10 +120,10 @@ def test_a_bad_trace_is_answered_by_a_sentence_and_nothing_is_lost(story):
     expect(story.get_by_label("Prompt")).to_have_value("mine")
 
 
-def test_markup_in_a_trace_is_shown_as_text(story):
+def test_markup_in_a_trace_is_shown_as_text(story, tmp_path):
     main, _ = traces(story_model(HOSTILE), HOSTILE[1])
     open_sheet(story)
-    bring(story, "wicked.json", main.to_json())
+    bring(story, tmp_path / "wicked.json", main.to_json())
     expect(story.locator(".sbd-prompt")).to_have_text(HOSTILE[1])
     expect(story.get_by_role("dialog")).not_to_be_visible()
     go_to(story, 3)

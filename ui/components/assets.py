@@ -6,8 +6,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 PLAYER_SCRIPTS = (
     "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "text", "lane",
-    "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "share",
-    "alternatives", "inspector", "actions", "player",
+    "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
+    "share", "alternatives", "inspector", "actions", "player",
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
