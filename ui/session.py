@@ -15,8 +15,10 @@ from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, re
 from sbd_core.decoder import make_trace
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.events import StepEvent
+from sbd_core.trace import Trace
 from ui.turns import Turns
 from ui.view_model import RunWire
+from ui.visit import Traces, Visit
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
@@ -38,6 +40,7 @@ LABELS = {
     "by": "Best by",
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",
+    "seed": "Seed",
 }
 
 logger = logging.getLogger(__name__)
@@ -57,6 +60,7 @@ class Form:
     by: Any = "confidence"
     block_size: Any = 16
     max_new_tokens: Any = 128
+    seed: Any = 0
     pinned: Any = ()
 
     @classmethod
@@ -92,6 +96,7 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
         block_size=_whole(form.block_size),
         max_new_tokens=_whole(form.max_new_tokens),
+        seed=_whole(form.seed),
         pinned=_pairs(form.pinned),
     )
     if config.max_new_tokens > MAX_NEW_TOKENS:
@@ -132,13 +137,20 @@ class Session:
         self.model = model
         self.turns = Turns(MAX_RUN_SECONDS + 10)
 
-    def decode(self, form: Form) -> Iterator[Update]:
-        """Everything the page shows of one decode, to the end. Closing it frees the model."""
+    def check(self, form: Form) -> None:
+        """Raise the error that a decode of the form would be refused with."""
+        self._open(form)
+
+    def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
+        """Everything the page shows of one decode, to the end. Closing it frees the model.
+
+        visit: where the run is kept for its visitor.
+        """
         ticket = self.turns.join()
         try:
             lanes = self._open(form)
             yield from self._wait(ticket)
-            yield from self._run(lanes)
+            yield from self._run(lanes, visit or Visit())
         except SetBlockDecodingError as error:
             yield Update(message=message_of(error), is_error=True, is_running=False)
         except Exception:  # the page must say something, whatever broke
@@ -168,11 +180,11 @@ class Session:
             yield Update(message=waiting_text(num_ahead))
             time.sleep(SECONDS_BETWEEN_LOOKS)
 
-    def _run(self, lanes: list["Lane"]) -> Iterator[Update]:
+    def _run(self, lanes: list["Lane"], visit: Visit) -> Iterator[Update]:
         lines: list[str] = []
         deadline = time.monotonic() + MAX_RUN_SECONDS
         last_yield = 0.0
-        for line in self._lines(lanes, deadline):
+        for line in self._lines(lanes, deadline, visit):
             lines.append(line)
             if time.monotonic() - last_yield >= SECONDS_BETWEEN_YIELDS:
                 yield Update(wire="\n".join(lines), message="Decoding …")
@@ -182,9 +194,11 @@ class Session:
         text = f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit." if is_late else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False)
 
-    def _lines(self, lanes: list["Lane"], deadline: float) -> Iterator[str]:
+    def _lines(self, lanes: list["Lane"], deadline: float, visit: Visit) -> Iterator[str]:
         """Wire lines of all lanes, one pass of each in turn, until the deadline."""
-        wire = RunWire(uuid.uuid4().hex[:8], self.model.token_text)
+        run_id = uuid.uuid4().hex[:8]
+        wire = RunWire(run_id, self.model.token_text)
+        visit.keep(run_id, lambda: self._traces(lanes))
         main = lanes[0]
         yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
                          model=self.model.name)  # fmt: skip
@@ -202,8 +216,14 @@ class Session:
             yield self._end(wire, lane)
 
     def _end(self, wire: RunWire, lane: "Lane") -> str:
-        trace = make_trace(self.model, lane.prompt, lane.config, lane.events)
+        trace = self._trace(lane)
         return wire.end(lane.name, trace.finish, trace.text)
+
+    def _trace(self, lane: "Lane") -> Trace:
+        return make_trace(self.model, lane.prompt, lane.config, lane.events)
+
+    def _traces(self, lanes: list["Lane"]) -> Traces:
+        return {lane.name: self._trace(lane) for lane in lanes}
 
 
 @dataclass(slots=True)

@@ -102,6 +102,7 @@ class Run {
     this.blockSize = line.block_size;
     this.isRecorded = Boolean(line.is_recorded);
     this.maxNewTokens = line.max_new_tokens;
+    this.seed = line.seed ?? 0;
     this.tokens = [];
     this.hasBytes = false;
     this.addTokens(line.tokens ?? []);
@@ -136,7 +137,8 @@ class Run {
     const { name, ...parameters } = this.solver;
     const pinned = [...this.pins].map(([position, token]) => [position, this.tokens[token].id]);
     return { prompt: this.prompt, strategy: this.strategy, solver: name, ...parameters,
-      block_size: this.blockSize, max_new_tokens: this.maxNewTokens, pinned, ...changes };
+      block_size: this.blockSize, max_new_tokens: this.maxNewTokens,
+      seed: this.seed, pinned, ...changes };
   }
 
   get isComplete() {

@@ -1,9 +1,10 @@
 // The player: one history, one playhead, several views of both. Knows nothing of Gradio.
 //
-//   const player = SbdPlayer.mount(element, { redo(settings) {} });
+//   const player = SbdPlayer.mount(element, { redo(settings) {}, host });
 //   player.push(wireText);   // any number of wire lines, see history.js
 //
-// `redo` is asked to decode again with other settings; without it the player only replays.
+// `redo` is asked to decode again with other settings; without it the player only replays. `host` serves the
+// share sheet, see share.js.
 //
 // Drawing happens at most once a frame, and only when something changed.
 
@@ -29,6 +30,7 @@ class Player {
   constructor(root, options = {}) {
     this.root = root;
     this.redo = options.redo ?? null;
+    this.host = options.host ?? null;
     this.history = new History();
     this.reveals = new Reveals();
     this.arrival = null;
@@ -61,6 +63,7 @@ class Player {
     this.transport = makeTransport(actions);
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
+    this.share = new Share(this, this.host);
     this.lecture = makeLecture(this.root, () => this.fit());
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.watch = make("div", "sbd-card sbd-watch", {}, this.numbers.root, this.prompt,
@@ -70,7 +73,7 @@ class Player {
     this.root.replaceChildren(
       make("div", "sbd-stage", {}, this.watch,
         make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.transport.root)),
-      this.inspector.root, this.help.root, this.live);
+      this.inspector.root, this.help.root, this.share.root, this.live);
   }
 
   /** The layout follows the width of the player, not of the window. */
@@ -87,6 +90,7 @@ class Player {
   push(text) {
     const news = this.history.accept(text);
     if (news === "run") {
+      if (this.run.id !== "opening") this.host?.began(this.run);
       const isCalm = this.run.isRecorded && STILL.matches;
       const pass = isCalm ? Math.floor(this.run.main.lastPass * 0.6) : 0;
       this.reveals.takeOver(this.watch);
