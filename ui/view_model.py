@@ -70,6 +70,7 @@ class RunWire:
         *,
         is_recorded: bool = False,
         model: str = "",
+        ask: str = "",
     ) -> str:
         """The line that opens the run; the player drops what it showed before."""
         solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
@@ -86,6 +87,7 @@ class RunWire:
             block_size=config.block_size,
             max_new_tokens=config.max_new_tokens,
             seed=config.seed or None,
+            ask=ask,
             is_recorded=is_recorded,
         )
 

@@ -50,7 +50,8 @@ class Alternatives {
       const pair = [this.view.focus, this.view.run.tokens[this.alternative.token].id];
       const pins = new Map(pinsOf(pair).filter(([position]) => position !== pair[0]));
       pins.set(...pair);
-      this.actions.redo({ pinned: [...pins].sort((a, b) => a[0] - b[0]) });
+      this.actions.redo({ pinned: [...pins].sort((a, b) => a[0] - b[0]) },
+        { kind: name, position: pair[0], pass: this.view.pass });
     };
     button.addEventListener("click", act);
     return { button, label, act };

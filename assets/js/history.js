@@ -98,6 +98,7 @@ class Run {
     this.prompt = line.prompt ?? "";
     this.model = line.model ?? "";
     this.strategy = line.strategy;
+    this.ask = line.ask ?? "";
     this.solver = line.solver;
     this.blockSize = line.block_size;
     this.isRecorded = Boolean(line.is_recorded);
@@ -137,8 +138,8 @@ class Run {
     const { name, ...parameters } = this.solver;
     const pinned = [...this.pins].map(([position, token]) => [position, this.tokens[token].id]);
     return { prompt: this.prompt, strategy: this.strategy, solver: name, ...parameters,
-      block_size: this.blockSize, max_new_tokens: this.maxNewTokens,
-      seed: this.seed, pinned, ...changes };
+      block_size: this.blockSize, max_new_tokens: this.maxNewTokens, seed: this.seed, pinned,
+      ...changes };
   }
 
   get isComplete() {
@@ -185,10 +186,11 @@ class Run {
   }
 }
 
-/** Folds wire lines into the current run; drops what was seen and what belongs to old runs. */
+/** Folds wire lines into the latest run; drops what was seen and what belongs to old runs. */
 class History {
   constructor() {
-    this.run = null;
+    this.run = null; // the run on the page: the latest, or one of its family
+    this.latest = null;
     this.lastSequence = -1;
   }
 
@@ -198,11 +200,11 @@ class History {
     for (const row of text.split("\n")) {
       if (!row) continue;
       const line = JSON.parse(row);
-      const isNewRun = line.type === "run" && line.run !== this.run?.id;
-      if (!isNewRun && (line.run !== this.run?.id || line.seq <= this.lastSequence)) continue;
+      const isNewRun = line.type === "run" && line.run !== this.latest?.id;
+      if (!isNewRun && (line.run !== this.latest?.id || line.seq <= this.lastSequence)) continue;
       this.lastSequence = line.seq;
       if (isNewRun) {
-        this.run = new Run(line);
+        this.run = this.latest = new Run(line);
         news = "run";
       } else {
         this.applyLine(line);
@@ -213,7 +215,7 @@ class History {
   }
 
   applyLine(line) {
-    const { run } = this;
+    const run = this.latest;
     run.revision += 1;
     run.addTokens(line.tokens ?? []);
     const lane = run.lanes.get(line.lane);
