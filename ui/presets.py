@@ -59,7 +59,7 @@ def label_of(family: str) -> str:
 
 def preset_rows() -> list[dict[str, object]]:
     """What the file holds, see ui.components.presets."""
-    rows = []
+    rows: list[dict[str, object]] = []
     for family in families():
         prompts = [example.prompt for example in preset_examples(family)]
         rows.append({"family": family, "label": label_of(family), "prompts": prompts})

@@ -39,7 +39,7 @@ def opening_run(model: SetBlockModel, gamma: float) -> tuple[Example, dict[str, 
 
 def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]:
     """Every lane's decode of the prompt."""
-    traces = {}
+    traces: dict[str, Trace] = {}
     for lane in OPENING_LANES:
         solver = EntropyBound(gamma) if lane == "sbd" else EntropyBound()
         config = sbd_core.DecodeConfig(
