@@ -51,7 +51,8 @@ HOSTILE_PROMPT = "<script>window.hacked=1</script> ${window.hacked=1} \"'` \u202
 STATE = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   const lane = (item) => item && { steps: item.steps.length, finish: item.finish,
-    text: item.text, fixed: [...item.fixed.values()].filter((f) => f.position < item.end)
+    text: item.text, tokens: item.numCommitted,
+    fixed: [...item.fixed.values()].filter((f) => f.position < item.end)
       .map((f) => [f.position, f.pass]) };
   return { run: player.run?.id, pass: player.state.pass, isPlaying: player.state.isPlaying,
     main: lane(player.run.main), ntp: lane(player.run.ntp) };

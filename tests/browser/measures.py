@@ -37,7 +37,8 @@ FIRST_REVEAL = """() => {
     document.querySelector('#sbd-go button').addEventListener('click', () => {
       const began = performance.now();
       const look = () => {
-        const isThere = player.run.id !== old && document.querySelector('.sbd-tile.is-new');
+        const isPainted = player.run.id !== old && !player.frame;
+        const isThere = isPainted && document.querySelector('.sbd-tile.is-new');
         if (isThere) done(performance.now() - began);
         else requestAnimationFrame(look);
       };
@@ -120,6 +121,7 @@ def streaming_cost(page: Any, model: SetBlockModel) -> dict[str, Any]:
     ratios = [a / b for a, b in zip(watched[1:], alone[1:], strict=True)]
     return {
         "value": round(statistics.median(watched[1:]) / statistics.median(alone[1:]), 3),
+        "tokens": {lane: state(page)[lane]["tokens"] for lane in ("main", "ntp")},
         "ratios": spread(ratios),
         "streaming_seconds": spread(watched[1:]),
         "alone_seconds": spread(alone[1:]),

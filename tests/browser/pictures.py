@@ -26,6 +26,7 @@ SECONDS_A_PASS = 0.2  # while a run is photographed; else it is over too soon
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 SEEK = """(part) => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
+  player.seek(0, true);  // a jump stands still at once, a step lands
   player.seek(Math.round(player.run.main.lastPass * part), true);
   document.activeElement?.blur();
 }"""
