@@ -167,33 +167,44 @@ def load(
     # "name" and "owner/name" may be hub ids; anything else can only be a folder.
     if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
         raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(source)}")
+    model, tokenizer = read(source, precision, is_folder=is_folder)
+    name = Path(source).resolve().name if is_folder else source
+    return HuggingFaceModel(model.to(place), tokenizer, name)
+
+
+def read(
+    source: str, dtype: Any, *, is_folder: bool, argument: str = "model"
+) -> tuple[Any, PreTrainedTokenizerBase]:
+    """The transformers model and tokenizer of a folder or hub id, safetensors only, no code run.
+
+    Raises ModelError, which names what was asked for as `argument`.
+    """
     options = {"trust_remote_code": False, "local_files_only": is_folder}
     try:
         with bars_only_on_a_terminal():
             tokenizer = AutoTokenizer.from_pretrained(source, **options)
             loaded: Any = AutoModelForCausalLM.from_pretrained(
                 source,
-                dtype=precision,
+                dtype=dtype,
                 use_safetensors=True,
                 attn_implementation="sdpa",
                 output_loading_info=True,
                 **options,
             )
-            model, report = loaded
     except LOADING_ERRORS as error:
         reason = " ".join(str(error).split())[:300]
         raise ModelError(
-            f"model: must be a folder or hub id of a transformers causal LM with safetensors; "
-            f"{shown(source)} is not: {reason}"
+            f"{argument}: must be a folder or hub id of a transformers causal LM with "
+            f"safetensors; {shown(source)} is not: {reason}"
         ) from error
+    model, report = loaded
     # transformers fills weights that are not there with chance.
     if report["missing_keys"]:
         missing = sorted(report["missing_keys"])[0]
         raise ModelError(
-            f"model: {shown(source)} lacks weights its config names, such as {missing}"
+            f"{argument}: {shown(source)} lacks weights its config names, such as {missing}"
         )
-    name = Path(source).resolve().name if is_folder else source
-    return HuggingFaceModel(model.to(place), tokenizer, name)
+    return model, tokenizer
 
 
 @contextmanager

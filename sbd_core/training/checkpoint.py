@@ -12,8 +12,6 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
     GenerationConfig,
     LlamaConfig,
     LlamaForCausalLM,
@@ -21,8 +19,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from sbd_core.errors import TrainingError
-from sbd_core.models.huggingface import LOADING_ERRORS
+from sbd_core.errors import ModelError, TrainingError
+from sbd_core.models.huggingface import read
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import train_tokenizer
@@ -59,23 +57,9 @@ def load_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     if not folder.is_dir():
         raise TrainingError(f"init: must be a model folder; got {folder}")
     try:
-        loaded: Any = AutoModelForCausalLM.from_pretrained(
-            folder,
-            dtype=torch.float32,
-            local_files_only=True,
-            use_safetensors=True,
-            output_loading_info=True,
-        )
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    except LOADING_ERRORS as error:
-        reason = " ".join(str(error).split())[:300]
-        raise TrainingError(f"init: {folder} is not a usable model folder: {reason}") from error
-    model, report = loaded
-    # transformers fills weights that are not there with chance.
-    if report["missing_keys"]:
-        missing = sorted(report["missing_keys"])[0]
-        raise TrainingError(f"init: {folder} lacks weights its config names, such as {missing}")
-    return model, tokenizer
+        return read(str(folder), torch.float32, is_folder=True, argument="init")
+    except ModelError as error:
+        raise TrainingError(str(error)) from error
 
 
 def export(
