@@ -15,6 +15,8 @@ from ui.components.header import header
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox
 from ui.components.player import player
+from ui.components.shelf import shelf
+from ui.endpoints import add_endpoints
 from ui.linking import linked_decode
 from ui.session import Form, Session
 from ui.sharing import wire_sharing
@@ -36,8 +38,10 @@ def build(model: SetBlockModel) -> gr.Blocks:
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
         visit = gr.State(first_visit())
-        _wire(page, Session(model), form, show, visit)
-        wire_sharing(show, outbox(), visit)
+        session = Session(model)
+        add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
+        _wire(page, session, form, show, visit)
+        wire_sharing(show, shelf(), outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
     return page
 

@@ -1,18 +1,34 @@
-"""The recorded runs the page opens on, so that it is worth looking at without a model."""
+"""Recorded runs: the one the page opens on, and the gallery. Worth looking at without a model."""
 
+import json
 import logging
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from sbd_core.config import Strategy
-from sbd_core.errors import TraceError
+from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.trace import Trace
 from ui import view_model
 from ui.components.assets import ASSETS
 
 TRACES = ASSETS / "traces"
+GALLERY = TRACES / "gallery"
+GALLERY_INDEX = GALLERY / "index.json"
 OPENING_LANES: tuple[Strategy, ...] = ("sbd", "ntp")
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One run of the gallery. group: the heading it stands under. lanes: the main one first."""
+
+    name: str
+    group: str
+    title: str
+    sentence: str
+    lanes: tuple[Strategy, ...]
 
 
 @cache
@@ -38,3 +54,30 @@ def opening_prompt() -> str:
     """Its prompt, "" without an opening run."""
     lanes = opening_traces()
     return lanes[OPENING_LANES[0]].prompt if lanes else ""
+
+
+@cache
+def gallery() -> tuple[Recording, ...]:
+    """The recorded runs in the order of the page; none if the index is missing or damaged."""
+    try:
+        rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
+        return tuple(Recording(**{**row, "lanes": tuple(row["lanes"])}) for row in rows)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        logger.warning("no gallery: %s", error)
+        return ()
+
+
+def gallery_traces(name: object) -> dict[str, Trace]:
+    """The lanes of a recorded run. Raises ArgumentError for a name that is not in the gallery."""
+    for item in gallery():
+        if item.name == name:
+            return {
+                lane: Trace.from_json(gallery_file(item.name, lane).read_text(encoding="utf-8"))
+                for lane in item.lanes
+            }
+    raise ArgumentError("The recorded run", "must be one of the gallery", name)
+
+
+def gallery_file(name: str, lane: str) -> Path:
+    """Where the gallery keeps a lane of a run."""
+    return GALLERY / f"{name}-{lane}.json"

@@ -6,7 +6,7 @@ Turns every error into one line of text, here and nowhere else. Knows no Gradio 
 import logging
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -165,6 +165,23 @@ class Session:
             logger.exception("a decode failed")
             text = "The decode failed inside the program; its log says where."
             yield Update(message=text, is_error=True, is_running=False)
+        finally:
+            self.turns.leave(ticket)
+
+    def traces(self, forms: Sequence[Form]) -> Iterator[Trace]:
+        """Decode each form alone, one after the other. Raises the error of the first bad one."""
+        ticket = self.turns.join()
+        try:
+            lanes = [self._open(form)[0] for form in forms]
+            for _ in self._wait(ticket):
+                pass
+            deadline = time.monotonic() + MAX_RUN_SECONDS
+            for lane in lanes:
+                for event in lane.stream:
+                    lane.events.append(event)
+                    if time.monotonic() > deadline:
+                        break
+                yield self._trace(lane)
         finally:
             self.turns.leave(ticket)
 

@@ -9,7 +9,7 @@ import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.trace import Trace
-from ui import view_model
+from ui import recorded, view_model
 from ui.components.outbox import parcel
 from ui.export import trace_html
 from ui.session import message_of
@@ -20,24 +20,29 @@ MAX_NAME = 40
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
-def wire_sharing(show: gr.HTML, carrier: gr.HTML, visit: gr.State) -> None:
-    """Let the player `ask` for files of a run, and be `give`n a trace to show."""
+def wire_sharing(show: gr.HTML, shelf: gr.HTML, carrier: gr.HTML, visit: gr.State) -> None:
+    """Let the player `ask` for files of a run, be `give`n a trace, or one chosen from the shelf."""
 
     def asked(kept: Visit, event: gr.EventData) -> str:
         return answer(lambda: parcel(**file_of(kept, event._data)))
 
     def given(kept: Visit, event: gr.EventData) -> tuple[Any, str]:
-        wire: list[str] = []
+        return opened(lambda: open_trace(kept, event._data))
 
-        def opened() -> str:
-            wire.append(open_trace(kept, event._data))
-            return parcel(isShown=True)
-
-        news = answer(opened)
-        return (wire[0] if wire else gr.skip()), news
+    def chosen(kept: Visit, event: gr.EventData) -> tuple[Any, str]:
+        return opened(lambda: open_recorded(kept, event._data))
 
     show.ask(asked, visit, carrier, **QUICK)
     show.give(given, visit, [show, carrier], **QUICK)
+    shelf.choose_run(chosen, visit, [show, carrier], **QUICK)
+
+
+def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
+    """(what the player shows now, what the share sheet hears)."""
+    try:
+        return wire_of(), parcel(isShown=True)
+    except SetBlockDecodingError as error:
+        return gr.skip(), parcel(error=message_of(error))
 
 
 def answer(make: Callable[[], str]) -> str:
@@ -64,6 +69,12 @@ def open_trace(visit: Visit, gift: Any) -> str:
     """Wire lines of a trace file that the visitor gave; it is kept as a decoded run is."""
     trace = read_trace(gift.get("text") if isinstance(gift, dict) else None)
     return shown_run(visit, {trace.config.strategy: trace})
+
+
+def open_recorded(visit: Visit, choice: Any) -> str:
+    """Wire lines of a run of the gallery."""
+    name = choice.get("name") if isinstance(choice, dict) else None
+    return shown_run(visit, recorded.gallery_traces(name))
 
 
 def shown_run(visit: Visit, lanes: Traces) -> str:

@@ -30,3 +30,7 @@ class Visit:
         if not isinstance(run_id, str) or run_id not in self._runs:
             raise ArgumentError("This run", "is not kept here any more; decode it again", None)
         return self._runs[run_id]()
+
+    def newest(self) -> Traces:
+        """The lanes of the run kept last."""
+        return self._runs[next(reversed(self._runs))]()

@@ -8,8 +8,7 @@
 const MAX_TRACE_BYTES = 5e6;
 
 /** Hand a file to the browser to save. */
-function saveFile(name, content, type) {
-  const blob = content instanceof Blob ? content : new Blob([content], { type });
+function saveFile(name, blob) {
   const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
@@ -29,7 +28,8 @@ class Share {
     const close = make("button", "sbd-button", { type: "button", "aria-label": "Close sharing",
       title: "Close (Esc)" }, icon("close"));
     close.addEventListener("click", () => this.root.close());
-    this.rows = make("div", "sbd-share-rows", {}, ...(host ? this.serverRows() : []));
+    this.rows = make("div", "sbd-share-rows", {}, ...this.pictureRows());
+    if (host) this.rows.prepend(...this.serverRows());
     this.root = make("dialog", "sbd-help sbd-share",
       { "aria-labelledby": "sbd-share-title", "data-key": "s" },
       make("div", "sbd-help-head", {}, make("h2", "", { id: "sbd-share-title" }, "Take it home"), close),
@@ -49,6 +49,41 @@ class Share {
         () => this.ask("json")),
       this.openRow(),
     ];
+  }
+
+  pictureRows() {
+    return [
+      this.row("Staircase", "A picture at double size, for a paper.", "Save PNG", () => this.savePng()),
+      this.row("Animation", "Tiles and staircase pass by pass, 1280 pixels wide, for a slide.",
+        "Save GIF", () => this.saveGif()),
+    ];
+  }
+
+  savePng() {
+    const name = this.fileName("png");
+    staircasePicture(this.player.run, isDarkPage(), 2)
+      .toBlob((blob) => this.save(name, blob), "image/png");
+  }
+
+  async saveGif() {
+    const name = this.fileName("gif");
+    this.bar.hidden = false;
+    this.say("Drawing the animation …");
+    const blob = await animate(this.player.run, isDarkPage(), (part) => (this.bar.value = part));
+    this.bar.hidden = true;
+    this.save(name, blob);
+  }
+
+  /** As the server names the files of a run. */
+  fileName(kind) {
+    const { strategy, prompt } = this.player.run;
+    const words = prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 41);
+    return `${strategy}-${words}`.replace(/-+$/, "") + `.${kind}`;
+  }
+
+  save(name, blob) {
+    saveFile(name, blob);
+    this.say(`Saved ${name}, ${fileSize(blob.size)}.`);
   }
 
   row(title, words, label, act) {
@@ -118,8 +153,8 @@ class Share {
   /** An answer of the server: a file to save, or a sentence; `isShown` closes the sheet. */
   receive({ file, text, error, isShown }) {
     if (file) {
-      saveFile(file, text, file.endsWith(".html") ? "text/html" : "application/json");
-      this.say(`Saved ${file}, ${fileSize(new Blob([text]).size)}.`);
+      const type = file.endsWith(".html") ? "text/html" : "application/json";
+      this.save(file, new Blob([text], { type }));
     } else if (isShown) {
       this.say("");
       this.root.close();

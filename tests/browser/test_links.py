@@ -33,7 +33,9 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
     trace = saved_trace(story)
     assert (trace.config.seed, trace.prompt) == (7, "Æ & <b>?\n2+2=4")
     other = browser.new_context().new_page()
+    other.set_default_timeout(60_000)
     other.goto(story.url)
+    other.wait_for_selector(".sbd-tile")
     has_begun(other)
     other.wait_for_function(IS_COMPLETE)
     assert saved_trace(other) == trace

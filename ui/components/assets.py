@@ -7,7 +7,8 @@ ASSETS = Path(__file__).parents[2] / "assets"
 PLAYER_SCRIPTS = (
     "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "text", "lane",
     "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
-    "share", "alternatives", "inspector", "family", "tree", "actions", "player",
+    "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "family",
+    "tree", "actions", "player",
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"

@@ -1,0 +1,78 @@
+"""What gradio_client can ask of a running page, and what it cannot."""
+
+import gc
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from sbd_core.trace import Trace
+from tests.ui.doubles import ANSWER, story_model
+from ui import page as page_module
+
+
+@pytest.fixture(scope="module")
+def client():
+    demo = page_module.build(story_model())
+    options = {"quiet": True, "server_name": "127.0.0.1", **page_module.launch_options()}
+    _, url, _ = demo.launch(prevent_thread_lock=True, **options)
+    made = Client(url, verbose=False)
+    yield made
+    made.close()
+    demo.close()
+    gc.collect()
+
+
+def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
+    info = client.view_api(return_format="dict")
+    assert set(info["named_endpoints"]) == {"/decode", "/race", "/trace_to_html"}
+    assert info["unnamed_endpoints"] == {}
+    parameters = info["named_endpoints"]["/decode"]["parameters"]
+    types = {item["parameter_name"]: item["type"]["type"] for item in parameters[:7]}
+    assert types == {
+        "prompt": "string", "strategy": "string", "solver": "string", "gamma": "number",
+        "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
+    }  # fmt: skip
+    assert "gamma: the entropy bound" in info["named_endpoints"]["/decode"]["description"]
+
+
+def test_decode_streams_to_a_whole_trace_and_its_page(client):
+    job = client.submit("p", gamma=0.35, api_name="/decode")
+    last = job.result()
+    assert job.outputs()[-1] == last
+    assert len(job.outputs()) >= 1
+    assert last["is_done"]
+    assert last["text"] == ANSWER
+    trace = Trace.from_json(last["trace"])
+    assert (trace.num_tokens, trace.num_forwards) == (last["num_tokens"], last["num_forwards"])
+    page = client.predict(last["trace"], api_name="/trace_to_html")
+    assert page.startswith("<!doctype html>")
+    assert '"type":"end"' in page
+
+
+def test_race_gives_a_row_a_lane(client):
+    lanes = ["ntp", "sbd:0.1", "sbd:2", "verify"]
+    rows = client.predict("p", lanes, api_name="/race")
+    assert [row["lane"] for row in rows] == lanes
+    passes = {row["lane"]: row["num_forwards"] for row in rows}
+    assert passes["ntp"] == rows[0]["num_tokens"]
+    assert passes["sbd:2"] < passes["sbd:0.1"] < passes["ntp"]
+    assert {row["text"] for row in rows if row["lane"] != "sbd:2"} == {ANSWER}
+
+
+BAD_CALLS = {
+    "empty prompt": ("/decode", ("",), {}, "Prompt must not be empty."),
+    "bad gamma": ("/decode", ("p",), {"gamma": -1}, "γ must be a finite number"),
+    "bad pins": ("/decode", ("p",), {"pinned": [[1]]}, "must be a list of offsets"),
+    "no lanes": ("/race", ("p", []), {}, "lanes must be a list of 1 to 6"),
+    "unknown lane": ("/race", ("p", ["fast"]), {}, "lanes must each be ntp"),
+    "lane's gamma": ("/race", ("p", ["sbd:x"]), {}, "γ must be a finite number"),
+    "not a trace": ("/trace_to_html", ("{}",), {}, "trace.format: is missing"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_CALLS)
+def test_a_bad_call_is_answered_by_a_sentence(client, name):
+    endpoint, values, named, sentence = BAD_CALLS[name]
+    with pytest.raises(AppError, match="(?s)" + sentence.replace("[", r"\[")):
+        client.predict(*values, api_name=endpoint, **named)

@@ -1,0 +1,20 @@
+"""The gallery of recorded runs under the player, one card each; needs no model."""
+
+from dataclasses import asdict
+
+import gradio as gr
+
+from ui import recorded
+from ui.components.assets import markup, scripts
+from ui.view_model import wire_json
+
+
+def shelf() -> gr.HTML:
+    """All recorded runs; its event `choose_run` carries the name of the one to open."""
+    return gr.HTML(
+        wire_json({"runs": [asdict(item) for item in recorded.gallery()]}),
+        html_template=markup("shelf"),
+        js_on_load=scripts("dom", "shelf"),
+        apply_default_css=False,
+        elem_id="sbd-shelf",
+    )

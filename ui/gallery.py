@@ -1,0 +1,232 @@
+"""Record the gallery: three runs of every family, and four instructive failures.
+
+    python -m ui.gallery                  with the bundled checkpoint
+    python -m ui.gallery --model FOLDER   with another one
+
+The rule: of a family's preset prompts, the three answered rightly in the fewest passes a token;
+of each kind of failure, the run in which it shows most, see the functions. The sentences are
+written from the traces. Not imported by the page.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import sbd_core
+from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.models.base import SetBlockModel
+from sbd_core.models.threads import choose_threads
+from sbd_core.trace import Trace
+from sbd_core.training.corpus import FAMILIES
+from sbd_core.training.corpus.base import Example
+from ui.components.controls import DEFAULT_BLOCK_RANGE
+from ui.presets import families, label_of, preset_examples
+from ui.record import decoded, share_out_of_order
+from ui.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
+from ui.session import DEFAULT_GAMMA
+
+RUNS_PER_FAMILY = 3
+MAX_NEW_TOKENS = 128
+HIGH_GAMMA = 4.0
+RUN_LENGTH = 4
+FAILURES = "What goes wrong"
+STRANGE_PROMPTS = (
+    "Write a poem about the sea.",
+    "Explain why the sky is blue, and why sunsets are red.",
+    "List twenty animals that live in the forest.",
+    "What is the capital of France?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A prompt and its lanes. example: None for a prompt that has no known answer."""
+
+    example: Example | None
+    traces: dict[str, Trace]
+
+    @property
+    def main(self) -> Trace:
+        """The SBD lane."""
+        return self.traces["sbd"]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the SBD lane answers the prompt."""
+        return self.example is not None and is_right(self.example, self.main)
+
+
+def is_right(example: Example, trace: Trace) -> bool:
+    """Whether a trace's text answers the example."""
+    return FAMILIES[example.family].check(example, trace.text)
+
+
+def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
+    """The whole gallery, in the order of the page."""
+    plain = {
+        family: [
+            Decoded(e, decoded(model, e.prompt, DEFAULT_GAMMA)) for e in preset_examples(family)
+        ]
+        for family in families()
+    }
+    shown = [row for family, runs in plain.items() for row in best_of(family, runs)]
+    everything = [run for runs in plain.values() for run in runs]
+    return [*shown, *failures(model, everything)]
+
+
+def best_of(family: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
+    """The runs of a family to show: right ones first, then those of most tokens a pass."""
+    order = sorted(runs, key=lambda run: (run.is_right, run.main.tokens_per_forward), reverse=True)
+    return [
+        recording(f"{family}-{number}", label_of(family), title(run), success_sentence(run), run)
+        for number, run in enumerate(order[:RUNS_PER_FAMILY], 1)
+    ]
+
+
+def success_sentence(run: Decoded) -> str:
+    """What to look at in a run of a family."""
+    main, ntp = run.main, run.traces["ntp"]
+    part = share_out_of_order(main)
+    order = f"{part:.0%} of the tokens landed before one on their left" if part else "left to right"
+    end = "right" if run.is_right else "wrong"
+    return (
+        f"{main.num_tokens} tokens in {main.num_forwards} passes where next-token prediction "
+        f"takes {ntp.num_forwards}; {order}; the answer is {end}."
+    )
+
+
+def failures(
+    model: SetBlockModel, runs: Sequence[Decoded]
+) -> list[tuple[Recording, dict[str, Trace]]]:
+    """One run of each kind of failure."""
+    _, largest = model.block_range or DEFAULT_BLOCK_RANGE
+    high = [again(model, run, solver=EntropyBound(HIGH_GAMMA)) for run in runs]
+    wide = [
+        again(model, run, block_size=2 * largest, allows_untrained_block_size=True) for run in runs
+    ]
+    strange = [Decoded(None, decoded(model, prompt, DEFAULT_GAMMA)) for prompt in STRANGE_PROMPTS]
+    was_right = {run.main.prompt for run in runs if run.is_right}
+
+    def spoilt(run: Decoded) -> tuple[bool, float]:
+        return run.main.prompt in was_right and not run.is_right, disagreement(run.main)
+
+    gamma, block = max(high, key=spoilt), max(wide, key=spoilt)
+    early = max([*high, *wide], key=lambda run: (not run.is_right, missing_part(run)))
+    circle = max([*strange, *high], key=lambda run: repeated_part(run.main))
+    rows: list[tuple[str, str, Callable[[Decoded], str], Decoded]] = [
+        ("gamma-too-high", "γ too high", gamma_sentence, gamma),
+        ("block-beyond-training", "Block beyond training", block_sentence, block),
+        ("early-end", "Early end", early_sentence, early),
+        ("repetition", "Repetition", repetition_sentence, circle),
+    ]
+    return [recording(name, FAILURES, words, tell(run), run) for name, words, tell, run in rows]
+
+
+def again(model: SetBlockModel, run: Decoded, **changes: object) -> Decoded:
+    """The same prompt with other settings of the SBD lane."""
+    config: DecodeConfig = replace(run.main.config, **changes)  # type: ignore[arg-type]
+    trace = sbd_core.generate(model, run.main.prompt, config)
+    return replace(run, traces={**run.traces, "sbd": trace})
+
+
+def disagreement(trace: Trace) -> float:
+    """The part of the tokens read again causally that next-token prediction would not have put."""
+    checks = [item for event in trace.events for item in event.hindsight]
+    return sum(item.token_id != item.argmax_id for item in checks) / len(checks) if checks else 0.0
+
+
+def missing_part(run: Decoded) -> float:
+    """How much shorter the answer is than next-token prediction's, if it ended by itself."""
+    if run.main.finish != "end_of_sequence":
+        return 0.0
+    return 1 - run.main.num_tokens / run.traces["ntp"].num_tokens
+
+
+def repeated_part(trace: Trace) -> float:
+    """The part of the answer's runs of four tokens that occurred before in it."""
+    ids = trace.token_ids
+    grams: Iterable[tuple[int, ...]] = zip(*(ids[i:] for i in range(RUN_LENGTH)), strict=False)
+    counts = Counter(grams)
+    total = sum(counts.values())
+    return 1 - len(counts) / total if total else 0.0
+
+
+def gamma_sentence(run: Decoded) -> str:
+    """What a high bound did."""
+    return (
+        f"With γ = {HIGH_GAMMA:g} nats a pass may gamble: {run.main.num_forwards} passes for "
+        f"{run.main.num_tokens} tokens, and next-token prediction would not have put "
+        f"{disagreement(run.main):.0%} of those it read again; {verdict(run)}."
+    )
+
+
+def block_sentence(run: Decoded) -> str:
+    """What a block too large did."""
+    return (
+        f"Blocks of {run.main.config.block_size}, twice the largest it was trained on: so many "
+        f"masks at once are new to the model, and {verdict(run)}."
+    )
+
+
+def early_sentence(run: Decoded) -> str:
+    """What an end revealed too early did."""
+    return (
+        f"The end was revealed before the text in front of it was settled: "
+        f"{run.main.num_tokens} tokens where next-token prediction writes "
+        f"{run.traces['ntp'].num_tokens}, and {verdict(run)}."
+    )
+
+
+def repetition_sentence(run: Decoded) -> str:
+    """What running in circles looks like."""
+    return (
+        f"The text goes in circles: {repeated_part(run.main):.0%} of its runs of "
+        f"{RUN_LENGTH} tokens had been there before."
+    )
+
+
+def verdict(run: Decoded) -> str:
+    """Right or wrong, in words."""
+    return "the answer is still right" if run.is_right else "the answer is wrong"
+
+
+def title(run: Decoded) -> str:
+    """The prompt on one line."""
+    return " ".join(run.main.prompt.split())
+
+
+def recording(
+    name: str, group: str, words: str, sentence: str, run: Decoded
+) -> tuple[Recording, dict[str, Trace]]:
+    """A run with its place in the index."""
+    return Recording(name, group, words, sentence, ("sbd", "ntp")), run.traces
+
+
+def write(rows: Sequence[tuple[Recording, dict[str, Trace]]]) -> None:
+    """Replace what the gallery's folder holds."""
+    GALLERY.mkdir(parents=True, exist_ok=True)
+    for old in GALLERY.glob("*.json"):
+        old.unlink()
+    for item, traces in rows:
+        for lane in item.lanes:
+            file = gallery_file(item.name, lane)
+            file.write_text(traces[lane].to_json() + "\n", encoding="utf-8")
+        print(f"{item.name}: {item.sentence}")
+    index = json.dumps([asdict(item) for item, _ in rows], indent=2, ensure_ascii=False)
+    GALLERY_INDEX.write_text(index + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m ui.gallery")
+    parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
+    flags = parser.parse_args()
+    model = sbd_core.load(flags.model, device="cpu")
+    choose_threads(model.num_parameters)
+    write(record(model))
+
+
+if __name__ == "__main__":
+    main()
