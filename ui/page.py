@@ -13,10 +13,14 @@ from ui.components.assets import STYLES
 from ui.components.controls import Controls
 from ui.components.header import header
 from ui.components.notice import Speaker
+from ui.components.outbox import outbox
 from ui.components.player import player
+from ui.linking import linked_decode
 from ui.session import Form, Session
+from ui.sharing import wire_sharing
+from ui.visit import Visit
 
-PARAMETERS = ("gamma", "tau", "factor", "k", "by")
+PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
 MAX_QUEUED = 32
 MAX_AT_ONCE = 16
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
@@ -31,7 +35,9 @@ def build(model: SetBlockModel) -> gr.Blocks:
                 form = controls.build(model)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
-        _wire(Session(model), form, show)
+        visit = gr.State(first_visit())
+        _wire(page, Session(model), form, show, visit)
+        wire_sharing(show, outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
     return page
 
@@ -63,14 +69,23 @@ def count_text(count: int) -> str:
     return str(count)
 
 
-def _wire(session: Session, form: Controls, show: gr.HTML) -> None:
+def first_visit() -> Visit:
+    """What a visitor has before any decode: the run the page opens on."""
+    visit = Visit()
+    visit.keep("opening", recorded.opening_traces)
+    return visit
+
+
+def _wire(
+    page: gr.Blocks, session: Session, form: Controls, show: gr.HTML, visit: gr.State
+) -> None:
     fields = form.fields
     outputs = [show, form.news, form.decode, form.stop]
 
-    def shown(request: Form) -> Iterator[tuple[Any, ...]]:
+    def shown(kept: Visit, request: Form) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
         is_shown_running = False
-        for update in session.decode(request):
+        for update in session.decode(request, kept):
             buttons: tuple[Any, Any] = (gr.skip(), gr.skip())
             if update.is_running != is_shown_running:
                 is_shown_running = update.is_running
@@ -78,11 +93,11 @@ def _wire(session: Session, form: Controls, show: gr.HTML) -> None:
             wire = update.wire or gr.skip()
             yield (wire, speaker.say(update.message, update.is_error), *buttons)
 
-    def decode(*values: Any) -> Iterator[tuple[Any, ...]]:
-        yield from shown(Form(**dict(zip(fields, values, strict=True))))
+    def decode(kept: Visit, *values: Any) -> Iterator[tuple[Any, ...]]:
+        yield from shown(kept, Form(**dict(zip(fields, values, strict=True))))
 
-    def redo(event: gr.EventData) -> Iterator[tuple[Any, ...]]:
-        yield from shown(Form.of(event._data))
+    def redo(kept: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
+        yield from shown(kept, Form.of(event._data))
 
     def stopped() -> tuple[Any, ...]:
         return ("stop", Speaker().say("Stopped."), *_buttons(False))
@@ -96,8 +111,14 @@ def _wire(session: Session, form: Controls, show: gr.HTML) -> None:
     }
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
-        gr.on(triggers, decode, list(fields.values()), outputs, **options),
-        show.redo(redo, None, outputs, **options),
+        gr.on(triggers, decode, [visit, *fields.values()], outputs, **options),
+        show.redo(redo, visit, outputs, **options),
+        page.load(
+            linked_decode(session, shown, list(fields)),
+            visit,
+            [*outputs, *fields.values()],
+            **options,
+        ),
     ]
     form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
@@ -113,4 +134,5 @@ def _buttons(is_running: bool) -> tuple[Any, Any]:
 def _parameters_of(solver: str) -> list[Any]:
     """Show the parameters of the chosen solver, hide the others."""
     known = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
-    return [gr.update(visible=name in known) for name in PARAMETERS]
+    shown = {*known, "seed"} if solver == "random" else {*known}
+    return [gr.update(visible=name in shown) for name in PARAMETERS]

@@ -15,9 +15,11 @@ from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, re
 from sbd_core.decoder import make_trace
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.events import StepEvent
+from sbd_core.trace import Trace
 from ui.blanks import pins_of
 from ui.turns import Turns
 from ui.view_model import RunWire
+from ui.visit import Traces, Visit
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
@@ -66,8 +68,8 @@ class Form:
     by: Any = "confidence"
     block_size: Any = 16
     max_new_tokens: Any = 128
-    pinned: Any = ()
     seed: Any = 0
+    pinned: Any = ()
     template: Any = ""
     ask: Any = ""
 
@@ -104,8 +106,8 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
         block_size=_whole(form.block_size),
         max_new_tokens=_whole(form.max_new_tokens),
-        pinned=_pairs(form.pinned),
         seed=_whole(form.seed),
+        pinned=_pairs(form.pinned),
     )
     if config.max_new_tokens > MAX_NEW_TOKENS:
         rule = f"must be at most {MAX_NEW_TOKENS} tokens on this page"
@@ -145,14 +147,21 @@ class Session:
         self.model = model
         self.turns = Turns(MAX_RUN_SECONDS + 10)
 
-    def decode(self, form: Form) -> Iterator[Update]:
-        """Everything the page shows of one decode, to the end. Closing it frees the model."""
+    def check(self, form: Form) -> None:
+        """Raise the error that a decode of the form would be refused with."""
+        self._open(form)
+
+    def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
+        """Everything the page shows of one decode, to the end. Closing it frees the model.
+
+        visit: where the run is kept for its visitor.
+        """
         ticket = self.turns.join()
         try:
             lanes = self._open(form)
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self._wait(ticket)
-            yield from self._run(lanes, ask)
+            yield from self._run(lanes, visit or Visit(), ask)
         except SetBlockDecodingError as error:
             yield Update(message=message_of(error), is_error=True, is_running=False)
         except Exception:  # the page must say something, whatever broke
@@ -184,11 +193,11 @@ class Session:
             yield Update(message=waiting_text(num_ahead))
             time.sleep(SECONDS_BETWEEN_LOOKS)
 
-    def _run(self, lanes: list["Lane"], ask: str) -> Iterator[Update]:
+    def _run(self, lanes: list["Lane"], visit: Visit, ask: str) -> Iterator[Update]:
         lines: list[str] = []
         deadline = time.monotonic() + MAX_RUN_SECONDS
         last_yield = 0.0
-        for line in self._lines(lanes, ask, deadline):
+        for line in self._lines(lanes, deadline, visit, ask):
             lines.append(line)
             if time.monotonic() - last_yield >= SECONDS_BETWEEN_YIELDS:
                 yield Update(wire="\n".join(lines), message="Decoding …")
@@ -198,9 +207,11 @@ class Session:
         text = f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit." if is_late else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False)
 
-    def _lines(self, lanes: list["Lane"], ask: str, deadline: float) -> Iterator[str]:
+    def _lines(self, lanes: list["Lane"], deadline: float, visit: Visit, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, one pass of each in turn, until the deadline."""
-        wire = RunWire(uuid.uuid4().hex[:8], self.model.token_text)
+        run_id = uuid.uuid4().hex[:8]
+        wire = RunWire(run_id, self.model.token_text)
+        visit.keep(run_id, lambda: self._traces(lanes))
         main = lanes[0]
         yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
                          model=self.model.name, ask=ask)  # fmt: skip
@@ -218,8 +229,14 @@ class Session:
             yield self._end(wire, lane)
 
     def _end(self, wire: RunWire, lane: "Lane") -> str:
-        trace = make_trace(self.model, lane.prompt, lane.config, lane.events)
+        trace = self._trace(lane)
         return wire.end(lane.name, trace.finish, trace.text)
+
+    def _trace(self, lane: "Lane") -> Trace:
+        return make_trace(self.model, lane.prompt, lane.config, lane.events)
+
+    def _traces(self, lanes: list["Lane"]) -> Traces:
+        return {lane.name: self._trace(lane) for lane in lanes}
 
 
 @dataclass(slots=True)

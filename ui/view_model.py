@@ -96,7 +96,7 @@ class RunWire:
             solver=solver,
             block_size=config.block_size,
             max_new_tokens=config.max_new_tokens,
-            seed=config.seed,
+            seed=config.seed or None,
             ask=ask,
             is_recorded=is_recorded,
         )

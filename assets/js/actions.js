@@ -47,6 +47,7 @@ function makeActions(player) {
     setSpeed: (speed) => player.set({ speed }),
     lecture: () => player.lecture.toggle(),
     help: () => player.help.toggle(),
+    share: () => player.share.toggle(),
     letGo: () => {
       player.set({ held: null, gammaPreview: null, alternative: null });
       player.lecture.leave();

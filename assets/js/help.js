@@ -32,7 +32,7 @@ class Help {
     close.addEventListener("click", () => this.root.close());
     const sights = make("dl", "sbd-help-sights", {}, ...sightsOf(canRedo).map(([name, text]) =>
       make("div", "", {}, make("dt", "", {}, name), make("dd", "", {}, text))));
-    this.root = make("dialog", "sbd-help", { "aria-labelledby": "sbd-help-title" },
+    this.root = make("dialog", "sbd-help", { "aria-labelledby": "sbd-help-title", "data-key": "?" },
       make("div", "sbd-help-head", {}, make("h2", "", { id: "sbd-help-title" }, "What you see"), close),
       make("div", "sbd-help-body", {}, sights,
         make("div", "sbd-help-side", {}, make("h3", "", {}, "Colour and bar height"), makeLegend(),

@@ -105,12 +105,12 @@ class Run {
     this.prompt = line.prompt ?? "";
     this.model = line.model ?? "";
     this.strategy = line.strategy;
-    this.seed = line.seed;
     this.ask = line.ask ?? "";
     this.solver = line.solver;
     this.blockSize = line.block_size;
     this.isRecorded = Boolean(line.is_recorded);
     this.maxNewTokens = line.max_new_tokens;
+    this.seed = line.seed ?? 0;
     this.tokens = [];
     this.hasBytes = false;
     this.addTokens(line.tokens ?? []);

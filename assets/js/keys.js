@@ -3,7 +3,8 @@
 const KEYS = {
   " ": "togglePlay", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
   ArrowUp: "previousPosition", ArrowDown: "nextPosition", Enter: "holdCursor", Escape: "letGo",
-  p: "pin", b: "branch", "[": "previousBranch", "]": "nextBranch", l: "lecture", "?": "help",
+  p: "pin", b: "branch", "[": "previousBranch", "]": "nextBranch", l: "lecture", s: "share",
+  "?": "help",
 };
 
 const KEY_WORDS = [
@@ -12,7 +13,8 @@ const KEY_WORDS = [
   ["Enter", "hold the position, or let it go"], ["Esc", "let go of everything"],
   ["P", "pin the chosen token here"], ["B", "branch from here"],
   ["[ ]", "previous or next branch"],
-  ["L", "lecture mode, full screen"], ["?", "this help"],
+  ["L", "lecture mode, full screen"], ["S", "take this run home, or open another"],
+  ["?", "this help"],
 ];
 const SHORT_KEY_WORDS = [
   ["space", "play or pause"], ["← →", "step by passes"], ["↑ ↓", "move between positions"],
@@ -28,7 +30,7 @@ function makeKeyList(words, canRedo) {
 /** Whether the element with the focus needs this key for itself. */
 function isTaken(root, target, key) {
   const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
-  if (isScrubber) return !/^( |[pbl?[\]]|Escape)$/.test(key);
+  if (isScrubber) return !/^( |[pbls?[\]]|Escape)$/.test(key);
   if (target.closest("input, textarea, select, [contenteditable], [role=listbox]")) return true;
   if (key === "Enter") return !target.matches("[data-cursor]");
   return key === " " && target.closest("button, a, summary, [role=tab]") !== null;
@@ -41,7 +43,8 @@ function listenToKeys(root, actions) {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
     if (!(key in KEYS) || !isPlain || root.offsetParent === null && !isLecturing(root)) return;
     const target = event.target instanceof Element ? event.target : document.body;
-    if (target.closest("dialog[open]") ? key !== "?" : isTaken(root, target, key)) return;
+    const sheet = target.closest("dialog[open]");
+    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key)) return;
     event.preventDefault();
     actions[KEYS[key]]();
   });

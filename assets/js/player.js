@@ -1,9 +1,10 @@
 // The player: one history, one playhead, several views of both. Knows nothing of Gradio.
 //
-//   const player = SbdPlayer.mount(element, { redo(settings) {} });
+//   const player = SbdPlayer.mount(element, { redo(settings) {}, host });
 //   player.push(wireText);   // any number of wire lines, see history.js
 //
-// `redo` is asked to decode again with other settings; without it the player only replays.
+// `redo` is asked to decode again with other settings; without it the player only replays. `host` serves the
+// share sheet, see share.js.
 //
 // Drawing happens at most once a frame, and only when something changed.
 
@@ -29,6 +30,7 @@ class Player {
   constructor(root, options = {}) {
     this.root = root;
     this.redo = options.redo ?? null;
+    this.host = options.host ?? null;
     this.history = new History();
     this.family = new Family();
     this.reveals = new Reveals();
@@ -63,6 +65,7 @@ class Player {
     this.transport = makeTransport(actions);
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
+    this.share = new Share(this, this.host);
     this.lecture = makeLecture(this.root, () => this.fit());
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.watch = make("div", "sbd-card sbd-watch", {}, this.numbers.root, this.prompt,
@@ -72,7 +75,7 @@ class Player {
     this.root.replaceChildren(
       make("div", "sbd-stage", {}, this.watch,
         make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.transport.root)),
-      this.inspector.root, this.help.root, this.live);
+      this.inspector.root, this.help.root, this.share.root, this.live);
   }
 
   /** The layout follows the width of the player, not of the window. */
@@ -89,6 +92,7 @@ class Player {
   push(text) {
     const news = this.history.accept(text);
     if (news === "run") {
+      if (this.run.id !== "opening") this.host?.began(this.run);
       const isCalm = this.run.isRecorded && STILL.matches;
       this.family.take(this.run);
       this.open(isCalm ? Math.floor(this.run.main.lastPass * 0.6) : 0, !isCalm);
@@ -110,6 +114,7 @@ class Player {
   show(run) {
     if (!run || run === this.run) return;
     this.history.run = run;
+    this.host?.began(run);
     this.open(Math.max(run.main.lastPass, 0), false);
     this.say(this.family.nodeOf(run).words);
   }

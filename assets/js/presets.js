@@ -65,7 +65,8 @@ document.addEventListener("input", (event) => {
 /** The box may be mounted after this script ran. */
 function begin() {
   if (!promptBox()) return requestAnimationFrame(begin);
-  if (kept() !== null) write(kept());
+  const isLinked = new URLSearchParams(window.location.search).has("prompt");
+  if (kept() !== null && !isLinked) write(kept());
   follow(promptBox().value);
 }
 

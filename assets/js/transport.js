@@ -94,6 +94,7 @@ function makeTransport(actions) {
       makeButton("last", "Last pass (End)", actions.last)),
     scrubber.root, place, speed,
     make("div", "sbd-buttons sbd-extras", {},
+      makeButton("share", "Take it home (S)", actions.share),
       makeButton("lecture", "Lecture mode (L)", actions.lecture),
       makeButton("help", "Help (?)", actions.help)));
   let shownPlaying = null;

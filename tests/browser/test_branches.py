@@ -58,12 +58,14 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     expect(rows(story).nth(0)).to_have_attribute("aria-pressed", "true")
     assert state(story)["main"] == first["main"]
     assert state(story)["run"] == first["run"]
+    assert "pins=" not in story.url
     intervene(story, "b", tile=2)
     expect(rows(story)).to_have_count(3)
     expect(rows(story).nth(2)).to_contain_text(re.compile(r"branch at pass 2, “.*” at 2"))
 
     story.keyboard.press("[")
     assert state(story)["run"] == pinned
+    expect(story).to_have_url(re.compile("pins=1%3A|pins=1:"))
     story.keyboard.press("[")
     story.keyboard.press("[")
     assert state(story)["run"] == first["run"]

@@ -41,7 +41,7 @@ def test_wire_is_exactly_this():
     assert lines == [
         '{"run":"r1","seq":0,"type":"run","prompt":"Say it","model":"m","lanes":["sbd"],'
         '"strategy":"sbd","solver":{"name":"entropy-bound","gamma":0.1},"block_size":2,'
-        '"max_new_tokens":2,"seed":0,"is_recorded":false}',
+        '"max_new_tokens":2,"is_recorded":false}',
         '{"run":"r1","seq":1,"type":"step","lane":"sbd","kind":"prefill","context":[0,5],'
         '"block":[0,0],"time":250000}',
         '{"run":"r1","seq":2,"type":"step","lane":"sbd",'

@@ -93,6 +93,7 @@ def _size_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
     return {
         "block_size": _slider("Block size", low, high, high, 1),
         "max_new_tokens": _slider("Longest answer, tokens", 16, MAX_NEW_TOKENS, 128, 16),
+        "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
     }
 
 

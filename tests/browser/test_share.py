@@ -1,0 +1,167 @@
+"""Taking a run home and bringing one: every file is saved by a click and opened again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sbd_core.trace import Trace
+from tests.browser.conftest import HOSTILE, decode, go_to, state, sync_api, traces
+from tests.ui.doubles import story_model
+from ui.export import main as export_main
+from ui.export import trace_html
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+
+def open_sheet(page):
+    page.get_by_role("button", name="Take it home").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def saved(page, button: str) -> tuple[str, bytes]:
+    """(name, content) of the file that a button of the open sheet saves."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    expect(page.locator(".sbd-share-status")).to_contain_text("Saved ")
+    return download.value.suggested_filename, download.value.path().read_bytes()
+
+
+def bring(page, path: Path, content: str | bytes):
+    """Choose a file with this content by the button of the open sheet."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Open file").click()
+    chooser.value.set_files(path)
+
+
+def timeless(trace: Trace) -> Trace:
+    """A trace without its clock: what two decodes of the same settings have in common."""
+    return replace(trace, events=tuple(replace(event, seconds=0.0) for event in trace.events))
+
+
+def test_a_saved_trace_opens_again_as_the_same_run(story, tmp_path):
+    decode(story)
+    shown = state(story)["main"]
+    open_sheet(story)
+    name, content = saved(story, "Save JSON")
+    assert name.startswith("sbd-")
+    assert name.endswith(".json")
+    trace = Trace.from_json(content.decode())
+    assert trace.num_forwards == shown["steps"]
+    assert trace.text == shown["text"]
+    old = state(story)["run"]
+    bring(story, tmp_path / name, content)
+    expect(story.get_by_role("dialog")).not_to_be_visible()
+    assert state(story)["run"] != old
+    assert state(story)["main"] == shown
+    open_sheet(story)
+    assert Trace.from_json(saved(story, "Save JSON")[1].decode()) == trace
+
+
+def test_the_opening_run_can_be_taken_home_and_dropped_on_the_page(story):
+    story.keyboard.press("s")
+    expect(story.get_by_role("dialog")).to_be_visible()
+    name, content = saved(story, "Save JSON")
+    story.keyboard.press("s")
+    expect(story.get_by_role("dialog")).not_to_be_visible()
+    decode(story)
+    old = state(story)["run"]
+    data = story.evaluate_handle(
+        "([name, text]) => { const data = new DataTransfer();"
+        "data.items.add(new File([text], name)); return data; }",
+        [name, content.decode()],
+    )
+    story.dispatch_event("body", "drop", {"dataTransfer": data})
+    expect(story.locator(".sbd-prompt")).to_have_text(Trace.from_json(content.decode()).prompt)
+    assert state(story)["run"] != old
+
+
+def damaged() -> dict[str, tuple[str | bytes, str]]:
+    """{what is wrong: (file, start of the sentence that says so)}."""
+    main, _ = traces(story_model())
+    whole = main.to_json()
+    data = json.loads(whole)
+    nan = whole.replace(f'"seconds":{data["events"][0]["seconds"]}', '"seconds":NaN', 1)
+    far = json.loads(whole)
+    far["events"][1]["block"] = [0, 2**40]
+    unsure = json.loads(whole)
+    unsure["events"][1]["masked"][0][1] = 1e15
+    return {
+        "truncated": (whole[: len(whole) // 2], "trace: must be JSON"),
+        "not JSON": ("hello", "trace: must be JSON"),
+        "empty": ("", "trace: must be JSON"),
+        "another format": ('{"format":"x"}', "trace.format: must be"),
+        "newer": (whole.replace('"version":1', '"version":2', 1), "trace.version: must be at most"),
+        "NaN": (nan, "trace: must be JSON; NaN is not a finite number"),
+        "a huge block": (json.dumps(far), "trace.events[1].block: must end at position 4096"),
+        "a huge number": (json.dumps(unsure), "trace.events[1].masked: entropy must be at most"),
+        "no passes": (json.dumps({**data, "events": []}), "trace.events: must hold at least one"),
+        "not text": (b"\xff\xfe\x00", "trace: must be JSON"),
+        "50 MB": (b"x" * 50_000_000, "big.json must be at most 5.0 MB; got 50.0 MB."),
+    }
+
+
+def test_a_bad_trace_is_answered_by_a_sentence_and_nothing_is_lost(story, tmp_path):
+    decode(story)
+    story.get_by_label("Prompt").fill("mine")
+    before = state(story)
+    open_sheet(story)
+    for text, sentence in damaged().values():
+        bring(story, tmp_path / "big.json", text)
+        status = story.locator(".sbd-share-status.is-error")
+        expect(status).to_contain_text(sentence)
+        assert "\n" not in status.inner_text()
+        assert state(story) == before
+        story.keyboard.press("s")
+        open_sheet(story)
+    expect(story.get_by_label("Prompt")).to_have_value("mine")
+
+
+def test_markup_in_a_trace_is_shown_as_text(story, tmp_path):
+    main, _ = traces(story_model(HOSTILE), HOSTILE[1])
+    open_sheet(story)
+    bring(story, tmp_path / "wicked.json", main.to_json())
+    expect(story.locator(".sbd-prompt")).to_have_text(HOSTILE[1])
+    expect(story.get_by_role("dialog")).not_to_be_visible()
+    go_to(story, 3)
+    assert state(story)["main"]["text"] == main.text
+    assert story.evaluate("window.hacked") is None
+
+
+def test_the_saved_page_replays_from_a_file_with_no_request(story, open_page, tmp_path):
+    decode(story)
+    shown = state(story)
+    open_sheet(story)
+    name, content = saved(story, "Save HTML")
+    path = tmp_path / name
+    path.write_bytes(content)
+    requests = []
+    story.context.on("request", lambda request: requests.append(request.url))
+    page = open_page(path.as_uri())
+    page.get_by_role("button", name="Last pass").click()
+    assert state(page)["main"] == shown["main"]
+    assert state(page)["ntp"] == shown["ntp"]
+    assert [url for url in requests if not url.startswith("blob:")] == [path.as_uri()]
+
+
+def test_a_page_of_128_tokens_has_at_most_400_kb(tmp_path):
+    model = story_model([f" word{i}" for i in range(200)])
+    main, ntp = traces(model)
+    assert main.num_tokens == 128
+    assert len(trace_html(main, ntp).encode()) <= 400_000
+    files = [tmp_path / "sbd.json", tmp_path / "ntp.json"]
+    for file, trace in zip(files, (main, ntp), strict=True):
+        file.write_text(trace.to_json(), encoding="utf-8")
+    out = tmp_path / "run.html"
+    assert export_main([*map(str, files), "--out", str(out)]) == 0
+    assert out.read_text(encoding="utf-8") == trace_html(main, ntp)
+
+
+def test_the_export_command_says_what_is_wrong(tmp_path, capsys):
+    file = tmp_path / "bad.json"
+    file.write_text("{", encoding="utf-8")
+    assert export_main([str(file), "--out", str(tmp_path / "run.html")]) == 2
+    assert "trace: must be JSON" in capsys.readouterr().err

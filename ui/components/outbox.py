@@ -1,0 +1,27 @@
+"""Carries files and sentences from the server to the player's share sheet; shows nothing itself."""
+
+import itertools
+from typing import Any
+
+import gradio as gr
+
+from ui.components.assets import markup, scripts
+from ui.view_model import wire_json
+
+_count = itertools.count()
+
+
+def outbox() -> gr.HTML:
+    """An empty carrier; its values are made by `parcel`."""
+    return gr.HTML(
+        "",
+        html_template=markup("outbox"),
+        js_on_load=scripts("outbox"),
+        apply_default_css=False,
+        elem_id="sbd-outbox",
+    )
+
+
+def parcel(**content: Any) -> str:
+    """A value that arrives even if it says the same as the last one."""
+    return wire_json({"number": next(_count), **content})

@@ -1,0 +1,59 @@
+"""The address bar as a form: what a link says is read here, unchecked, as a raw post would be.
+
+assets/js/permalink.js writes the same names. Knows no Gradio.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sbd_core.errors import ArgumentError
+from ui.session import Form
+
+# Name in the address: field of the form.
+FIELDS = {
+    "prompt": "prompt",
+    "strategy": "strategy",
+    "solver": "solver",
+    "gamma": "gamma",
+    "tau": "tau",
+    "factor": "factor",
+    "k": "k",
+    "by": "by",
+    "block": "block_size",
+    "tokens": "max_new_tokens",
+    "seed": "seed",
+    "pins": "pinned",
+}
+TEXTS = {"prompt", "strategy", "solver", "by"}
+WHOLE = re.compile(r"-?[0-9]{1,20}")
+DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e-?[0-9]+)?")
+PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")
+
+
+def is_link(query: Mapping[str, str]) -> bool:
+    """Whether an address asks for a decode."""
+    return any(name in query for name in FIELDS)
+
+
+def form_of(query: Mapping[str, str]) -> Form:
+    """The form that an address describes; what it does not name has its default."""
+    values = {field: _value(name, query[name]) for name, field in FIELDS.items() if name in query}
+    return Form.of(values)
+
+
+def _value(name: str, text: str) -> Any:
+    """A number where one is expected and given, else the text, for the form's check to refuse."""
+    if name in TEXTS:
+        return text
+    if name == "pins":
+        return _pins(text)
+    if WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if DECIMAL.fullmatch(text) else text
+
+
+def _pins(text: str) -> list[list[int]]:
+    if not PINS.fullmatch(text):
+        raise ArgumentError("pins", "must be offsets and token ids like 3:17,5:99", text)
+    return [[int(number) for number in pair.split(":")] for pair in text.split(",")]
