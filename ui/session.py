@@ -16,6 +16,7 @@ from sbd_core.decoder import make_trace
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.events import StepEvent
 from sbd_core.trace import Trace
+from ui.blanks import pins_of
 from ui.turns import Turns
 from ui.view_model import RunWire
 from ui.visit import Traces, Visit
@@ -32,6 +33,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 LABELS = {
     "prompt": "Prompt",
+    "template": "Answer with blanks",
     "strategy": "Strategy",
     "solver": "Solver",
     "gamma": "γ",
@@ -68,6 +70,7 @@ class Form:
     max_new_tokens: Any = 128
     seed: Any = 0
     pinned: Any = ()
+    template: Any = ""
     ask: Any = ""
 
     @classmethod
@@ -188,6 +191,8 @@ class Session:
     def _open(self, form: Form) -> list["Lane"]:
         """The lanes, the main one first; checked and not started."""
         prompt, config = checked(form)
+        blanks = pins_of(self.model, form.template, config)
+        config = replace(config, pinned={**blanks, **config.pinned})
         num_tokens = len(self.model.encode(prompt, config.is_raw_prompt))
         if num_tokens > MAX_PROMPT_TOKENS:
             rule = f"must be at most {MAX_PROMPT_TOKENS:,} tokens"

@@ -21,7 +21,7 @@ function differences(left, right) {
   return [onlyLeft, onlyRight];
 }
 
-/** The tokens of a lane's answer, left to right, as [{id, text}]; joined bytes count as one text. */
+/** The tokens of a lane's answer, left to right, as [{id, text, isEnd}]; joined bytes count as one text. */
 function answerTokens(run, lane) {
   const joined = run.joinedAt(lane, lane.lastPass);
   return [...lane.fixed.values()].filter((item) => item.position < lane.end)
@@ -29,11 +29,12 @@ function answerTokens(run, lane) {
     .map(({ position, token }) => {
       const { id, text } = run.tokens[token];
       const part = joined.get(position);
-      return { id, text: part ? (part.index ? "" : part.text) : text };
+      const isEnd = lane.finish === "end_of_sequence" && position === lane.end - 1;
+      return { id, isEnd, text: part ? (part.index ? "" : part.text) : text };
     });
 }
 
-/** What one wants to see of a run: its way here in words. */
+/** How a run came out of the one before it, in words. */
 function originWords(run, { kind, position, pass }) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));

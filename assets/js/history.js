@@ -69,6 +69,13 @@ class Lane {
     return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
   }
 
+  /** How many of those the model did not decode: they were pinned. */
+  numGivenAt(pass) {
+    if (!this.pins.size) return 0;
+    return [...this.fixed.values()]
+      .filter((item) => item.isPinned && item.pass <= pass && item.position < this.end).length;
+  }
+
   /** Engine seconds up to and including `pass`. */
   secondsAt(pass) {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
@@ -172,12 +179,16 @@ class Run {
     const isWhole = main.finish !== null && (ntp === null || ntp.finish !== null);
     const numPasses = Math.min(pass, main.lastPass) + 1;
     const numTokens = main.numTokensAt(pass);
-    const ntpPasses = isWhole ? (ntp?.steps.length ?? main.numCommitted) : numTokens;
+    const numGiven = main.numGivenAt(pass);
+    const numDecoded = numTokens - numGiven;
+    // With pins both lanes have different work: one pass a decoded token is the fair measure.
+    const ntpPasses = main.pins.size ? numDecoded : isWhole ? (ntp?.steps.length ?? main.numCommitted) : numTokens;
     const isTimed = isWhole && ntp !== null && main.finish !== "stopped" && ntp.finish !== "stopped";
     return {
       numPasses,
       numTokens,
-      tokensPerPass: numPasses ? numTokens / numPasses : 0,
+      numGiven,
+      tokensPerPass: numPasses ? numDecoded / numPasses : 0,
       passesSaved: isWhole ? ntpPasses / main.steps.length : numPasses ? ntpPasses / numPasses : 0,
       isWhole,
       seconds: isTimed ? main.secondsAt(main.lastPass) : null,

@@ -114,6 +114,7 @@ class Player {
   show(run) {
     if (!run || run === this.run) return;
     this.history.run = run;
+    this.host?.began(run);
     this.open(Math.max(run.main.lastPass, 0), false);
     this.say(this.family.nodeOf(run).words);
   }

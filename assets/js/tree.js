@@ -3,9 +3,12 @@
 
 /** Tokens in a row, those at the indexes `marked` marked; their text stays text. */
 function showMarkedTokens(node, tokens, marked) {
-  node.replaceChildren(...tokens.map(({ text }, index) => {
-    const span = make("span", marked.has(index) ? "sbd-differs" : "");
-    showPieces(span, lanePieces(text, tokens[index - 1]?.text.at(-1) ?? "", "x"));
+  node.replaceChildren(...tokens.map(({ text, isEnd }, index) => {
+    const differs = marked.has(index) ? "sbd-differs" : "";
+    if (isEnd) return make("span", `sbd-token-end ${differs}`, {}, "end");
+    const span = make("span", differs);
+    const [before, after] = [tokens[index - 1]?.text.at(-1), tokens[index + 1]?.text[0]];
+    showPieces(span, lanePieces(text, before ?? "", after ?? "…"));
     return span;
   }));
 }
@@ -24,7 +27,8 @@ class Tree {
     this.before = make("p", "sbd-ending-text");
     this.after = make("p", "sbd-ending-text");
     this.names = [make("span", "sbd-ending-name"), make("span", "sbd-ending-name")];
-    this.endings = make("div", "sbd-endings", {}, this.names[0], this.before, this.names[1], this.after);
+    this.endings = make("div", "sbd-endings", {}, make("div", "", {}, this.names[0], this.before),
+      make("div", "", {}, this.names[1], this.after));
     this.root = make("section", "sbd-tree", { "aria-label": "Branches" },
       make("div", "sbd-tree-head", {}, make("h3", "", {}, "Branches"),
         make("span", "sbd-tree-key", { "aria-hidden": "true" }, make("kbd", "", {}, "["),

@@ -41,7 +41,7 @@ def test_wire_is_exactly_this():
     assert lines == [
         '{"run":"r1","seq":0,"type":"run","prompt":"Say it","model":"m","lanes":["sbd"],'
         '"strategy":"sbd","solver":{"name":"entropy-bound","gamma":0.1},"block_size":2,'
-        '"max_new_tokens":2,"seed":0,"is_recorded":false}',
+        '"max_new_tokens":2,"is_recorded":false}',
         '{"run":"r1","seq":1,"type":"step","lane":"sbd","kind":"prefill","context":[0,5],'
         '"block":[0,0],"time":250000}',
         '{"run":"r1","seq":2,"type":"step","lane":"sbd",'
@@ -111,6 +111,14 @@ def test_summary_agrees_with_the_trace():
     beside = view_model.summary(main, ntp)
     assert beside.passes_saved == pytest.approx(4 / 3)
     assert beside.ntp_seconds == pytest.approx(2.0)
+
+
+def test_given_tokens_count_as_tokens_and_not_as_decoded():
+    main = trace(two_passes())
+    pinned = replace(main, config=replace(CONFIG, pinned={0: main.token_ids[0]}))
+    counts = view_model.summary(pinned, trace([prefill(seconds=0.5)] * 40))
+    assert (counts.num_tokens, counts.num_given) == (2, 1)
+    assert counts.tokens_per_forward == counts.passes_saved == pytest.approx(1 / 3)
 
 
 def test_summary_of_nothing_is_zero():
