@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.readme_tables import MARKED, renewed
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 RESULTS = ROOT / "assets" / "results" / "evaluation.json"
@@ -29,12 +31,11 @@ def test_the_table_shows_the_results_file() -> None:
     assert rows_of_the_table() == expected
 
 
-def test_the_ratios_are_those_of_the_bench_file() -> None:
-    rows = json.loads(BENCH.read_text("utf-8"))["rows"]
-    for name, row in rows.items():
-        ratios = [cell["ratio"]["median"] for cell in row["families"].values()]
-        shown = " | ".join(f"{ratio:.2f}" for ratio in [*ratios, row["mean_ratio"]])
-        assert f"| `{name}` | {shown} |" in README
+def test_the_marked_tables_are_those_of_the_results_files() -> None:
+    assert {"bench", "forwards", "costs", "profile"} <= {
+        name for _, name, _ in MARKED.findall(README)
+    }
+    assert renewed(README) == README, "run python -m tests.readme_tables"
 
 
 @pytest.mark.parametrize("results", [RESULTS, BENCH], ids=["evaluation", "bench"])

@@ -131,15 +131,10 @@ def hindsight_of(
     best = distributions.argmax(dim=-1, keepdim=True)
     wanted = torch.cat([torch.tensor(token_ids, device=best.device)[:, None], best], dim=1)
     shares = distributions.gather(1, wanted).tolist()
-    rows = (
-        (token_id, share, best_id, best_share)
-        for token_id, (best_id,), (share, best_share) in zip(
-            token_ids, best.tolist(), shares, strict=True
-        )
-    )
+    rows = zip(wanted.tolist(), shares, strict=True)
     return tuple(
-        Hindsight(start + offset, token_id, six(share), best, six(best_share))
-        for offset, (token_id, share, best, best_share) in enumerate(rows)
+        Hindsight(start + offset, token_id, six(share), best_id, six(best_share))
+        for offset, ((token_id, best_id), (share, best_share)) in enumerate(rows)
     )
 
 
