@@ -1,13 +1,15 @@
 """The roofline of Sec. 4: how much longer a pass over a block takes than one over a token.
 
-Two modes. "published" repeats the paper's tables to their three decimals, with the
+Two modes of theory. "published" repeats the paper's tables to their three decimals, with the
 feed-forward width counted hidden-fold and K and V of width heads * kv_heads. "corrected" puts
-the widths right, so that the KV cache weighs what it weighs. Theory only: nothing here is
-measured.
+the widths right, so that the KV cache weighs what it weighs. `Calibrated` puts forward times
+that were measured in their place. Nothing is measured here.
 """
 
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError
@@ -17,12 +19,44 @@ Mode = Literal["published", "corrected"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """Peak rates: FLOP/s of linear layers and of attention, bytes/s of memory."""
+    """Peak rates: FLOP/s of linear layers and of attention, bytes/s of memory; dense."""
 
     name: str
     linear_flops: float
     attention_flops: float
     bandwidth: float
+    bytes_per_value: float
+    source: str
+
+
+def _bf16(name: str, flops: float, bandwidth: float, source: str) -> Device:
+    return Device(
+        name=name,
+        linear_flops=flops,
+        attention_flops=flops,
+        bandwidth=bandwidth,
+        bytes_per_value=2.0,
+        source=source,
+    )
+
+
+H100_FP8 = Device(
+    name="H100, FP8 (paper)",
+    linear_flops=1978e12,
+    attention_flops=989e12,
+    bandwidth=3.35 * 1024**4,
+    bytes_per_value=1.0,
+    source="arXiv 2509.04185, Sec. 4",
+)
+DEVICES: dict[str, Device] = {
+    "h100-fp8": H100_FP8,
+    "a100-bf16": _bf16("A100 80GB SXM, bf16", 312e12, 2.039e12, "NVIDIA A100 datasheet"),
+    "h100-bf16": _bf16("H100 SXM, bf16", 989.4e12, 3.35e12, "NVIDIA H100 datasheet"),
+    "h200-bf16": _bf16("H200 SXM, bf16", 989.4e12, 4.8e12, "NVIDIA H200 datasheet"),
+    "l40s-bf16": _bf16("L40S, bf16", 362e12, 0.864e12, "NVIDIA L40S datasheet"),
+    "rtx4090-bf16": _bf16("RTX 4090, bf16", 165.2e12, 1.008e12, "NVIDIA Ada GPU whitepaper"),
+}
+"""Peaks without sparsity. Keys are what the command line takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +64,7 @@ class Shape:
     """One transformer layer; a model is many alike, so their number cancels in every ratio.
 
     num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
-    the published mode has up and down alone. bytes_per_value: of weights, activations, cache.
+    the published mode has up and down alone.
     """
 
     hidden_size: int
@@ -39,16 +73,27 @@ class Shape:
     num_kv_heads: int
     head_size: int
     num_feed_forward_matrices: int = 3
-    bytes_per_value: float = 1.0
+
+    @classmethod
+    def of(cls, config: Any) -> "Shape":
+        """That of a transformers config with a gated feed-forward (Llama, Qwen, Mistral).
+
+        Raises ArgumentError for a config that names its sizes otherwise.
+        """
+        try:
+            hidden, num_heads = config.hidden_size, config.num_attention_heads
+            return cls(
+                hidden_size=hidden,
+                feed_forward_size=config.intermediate_size,
+                num_heads=num_heads,
+                num_kv_heads=config.num_key_value_heads,
+                head_size=getattr(config, "head_dim", None) or hidden // num_heads,
+            )
+        except AttributeError as error:
+            rule = "must have the config of a Llama-shaped model for a roofline of its own"
+            raise ArgumentError("model", rule, getattr(config, "model_type", "?")) from error
 
 
-# Sec. 4: H100, FP8 weights and cache; the paper's own figures.
-H100_FP8 = Device(
-    name="H100, FP8 (paper)",
-    linear_flops=1978e12,
-    attention_flops=989e12,
-    bandwidth=3.35 * 1024**4,
-)
 LLAMA_8B_PUBLISHED = Shape(
     hidden_size=4096, feed_forward_size=4 * 4096, num_heads=32, num_kv_heads=8, head_size=128
 )
@@ -79,8 +124,7 @@ def pass_seconds(
     layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
     tokens = block_size * batch_size
     linear = sum(
-        _gemm_seconds(tokens, inner, outer, layer.bytes_per_value, device)
-        for inner, outer in _matrices(layer, mode)
+        _gemm_seconds(tokens, inner, outer, device) for inner, outer in _matrices(layer, mode)
     )
     return linear + _attention_seconds(tokens, kv_length, batch_size, layer, device)
 
@@ -117,15 +161,70 @@ def speedup(
     k time(1) / (time(2k) + (l - 1) time(k)): the first pass of a block carries the one before.
     Raises as pass_seconds does, and unless 0 < nfe_speedup <= block_size.
     """
+
+    def seconds(num_queries: int) -> float:
+        return pass_seconds(num_queries, kv_length, batch_size, mode, shape=shape, device=device)
+
+    return _equation_16(block_size, nfe_speedup, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """Forward times that were measured, in place of theory; linear between what was measured.
+
+    seconds: {cached tokens: {query tokens: seconds of a pass}}, the same query lengths, 1 among
+    them, for every cache length. Raises ArgumentError if it is not, or holds no times.
+    """
+
+    seconds: Mapping[int, Mapping[int, float]]
+
+    def __post_init__(self) -> None:
+        lengths = {tuple(sorted(times)) for times in self.seconds.values()}
+        is_whole = len(lengths) == 1 and 1 in next(iter(lengths))
+        times = [t for row in self.seconds.values() for t in row.values()]
+        if not is_whole or not all(0 < t < float("inf") for t in times):
+            rule = "must hold a time above 0 of each query length, 1 too, for each cache length"
+            raise ArgumentError("seconds", rule, {k: dict(v) for k, v in self.seconds.items()})
+
+    def pass_seconds(self, num_queries: int, kv_length: int) -> float:
+        """Seconds of a pass. Raises ArgumentError outside of what was measured."""
+        rows = {
+            kv: _between("block_size", num_queries, times) for kv, times in self.seconds.items()
+        }
+        return _between("kv_length", kv_length, rows)
+
+    def slowdown(self, block_size: int, kv_length: int) -> float:
+        """time(block_size) / time(1). Raises as pass_seconds does."""
+        return self.pass_seconds(block_size, kv_length) / self.pass_seconds(1, kv_length)
+
+    def speedup(self, block_size: int, nfe_speedup: float, kv_length: int) -> float:
+        """Eq. 16, which needs a time of 2 * block_size queries. Raises as speedup() does."""
+        require_integer("block_size", block_size, 1)
+        return _equation_16(
+            block_size, nfe_speedup, lambda queries: self.pass_seconds(queries, kv_length)
+        )
+
+
+def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], float]) -> float:
+    """seconds: of a pass over so many queries."""
     require_number("nfe_speedup", nfe_speedup, 0, block_size)
     if nfe_speedup == 0:
         raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)
-    single, block, double = (
-        pass_seconds(size, kv_length, batch_size, mode, shape=shape, device=device)
-        for size in (1, block_size, 2 * block_size)
-    )
+    single, block, double = seconds(1), seconds(block_size), seconds(2 * block_size)
     num_passes = block_size / nfe_speedup
     return block_size * single / (double + (num_passes - 1) * block)
+
+
+def _between(name: str, at: int, known: Mapping[int, float]) -> float:
+    """The value at `at`, linear between its neighbours in `known`."""
+    places = sorted(known)
+    require_integer(name, at, places[0], places[-1])
+    above = places[bisect_left(places, at)]
+    below = places[max(0, places.index(above) - 1)]
+    if at == above:
+        return known[above]
+    share = (at - below) / (above - below)
+    return (1 - share) * known[below] + share * known[above]
 
 
 def _matrices(layer: Shape, mode: Mode) -> list[tuple[int, int]]:
@@ -141,8 +240,8 @@ def _matrices(layer: Shape, mode: Mode) -> list[tuple[int, int]]:
     return [*feed_forward, (hidden, heads), (hidden, kv_width), (hidden, kv_width), (heads, hidden)]
 
 
-def _gemm_seconds(m: int, n: int, k: int, bytes_per_value: float, device: Device) -> float:
-    moved = (m * k + n * k + m * n) * bytes_per_value
+def _gemm_seconds(m: int, n: int, k: int, device: Device) -> float:
+    moved = (m * k + n * k + m * n) * device.bytes_per_value
     return max(moved / device.bandwidth, 2 * m * n * k / device.linear_flops)
 
 
@@ -152,6 +251,6 @@ def _attention_seconds(
     """Fused attention: Q, K, V and output moved once; QK^T and PV computed."""
     heads = layer.num_heads * layer.head_size
     cached = batch_size * kv_length * layer.num_kv_heads * layer.head_size
-    moved = 2 * (tokens * heads + cached) * layer.bytes_per_value
+    moved = 2 * (tokens * heads + cached) * device.bytes_per_value
     flops = 2 * (2 * tokens * kv_length * heads)
     return max(moved / device.bandwidth, flops / device.attention_flops)

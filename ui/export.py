@@ -18,7 +18,7 @@ from ui.trace_files import read_trace
 
 def trace_html(*traces: Trace) -> str:
     """The page that replays `traces` side by side, the main one first, one of each strategy."""
-    lanes = {trace.config.strategy: trace for trace in traces}
+    lanes: dict[str, Trace] = {trace.config.strategy: trace for trace in traces}
     if len(lanes) < len(traces):
         raise TraceError("traces: must each be of another strategy")
     return standalone_html(view_model.replay("export", lanes))

@@ -16,6 +16,7 @@ from sbd_core.decoder import make_trace
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.events import StepEvent
 from sbd_core.trace import Trace
+from ui.blanks import pins_of
 from ui.turns import Turns
 from ui.view_model import RunWire
 from ui.visit import Traces, Visit
@@ -24,6 +25,7 @@ DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
 MAX_PROMPT_TOKENS = 1_000
 MAX_NEW_TOKENS = 256
+MAX_ASK = 16
 MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
 SECONDS_BETWEEN_YIELDS = 1 / 30
@@ -31,6 +33,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 LABELS = {
     "prompt": "Prompt",
+    "template": "Answer with blanks",
     "strategy": "Strategy",
     "solver": "Solver",
     "gamma": "γ",
@@ -41,6 +44,8 @@ LABELS = {
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",
     "seed": "Seed",
+    "pinned": "Pins",
+    "pinned offset": "A pin’s position",
 }
 
 logger = logging.getLogger(__name__)
@@ -48,7 +53,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page."""
+    """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page.
+
+    ask: a short text that the run carries back, so that the player knows what it answers.
+    """
 
     prompt: Any
     strategy: Any = "sbd"
@@ -62,6 +70,8 @@ class Form:
     max_new_tokens: Any = 128
     seed: Any = 0
     pinned: Any = ()
+    template: Any = ""
+    ask: Any = ""
 
     @classmethod
     def of(cls, data: Any) -> "Form":
@@ -149,8 +159,9 @@ class Session:
         ticket = self.turns.join()
         try:
             lanes = self._open(form)
+            ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self._wait(ticket)
-            yield from self._run(lanes, visit or Visit())
+            yield from self._run(lanes, visit or Visit(), ask)
         except SetBlockDecodingError as error:
             yield Update(message=message_of(error), is_error=True, is_running=False)
         except Exception:  # the page must say something, whatever broke
@@ -180,6 +191,8 @@ class Session:
     def _open(self, form: Form) -> list["Lane"]:
         """The lanes, the main one first; checked and not started."""
         prompt, config = checked(form)
+        blanks = pins_of(self.model, form.template, config)
+        config = replace(config, pinned={**blanks, **config.pinned})
         num_tokens = len(self.model.encode(prompt, config.is_raw_prompt))
         if num_tokens > MAX_PROMPT_TOKENS:
             rule = f"must be at most {MAX_PROMPT_TOKENS:,} tokens"
@@ -197,11 +210,11 @@ class Session:
             yield Update(message=waiting_text(num_ahead))
             time.sleep(SECONDS_BETWEEN_LOOKS)
 
-    def _run(self, lanes: list["Lane"], visit: Visit) -> Iterator[Update]:
+    def _run(self, lanes: list["Lane"], visit: Visit, ask: str) -> Iterator[Update]:
         lines: list[str] = []
         deadline = time.monotonic() + MAX_RUN_SECONDS
         last_yield = 0.0
-        for line in self._lines(lanes, deadline, visit):
+        for line in self._lines(lanes, deadline, visit, ask):
             lines.append(line)
             if time.monotonic() - last_yield >= SECONDS_BETWEEN_YIELDS:
                 yield Update(wire="\n".join(lines), message="Decoding …")
@@ -211,14 +224,14 @@ class Session:
         text = f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit." if is_late else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False)
 
-    def _lines(self, lanes: list["Lane"], deadline: float, visit: Visit) -> Iterator[str]:
+    def _lines(self, lanes: list["Lane"], deadline: float, visit: Visit, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, one pass of each in turn, until the deadline."""
         run_id = uuid.uuid4().hex[:8]
         wire = RunWire(run_id, self.model.token_text)
         visit.keep(run_id, lambda: self._traces(lanes))
         main = lanes[0]
         yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
-                         model=self.model.name)  # fmt: skip
+                         model=self.model.name, ask=ask)  # fmt: skip
         running = list(lanes)
         while running and time.monotonic() <= deadline:
             for lane in list(running):

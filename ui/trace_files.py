@@ -40,7 +40,8 @@ def _check_playable(trace: Trace) -> None:
             if item.entropy > MAX_ENTROPY:
                 rule = f"entropy must be at most {MAX_ENTROPY:g} nats"
                 raise TraceError(f"{path}.masked: {rule}; got {item.entropy:g}")
-        positions = [item.position for item in (*event.masked, *event.reveals)]
+        positions = [item.position for item in event.masked]
+        positions += [reveal.position for reveal in event.reveals]
         if not all(event.block.start <= position < end for position in positions):
             raise TraceError(f"{path}: masked and revealed positions must lie in its block")
         if any(item.position >= MAX_POSITIONS for item in event.hindsight):

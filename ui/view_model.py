@@ -29,10 +29,14 @@ MIN_SHOWN_PROBABILITY = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The numbers above the lanes. passes_saved: how many times fewer passes than NTP."""
+    """The numbers above the lanes. passes_saved: how many times fewer passes than NTP.
+
+    num_given: tokens of the answer that were pinned; the figures per pass leave them out.
+    """
 
     num_forwards: int
     num_tokens: int
+    num_given: int
     tokens_per_forward: float
     passes_saved: float
     seconds: float
@@ -40,12 +44,18 @@ class Summary:
 
 
 def summary(trace: Trace, ntp: Trace | None = None) -> Summary:
-    """Counts of `trace` beside next-token prediction: one pass a token unless `ntp` was run."""
-    ntp_forwards = trace.num_tokens if ntp is None else ntp.num_forwards
+    """Counts of `trace` beside next-token prediction: one pass a token unless `ntp` was run.
+
+    With pins, `ntp` had other work to do, so it is one pass a token that was not given.
+    """
+    num_given = sum(offset < trace.num_tokens for offset in trace.config.pinned)
+    num_decoded = trace.num_tokens - num_given
+    ntp_forwards = num_decoded if ntp is None or trace.config.pinned else ntp.num_forwards
     return Summary(
         num_forwards=trace.num_forwards,
         num_tokens=trace.num_tokens,
-        tokens_per_forward=trace.tokens_per_forward,
+        num_given=num_given,
+        tokens_per_forward=num_decoded / trace.num_forwards if trace.events else 0.0,
         passes_saved=ntp_forwards / trace.num_forwards if trace.events else 0.0,
         seconds=trace.seconds,
         ntp_seconds=None if ntp is None else ntp.seconds,
@@ -70,6 +80,7 @@ class RunWire:
         *,
         is_recorded: bool = False,
         model: str = "",
+        ask: str = "",
     ) -> str:
         """The line that opens the run; the player drops what it showed before."""
         solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
@@ -86,6 +97,7 @@ class RunWire:
             block_size=config.block_size,
             max_new_tokens=config.max_new_tokens,
             seed=config.seed or None,
+            ask=ask,
             is_recorded=is_recorded,
         )
 

@@ -17,6 +17,16 @@ function tokensSoFar(view) {
     .map((item) => [item.position, run.tokens[item.token].id]);
 }
 
+/** Why nothing can be pinned here or branched, "" if it can. */
+function whyNoAction({ run, focus, pass }, alternative) {
+  if (run.strategy !== "sbd") return "Only Set Block Decoding can decode round a given token.";
+  if (alternative || focus === null) return "";
+  if (run.pins.has(focus)) return "This token was given; branch at another position.";
+  if (focus >= run.main.end) return "This position is after the end of the answer.";
+  const isKnown = run.main.fixedAt(focus, pass) !== null;
+  return isKnown ? "" : "No candidates yet: go to a pass whose block holds this position.";
+}
+
 class Alternatives {
   constructor(actions) {
     this.actions = actions;
@@ -25,9 +35,10 @@ class Alternatives {
       "Decode again with this token fixed here", (pair) => [...this.view.run.settings().pinned, pair]);
     this.branch = this.makeAction("branch", "Branch", "b",
       "Keep what is revealed so far, put this token here, decode the rest",
-      (pair) => [...tokensSoFar(this.view), pair]);
+      (pair) => [...this.view.run.settings().pinned, ...tokensSoFar(this.view), pair]);
     this.buttons = make("div", "sbd-alternative-actions", {}, this.pin.button, this.branch.button);
-    this.root = make("div", "sbd-top", {}, ...this.rows.map((row) => row.root), this.buttons);
+    this.note = make("p", "sbd-action-note");
+    this.root = make("div", "sbd-top", {}, ...this.rows.map((row) => row.root), this.buttons, this.note);
   }
 
   makeRow() {
@@ -50,7 +61,8 @@ class Alternatives {
       const pair = [this.view.focus, this.view.run.tokens[this.alternative.token].id];
       const pins = new Map(pinsOf(pair).filter(([position]) => position !== pair[0]));
       pins.set(...pair);
-      this.actions.redo({ pinned: [...pins].sort((a, b) => a[0] - b[0]) });
+      this.actions.redo({ pinned: [...pins].sort((a, b) => a[0] - b[0]) },
+        { kind: name, position: pair[0], pass: this.view.pass });
     };
     button.addEventListener("click", act);
     return { button, label, act };
@@ -61,7 +73,10 @@ class Alternatives {
     const fixedToken = focus === null ? undefined : run.main.fixedAt(focus, view.pass)?.token;
     this.view = view;
     this.alternative = chosenAlternative(view, top, fixedToken);
+    const note = this.actions.canRedo ? whyNoAction(view, this.alternative) : "";
     this.buttons.hidden = !this.actions.canRedo || run.strategy !== "sbd";
+    this.note.hidden = note === "";
+    setText(this.note, note);
     this.rows.forEach((row, index) => this.showRow(row, top[index] ?? null));
     for (const { button, label } of [this.pin, this.branch]) {
       button.disabled = this.alternative === null;

@@ -67,7 +67,7 @@ class Budget {
     this.note = make("span", "sbd-budget-note");
     this.again = make("button", "sbd-action sbd-again", { type: "button" }, "Decode again at this γ");
     this.again.addEventListener("click", () =>
-      actions.redo({ gamma: Number(actions.gamma().toFixed(2)) }));
+      actions.redo({ gamma: Number(actions.gamma().toFixed(2)) }, { kind: "gamma" }));
     this.bar = make("div", "sbd-budget-bar");
     this.handle = make("div", "sbd-gamma", {
       role: "slider", tabindex: "0", "aria-label": "Gamma, the entropy budget of a pass in nats",

@@ -13,13 +13,24 @@ const HELP_SIGHTS = [
   ["Hindsight", "When a block is full it is read once more, in order, and tells what next-token " +
     "prediction would have said. The inspector shows whether it agrees."],
 ];
+const HELP_ACTIONS = [
+  ["Pin and branch", "Choose a candidate in the inspector. Pin it, and the answer is decoded anew " +
+    "round it; branch, and what was revealed by this pass stays. Every run is kept in a tree, its " +
+    "ending beside that of the run it came from."],
+  ["Blanks", "Give the answer with ___ where the model is to fill in: one token, or ___3 for three. " +
+    "It reads what stands behind a blank as well, as far as the block reaches."],
+];
+
+function sightsOf(canRedo) {
+  return canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
+}
 
 class Help {
   constructor(canRedo) {
     const close = make("button", "sbd-button", { type: "button", "aria-label": "Close help",
       title: "Close (Esc)" }, icon("close"));
     close.addEventListener("click", () => this.root.close());
-    const sights = make("dl", "sbd-help-sights", {}, ...HELP_SIGHTS.map(([name, text]) =>
+    const sights = make("dl", "sbd-help-sights", {}, ...sightsOf(canRedo).map(([name, text]) =>
       make("div", "", {}, make("dt", "", {}, name), make("dd", "", {}, text))));
     this.root = make("dialog", "sbd-help", { "aria-labelledby": "sbd-help-title", "data-key": "?" },
       make("div", "sbd-help-head", {}, make("h2", "", { id: "sbd-help-title" }, "What you see"), close),

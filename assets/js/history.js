@@ -69,6 +69,13 @@ class Lane {
     return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
   }
 
+  /** How many of those the model did not decode: they were pinned. */
+  numGivenAt(pass) {
+    if (!this.pins.size) return 0;
+    return [...this.fixed.values()]
+      .filter((item) => item.isPinned && item.pass <= pass && item.position < this.end).length;
+  }
+
   /** Engine seconds up to and including `pass`. */
   secondsAt(pass) {
     return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
@@ -98,6 +105,7 @@ class Run {
     this.prompt = line.prompt ?? "";
     this.model = line.model ?? "";
     this.strategy = line.strategy;
+    this.ask = line.ask ?? "";
     this.solver = line.solver;
     this.blockSize = line.block_size;
     this.isRecorded = Boolean(line.is_recorded);
@@ -137,8 +145,8 @@ class Run {
     const { name, ...parameters } = this.solver;
     const pinned = [...this.pins].map(([position, token]) => [position, this.tokens[token].id]);
     return { prompt: this.prompt, strategy: this.strategy, solver: name, ...parameters,
-      block_size: this.blockSize, max_new_tokens: this.maxNewTokens,
-      seed: this.seed, pinned, ...changes };
+      block_size: this.blockSize, max_new_tokens: this.maxNewTokens, seed: this.seed, pinned,
+      ...changes };
   }
 
   get isComplete() {
@@ -171,12 +179,16 @@ class Run {
     const isWhole = main.finish !== null && (ntp === null || ntp.finish !== null);
     const numPasses = Math.min(pass, main.lastPass) + 1;
     const numTokens = main.numTokensAt(pass);
-    const ntpPasses = isWhole ? (ntp?.steps.length ?? main.numCommitted) : numTokens;
+    const numGiven = main.numGivenAt(pass);
+    const numDecoded = numTokens - numGiven;
+    // With pins both lanes have different work: one pass a decoded token is the fair measure.
+    const ntpPasses = main.pins.size ? numDecoded : isWhole ? (ntp?.steps.length ?? main.numCommitted) : numTokens;
     const isTimed = isWhole && ntp !== null && main.finish !== "stopped" && ntp.finish !== "stopped";
     return {
       numPasses,
       numTokens,
-      tokensPerPass: numPasses ? numTokens / numPasses : 0,
+      numGiven,
+      tokensPerPass: numPasses ? numDecoded / numPasses : 0,
       passesSaved: isWhole ? ntpPasses / main.steps.length : numPasses ? ntpPasses / numPasses : 0,
       isWhole,
       seconds: isTimed ? main.secondsAt(main.lastPass) : null,
@@ -185,10 +197,11 @@ class Run {
   }
 }
 
-/** Folds wire lines into the current run; drops what was seen and what belongs to old runs. */
+/** Folds wire lines into the latest run; drops what was seen and what belongs to old runs. */
 class History {
   constructor() {
-    this.run = null;
+    this.run = null; // the run on the page: the latest, or one of its family
+    this.latest = null;
     this.lastSequence = -1;
   }
 
@@ -198,11 +211,11 @@ class History {
     for (const row of text.split("\n")) {
       if (!row) continue;
       const line = JSON.parse(row);
-      const isNewRun = line.type === "run" && line.run !== this.run?.id;
-      if (!isNewRun && (line.run !== this.run?.id || line.seq <= this.lastSequence)) continue;
+      const isNewRun = line.type === "run" && line.run !== this.latest?.id;
+      if (!isNewRun && (line.run !== this.latest?.id || line.seq <= this.lastSequence)) continue;
       this.lastSequence = line.seq;
       if (isNewRun) {
-        this.run = new Run(line);
+        this.run = this.latest = new Run(line);
         news = "run";
       } else {
         this.applyLine(line);
@@ -213,7 +226,7 @@ class History {
   }
 
   applyLine(line) {
-    const { run } = this;
+    const run = this.latest;
     run.revision += 1;
     run.addTokens(line.tokens ?? []);
     const lane = run.lanes.get(line.lane);

@@ -3,7 +3,8 @@
 const KEYS = {
   " ": "togglePlay", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
   ArrowUp: "previousPosition", ArrowDown: "nextPosition", Enter: "holdCursor", Escape: "letGo",
-  p: "pin", b: "branch", l: "lecture", s: "share", "?": "help",
+  p: "pin", b: "branch", "[": "previousBranch", "]": "nextBranch", l: "lecture", s: "share",
+  "?": "help",
 };
 
 const KEY_WORDS = [
@@ -11,6 +12,7 @@ const KEY_WORDS = [
   ["↑ ↓", "move between positions"], ["Home End", "first or last pass"],
   ["Enter", "hold the position, or let it go"], ["Esc", "let go of everything"],
   ["P", "pin the chosen token here"], ["B", "branch from here"],
+  ["[ ]", "previous or next branch"],
   ["L", "lecture mode, full screen"], ["S", "take this run home, or open another"],
   ["?", "this help"],
 ];
@@ -20,7 +22,7 @@ const SHORT_KEY_WORDS = [
 ];
 
 function makeKeyList(words, canRedo) {
-  const rows = words.filter(([key]) => canRedo || !/^[PB]/.test(key));
+  const rows = words.filter(([key]) => canRedo || !/^[PB[]/.test(key));
   return make("div", "sbd-keys", {}, ...rows.flatMap(([key, meaning]) =>
     [make("kbd", "", {}, key), make("span", "", {}, meaning)]));
 }
@@ -28,7 +30,7 @@ function makeKeyList(words, canRedo) {
 /** Whether the element with the focus needs this key for itself. */
 function isTaken(root, target, key) {
   const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
-  if (isScrubber) return !/^( |[pbls?]|Escape)$/.test(key);
+  if (isScrubber) return !/^( |[pbls?[\]]|Escape)$/.test(key);
   if (target.closest("input, textarea, select, [contenteditable], [role=listbox]")) return true;
   if (key === "Enter") return !target.matches("[data-cursor]");
   return key === " " && target.closest("button, a, summary, [role=tab]") !== null;

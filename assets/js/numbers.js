@@ -33,7 +33,8 @@ function makeNumbers() {
     setText(cells.clock.value, isTimed ? formatSeconds(numbers.seconds) : "–");
     const labels = view.isLecture ? LECTURE_LABELS : {
       ...NUMBER_LABELS,
-      saved: numbers.isWhole ? NUMBER_LABELS.saved : "fewer passes, so far",
+      tokens: numbers.numGiven ? `tokens, ${numbers.numGiven} of them given` : NUMBER_LABELS.tokens,
+      saved: run.main.pins.size ? "fewer passes than one a token" : numbers.isWhole ? NUMBER_LABELS.saved : "fewer passes, so far",
       clock: isTimed ? `engine time; next-token ${formatSeconds(numbers.ntpSeconds)}` : "engine time",
     };
     for (const [key, label] of Object.entries(labels)) setText(cells[key].name, label);

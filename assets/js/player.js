@@ -32,6 +32,7 @@ class Player {
     this.redo = options.redo ?? null;
     this.host = options.host ?? null;
     this.history = new History();
+    this.family = new Family();
     this.reveals = new Reveals();
     this.arrival = null;
     this.state = { pass: 0, isPlaying: false, speed: 1, hovered: null, held: null,
@@ -54,6 +55,7 @@ class Player {
     const { actions } = this;
     this.numbers = makeNumbers();
     this.prompt = make("p", "sbd-prompt");
+    this.tree = new Tree(this.family, actions);
     this.main = new LaneView("Text decoded so far", actions);
     this.tiles = new Tiles(actions);
     this.budget = new Budget(actions);
@@ -67,7 +69,7 @@ class Player {
     this.lecture = makeLecture(this.root, () => this.fit());
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.watch = make("div", "sbd-card sbd-watch", {}, this.numbers.root, this.prompt,
-      this.main.root, this.tiles.root,
+      this.tree.root, this.main.root, this.tiles.root,
       make("p", "sbd-hint", {}, "Tap a tile to look inside it."), this.budget.root, this.ntp.root);
     this.root.classList.add("sbd-player");
     this.root.replaceChildren(
@@ -92,22 +94,40 @@ class Player {
     if (news === "run") {
       if (this.run.id !== "opening") this.host?.began(this.run);
       const isCalm = this.run.isRecorded && STILL.matches;
-      const pass = isCalm ? Math.floor(this.run.main.lastPass * 0.6) : 0;
-      this.reveals.takeOver(this.watch);
-      this.arrival = null;
-      this.hasMoved = true;
-      this.set({ pass, isPlaying: !isCalm, held: null, hovered: null, gammaPreview: null,
-        alternative: null });
+      this.family.take(this.run);
+      this.open(isCalm ? Math.floor(this.run.main.lastPass * 0.6) : 0, !isCalm);
     } else if (news) {
       this.draw();
     }
     this.clock.hurry();
   }
 
+  /** Turn to the run that the history holds now. */
+  open(pass, isPlaying) {
+    this.reveals.takeOver(this.watch);
+    this.arrival = null;
+    this.hasMoved = true;
+    this.set({ pass, isPlaying, held: null, hovered: null, gammaPreview: null, alternative: null });
+  }
+
+  /** Show another run of the family, as it stands at its end. */
+  show(run) {
+    if (!run || run === this.run) return;
+    this.history.run = run;
+    this.host?.began(run);
+    this.open(Math.max(run.main.lastPass, 0), false);
+    this.say(this.family.nodeOf(run).words);
+  }
+
+  /** Decode this run again with some settings changed; the new run becomes its branch. */
+  askAgain(changes, origin) {
+    this.redo?.(this.run.settings({ ...changes, ask: this.family.ask(this.run, origin) }));
+  }
+
   /** The consumer left the run: no more lines will come. */
   stop() {
     if (!this.run) return;
-    this.run.isStopped = true;
+    this.history.latest.isStopped = true;
     this.draw();
   }
 
@@ -190,6 +210,7 @@ class Player {
     setText(this.prompt, run.prompt);
     setAttribute(this.prompt, "title", run.prompt);
     this.numbers.update(view);
+    this.tree.update(view);
     this.main.update(view, run.main);
     this.tiles.update(view);
     this.budget.root.hidden = run.strategy !== "sbd";

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sbd_core.benchmark.peers import Peer
-from sbd_core.models.huggingface import HuggingFaceModel
 
 
 @dataclass(slots=True)
@@ -64,22 +63,6 @@ def median_and_spread(values: Sequence[float]) -> dict[str, float]:
         return {"median": values[0], "low": values[0], "high": values[0]}
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return {"median": middle, "low": low, "high": high}
-
-
-def forward_seconds(
-    model: HuggingFaceModel, num_queries: int, num_cached: int, num_runs: int = 15
-) -> float:
-    """Median seconds of a block pass of `num_queries` positions over a cache of `num_cached`."""
-    cache = model.new_cache()
-    if num_cached:
-        model.forward(cache, [0] * num_cached, (), 1)
-    seconds = []
-    for run in range(num_runs + 3):
-        began = time.perf_counter()
-        model.forward(cache, (), [0] * num_queries, 0)
-        if run >= 3:
-            seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds)
 
 
 @contextmanager

@@ -1,18 +1,22 @@
 """What is timed: each peer turns prompt ids into answer ids, by its own way, on one model."""
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from sbd_core.config import DecodeConfig, EntropyBound, Strategy
 from sbd_core.decoder import generate
+from sbd_core.errors import ArgumentError
 from sbd_core.models.huggingface import HuggingFaceModel
 
 Answer = Callable[[Sequence[int]], tuple[int, ...]]
 
 BASELINE = "transformers generate()"
 LOOK_UP_TOKENS = 10
+GAMMAS = (0.1, 0.35)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,24 +27,40 @@ class Peer:
     answer: Answer
 
 
-def peers(model: HuggingFaceModel, max_new_tokens: int) -> tuple[list[Peer], list[str]]:
-    """Every peer the model can run, the baseline first; and why others were left out."""
+def peers(
+    model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
+) -> tuple[list[Peer], list[str]]:
+    """Every peer the model can run, the baseline first; and why others were left out.
+
+    assistant: a smaller model that drafts for generate(). Raises ArgumentError if its tokenizer
+    is not the model's.
+    """
+    own = laid_out_as_usual(model)
+    look_up = {"prompt_lookup_num_tokens": LOOK_UP_TOKENS}
     found = [
-        Peer(BASELINE, _transformers(model, max_new_tokens)),
-        Peer(
-            "transformers generate(), prompt look-up",
-            _transformers(model, max_new_tokens, prompt_lookup_num_tokens=LOOK_UP_TOKENS),
-        ),
+        Peer(BASELINE, _transformers(model, own, max_new_tokens)),
+        Peer(f"{BASELINE}, prompt look-up", _transformers(model, own, max_new_tokens, look_up)),
     ]
+    left_out = []
+    if assistant is None:
+        left_out.append(f"{BASELINE}, assistant: left out, no --assistant was given")
+    else:
+        if assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
+            raise ArgumentError(
+                "assistant", f"must have the tokenizer of {model.name}", assistant.name
+            )
+        helper = {"assistant_model": laid_out_as_usual(assistant)}
+        found.append(
+            Peer(f"{BASELINE}, assistant", _transformers(model, own, max_new_tokens, helper))
+        )
     found += [
         Peer(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
     ]
-    if model.mask_token_id is None or model.block_range is None:
-        reason = (
-            "no mask token" if model.mask_token_id is None else "no Set Block Decoding training"
-        )
-        return found, [f"sbd, verify: left out, {model.name} has {reason}"]
-    return found, []
+    if model.mask_token_id is None:
+        left_out.append(f"sbd, verify: left out, {model.name} has no mask token")
+    elif model.block_range is None:
+        left_out.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
+    return found, left_out
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
@@ -59,32 +79,47 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
     if model.mask_token_id is None or model.block_range is None:
         return found
     low, high = model.block_range
-    for gamma in (0.1, 0.35):
+    for gamma in GAMMAS:
         found[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
-    for size in sorted({max(low, high // 2), high}):
+    for size in sorted({max(low, high // 4), max(low, high // 2), high}):
         found[f"verify, k={size}"] = config("verify", size)
     return found
+
+
+def laid_out_as_usual(model: HuggingFaceModel) -> Any:
+    """The transformers model with every weight contiguous, as it comes from disk.
+
+    The lean forward lays weights out for itself; generate() must not be slower for that, so it
+    gets a copy.
+    """
+    if all(parameter.is_contiguous() for parameter in model.model.parameters()):
+        return model.model
+    own = copy.deepcopy(model.model)
+    for parameter in own.parameters():
+        parameter.data = parameter.data.contiguous()
+    return own
 
 
 def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Answer:
     return lambda prompt_ids: generate(model, prompt_ids, config).token_ids
 
 
-def _transformers(model: HuggingFaceModel, max_new_tokens: int, **options: int) -> Answer:
-    """generate() of the very model, greedy, with the mask token suppressed as in ours."""
+def _transformers(
+    model: HuggingFaceModel,
+    own: Any,
+    max_new_tokens: int,
+    options: dict[str, Any] | None = None,
+) -> Answer:
+    """generate() of `own`, greedy, with the mask token suppressed as in ours."""
+    arguments: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
+    arguments |= options or {}
     if model.mask_token_id is not None:
-        options = {**options, "suppress_tokens": [model.mask_token_id]}  # type: ignore[dict-item]
+        arguments["suppress_tokens"] = [model.mask_token_id]
 
     def answer(prompt_ids: Sequence[int]) -> tuple[int, ...]:
-        ids = torch.tensor([list(prompt_ids)], device=model.model.device)
+        ids = torch.tensor([list(prompt_ids)], device=own.device)
         with torch.inference_mode():
-            output = model.model.generate(
-                ids,
-                attention_mask=torch.ones_like(ids),
-                do_sample=False,
-                max_new_tokens=max_new_tokens,
-                **options,
-            )
+            output = own.generate(ids, attention_mask=torch.ones_like(ids), **arguments)
         return tuple(output[0, len(prompt_ids) :].tolist())
 
     return answer

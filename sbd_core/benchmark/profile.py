@@ -13,7 +13,7 @@ from transformers import DynamicCache
 from sbd_core import sampling
 from sbd_core.config import DecodeConfig
 from sbd_core.decoder import stream
-from sbd_core.models import general
+from sbd_core.models import general, lean, lean_attention, lean_cache, lean_weights
 from sbd_core.models.huggingface import HuggingFaceModel
 from sbd_core.strategies import ntp, run, sbd, verify
 
@@ -108,8 +108,16 @@ def instrumented(watch: Stopwatch, model: HuggingFaceModel) -> Iterator[None]:
 
 
 def _engine_parts() -> list[tuple[Any, str, str]]:
-    """(owner, name of a function of it, part)."""
+    """(owner, name of a function of it, part); of either forward, as only one is at work."""
     return [
+        (lean_weights.Matrix, "__call__", "linear layers"),
+        (lean_weights.Matrix, "add_to", "linear layers"),
+        (lean_weights.Norm, "__call__", "norms"),
+        (lean_attention.MaskTable, "get", "mask building"),
+        (lean_cache.Pool, "make_room", "cache"),
+        (lean.LeanForward, "_attended", "attention"),
+        (lean.LeanForward, "_angles", "rotary tables"),
+        (lean.LeanForward, "_logits", "head"),
         (general, "decoding_mask", "mask building"),
         (HuggingFaceModel, "forward", "forward: glue"),
         (DynamicCache, "update", "cache"),

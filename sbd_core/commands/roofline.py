@@ -1,12 +1,14 @@
-"""`roofline`: theoretical slowdown of a block pass and speed-up, as published and corrected."""
+"""`roofline`: slowdown of a block pass and speed-up: as published, corrected, and calibrated."""
 
 import argparse
 import json
-from typing import get_args
+from pathlib import Path
+from typing import Any, get_args
 
-from sbd_core.roofline import H100_FP8, Mode, slowdown, speedup
+from sbd_core.errors import ArgumentError, shown
+from sbd_core.roofline import DEVICES, Calibrated, Mode, Shape, slowdown, speedup
 
-HELP = "theoretical cost of a block pass (Sec. 4 of the paper)"
+HELP = "cost of a block pass: the paper's Sec. 4, corrected, or from measured times"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,19 +17,74 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kv-length", type=int, default=1024)
     parser.add_argument("--batch-size", type=int, default=1)
     parser.add_argument("--nfe-speedup", type=float, default=3.4, help="tokens per forward pass")
+    parser.add_argument("--device", default="h100-fp8", help=", ".join(DEVICES))
+    parser.add_argument(
+        "--model", metavar="M", help="folder or hub id whose shape counts (Llama-3.1-8B)"
+    )
+    parser.add_argument(
+        "--measured", type=Path, metavar="FILE", help="results of bench: adds a calibrated row"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print both modes. Raises ArgumentError."""
+    """Print every mode. Raises ArgumentError."""
+    if arguments.device not in DEVICES:
+        raise ArgumentError("device", f"must be one of {', '.join(DEVICES)}", arguments.device)
+    device, shape = DEVICES[arguments.device], _shape(arguments.model)
     block, length, batch = arguments.block_size, arguments.kv_length, arguments.batch_size
-    result: dict[str, object] = {"device": H100_FP8.name, "block_size": block}
-    result |= {"kv_length": length, "batch_size": batch, "nfe_speedup": arguments.nfe_speedup}
-    print(f"{H100_FP8.name}, block {block}, KV cache {length}, batch {batch}; theory, not measured")
-    for mode in get_args(Mode):
-        cost = slowdown(block, length, batch, mode)
-        gain = speedup(block, arguments.nfe_speedup, length, batch, mode)
-        result[mode] = {"slowdown": round(cost, 6), "speedup": round(gain, 6)}
-        print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {gain:.3f}x")
+    gain = arguments.nfe_speedup
+    rows = {
+        mode: (
+            slowdown(block, length, batch, mode, shape=shape, device=device),
+            speedup(block, gain, length, batch, mode, shape=shape, device=device),
+        )
+        for mode in get_args(Mode)
+    }
+    if arguments.measured is not None:
+        if batch != 1:
+            raise ArgumentError("batch_size", "must be 1 with measured times", batch)
+        measured = calibrated(arguments.measured)
+        rows["calibrated"] = (
+            measured.slowdown(block, length),
+            measured.speedup(block, gain, length),
+        )
+    result: dict[str, Any] = {"device": device.name, "source": device.source, "block_size": block}
+    result |= {"kv_length": length, "batch_size": batch, "nfe_speedup": gain}
+    print(f"{device.name} ({device.source}), block {block}, KV cache {length}, batch {batch}")
+    for mode, (cost, faster) in rows.items():
+        result[mode] = {"slowdown": round(cost, 6), "speedup": round(faster, 6)}
+        kind = "measured" if mode == "calibrated" else "theory"
+        print(f"{mode:>10}: slowdown {cost:.3f}, speed-up {faster:.3f}x ({kind})")
     if arguments.json:
         print(json.dumps(result))
+
+
+def calibrated(path: Path) -> Calibrated:
+    """The forward times of a results file of bench. Raises ArgumentError."""
+    try:
+        rows = json.loads(path.read_text("utf-8"))["forwards"]
+        seconds = {
+            int(cached): {int(n): cell["milliseconds"] / 1000 for n, cell in row.items()}
+            for cached, row in rows.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        rule = "must be a results file of bench with its forward times"
+        raise ArgumentError("measured", rule, str(path)) from error
+    return Calibrated(seconds)
+
+
+def _shape(model: str | None) -> Shape | None:
+    """The shape of a model's config; None, which is the paper's, without a model."""
+    if model is None:
+        return None
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(
+            model, trust_remote_code=False, local_files_only=Path(model).is_dir()
+        )
+    except (OSError, ValueError) as error:
+        rule = "must be a folder or hub id of a transformers model"
+        raise ArgumentError("model", rule, shown(model)) from error
+    return Shape.of(config)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -42,6 +42,18 @@ LOADING_ERRORS = (
 )
 
 
+class Passes(Protocol):
+    """What makes the forwards of a model."""
+
+    def new_caches(self, count: int) -> Sequence[Any]:
+        """See SetBlockModel.new_caches."""
+        ...
+
+    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+        """See SetBlockModel.forward_batch."""
+        ...
+
+
 class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
@@ -70,7 +82,7 @@ class HuggingFaceModel:
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range(model, name)
         self._encoding = threading.Lock()
-        self.passes: GeneralForward | LeanForward = (
+        self.passes: Passes = (
             LeanForward(model) if may_be_lean and is_lean(model) else GeneralForward(model)
         )
 

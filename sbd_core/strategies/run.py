@@ -4,6 +4,7 @@ A strategy is a generator that takes turns: it yields the Request of a pass, is 
 and yields the pass's StepEvent. Who makes the pass, and with whom together, is not its business.
 """
 
+import math
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -68,10 +69,8 @@ class Run:
         logits = reply.logits
         allowed = forbid(logits, self.model.mask_token_id)
         # The maximum is NaN where any logit is, the mask token's own included.
-        if (
-            not (logits.amax(dim=-1) < torch.inf).all()
-            or (allowed.amax(dim=-1) == -torch.inf).any()
-        ):
+        is_sound = all(best < math.inf for best in logits.amax(dim=-1).tolist())
+        if not is_sound or -math.inf in allowed.amax(dim=-1).tolist():
             raise ModelError(f"{self.model.name}: gave logits that are NaN, infinite or all -inf")
         return allowed
 
@@ -87,15 +86,13 @@ class Run:
         self, candidates: Candidates, offsets: Sequence[int], start: int
     ) -> tuple[MaskedPosition, ...]:
         """What the head said at block offsets `offsets` of the block at position `start`."""
-        assert candidates.distribution is not None
-        rows = candidates.distribution[list(offsets)]
-        top = rows.topk(min(self.config.top_k_recorded, rows.shape[-1]), dim=-1)
-        entropies = candidates.entropy[list(offsets)].tolist()
+        distribution, entropies = candidates.distribution, candidates.entropy.tolist()
+        assert distribution is not None
+        top = distribution.topk(min(self.config.top_k_recorded, distribution.shape[-1]), dim=-1)
+        ids, shares = top.indices.tolist(), top.values.tolist()
         return tuple(
-            MaskedPosition(start + offset, six(entropy), tuple(ids), tuple(map(six, shares)))
-            for offset, entropy, ids, shares in zip(
-                offsets, entropies, top.indices.tolist(), top.values.tolist(), strict=True
-            )
+            MaskedPosition(start + i, six(entropies[i]), tuple(ids[i]), tuple(map(six, shares[i])))
+            for i in offsets
         )
 
     def event(
@@ -131,9 +128,15 @@ def hindsight_of(
     token_ids: Sequence[int], distributions: Tensor, start: int
 ) -> tuple[Hindsight, ...]:
     """What causal distributions (len(token_ids), vocab) give the answer's tokens from `start`."""
-    given = distributions[range(len(token_ids)), list(token_ids)].tolist()
-    top = distributions.max(dim=-1)
-    rows = zip(token_ids, given, top.indices.tolist(), top.values.tolist(), strict=True)
+    best = distributions.argmax(dim=-1, keepdim=True)
+    wanted = torch.cat([torch.tensor(token_ids, device=best.device)[:, None], best], dim=1)
+    shares = distributions.gather(1, wanted).tolist()
+    rows = (
+        (token_id, share, best_id, best_share)
+        for token_id, (best_id,), (share, best_share) in zip(
+            token_ids, best.tolist(), shares, strict=True
+        )
+    )
     return tuple(
         Hindsight(start + offset, token_id, six(share), best, six(best_share))
         for offset, (token_id, share, best, best_share) in enumerate(rows)

@@ -23,21 +23,31 @@ class Draft:
 
 
 NOTHING = Draft([], None)
+SURE = 0.5
+"""A draft ends where the chance that all of it is right, as the head sees it, falls below."""
+GROWTH, SHORTEST = 2, 6
+"""The next block holds GROWTH times as many masks as the pass gave tokens, at least SHORTEST."""
 
 
 def verify(run: Run) -> Decoding:
-    """Each pass adds the accepted draft and one exact token, so at least one token."""
+    """Each pass adds the accepted draft and one exact token, so at least one token.
+
+    config.block_size bounds the draft; how far it goes follows what was accepted last and how
+    sure the head is. Neither looks at the tokens drawn, which keeps the distribution exact.
+    """
     assert run.model.mask_token_id is not None
-    exact_ids, draft = list(run.prompt_ids), NOTHING
+    exact_ids, draft, longest = list(run.prompt_ids), NOTHING, run.config.block_size
     while not run.is_finished:
         start, num_drafted = len(run.answer), len(draft.token_ids)
-        size = _block_size(run, num_drafted)
+        size = _block_size(run, draft, longest)
         block_ids = [run.model.mask_token_id] * size
         causal_ids = [*exact_ids, *draft.token_ids]
         logits = yield from run.forward(causal_ids, block_ids, num_drafted + 1)
         causal = run.distributions(logits[: num_drafted + 1])
         tokens = _checked(run, draft, logits[: num_drafted + 1], causal)
         is_all_accepted = len(tokens) == num_drafted + 1
+        if start:
+            longest = min(run.config.block_size, max(SHORTEST, GROWTH * len(tokens)))
         run.cache.truncate(run.cache.length - num_drafted + len(tokens) - 1)
         tokens = cut_after_end(tokens, run.model.end_token_ids)[: run.num_left]
         block, draft = Span(start + num_drafted, size), NOTHING
@@ -47,7 +57,9 @@ def verify(run: Run) -> Decoding:
             masked = run.recorded(candidates, range(size), block.start)
             assert candidates.distribution is not None
             # The block's first position is the exact token this pass ends with.
-            guesses = cut_after_end(candidates.token_ids[1:].tolist(), run.model.end_token_ids)
+            num_sure = int((candidates.probability[1:].cumprod(0) >= SURE).sum())
+            guesses = candidates.token_ids[1 : num_sure + 1].tolist()
+            guesses = cut_after_end(guesses, run.model.end_token_ids)
             draft = Draft(guesses, candidates.distribution[1 : len(guesses) + 1])
         hindsight = hindsight_of(tokens, causal[: len(tokens)], start)
         yield run.event(
@@ -64,9 +76,11 @@ def verify(run: Run) -> Decoding:
         exact_ids = tokens[-1:]
 
 
-def _block_size(run: Run, num_drafted: int) -> int:
+def _block_size(run: Run, draft: Draft, longest: int) -> int:
     """Masks worth feeding: the block's first position is known exactly, so 1 is no use."""
-    size = min(run.config.block_size, run.num_left - num_drafted)
+    if draft.token_ids and draft.token_ids[-1] in run.model.end_token_ids:
+        return 0
+    size = min(longest, run.num_left - len(draft.token_ids))
     return size if size > 1 else 0
 
 

@@ -124,16 +124,15 @@ def recorded(model: ScriptedModel, run_id: str, prompt: str = "p", **settings) -
     return view_model.replay(run_id, {"sbd": main, "ntp": ntp})
 
 
-def slow_model(seconds: float) -> ScriptedModel:
-    """The story with passes that take `seconds` each."""
-    model = story_model()
+def slowed(model, seconds: float):
+    """The model, its passes from now on longer by `seconds` each."""
     forward = model.forward
 
     def slow_forward(*args):
         time.sleep(seconds)
         return forward(*args)
 
-    model.forward = slow_forward  # type: ignore[method-assign]
+    model.forward = slow_forward
     return model
 
 
@@ -166,7 +165,7 @@ def story_url(serve) -> str:
 @pytest.fixture(scope="session")
 def slow_url(serve) -> str:
     """A run of this page takes half a minute, unless somebody ends it."""
-    return serve(slow_model(0.3))
+    return serve(slowed(story_model(), 0.3))
 
 
 @pytest.fixture(scope="session")

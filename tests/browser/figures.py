@@ -19,7 +19,7 @@ from sbd_core.evaluation.report import circumstances
 from sbd_core.models.base import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from tests.browser import measures
-from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slow_model
+from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
@@ -88,7 +88,7 @@ class Stage:
 
     def freed(self) -> dict[str, Any]:
         """Needs two visitors of one slow model."""
-        url = self.served(slow_model(0.05))
+        url = self.served(slowed(story_model(), 0.05))
         return measures.freed(lambda: self.tab(url))
 
 

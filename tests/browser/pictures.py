@@ -1,27 +1,99 @@
-"""Photograph the page for the README: python -m tests.browser.pictures
+"""Photograph the page: python -m tests.browser.pictures [--only NAME ...]
 
-Writes assets/pictures/watch-WIDTH-SCHEME.png. Uses the bundled checkpoint if it is there, else
-a scripted model; what is seen is the recorded opening run, so the pictures do not change by
-themselves.
+Writes assets/pictures/NAME.png. Uses the bundled checkpoint if it is there, else a scripted
+model; what is seen is the recorded opening run, so that only the picture of a run in progress
+changes by itself.
 """
 
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sbd_core
 from sbd_core.models.base import SetBlockModel
-from tests.browser.conftest import CHROMIUM, FLAGS
+from sbd_core.models.threads import choose_threads
+from tests.browser.conftest import CHROMIUM, FLAGS, begin, painted, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
 
-SIZES = {1440: 900, 1920: 1080, 390: 844}
-SCHEMES = ("light", "dark")
+FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35
+RUNNING_PASSES = 5
+SECONDS_A_PASS = 0.2  # while a run is photographed; else it is over too soon
+PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 SEEK = """(part) => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   player.seek(Math.round(player.run.main.lastPass * part), true);
   document.activeElement?.blur();
 }"""
+
+
+def as_it_is(page: Any) -> None:
+    """Nothing more."""
+
+
+def in_lecture(page: Any) -> None:
+    """The stage alone, large."""
+    page.keyboard.press("l")
+
+
+def with_inspector(page: Any) -> None:
+    """A position that this pass revealed, held."""
+    page.locator(".sbd-tile.is-new").last.click()
+    page.mouse.move(0, 0)
+
+
+def with_dragged_budget(page: Any) -> None:
+    """Gamma dragged to the right: what it would reveal is lit."""
+    box = page.locator(".sbd-budget-track").bounding_box()
+    grip = page.locator(".sbd-gamma-grip").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(grip["x"] + grip["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.55, middle, steps=8)
+    page.mouse.up()
+    page.mouse.move(0, 0)
+
+
+def with_help(page: Any) -> None:
+    """The help sheet."""
+    page.keyboard.press("?")
+
+
+def mid_run(page: Any) -> None:
+    """A live decode with passes still to come."""
+    begin(page)
+    page.wait_for_function(f"{PLAYER}.state.pass >= {RUNNING_PASSES}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """One picture: the window in CSS pixels, and what is done on the page before."""
+
+    width: int = 1440
+    height: int = 900
+    scheme: str = "light"
+    act: Callable[[Any], None] = as_it_is
+    is_live: bool = False
+
+
+SHOTS = {
+    "watch-1440-light": Shot(),
+    "watch-1440-dark": Shot(scheme="dark"),
+    "watch-1920-light": Shot(width=1920, height=1080),
+    "watch-390-light": Shot(width=390, height=844),
+    "watch-390-dark": Shot(width=390, height=844, scheme="dark"),
+    "lecture-1920-light": Shot(width=1920, height=1080, act=in_lecture),
+    "lecture-1920-dark": Shot(width=1920, height=1080, scheme="dark", act=in_lecture),
+    "inspector-1440-dark": Shot(scheme="dark", act=with_inspector),
+    "inspector-390-light": Shot(width=390, height=844, act=with_inspector),
+    "budget-1440-light": Shot(act=with_dragged_budget),
+    "help-1440-light": Shot(act=with_help),
+    "run-1440-light": Shot(act=mid_run, is_live=True),
+}
 
 
 def model() -> SetBlockModel:
@@ -31,29 +103,45 @@ def model() -> SetBlockModel:
     return story_model(name="sbd-nano")
 
 
+def photograph(browser: Any, url: str, shot: Shot, path: Path) -> None:
+    """One picture of the page in a tab of its own."""
+    size = {"width": shot.width, "height": shot.height}
+    with browser.new_context(viewport=size, has_touch=shot.width < 640) as context:
+        page = context.new_page()
+        page.emulate_media(color_scheme=shot.scheme)
+        page.goto(url)
+        page.wait_for_selector(".sbd-tile")
+        page.evaluate(SEEK, SHOWN_PART)
+        shot.act(page)
+        painted(page)
+        page.screenshot(path=path, animations="disabled")
+        if shot.is_live and page.evaluate(f"{PLAYER}.run.main.finish") is not None:
+            raise SystemExit(f"{path.stem}: the run was over before the picture was taken")
+
+
 def main() -> None:
     """Serve, visit in every size and scheme, photograph."""
     from playwright.sync_api import sync_playwright
 
-    folder = ASSETS / "pictures"
-    folder.mkdir(exist_ok=True)
-    demo = page_module.build(model())
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.browser.pictures")
+    parser.add_argument("--only", choices=SHOTS, nargs="+", default=list(SHOTS))
+    names = parser.parse_args().only
+    FOLDER.mkdir(exist_ok=True)
+    shown = model()
+    choose_threads(shown.num_parameters)
+    demo = page_module.build(shown)
     options = page_module.launch_options()
-    _, url, _ = demo.launch(prevent_thread_lock=True, server_name="127.0.0.1", **options)
+    _, url, _ = demo.launch(
+        prevent_thread_lock=True, server_name="127.0.0.1", quiet=True, **options
+    )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        for width, height in SIZES.items():
-            for scheme in SCHEMES:
-                size = {"width": width, "height": height}
-                page = browser.new_page(viewport=size, color_scheme=scheme)
-                page.goto(url)
-                page.wait_for_selector(".sbd-tile")
-                page.evaluate(SEEK, SHOWN_PART)
-                page.wait_for_timeout(800)
-                path: Path = folder / f"watch-{width}-{scheme}.png"
-                page.screenshot(path=path)
-                print(f"wrote {path.name}")
-                page.close()
+        for name in names:
+            path = FOLDER / f"{name}.png"
+            if SHOTS[name].is_live:
+                slowed(shown, SECONDS_A_PASS)
+            photograph(browser, url, SHOTS[name], path)
+            print(f"wrote {path.name}, {path.stat().st_size / 1000:.0f} kB")
         browser.close()
     demo.close()
 

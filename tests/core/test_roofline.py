@@ -1,12 +1,23 @@
 """The roofline repeats the paper's table, and the corrected one sees the KV cache."""
 
 import csv
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError
-from sbd_core.roofline import pass_seconds, slowdown, speedup
+from sbd_core.roofline import (
+    DEVICES,
+    LLAMA_8B,
+    Calibrated,
+    Shape,
+    pass_seconds,
+    slowdown,
+    speedup,
+)
 
 TABLE = Path(__file__).parents[1] / "golden" / "table3_slowdown.csv"
 
@@ -51,3 +62,89 @@ def test_equation_16_by_hand() -> None:
 def test_bad_arguments_are_named(call, named) -> None:
     with pytest.raises(ArgumentError, match=f"^{named}: "):
         call()
+
+
+def test_a_pass_over_one_token_takes_as_long_as_reading_weights_and_cache_on_every_device() -> None:
+    """Llama-3.1-8B, by hand: 218.1 M weights a layer, 2048 values a cached token."""
+    weights, cache, activations = 218_103_808, 2 * 1024 * 4096, 100_000
+    for device in DEVICES.values():
+        at_least = (weights + cache) * device.bytes_per_value / device.bandwidth
+        found = pass_seconds(1, 4096, 1, "corrected", shape=LLAMA_8B, device=device)
+        assert at_least < found < at_least * (1 + activations / weights)
+        assert device.source
+
+
+def test_a_shape_is_read_from_a_config() -> None:
+    config = SimpleNamespace(
+        hidden_size=4096, intermediate_size=14336, num_attention_heads=32, num_key_value_heads=8
+    )
+    assert Shape.of(config) == LLAMA_8B
+    config.head_dim = 64
+    assert Shape.of(config).head_size == 64
+    with pytest.raises(ArgumentError, match=r"^model: .*gpt2"):
+        Shape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))
+
+
+TIMES = {64: {1: 1.0, 2: 1.5, 8: 3.0}, 192: {1: 2.0, 2: 2.5, 8: 7.0}}
+
+
+def test_calibrated_times_are_those_measured_and_linear_between() -> None:
+    found = Calibrated(TIMES)
+    assert found.pass_seconds(2, 64) == 1.5
+    assert found.pass_seconds(5, 64) == pytest.approx(2.25)
+    assert found.pass_seconds(8, 96) == pytest.approx(4.0)
+    assert found.slowdown(8, 192) == pytest.approx(3.5)
+    by_hand = 4 * 1.0 / (3.0 + (2 - 1) * 2.0)
+    assert found.speedup(4, 2.0, 64) == pytest.approx(by_hand)
+
+
+def test_calibrating_with_theory_gives_theory() -> None:
+    grid = {
+        kv: {n: pass_seconds(n, kv, 1, "corrected") for n in (1, 16, 32)} for kv in (1024, 4096)
+    }
+    found = Calibrated(grid)
+    assert found.slowdown(16, 4096) == slowdown(16, 4096, 1, "corrected")
+    assert found.speedup(16, 3.4, 1024) == speedup(16, 3.4, 1024, 1, "corrected")
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: Calibrated({}), "seconds"),
+        (lambda: Calibrated({64: {2: 1.0}}), "seconds"),
+        (lambda: Calibrated({64: {1: 1.0}, 128: {1: 1.0, 2: 2.0}}), "seconds"),
+        (lambda: Calibrated({64: {1: 0.0}}), "seconds"),
+        (lambda: Calibrated(TIMES).slowdown(9, 64), "block_size"),
+        (lambda: Calibrated(TIMES).slowdown(2, 63), "kv_length"),
+        (lambda: Calibrated(TIMES).speedup(8, 2.0, 64), "block_size"),
+        (lambda: Calibrated(TIMES).speedup(4, 0, 64), "nfe_speedup"),
+    ],
+)
+def test_nothing_is_calibrated_beyond_what_was_measured(call, named) -> None:
+    with pytest.raises(ArgumentError, match=f"^{named}: "):
+        call()
+
+
+def test_the_command_shows_the_calibrated_row_of_a_bench_file(capsys, tmp_path) -> None:
+    rows = {kv: {n: {"milliseconds": t} for n, t in row.items()} for kv, row in TIMES.items()}
+    file = tmp_path / "bench.json"
+    file.write_text(json.dumps({"forwards": rows}))
+    words = ["roofline", "--block-size", "4", "--kv-length", "64", "--nfe-speedup", "2", "--json"]
+    assert main([*words, "--measured", str(file)]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert found["calibrated"] == {"slowdown": 2.0, "speedup": 0.8}
+    assert main([*words, "--measured", str(tmp_path / "none.json")]) == 2
+    assert main([*words, "--device", "abacus"]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert errors[0].startswith("error: measured: ")
+    assert errors[1].startswith("error: device: ")
+
+
+def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders) -> None:
+    words = ["roofline", "--json", "--device", "h200-bf16", "--model"]
+    assert main([*words, str(tiny_folders["llama"])]) == 0
+    tiny = json.loads(capsys.readouterr().out.splitlines()[-1])
+    shape = Shape(hidden_size=32, feed_forward_size=64, num_heads=4, num_kv_heads=2, head_size=8)
+    expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
+    assert tiny["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
+    assert main([*words, str(tiny_folders["gpt2"])]) == 2

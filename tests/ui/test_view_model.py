@@ -113,6 +113,14 @@ def test_summary_agrees_with_the_trace():
     assert beside.ntp_seconds == pytest.approx(2.0)
 
 
+def test_given_tokens_count_as_tokens_and_not_as_decoded():
+    main = trace(two_passes())
+    pinned = replace(main, config=replace(CONFIG, pinned={0: main.token_ids[0]}))
+    counts = view_model.summary(pinned, trace([prefill(seconds=0.5)] * 40))
+    assert (counts.num_tokens, counts.num_given) == (2, 1)
+    assert counts.tokens_per_forward == counts.passes_saved == pytest.approx(1 / 3)
+
+
 def test_summary_of_nothing_is_zero():
     empty = view_model.summary(trace([]))
     assert (empty.num_tokens, empty.tokens_per_forward, empty.passes_saved) == (0, 0, 0)

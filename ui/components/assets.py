@@ -7,12 +7,12 @@ ASSETS = Path(__file__).parents[2] / "assets"
 PLAYER_SCRIPTS = (
     "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "text", "lane",
     "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
-    "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "actions",
-    "player",
+    "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "family", "tree",
+    "actions", "player",
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in ("player", "budget", "replay", "help", "share", "lecture", "page")
+    for name in ("player", "budget", "replay", "help", "share", "lecture", "tree", "page")
 )
 
 

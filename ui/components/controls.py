@@ -7,6 +7,7 @@ import gradio as gr
 
 from sbd_core.models.base import SetBlockModel
 from ui import recorded
+from ui.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.components.notice import notice
 from ui.components.presets import preset_bar, presets
 from ui.session import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
@@ -50,7 +51,10 @@ def build(model: SetBlockModel) -> Controls:
         max_length=MAX_PROMPT_CHARACTERS,
         elem_id=PROMPT_ID,
     )
-    fields: dict[str, gr.components.Component] = {"prompt": prompt, **_solver_fields(model)}
+    fields: dict[str, gr.components.Component] = {"prompt": prompt}
+    if model.mask_token_id is not None:
+        fields["template"] = _template()
+    fields |= _solver_fields(model)
     fields |= _size_fields(model)
     with gr.Row(elem_id="sbd-go"):
         decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
@@ -70,6 +74,18 @@ def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
         "k": _slider("Tokens per pass", 1, 16, 2, 1, visible=False),
         "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
     }
+
+
+def _template() -> gr.Textbox:
+    return gr.Textbox(
+        label="Answer with blanks",
+        info="optional; ___ is one token to fill in, ___3 three",
+        placeholder="The answer is ___2.",
+        lines=1,
+        max_lines=5,
+        max_length=MAX_TEMPLATE_CHARACTERS,
+        elem_id="sbd-template-box",
+    )
 
 
 def _size_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:

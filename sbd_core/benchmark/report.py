@@ -1,0 +1,77 @@
+"""What bench found, as data and as a table for people. Measures nothing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sbd_core.benchmark.measure import Times, median_and_spread
+
+LOADED_CORES = 0.1
+"""Other processes' busy cores from which on times are called unclean."""
+
+
+def row(name: str, baseline: str, families: Mapping[str, Mapping[str, Times]]) -> dict[str, Any]:
+    """Tokens a second and the ratio to the baseline, prompt by prompt, per family and mean."""
+    cells: dict[str, dict[str, Any]] = {}
+    for family, times in families.items():
+        ours, base = times[name], times[baseline]
+        ratios = [a / b for a, b in zip(ours.rates, base.rates, strict=True)]
+        cells[family] = {
+            "tokens_per_second": _rounded(median_and_spread(ours.rates)),
+            "ratio": _rounded(median_and_spread(ratios)),
+            "num_prompts": len(ratios),
+            "num_equal_to_baseline": ours.num_equal,
+        }
+    mean = sum(cell["ratio"]["median"] for cell in cells.values()) / len(cells)
+    return {"families": cells, "mean_ratio": round(mean, 3)}
+
+
+def as_text(result: Mapping[str, Any]) -> str:
+    """Every part of a result, and a warning where the machine was not ours alone."""
+    lines = [*_rows(result["rows"]), *result["left_out"], ""]
+    for cached, times in result["forwards"].items():
+        lines.append(f"forward, {cached} tokens cached: ms (slowdown, roofline's)")
+        cells = [f"{n}: {_forward(cell)}" for n, cell in times.items()]
+        lines.append("    " + ", ".join(cells))
+    for rows, cell in result["against_matrices"].items():
+        lines.append(
+            f"forward of {rows}: {cell['forward_milliseconds']:.2f} ms, its matrix products "
+            f"{cell['matrices_milliseconds']:.2f} ms, {cell['ratio']:.2f}x"
+        )
+    for name, share in result["share_outside_forward"].items():
+        lines.append(f"{name}: {100 * share:.1f} % of a decode outside the forward")
+    for name, memory in result["peak_memory"].items():
+        lines.append(
+            f"{name}: at most {memory['peak'] / 1e6:.1f} MB, weights and cache "
+            f"{(memory['weights'] + memory['cache']) / 1e6:.1f} MB, {100 * memory['over']:+.0f} %"
+        )
+    return "\n".join([*lines, load_line(result["other_load"])])
+
+
+def load_line(load: Mapping[str, float]) -> str:
+    """How busy other processes kept the machine."""
+    if "cores" not in load:
+        return "other load on the machine: not known here"
+    if load["cores"] > LOADED_CORES:
+        return f"warning: other processes kept {load['cores']} cores busy; times are not clean"
+    return f"other processes kept {load['cores']} cores busy"
+
+
+def _rows(rows: Mapping[str, Any]) -> list[str]:
+    families = list(next(iter(rows.values()))["families"])
+    head = f"{'times generate() (quartiles)':<40}" + "".join(f"{name:>19}" for name in families)
+    lines = [f"{head}   mean"]
+    for name, found in rows.items():
+        cells = [found["families"][family]["ratio"] for family in families]
+        shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
+        text = "".join(f"{cell:>19}" for cell in shown)
+        lines.append(f"{name:<40}{text}{found['mean_ratio']:>7.2f}")
+    return lines
+
+
+def _forward(cell: Mapping[str, float | None]) -> str:
+    theory = "none" if cell["roofline"] is None else f"{cell['roofline']:.2f}"
+    return f"{cell['milliseconds']:.2f} ({cell['slowdown']:.2f}, {theory})"
+
+
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 3) for name, value in values.items()}

@@ -1,0 +1,152 @@
+"""What bench says is what happened: whole rows, reasons for the missing ones, honest counting."""
+
+import json
+
+import pytest
+import torch
+
+from sbd_core import DecodeConfig, generate
+from sbd_core.__main__ import main
+from sbd_core.benchmark.measure import Times, other_load
+from sbd_core.benchmark.memory import LiveTensors, peak_memory
+from sbd_core.benchmark.passes import matrices, share_outside_forward
+from sbd_core.benchmark.peers import laid_out_as_usual, ours, peers
+from sbd_core.benchmark.profile import profile
+from sbd_core.benchmark.report import load_line, row
+from sbd_core.commands.roofline import calibrated
+from tests.conftest import general, loaded
+from tests.core.prompts import random_ids
+from tests.core.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
+
+RANGE = {"min_block_size": 2, "max_block_size": 8}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder of a random model that says it had Set Block Decoding training."""
+    folder = tmp_path_factory.mktemp("bench") / "llama"
+    reach = {"max_position_embeddings": 1024}
+    return save_tiny(folder, "llama", tiny_tokenizer(), set_block_decoding=RANGE, **reach)
+
+
+def bench(folder, capsys, *words: str) -> dict:
+    flags = ["--model", str(folder), "--device", "cpu", "--limit", "1", "--max-new-tokens", "6"]
+    assert main(["bench", *flags, "--json", *words]) == 0
+    return json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def test_every_peer_has_a_row_of_every_family(trained, capsys, tmp_path) -> None:
+    file = tmp_path / "bench.json"
+    found = bench(trained, capsys, "--out", str(file), "--assistant", str(trained))
+    assert found == json.loads(file.read_text("utf-8"))
+    names = list(found["rows"])
+    assert [name for name in names if "transformers" in name] == names[:3]
+    assert sum("verify" in name for name in names) == 3
+    assert sum("sbd" in name for name in names) == 2
+    assert found["left_out"] == []
+    for name, of_peer in found["rows"].items():
+        assert len(of_peer["families"]) == 6
+        for cell in of_peer["families"].values():
+            assert cell["ratio"]["median"] > 0
+            exact = name.startswith(("ntp", "verify", "transformers"))
+            assert not exact or cell["num_equal_to_baseline"] == cell["num_prompts"] == 1
+    assert found["dtype"] == "float32"
+    assert set(found["against_matrices"]) == {"1", "16", "32"}
+    assert all(0 < share < 1 for share in found["share_outside_forward"].values())
+    assert calibrated(file).slowdown(16, 64) == pytest.approx(
+        found["forwards"]["64"]["16"]["slowdown"], abs=0.01
+    )
+
+
+def test_rows_that_a_model_cannot_run_are_left_out_with_the_reason(tiny_folders, tmp_path) -> None:
+    found, left_out = peers(loaded(tiny_folders["gpt2"]), 4)
+    assert [peer.name for peer in found if "transformers" not in peer.name] == ["ntp"]
+    assert any("sbd, verify" in line and "training" in line for line in left_out)
+    maskless = loaded(save_tiny(tmp_path / "maskless", "gpt2", maskless_tokenizer()))
+    _, left_out = peers(maskless, 4)
+    assert any("sbd, verify" in line and "no mask token" in line for line in left_out)
+
+
+def test_an_assistant_of_another_tokenizer_is_refused(trained, tmp_path, capsys) -> None:
+    other = save_tiny(tmp_path / "other", "gpt2", maskless_tokenizer())
+    words = ["bench", "--model", str(trained), "--assistant", str(other), "--device", "cpu"]
+    assert main(words) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("error: assistant: ")
+
+
+def test_generate_runs_on_weights_laid_out_as_transformers_has_them(trained) -> None:
+    model = loaded(trained)
+    own = laid_out_as_usual(model)
+    assert own is not model.model
+    assert all(parameter.is_contiguous() for parameter in own.parameters())
+    for ours_, theirs in zip(model.model.parameters(), own.parameters(), strict=True):
+        assert torch.equal(ours_, theirs)
+
+
+def test_the_matrices_of_a_pass_hold_every_linear_weight_once(trained) -> None:
+    model = loaded(trained)
+    lean, plain = matrices(model), matrices(general(model))
+    assert sum(m.numel() for m in lean) == sum(m.numel() for m in plain)
+    assert len(lean) < len(plain)
+
+
+def test_live_tensors_counts_what_is_alive_and_forgets_what_is_gone() -> None:
+    known = torch.zeros(1000)
+    live = LiveTensors([known.untyped_storage()])
+    with live:
+        kept = torch.ones(100)
+        view = kept[:50].view(5, 10)
+        gone = torch.ones(300)
+        del gone
+        later = known[:10].add_(1)
+    assert (live.now, live.peak) == (400, 1600)
+    del kept
+    assert live.now == 400, "a view keeps its storage alive"
+    del view, later
+    assert live.now == 0
+
+
+def test_peak_memory_holds_weights_cache_and_the_working_space(trained) -> None:
+    model = loaded(trained)
+    found = peak_memory(model, list(range(40)), ours(model, 20)["ntp"])
+    num_parameters = sum(parameter.numel() for parameter in model.model.parameters())
+    assert found["weights"] == 4 * num_parameters
+    assert found["cache"] == 60 * 2 * 2 * 2 * 8 * 4
+    assert found["peak"] > found["weights"] + found["cache"]
+    assert found["over"] > 0
+
+
+@pytest.mark.parametrize("name", ["ntp", "verify, k=8", "sbd, gamma 0.1, k=8"])
+def test_the_profile_and_the_share_outside_leave_the_engine_as_it_was(trained, name) -> None:
+    for model in (loaded(trained), general(loaded(trained))):
+        config = ours(model, 8)[name]
+        prompts = random_ids(2, model.vocabulary_size)
+        before = [generate(model, prompt, config).token_ids for prompt in prompts]
+        found = profile(model, prompts, config)
+        assert 0 < share_outside_forward(model, prompts, config) < 1
+        parts = found["milliseconds"]
+        assert sum(parts.values()) == pytest.approx(found["total_milliseconds"], abs=0.01)
+        assert {"linear layers", "norms", "attention", "head", "selection"} <= set(parts)
+        assert [generate(model, prompt, config).token_ids for prompt in prompts] == before
+
+
+def test_ratios_are_taken_prompt_by_prompt() -> None:
+    base, fast = Times([1.0, 2.0, 4.0], [10, 10, 10], 3), Times([0.5, 0.5, 0.5], [10, 10, 5], 1)
+    found = row("fast", "base", {"math": {"base": base, "fast": fast}})
+    assert found["families"]["math"]["ratio"] == {"median": 4.0, "low": 3.0, "high": 4.0}
+    assert found["families"]["math"]["num_equal_to_baseline"] == 1
+
+
+def test_other_load_is_told_apart_from_our_own() -> None:
+    with other_load() as load:
+        sum(range(3_000_000))
+    assert "warning" in load_line({"cores": 0.5})
+    assert "warning" not in load_line({"cores": 0.01})
+    assert "not known" in load_line({})
+    assert load.get("cores", 0) >= 0
+
+
+def test_ours_keeps_to_the_trained_range(trained) -> None:
+    configs = ours(loaded(trained), 5)
+    assert {config.block_size for name, config in configs.items() if name != "ntp"} == {2, 4, 8}
+    assert all(isinstance(config, DecodeConfig) for config in configs.values())

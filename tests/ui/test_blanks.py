@@ -1,0 +1,90 @@
+"""Templates with blanks: what they pin, across blocks, and what is refused in a sentence."""
+
+import json
+
+import pytest
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoder import generate
+from sbd_core.errors import ArgumentError
+from tests.ui.doubles import ANSWER, END, story_model
+from ui.blanks import pins_of
+from ui.session import Form, Session
+
+CONFIG = DecodeConfig(max_new_tokens=64, block_size=4)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return story_model()
+
+
+def pins(model, template: object, config: DecodeConfig = CONFIG) -> dict[int, str]:
+    return {
+        offset: model.texts[token] for offset, token in pins_of(model, template, config).items()
+    }
+
+
+def test_what_is_not_blank_is_pinned_and_the_end_after_it(model):
+    assert pins(model, "21___.") == {0: "2", 1: "1", 3: ".", 4: "<eos>"}
+    assert pins(model, "___2.___(2)1") == {2: ".", 5: "1", 6: "<eos>"}
+    assert pins(model, "_____") == {1: "<eos>"}
+
+
+def test_an_empty_template_pins_nothing(model):
+    assert pins(model, "") == pins(model, " \n") == {}
+
+
+def test_a_token_that_the_tokenizer_puts_first_is_no_part_of_the_answer(model):
+    def encode(prompt: str, is_raw: bool) -> tuple[int, ...]:
+        return (1, *type(model).encode(model, prompt, is_raw))
+
+    beginning = story_model()
+    beginning.encode = encode  # type: ignore[method-assign]
+    assert pins(beginning, "1___.") == {0: "1", 2: ".", 3: "<eos>"}
+
+
+def test_the_decode_fills_only_the_blanks_across_blocks(model):
+    template = "1.___(3)2222____.___6.1"
+    given = pins_of(model, template, CONFIG)
+    trace = generate(model, "p", DecodeConfig(max_new_tokens=64, block_size=4, pinned=given))
+    assert trace.num_tokens == max(given) + 1 > 4 * CONFIG.block_size
+    assert {offset: trace.token_ids[offset] for offset in given} == given
+    revealed = {reveal.position for event in trace.events for reveal in event.reveals}
+    assert revealed == set(range(trace.num_tokens)) - set(given)
+    assert trace.token_ids[-1] == END
+
+
+BAD = {
+    "no blank": ("The answer.", "template: must hold a blank, ___"),
+    "an empty blank": ("a___0", "template: must have blanks of 1 to 2,000 tokens; got '___0'"),
+    "a huge blank": ("___" + "9" * 1900, "template: must have blanks of 1 to 2,000 tokens"),
+    "longer than the answer": ("___64", "template: must be at most 64 tokens with its end"),
+    "too many characters": ("_" * 2001, "template: must be at most 2,000 characters"),
+    "not text": ([1], "template: must be text"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_template_is_refused_by_name_rule_and_value(model, name):
+    template, message = BAD[name]
+    with pytest.raises(ArgumentError) as caught:
+        pins_of(model, template, CONFIG)
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value)) < 300
+
+
+def test_blanks_need_set_block_decoding(model):
+    (news,) = Session(model).decode(Form("p", strategy="verify", template="___"))
+    assert news.is_error
+    assert news.message.startswith("Answer with blanks needs the strategy Set Block Decoding")
+
+
+def test_the_form_with_a_template_decodes_beside_next_token_prediction(model):
+    news = list(Session(model).decode(Form("p", template="1___.")))
+    rows = [json.loads(row) for update in news for row in update.wire.split("\n") if row]
+    assert [offset for offset, _ in rows[0]["pinned"]] == [0, 2, 3]
+    ends = {row["lane"]: row["text"] for row in rows if row["type"] == "end"}
+    assert ends["sbd"].startswith("1")
+    assert ends["sbd"].endswith(".")
+    assert ends["ntp"] == ANSWER
