@@ -138,8 +138,8 @@ def disagreement(trace: Trace) -> float:
 
 
 def missing_part(run: Decoded) -> float:
-    """How much shorter the answer is than next-token prediction's, if it ended by itself."""
-    if run.main.finish != "end_of_sequence":
+    """How much shorter the answer is than next-token prediction's, if both ended by themselves."""
+    if any(trace.finish != "end_of_sequence" for trace in run.traces.values()):
         return 0.0
     return 1 - run.main.num_tokens / run.traces["ntp"].num_tokens
 

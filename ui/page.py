@@ -26,6 +26,13 @@ PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
 MAX_QUEUED = 32
 MAX_AT_ONCE = 16
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+# preprocess=False: a raw post gets our message for a bad value, as the form does.
+RUN: dict[str, Any] = {
+    "trigger_mode": "once",
+    "concurrency_limit": MAX_AT_ONCE,
+    "preprocess": False,
+    **HIDDEN,
+}
 
 
 def build(model: SetBlockModel) -> gr.Blocks:
@@ -106,23 +113,12 @@ def _wire(
     def stopped() -> tuple[Any, ...]:
         return ("stop", Speaker().say("Stopped."), *_buttons(False))
 
-    # preprocess=False: a raw post gets our message for a bad value, as the form does.
-    options: dict[str, Any] = {
-        "trigger_mode": "once",
-        "concurrency_limit": MAX_AT_ONCE,
-        "preprocess": False,
-        **HIDDEN,
-    }
+    linked = linked_decode(session, shown, list(fields))
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
-        gr.on(triggers, decode, [visit, *fields.values()], outputs, **options),
-        show.redo(redo, visit, outputs, **options),
-        page.load(
-            linked_decode(session, shown, list(fields)),
-            visit,
-            [*outputs, *fields.values()],
-            **options,
-        ),
+        gr.on(triggers, decode, [visit, *fields.values()], outputs, **RUN),
+        show.redo(redo, visit, outputs, **RUN),
+        page.load(linked, visit, [*outputs, *fields.values()], **RUN),
     ]
     form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]

@@ -1,11 +1,14 @@
 """Taking a run home and bringing one: every file is saved by a click and opened again."""
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from sbd_core.config import LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, state, sync_api, traces
 from tests.ui.doubles import story_model
@@ -165,3 +168,36 @@ def test_the_export_command_says_what_is_wrong(tmp_path, capsys):
     file.write_text("{", encoding="utf-8")
     assert export_main([str(file), "--out", str(tmp_path / "run.html")]) == 2
     assert "trace: must be JSON" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_staircase_is_saved_at_double_size(open_page, replay_url, scheme):
+    page = open_page(replay_url, color_scheme=scheme)
+    open_sheet(page)
+    name, content = saved(page, "Save PNG")
+    assert name == "sbd-p.png"
+    picture = Image.open(io.BytesIO(content)).convert("RGB")
+    assert picture.size == (2560, 1120)
+    assert (sum(picture.getpixel((4, 4))) > 600) == (scheme == "light")
+    assert len(picture.getcolors(1_000_000)) > 100
+
+
+def test_sixty_passes_make_an_animation_of_at_most_3_mb(open_page, tmp_path):
+    model = story_model([f" word{i}" for i in range(90)])
+    main, ntp = traces(model, solver=LeftToRight(2), block_size=16)
+    few = replace(main, events=main.events[:60], finish="stopped")
+    path = tmp_path / "run.html"
+    path.write_text(trace_html(few, ntp), encoding="utf-8")
+    page = open_page(path.as_uri())
+    open_sheet(page)
+    _, content = saved(page, "Save GIF")
+    expect(page.get_by_role("progressbar")).to_be_hidden()
+    assert len(content) <= 3_000_000
+    animation = Image.open(io.BytesIO(content))
+    assert animation.size == (1280, 720)
+    assert animation.n_frames == few.num_forwards
+    seen = set()
+    for index in range(animation.n_frames):
+        animation.seek(index)
+        seen.add(hash(animation.convert("RGB").tobytes()))
+    assert len(seen) == animation.n_frames

@@ -1,0 +1,63 @@
+"""The gallery: every recorded run can be read, is whole, and opens by a click."""
+
+import json
+
+import pytest
+
+from sbd_core.errors import ArgumentError
+from tests.browser.conftest import has_begun, state, sync_api
+from ui import recorded
+from ui.gallery import FAILURES, RUNS_PER_FAMILY
+from ui.presets import families, label_of
+from ui.trace_files import read_trace
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+
+def test_the_gallery_holds_every_family_and_four_failures():
+    groups = [item.group for item in recorded.gallery()]
+    for family in families():
+        assert groups.count(label_of(family)) == RUNS_PER_FAMILY
+    assert groups.count(FAILURES) == 4
+
+
+def test_every_recorded_run_is_valid_and_described_by_one_sentence():
+    listed = {recorded.GALLERY_INDEX}
+    for item in recorded.gallery():
+        assert item.sentence.endswith(".")
+        assert "\n" not in item.sentence
+        traces = recorded.gallery_traces(item.name)
+        assert len({trace.prompt for trace in traces.values()}) == 1
+        for lane in item.lanes:
+            file = recorded.gallery_file(item.name, lane)
+            listed.add(file)
+            assert read_trace(file.read_text("utf-8")).config.strategy == lane
+    assert set(recorded.GALLERY.iterdir()) == listed
+
+
+def test_a_name_that_is_not_in_the_gallery_is_refused():
+    for name in ("../opening", "", None, ["x"]):
+        with pytest.raises(ArgumentError, match="must be one of the gallery"):
+            recorded.gallery_traces(name)
+
+
+def test_a_damaged_index_is_an_empty_gallery(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorded, "GALLERY_INDEX", tmp_path / "index.json")
+    for text in ("", "{", "[1]", json.dumps([{"name": "x"}])):
+        (tmp_path / "index.json").write_text(text)
+        recorded.gallery.cache_clear()
+        assert recorded.gallery() == ()
+    recorded.gallery.cache_clear()
+
+
+def test_a_card_opens_its_run_in_the_player(story):
+    item = recorded.gallery()[-1]
+    trace = recorded.gallery_traces(item.name)["sbd"]
+    story.get_by_role("button", name=item.sentence).click()
+    has_begun(story)
+    expect(story.locator(".sbd-prompt")).to_have_text(trace.prompt)
+    shown = state(story)
+    assert shown["main"]["steps"] == trace.num_forwards
+    assert shown["main"]["text"] == trace.text
+    assert shown["ntp"]["finish"] is not None
