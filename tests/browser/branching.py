@@ -15,7 +15,7 @@ from sbd_core.models.threads import choose_threads
 from tests.browser.conftest import CHROMIUM, FLAGS, decode, go_to
 from ui import page as page_module
 
-ROUNDS = 7
+ROUNDS = 5
 TARGET_MS = 400
 KEYS = {"pin": "p", "branch": "b"}
 

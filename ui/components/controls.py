@@ -79,7 +79,8 @@ def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
 def _template() -> gr.Textbox:
     return gr.Textbox(
         label="Answer with blanks",
-        info="optional; ___ is one token to fill in, ___3 three",
+        # No underscores here: Gradio reads this text as Markdown.
+        info="optional; three underscores are a token to fill in, a number after them is how many",
         placeholder="The answer is ___2.",
         lines=1,
         max_lines=5,
