@@ -146,13 +146,19 @@ def test_theme_parameter_makes_it_dark(open_page, story_url):
     assert max(int(value) for value in re.findall(r"\d+", colour)[:3]) < 60
 
 
+# What a post of the form holds, in order: the visitor's runs, then the fields of the form.
+POSTED = (
+    "visit", "prompt", "template", "strategy", "solver", "gamma", "tau", "factor", "k", "by",
+    "block_size", "max_new_tokens", "seed",
+)  # fmt: skip
 BAD_POSTS = {
-    "gamma below 0": ({3: -1}, "γ must be a finite number >= 0"),
-    "gamma is a list": ({3: [1]}, "γ must be a finite number >= 0"),
-    "block of 999": ({8: 999}, "Block size must be from 2 to 16"),
-    "unknown solver": ({2: "magic"}, "Solver must be one of"),
-    "1 MB prompt": ({0: "x" * 2**20}, "Prompt must be at most 2,000 characters"),
-    "nothing at all": (dict.fromkeys(range(10)), "Prompt must not be empty"),
+    "gamma below 0": ({"gamma": -1}, "γ must be a finite number >= 0"),
+    "gamma is a list": ({"gamma": [1]}, "γ must be a finite number >= 0"),
+    "block of 999": ({"block_size": 999}, "Block size must be from 2 to 16"),
+    "unknown solver": ({"solver": "magic"}, "Solver must be one of"),
+    "1 MB prompt": ({"prompt": "x" * 2**20}, "Prompt must be at most 2,000 characters"),
+    "a list as template": ({"template": ["___"]}, "Answer with blanks must be text"),
+    "nothing at all": (dict.fromkeys(POSTED[1:]), "Prompt must not be empty"),
 }
 
 
@@ -161,8 +167,8 @@ def test_raw_posts_with_bad_values_get_the_same_one_line_answer(story):
 
     def change(route):
         body = route.request.post_data_json
-        for index, value in changes.items():
-            body["data"][index] = value
+        for name, value in changes.items():
+            body["data"][POSTED.index(name)] = value
         route.continue_(post_data=json.dumps(body))
 
     story.route("**/queue/join*", change)
