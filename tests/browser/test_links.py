@@ -70,7 +70,7 @@ BAD_LINKS = {
     "solver=%3Cscript%3E": "Solver must be one of",
     "seed=-3": "Seed must be a whole number",
     "pins=1:2;3": "pins must be offsets and token ids like 3:17,5:99",
-    "pins=300:5": "pinned offset must be a whole number",
+    "pins=300:5": "A pin’s position must be a whole number",
     "pins=3:999999": "pinned[3] must hold token ids from 0 to",
 }
 

@@ -184,8 +184,9 @@ def test_the_staircase_is_saved_at_double_size(open_page, replay_url, scheme):
 
 def test_sixty_passes_make_an_animation_of_at_most_3_mb(open_page, tmp_path):
     model = story_model([f" word{i}" for i in range(90)])
-    main, ntp = traces(model, solver=LeftToRight(2), block_size=16)
+    main, ntp = traces(model, solver=LeftToRight(1))
     few = replace(main, events=main.events[:60], finish="stopped")
+    assert few.num_forwards == 60
     path = tmp_path / "run.html"
     path.write_text(trace_html(few, ntp), encoding="utf-8")
     page = open_page(path.as_uri())
