@@ -85,8 +85,8 @@ class SudokuView {
     if (isBroken) classes.push("is-broken");
     if (view.focus === cell && view.showsFocus) classes.push("is-focused");
     if (node.className !== classes.join(" ")) node.className = classes.join(" ");
-    if (state.token === undefined) setText(digit, given === "0" ? "" : given);
-    else showToken(digit, view.run.tokenText(state.token));
+    const unknown = given === "0" ? "\u200a" : given;
+    showToken(digit, state.token === undefined ? unknown : view.run.tokenText(state.token));
     setText(pass, state.item ? String(state.item.pass + 1) : "");
     setStyle(node, "--ink", state.entropy === null
       ? "transparent" : entropyColour(state.entropy, view.isDark));

@@ -36,6 +36,11 @@ def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
     show(replay, SOLUTION)
     expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
     expect(replay.locator(".sbd-sudoku-verdict")).to_have_text("Solved: no rule is broken.")
+    go_to(replay, 0)
+    givens = [digit.replace("0", "") for digit in PUZZLE]
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(givens)
+    replay.get_by_role("button", name="Last pass").click()
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
     is_given = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-given'))")
     assert is_given == [digit != "0" for digit in PUZZLE]
 
