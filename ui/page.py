@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.config import SOLVERS
+from sbd_core.errors import ArgumentError
 from sbd_core.models.base import SetBlockModel
 from ui import recorded
 from ui.components import controls
@@ -15,10 +16,12 @@ from ui.components.header import header
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox
 from ui.components.player import player
+from ui.components.puzzle import reply
 from ui.components.shelf import shelf
 from ui.endpoints import add_endpoints
 from ui.linking import linked_decode
-from ui.session import Form, Session
+from ui.puzzles import puzzle_prompt
+from ui.session import Form, Session, message_of
 from ui.sharing import wire_sharing
 from ui.visit import Visit
 
@@ -121,10 +124,19 @@ def _wire(
         page.load(linked, visit, [*outputs, *fields.values()], **RUN),
     ]
     form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
+    form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
     fields["solver"].change(  # type: ignore[attr-defined]
         _parameters_of, fields["solver"], parameters, queue=False, **HIDDEN
     )
+
+
+def _own_puzzle(event: gr.EventData) -> str:
+    cells = event._data.get("cells") if isinstance(event._data, dict) else None
+    try:
+        return reply(controls.PROMPT_ID, prompt=puzzle_prompt(cells))
+    except ArgumentError as error:
+        return reply(controls.PROMPT_ID, error=message_of(error))
 
 
 def _buttons(is_running: bool) -> tuple[Any, Any]:

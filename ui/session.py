@@ -33,6 +33,7 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 LABELS = {
     "prompt": "Prompt",
+    "puzzle": "The puzzle",
     "template": "Answer with blanks",
     "strategy": "Strategy",
     "solver": "Solver",

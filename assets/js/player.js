@@ -58,6 +58,7 @@ class Player {
     this.tree = new Tree(this.family, actions);
     this.main = new LaneView("Text decoded so far", actions);
     this.tiles = new Tiles(actions);
+    this.sudoku = new SudokuView(actions);
     this.budget = new Budget(actions);
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
@@ -70,7 +71,7 @@ class Player {
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.watch = make("div", "sbd-card sbd-watch", {}, this.numbers.root, this.prompt,
       this.tree.root, this.main.root, this.tiles.root,
-      make("p", "sbd-hint", {}, "Tap a tile to look inside it."), this.budget.root, this.ntp.root);
+      make("p", "sbd-hint", {}, "Tap a tile to look inside it."), this.sudoku.root, this.budget.root, this.ntp.root);
     this.root.classList.add("sbd-player");
     this.root.replaceChildren(
       make("div", "sbd-stage", {}, this.watch,
@@ -213,6 +214,7 @@ class Player {
     this.tree.update(view);
     this.main.update(view, run.main);
     this.tiles.update(view);
+    this.sudoku.update(view);
     this.budget.root.hidden = run.strategy !== "sbd";
     if (run.strategy === "sbd") this.budget.update(view);
     this.ntp.root.hidden = run.ntp === null;

@@ -8,11 +8,11 @@ PLAYER_SCRIPTS = (
     "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "text", "lane",
     "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
     "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "family",
-    "tree", "actions", "player",
+    "tree", "sudoku", "actions", "player",
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in ("player", "budget", "replay", "help", "share", "lecture", "tree", "page")
+    for name in ("player", "budget", "replay", "help", "share", "lecture", "tree", "sudoku", "page")
 )
 
 

@@ -10,6 +10,7 @@ from ui import recorded
 from ui.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.components.notice import notice
 from ui.components.presets import preset_bar, presets
+from ui.components.puzzle import puzzle
 from ui.session import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 
 SOLVERS = [
@@ -38,6 +39,7 @@ class Controls:
     decode: gr.Button
     stop: gr.Button
     news: gr.HTML
+    puzzle: gr.HTML
 
 
 def build(model: SetBlockModel) -> Controls:
@@ -51,6 +53,7 @@ def build(model: SetBlockModel) -> Controls:
         max_length=MAX_PROMPT_CHARACTERS,
         elem_id=PROMPT_ID,
     )
+    own_puzzle = puzzle(PROMPT_ID)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     if model.mask_token_id is not None:
         fields["template"] = _template()
@@ -59,7 +62,7 @@ def build(model: SetBlockModel) -> Controls:
     with gr.Row(elem_id="sbd-go"):
         decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
         stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)
-    return Controls(fields, decode, stop, notice())
+    return Controls(fields, decode, stop, notice(), own_puzzle)
 
 
 def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:

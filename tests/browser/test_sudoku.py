@@ -1,0 +1,95 @@
+"""A sudoku as a grid: what it marks, how it fills in, and what it calls solved."""
+
+import pytest
+
+from sbd_core.config import EntropyBound
+from tests.browser.conftest import begin, go_to, push, recorded, state, sync_api
+from tests.ui.doubles import story_model
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+SOLUTION = "1234341221434321"
+PUZZLE = "1000041020400021"
+PROMPT = f"Solve this 4x4 sudoku: {PUZZLE}\n"  # the scripted model answers after its last sign
+
+
+def cells(page):
+    return page.locator(".sbd-sudoku-cell")
+
+
+def show(page, answer: str, prompt: str = PROMPT):
+    """Push a finished run and stand at its last pass."""
+    push(page, recorded(story_model(answer), f"run {answer}", prompt))
+    page.get_by_role("button", name="Last pass").click()
+
+
+def test_a_grid_stands_there_for_a_puzzle_only(replay):
+    expect(replay.locator(".sbd-sudoku")).to_be_hidden()
+    show(replay, SOLUTION)
+    expect(replay.locator(".sbd-sudoku")).to_be_visible()
+    show(replay, SOLUTION + "1", "Add these: 12345678901234567")
+    expect(replay.locator(".sbd-sudoku")).to_be_hidden()
+
+
+def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
+    show(replay, SOLUTION)
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
+    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text("Solved: no rule is broken.")
+    go_to(replay, 0)
+    givens = [digit.replace("0", "") for digit in PUZZLE]
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(givens)
+    replay.get_by_role("button", name="Last pass").click()
+    expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
+    is_given = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-given'))")
+    assert is_given == [digit != "0" for digit in PUZZLE]
+
+
+def test_cells_fill_in_the_order_of_the_passes(replay):
+    push(replay, recorded(story_model(SOLUTION), "one by one", PROMPT, solver=EntropyBound(0.0)))
+    fixed = dict(state(replay)["main"]["fixed"])
+    go_to(replay, 5)
+    shown = cells(replay).evaluate_all("all => all.map(n => /is-(new|fixed)/.test(n.className))")
+    assert shown == [fixed[cell] <= 5 for cell in range(16)]
+    assert 0 < sum(shown) < 16
+    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{sum(shown)} of 16 cells filled.")
+
+
+def test_a_wrong_digit_and_its_rivals_are_marked(replay):
+    show(replay, "1234341221434322")
+    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text("Not solved: 3 cells break a rule.")
+    broken = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-broken'))")
+    assert [cell for cell, is_broken in enumerate(broken) if is_broken] == [7, 14, 15]
+
+
+def test_a_click_on_a_cell_holds_its_position(replay):
+    show(replay, SOLUTION)
+    cells(replay).nth(5).click()
+    expect(replay.locator(".sbd-inspector-kicker")).to_have_text("Position 5 · held")
+
+
+def type_puzzle(page, digits: str):
+    """Type a puzzle cell by cell and hand it in."""
+    summary = page.get_by_text("A sudoku of your own")
+    if not page.get_by_role("button", name="Use it").is_visible():
+        summary.click()
+    for cell, digit in enumerate(digits):
+        page.locator(".sbd-puzzle-grid input").nth(cell).fill("" if digit == "0" else digit)
+    page.get_by_role("button", name="Use it").click()
+
+
+def test_a_puzzle_of_ones_own_is_checked_and_becomes_the_prompt(story):
+    prompt, news = story.get_by_label("Prompt"), story.locator(".sbd-puzzle-news")
+    before = prompt.input_value()
+    type_puzzle(story, "1100000000000000")
+    expect(news).to_contain_text("The puzzle is impossible")
+    type_puzzle(story, "1234000000000000")
+    expect(news).to_contain_text("The puzzle has more than one solution")
+    type_puzzle(story, "a234000000000000")
+    expect(news).to_contain_text("cells must be 1 to 4")
+    expect(prompt).to_have_value(before)
+    type_puzzle(story, PUZZLE)
+    expect(prompt).to_have_value(PROMPT.strip())
+    begin(story)
+    expect(story.locator(".sbd-prompt")).to_have_text(PROMPT.strip())
+    expect(story.locator(".sbd-sudoku")).to_be_visible()
