@@ -173,6 +173,16 @@ def profile() -> str:
     return table(["ms a pass", *head], rows) + f"\n{load_of(data)} {where(data)}"
 
 
+def page() -> str:
+    """What the browser measured of the page."""
+    data = results("page")
+    rows = [
+        [row["what"], str(row["value"]), row["wanted"], "" if row["is_met"] else "missed"]
+        for row in data["rows"].values()
+    ]
+    return table(["figure", "measured", "wanted", ""], rows) + f"\n{where(data)}"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
     "perplexity": perplexity,
@@ -181,6 +191,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "forwards": forwards,
     "costs": costs,
     "profile": profile,
+    "page": page,
 }
 
 

@@ -18,7 +18,7 @@ import sbd_core
 from sbd_core.evaluation.report import circumstances
 from sbd_core.models.base import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from tests.browser import measures
+from tests.browser import measures, play_measures
 from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
@@ -37,6 +37,11 @@ TARGETS: dict[str, tuple[str, float, bool]] = {
     "cold_start": ("python app.py to a page that animates, s", 8, False),
     "access": ("serious or critical axe-core findings and controls Tab misses", 0, False),
     "freed": ("stop, reload or close to the model at work for the next visitor, s", 1, False),
+    "pin": ("key of a pin to the first new tile, warm, ms", 400, False),
+    "branch": ("key of a branch to the first new tile, warm, ms", 400, False),
+    "page_size": ("self-contained page of a run of 128 tokens, kB", 400, False),
+    "animation_seconds": ("animation of 60 passes at 1280 px, s", 5, False),
+    "animation_size": ("the same animation, MB", 3, False),
 }
 
 
@@ -85,6 +90,15 @@ class Stage:
             "cold_start": lambda: measures.cold_start(self.browser),
             "access": lambda: measures.access(self.tab(self.served(story_model()))),
             "freed": lambda: self.freed(),
+            "pin": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "p"),
+            "branch": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "b"),
+            "page_size": lambda: play_measures.page_size(self.model),
+            "animation_seconds": lambda: play_measures.animation_seconds(
+                self.browser, self.model, folder
+            ),
+            "animation_size": lambda: play_measures.animation_size(
+                self.browser, self.model, folder
+            ),
         }
         row = rows[name]()
         for context in self.browser.contexts:  # an open tab would disturb the next figure
