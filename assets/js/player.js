@@ -208,6 +208,7 @@ class Player {
     this.hasMoved = false;
     const { run } = view;
     this.root.classList.toggle("is-holding", view.held !== null);
+    this.root.classList.toggle("is-quick", this.reveals.isQuick);
     setText(this.prompt, run.prompt);
     setAttribute(this.prompt, "title", run.prompt);
     this.numbers.update(view);

@@ -1,6 +1,8 @@
 // The moment of a reveal: a mask settles into its token, the surest of the pass first. As quick as
-// the passes come; skipped when stepping back, when jumping, and when motion is not wanted.
+// the passes come; skipped when stepping back, when jumping, when motion is not wanted, and when
+// the passes are over before an eye could follow.
 
+const SHORTEST_MS = 60;
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** The pace of reveals [ms] in a pass that lasts `interval` ms: one reveal, and first to last. */
@@ -27,6 +29,7 @@ class Reveals {
   constructor() {
     this.running = [];
     this.pace = null;
+    this.interval = null;
     this.began = 0;
   }
 
@@ -34,8 +37,14 @@ class Reveals {
   begin(interval) {
     this.running.forEach((animation) => animation.cancel());
     this.running = [];
-    this.pace = interval === null || STILL.matches ? null : revealPace(interval);
+    this.interval = interval;
+    this.pace = interval === null || this.isQuick || STILL.matches ? null : revealPace(interval);
     this.began = performance.now();
+  }
+
+  /** Passes come too quickly for motion. */
+  get isQuick() {
+    return this.interval !== null && this.interval < SHORTEST_MS;
   }
 
   /** How long after the start of the pass the reveal of this rank begins [ms]. */

@@ -1,7 +1,7 @@
 // First, back, play, forward, last, the scrubber with a tick at each block, and the speed.
 // Also the clock that moves the playhead through the passes known so far.
 
-const PASSES_PER_SECOND = 4;
+const PASSES_PER_SECOND = 3;
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 // While a run is still coming in, fall no further behind it than this.
 const MAX_LAG_SECONDS = 0.75;
@@ -19,11 +19,11 @@ function makeClock(isPlaying, rate, advance) {
   function tick(now) {
     frame = 0;
     if (!isPlaying()) return;
-    if (now >= due) {
-      advance();
-      due = Math.max(due + 1000 / rate(), now);
-    }
+    // Before advance(), which calls start(): one tick at a time.
     frame = requestAnimationFrame(tick);
+    if (now < due) return;
+    advance();
+    due = Math.max(due + 1000 / rate(), now);
   }
   function start() {
     if (frame || !isPlaying()) return;

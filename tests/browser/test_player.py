@@ -76,6 +76,25 @@ def walk(page, key, script):
     return page.evaluate(WALK, [key, script])
 
 
+CALLS_BETWEEN_FRAMES = """() => new Promise((done) => {
+  const ask = window.requestAnimationFrame.bind(window);
+  ask(() => {
+    let asked = 0;
+    window.requestAnimationFrame = (callback) => { asked += 1; return ask(callback); };
+    ask(() => ask(() => { window.requestAnimationFrame = ask; done(asked); }));
+  });
+})"""
+
+
+def test_playing_on_keeps_one_clock(replay):
+    for _ in range(3):
+        replay.get_by_role("button", name="First pass").click()
+        replay.keyboard.press(" ")
+        expect(replay.locator(".sbd-place")).to_have_text(re.compile("^pass [7-9] "))
+    # In two frames: the clock, the painting and the landing dots ask once each.
+    assert replay.evaluate(CALLS_BETWEEN_FRAMES) <= 6
+
+
 def test_every_tile_state_can_be_replayed_backwards(replay):
     texts = "[...document.querySelectorAll('.sbd-tile')].map((n) => n.className + n.innerText)"
     go_to(replay, 0)

@@ -87,8 +87,11 @@ def test_hostile_text_from_everywhere_is_shown_as_text_and_nothing_runs(open_pag
     """The prompt, a preset, the address bar, the model's name and what it answers."""
     page = open_page(f"{hostile_url}?prompt={HOSTILE_PROMPT}&__proto__=x#{HOSTILE[1]}")
     expect(page.locator(".sbd-model")).to_contain_text(HOSTILE[1])
-    page.get_by_role("button", name=HOSTILE[1]).click()
-    expect(page.get_by_label("Prompt")).to_have_value(HOSTILE_PROMPT)
+    box = page.get_by_label("Prompt")
+    expect(box).to_have_value(HOSTILE_PROMPT)
+    for text in (HOSTILE[0], HOSTILE_PROMPT):
+        page.get_by_role("button", name=HOSTILE[1]).click()
+        expect(box).to_have_value(text)
     decode(page)
     go_to(page, 0)
     for _ in range(state(page)["main"]["steps"]):
