@@ -7,7 +7,10 @@ const player = SbdPlayer.mount(host, {
   host: {
     ask: (wish) => trigger("ask", wish),
     give: (file) => trigger("give", file),
-    began: (run) => keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings())),
+    began: (run) => {
+      document.dispatchEvent(new CustomEvent("sbd-view", { detail: "watch" }));
+      keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));
+    },
   },
 });
 host.sbdPlayer = player;

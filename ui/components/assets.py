@@ -11,7 +11,7 @@ PLAYER_SCRIPTS = (
     "tree", "sudoku", "actions", "player",
 )  # fmt: skip
 RACE_SCRIPTS = (
-    "bytes", "letters", "dom", "lecture", "keys", "transport", "race-lane", "race-table",
+    "bytes", "letters", "dom", "reveal", "lecture", "keys", "transport", "race-lane", "race-table",
     "race-form", "race-player", "race",
 )  # fmt: skip
 STYLES = tuple(

@@ -8,13 +8,13 @@ import gradio as gr
 from sbd_core.errors import ArgumentError
 from ui import recorded
 from ui.components.assets import RACE_SCRIPTS, markup, scripts
+from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.notice import Speaker
 from ui.race import HIGH_GAMMA, LANES, LOW_GAMMA, Entry, News, board, race
 from ui.session import Session, message_of
 from ui.view_model import wire_json
 
 Fields = dict[str, gr.components.Component]
-SIZES = ("prompt", "block_size", "max_new_tokens")
 
 
 def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
@@ -56,7 +56,7 @@ def wire_race(session: Session, view: gr.HTML, fields: Fields, run: dict[str, An
     def halted() -> str:
         return told(Speaker(), News("Stopped.", is_running=False))
 
-    running = view.start(started, [fields[name] for name in SIZES], view, **run)
+    running = view.start(started, [fields[name] for name in SHARED_BY_VIEWS], view, **run)
     hidden: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
     view.halt(halted, None, view, cancels=[running], queue=False, **hidden)
 
@@ -66,7 +66,7 @@ def entry_of(data: Any, sizes: Sequence[Any]) -> Entry:
     if not isinstance(data, dict):
         raise ArgumentError("lanes", "must be chosen", data)
     known = {name: data[name] for name in ("low", "high") if name in data}
-    return Entry(lanes=data.get("lanes"), **known, **dict(zip(SIZES, sizes, strict=True)))
+    return Entry(lanes=data.get("lanes"), **known, **dict(zip(SHARED_BY_VIEWS, sizes, strict=True)))
 
 
 def told(speaker: Speaker, news: News) -> str:
