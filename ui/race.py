@@ -139,7 +139,7 @@ def _row(name: str, trace: Trace, plain: Trace | None) -> dict[str, Any]:
     only_here: set[int] = set()
     missing: dict[int, int] = {}
     if plain is not None:
-        only_here, missing = differences(plain, trace)
+        only_here, missing = differences(plain.token_ids, trace.token_ids)
     passes = fixed_passes(trace)
     return {
         "label": label_of(name, trace),
@@ -162,7 +162,7 @@ def _row(name: str, trace: Trace, plain: Trace | None) -> dict[str, Any]:
 def label_of(name: str, trace: Trace) -> str:
     """The lane's title, with its gamma where it has one."""
     if trace.config.strategy == "sbd" and isinstance(trace.config.solver, EntropyBound):
-        title = "Set Block Decoding" if name not in LANES else LANES[name]
+        title = LANES.get(name, "SBD, γ")
         return f"{title} {trace.config.solver.gamma:g}"
     return LANES[trace.config.strategy]
 
@@ -180,38 +180,40 @@ def fixed_passes(trace: Trace) -> list[int]:
     return [passes[position] for position in range(num_committed)]
 
 
-def differences(plain: Trace, trace: Trace) -> tuple[set[int], dict[int, int]]:
-    """Positions whose tokens `plain` lacks, and {position: tokens of `plain` missing before it}.
+def differences(left: Sequence[int], right: Sequence[int]) -> tuple[set[int], dict[int, int]]:
+    """Indexes of `right` whose tokens `left` lacks, and {index: tokens of `left` missing before it}.
 
-    By a longest common subsequence. A token in another's place is no missing one.
+    By the fewest edits; a token in another's place differs, and none is missing there.
     """
-    only_here: set[int] = set()
+    costs = edit_costs(left, right)
+    only_right: set[int] = set()
     missing: dict[int, int] = {}
-    after = (-1, -1)
-    for pair in [*common(plain.token_ids, trace.token_ids), (plain.num_tokens, trace.num_tokens)]:
-        skipped, added = pair[0] - after[0] - 1, pair[1] - after[1] - 1
-        only_here.update(range(after[1] + 1, pair[1]))
-        if skipped > added:
-            missing[pair[1]] = skipped - added
-        after = pair
-    return only_here, missing
-
-
-def common(left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
-    """Index pairs of a longest common subsequence, in order."""
-    lengths = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i in reversed(range(len(left))):
-        for j in reversed(range(len(right))):
-            is_same = left[i] == right[j]
-            longest = max(lengths[i + 1][j], lengths[i][j + 1])
-            lengths[i][j] = lengths[i + 1][j + 1] + 1 if is_same else longest
-    pairs, i, j = [], 0, 0
-    while i < len(left) and j < len(right):
-        if left[i] == right[j]:
-            pairs.append((i, j))
+    i = j = 0
+    while i < len(left) or j < len(right):
+        has_both = i < len(left) and j < len(right)
+        if has_both and left[i] == right[j]:
             i, j = i + 1, j + 1
-        elif lengths[i + 1][j] >= lengths[i][j + 1]:
+        elif has_both and costs[i][j] == costs[i + 1][j + 1] + 1:
+            only_right.add(j)
+            i, j = i + 1, j + 1
+        elif i < len(left) and costs[i][j] == costs[i + 1][j] + 1:
+            missing[j] = missing.get(j, 0) + 1
             i += 1
         else:
+            only_right.add(j)
             j += 1
-    return pairs
+    return only_right, missing
+
+
+def edit_costs(left: Sequence[int], right: Sequence[int]) -> list[list[int]]:
+    """[i][j]: the fewest insertions, deletions and swaps that make left[i:] into right[j:]."""
+    costs = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left) + 1)):
+        for j in reversed(range(len(right) + 1)):
+            if i == len(left) or j == len(right):
+                costs[i][j] = len(left) - i + len(right) - j
+            elif left[i] == right[j]:
+                costs[i][j] = costs[i + 1][j + 1]
+            else:
+                costs[i][j] = 1 + min(costs[i + 1][j], costs[i][j + 1], costs[i + 1][j + 1])
+    return costs

@@ -28,5 +28,9 @@ document.addEventListener("input", (event) => {
   if (isPrompt && linked !== null && linked !== event.target.value) keepAddress(bareAddress());
 });
 
+// Nobody sees it behind another view, and drawing takes time from an engine on this machine.
+document.addEventListener("sbd-view", ({ detail }) =>
+  detail !== "watch" && player.set({ isPlaying: false }));
+
 take(props.value);
 watch("value", () => take(props.value));

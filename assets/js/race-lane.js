@@ -1,6 +1,7 @@
 // One lane of a race: its track with the finish line, and its text appearing where it will stand.
 // What is not decoded yet keeps its place, empty, so that nothing moves while the lanes run.
 
+const LINE_GAP = 8; // pixels of a line below its letters, with the edge of the text
 const DIFFERS_TITLE = "differs from next-token prediction";
 
 /** Seconds for a reader: 84 ms, 1.25 s. */
@@ -47,10 +48,11 @@ class RaceLane {
     this.text = make("div", "sbd-race-text",
       { role: "group", tabindex: "0", "aria-label": `Text of ${row.label}` }, ...this.makeTokens());
     this.root = make("section", `sbd-race-lane sbd-race-${row.name}`, {},
-      make("h3", "sbd-race-name", {}, row.label),
-      make("div", "sbd-race-track", { "aria-hidden": "true" }, this.fill,
-        make("span", "sbd-race-line")),
-      this.place, this.text);
+      make("div", "sbd-race-run", {}, make("h3", "sbd-race-name", {}, row.label),
+        make("div", "sbd-race-track", { "aria-hidden": "true" }, this.fill,
+          make("span", "sbd-race-line")), this.place),
+      make("div", "sbd-race-answer", {}, make("p", "sbd-race-tag", { "aria-hidden": "true" },
+        row.label), this.text));
   }
 
   makeTokens() {
@@ -119,7 +121,7 @@ class RaceLane {
     const { text } = this;
     if (text.scrollHeight <= text.clientHeight) return;
     const newest = this.spans.findLast((span) => !span.classList.contains("is-ahead"));
-    const bottom = newest ? newest.offsetTop + newest.offsetHeight - text.offsetTop : 0;
+    const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;
     text.scrollTop = Math.max(0, bottom - text.clientHeight);
   }
 }

@@ -5,6 +5,8 @@ const RACE_SECONDS = 8; // from start to the last finish, at speed 1
 const RACE_HEADINGS = { pass: "by pass", time: "by engine time" };
 const FAIR_WORDS = "The lanes ran one after another, after a short warm-up, with the same weights; " +
   "drawing is not in the times.";
+const KEY_OF_MARKS = "Underlined: a token that differs from next-token prediction’s. " +
+  "A number in a dashed box: so many of its tokens are missing there.";
 
 class RacePlayer {
   constructor(root) {
@@ -34,7 +36,9 @@ class RacePlayer {
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.card = make("div", "sbd-card sbd-race-card", { hidden: "" },
       make("div", "sbd-race-head", {}, this.title, this.measure), this.stage,
-      this.makeTransport());
+      this.key = make("p", "sbd-race-note", {}, KEY_OF_MARKS), this.makeTransport());
+    new ResizeObserver(() => this.lanes.forEach((lane) => lane.keepNewestInSight()))
+      .observe(this.stage);
     this.result = make("div", "sbd-card sbd-race-board", { hidden: "" }, this.table,
       make("p", "sbd-race-note", {}, FAIR_WORDS), this.origin = make("p", "sbd-race-note"));
   }
@@ -75,10 +79,16 @@ class RacePlayer {
     this.table.replaceChildren(this.results.root);
     setText(this.title, board.prompt);
     setAttribute(this.title, "title", board.prompt);
+    this.key.hidden = !board.lanes.some((row) => row.num_differing || row.num_missing);
     setText(this.origin, board.is_recorded
       ? "A recorded run; press Race to run your own prompt here." : "");
     this.card.hidden = this.result.hidden = false;
     this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
+  }
+
+  /** Stand still: drawing must not take time from an engine on the same machine. */
+  rest() {
+    if (this.state.isPlaying) this.set({ isPlaying: false });
   }
 
   /** Where the clock stands when the last lane has finished. */

@@ -12,7 +12,10 @@ function isRacing() {
 function build() {
   const player = new RacePlayer(host);
   form = makeRaceForm(setting, {
-    start: (choice) => trigger("start", choice),
+    start: (choice) => {
+      player.rest();
+      trigger("start", choice);
+    },
     halt: () => trigger("halt", {}),
   });
   host.replaceChildren(form.root, player.card, player.result, player.live);
@@ -34,7 +37,7 @@ function take(text) {
 // A view that is left stands still.
 document.addEventListener("sbd-view", ({ detail }) => {
   if (detail === "race" && !form) build();
-  if (detail === "watch") host.sbdRace?.set({ isPlaying: false });
+  if (detail === "watch") host.sbdRace?.rest();
 });
 
 // The prompt is Watch's too: the keys that send it decode there and race here.

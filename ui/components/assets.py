@@ -16,7 +16,18 @@ RACE_SCRIPTS = (
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in ("player", "budget", "replay", "help", "share", "lecture", "tree", "sudoku", "race", "page")
+    for name in (
+        "player",
+        "budget",
+        "replay",
+        "help",
+        "share",
+        "lecture",
+        "tree",
+        "sudoku",
+        "race",
+        "page",
+    )
 )
 
 
