@@ -181,7 +181,7 @@ def fixed_passes(trace: Trace) -> list[int]:
 
 
 def differences(left: Sequence[int], right: Sequence[int]) -> tuple[set[int], dict[int, int]]:
-    """Indexes of `right` whose tokens `left` lacks, and {index: tokens of `left` missing before it}.
+    """Indexes of `right` that differ, and {index: how many tokens of `left` are missing before it}.
 
     By the fewest edits; a token in another's place differs, and none is missing there.
     """

@@ -1,5 +1,7 @@
 // What to race: the lanes, the two gammas, Race and Stop, and one line of news.
 
+const IDLE_WORDS = "Same prompt, same weights: each lane is decoded to its end first, then they race.";
+
 function makeLaneChoice({ name, label }, gamma) {
   const box = make("input", "", { type: "checkbox" });
   box.checked = true;
@@ -16,7 +18,7 @@ function makeRaceForm({ choice, gammas }, actions) {
   const choices = choice.map((item) => makeLaneChoice(item, gammas[item.name]));
   const go = make("button", "sbd-race-go", { type: "button" }, "Race");
   const stop = make("button", "sbd-race-stop", { type: "button", disabled: "" }, "Stop");
-  const news = make("p", "sbd-race-news", { role: "status" });
+  const news = make("p", "sbd-race-news", { role: "status" }, IDLE_WORDS);
   const root = make("div", "sbd-card sbd-race-form", {},
     make("fieldset", "sbd-race-choices", {}, make("legend", "", {}, "Lanes"),
       ...choices.map((each) => each.root)),
@@ -43,7 +45,7 @@ function makeRaceForm({ choice, gammas }, actions) {
   function say(text, isError) {
     setAttribute(news, "role", isError ? "alert" : "status");
     news.classList.toggle("is-error", isError);
-    setText(news, text);
+    setText(news, text || IDLE_WORDS);
   }
 
   go.addEventListener("click", start);
