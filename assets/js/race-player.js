@@ -5,6 +5,8 @@ const RACE_SECONDS = 8; // from start to the last finish, at speed 1
 const RACE_HEADINGS = { pass: "by pass", time: "by engine time" };
 const FAIR_WORDS = "The lanes ran one after another, after a short warm-up, with the same weights; " +
   "drawing is not in the times.";
+const RECORDED_WORDS = "A recorded run: its lanes ran one after another, with the same weights; " +
+  "drawing is not in the times. Press Race to run your own prompt here.";
 const KEY_OF_MARKS = "Underlined: a token that differs from next-token prediction’s. " +
   "A number in a dashed box: so many of its tokens are missing there.";
 
@@ -40,7 +42,7 @@ class RacePlayer {
     new ResizeObserver(() => this.lanes.forEach((lane) => lane.keepNewestInSight()))
       .observe(this.stage);
     this.result = make("div", "sbd-card sbd-race-board", { hidden: "" }, this.table,
-      make("p", "sbd-race-note", {}, FAIR_WORDS), this.origin = make("p", "sbd-race-note"));
+      this.note = make("p", "sbd-race-note"));
   }
 
   makeMeasure() {
@@ -80,8 +82,7 @@ class RacePlayer {
     setText(this.title, board.prompt);
     setAttribute(this.title, "title", board.prompt);
     this.key.hidden = !board.lanes.some((row) => row.num_differing || row.num_missing);
-    setText(this.origin, board.is_recorded
-      ? "A recorded run; press Race to run your own prompt here." : "");
+    setText(this.note, board.is_recorded ? RECORDED_WORDS : FAIR_WORDS);
     this.card.hidden = this.result.hidden = false;
     this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
   }

@@ -70,9 +70,10 @@ def in_race(page: Any) -> None:
     page.get_by_role("button", name="Word problem").click()
     page.locator(".sbd-view", has_text="Race").click()
     page.locator(".sbd-race-go").click()
-    page.wait_for_selector(".sbd-race-verify")
+    page.wait_for_selector("section.sbd-race-verify")
     page.evaluate(f"{RACE}.seek(Math.round({RACE}.finish * 0.22), true)")
     page.evaluate("document.activeElement?.blur()")
+    page.locator(".sbd-race-card").evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
 
 
 def mid_run(page: Any) -> None:

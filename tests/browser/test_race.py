@@ -75,7 +75,7 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     story.get_by_label("Prompt").fill("mine")
     enter(story)
     expect(story.locator(".sbd-race-lane")).to_have_count(2)
-    expect(story.get_by_text("A recorded run;")).to_be_visible()
+    expect(story.get_by_text("A recorded run:")).to_be_visible()
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(story.get_by_label("Strategy")).to_be_hidden()
     expect(story.get_by_label("Prompt")).to_have_value("mine")
