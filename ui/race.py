@@ -54,7 +54,7 @@ class News:
 def forms_of(entry: Entry) -> dict[str, Form]:
     """The form of each lane, next-token prediction first. Raises ArgumentError."""
     if not isinstance(entry.lanes, list) or not entry.lanes:
-        raise ArgumentError("lanes", f"must be one or more of {', '.join(LANES)}", entry.lanes)
+        raise ArgumentError("The race", "must have one lane or more; check its box", None)
     for lane in entry.lanes:
         if not isinstance(lane, str) or lane not in LANES:
             raise ArgumentError("lanes", f"must each be one of {', '.join(LANES)}", lane)

@@ -169,7 +169,7 @@ def test_errors_are_said_and_lose_nothing(raced):
     for box in raced.locator(".sbd-race-choice input[type=checkbox]").all():
         box.uncheck()
     go(raced).click()
-    expect(raced.get_by_role("alert")).to_contain_text("lanes must be one or more of")
+    expect(raced.get_by_role("alert")).to_contain_text("The race must have one lane or more")
     expect(go(raced)).to_be_enabled()
 
 

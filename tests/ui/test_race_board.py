@@ -98,8 +98,8 @@ def test_a_recorded_board_says_so_and_names_its_gamma():
 
 
 BAD = {
-    "no lanes": (Entry("p", []), "lanes must be one or more of ntp, sbd-low"),
-    "lanes no list": (Entry("p", "ntp"), "lanes must be one or more of"),
+    "no lanes": (Entry("p", []), "The race must have one lane or more; check its box."),
+    "lanes no list": (Entry("p", "ntp"), "The race must have one lane"),
     "unknown lane": (Entry("p", ["ntp", "fast"]), "lanes must each be one of"),
     "lane is a list": (Entry("p", [["ntp"]]), "lanes must each be one of"),
     "gamma": (Entry("p", ["sbd-low"], low=-1), "γ must be a finite number >= 0; got -1."),
