@@ -33,10 +33,8 @@ def test_lanes_run_in_their_order_whatever_was_asked_and_only_the_last_news_has_
     assert [each.board is None for each in news] == [True] * (len(news) - 1) + [False]
     assert [each.is_running for each in news] == [True] * (len(news) - 1) + [False]
     assert [row["name"] for row in news[-1].board["lanes"]] == ALL
-    told = [each.message for each in news[1:-1]]
-    assert [text.split(":")[0] for text in told] == [
-        f"Running lane {number} of 4" for number in (1, 2, 3, 4)
-    ]
+    told = [each.message.split(":")[0] for each in news[1:-1]]
+    assert list(dict.fromkeys(told)) == [f"Running lane {number} of 4" for number in (1, 2, 3, 4)]
 
 
 def test_the_board_counts_what_the_traces_count():
