@@ -17,6 +17,7 @@ from ui.components.notice import Speaker
 from ui.components.outbox import outbox
 from ui.components.player import player
 from ui.components.puzzle import reply
+from ui.components.race import race_view, wire_race
 from ui.components.shelf import shelf
 from ui.endpoints import add_endpoints
 from ui.linking import linked_decode
@@ -47,10 +48,14 @@ def build(model: SetBlockModel) -> gr.Blocks:
                 form = controls.build(model)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
+                lanes = race_view(
+                    can_draft=model.mask_token_id is not None, prompt_id=controls.PROMPT_ID
+                )
         visit = gr.State(first_visit())
         session = Session(model)
         add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
         _wire(page, session, form, show, visit)
+        wire_race(session, lanes, form.fields, RUN)
         wire_sharing(show, shelf(), outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
     return page

@@ -150,7 +150,7 @@ class Session:
 
     def check(self, form: Form) -> None:
         """Raise the error that a decode of the form would be refused with."""
-        self._open(form)
+        self.open(form)
 
     def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.
@@ -159,9 +159,9 @@ class Session:
         """
         ticket = self.turns.join()
         try:
-            lanes = self._open(form)
+            lanes = self.open(form)
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
-            yield from self._wait(ticket)
+            yield from self.wait(ticket)
             yield from self._run(lanes, visit or Visit(), ask)
         except SetBlockDecodingError as error:
             yield Update(message=message_of(error), is_error=True, is_running=False)
@@ -176,8 +176,8 @@ class Session:
         """Decode each form alone, one after the other. Raises the error of the first bad one."""
         ticket = self.turns.join()
         try:
-            lanes = [self._open(form)[0] for form in forms]
-            for _ in self._wait(ticket):
+            lanes = [self.open(form)[0] for form in forms]
+            for _ in self.wait(ticket):
                 pass
             deadline = time.monotonic() + MAX_RUN_SECONDS
             for lane in lanes:
@@ -185,12 +185,12 @@ class Session:
                     lane.events.append(event)
                     if time.monotonic() > deadline:
                         break
-                yield self._trace(lane)
+                yield self.trace(lane)
         finally:
             self.turns.leave(ticket)
 
-    def _open(self, form: Form) -> list["Lane"]:
-        """The lanes, the main one first; checked and not started."""
+    def open(self, form: Form) -> list["Lane"]:
+        """The lanes of a form, the main one first; checked and not started."""
         prompt, config = checked(form)
         blanks = pins_of(self.model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
@@ -203,7 +203,8 @@ class Session:
             configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
         return [Lane(prompt, each, sbd_core.stream(self.model, prompt, each)) for each in configs]
 
-    def _wait(self, ticket: object) -> Iterator[Update]:
+    def wait(self, ticket: object) -> Iterator[Update]:
+        """News of the line until it is the ticket's turn. Raises if that takes too long."""
         deadline = time.monotonic() + MAX_WAIT_SECONDS
         while num_ahead := self.turns.num_ahead(ticket):
             if time.monotonic() > deadline:
@@ -247,14 +248,15 @@ class Session:
             yield self._end(wire, lane)
 
     def _end(self, wire: RunWire, lane: "Lane") -> str:
-        trace = self._trace(lane)
+        trace = self.trace(lane)
         return wire.end(lane.name, trace.finish, trace.text)
 
-    def _trace(self, lane: "Lane") -> Trace:
+    def trace(self, lane: "Lane") -> Trace:
+        """What the lane has decoded so far."""
         return make_trace(self.model, lane.prompt, lane.config, lane.events)
 
     def _traces(self, lanes: list["Lane"]) -> Traces:
-        return {lane.name: self._trace(lane) for lane in lanes}
+        return {lane.name: self.trace(lane) for lane in lanes}
 
 
 @dataclass(slots=True)

@@ -7,7 +7,10 @@ const player = SbdPlayer.mount(host, {
   host: {
     ask: (wish) => trigger("ask", wish),
     give: (file) => trigger("give", file),
-    began: (run) => keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings())),
+    began: (run) => {
+      document.dispatchEvent(new CustomEvent("sbd-view", { detail: "watch" }));
+      keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));
+    },
   },
 });
 host.sbdPlayer = player;
@@ -24,6 +27,10 @@ document.addEventListener("input", (event) => {
   const isPrompt = event.target.closest("#sbd-prompt-box");
   if (isPrompt && linked !== null && linked !== event.target.value) keepAddress(bareAddress());
 });
+
+// Nobody sees it behind another view, and drawing takes time from an engine on this machine.
+document.addEventListener("sbd-view", ({ detail }) =>
+  detail !== "watch" && player.set({ isPlaying: false }));
 
 take(props.value);
 watch("value", () => take(props.value));

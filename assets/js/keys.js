@@ -41,7 +41,7 @@ function listenToKeys(root, actions) {
   document.addEventListener("keydown", (event) => {
     const key = /^[A-Z]$/.test(event.key) ? event.key.toLowerCase() : event.key;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
-    if (!(key in KEYS) || !isPlain || root.offsetParent === null && !isLecturing(root)) return;
+    if (!(KEYS[key] in actions) || !isPlain || root.offsetParent === null && !isLecturing(root)) return;
     const target = event.target instanceof Element ? event.target : document.body;
     const sheet = target.closest("dialog[open]");
     if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key)) return;

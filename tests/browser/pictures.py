@@ -1,8 +1,8 @@
 """Photograph the page: python -m tests.browser.pictures [--only NAME ...]
 
 Writes assets/pictures/NAME.png. Uses the bundled checkpoint if it is there, else a scripted
-model; what is seen is the recorded opening run, so that only the picture of a run in progress
-changes by itself.
+model; what is seen is the recorded opening run, so that only the pictures of a run in progress
+and of a race change by themselves.
 """
 
 import argparse
@@ -24,6 +24,7 @@ SHOWN_PART = 0.35
 RUNNING_PASSES = 5
 SECONDS_A_PASS = 0.2  # while a run is photographed; else it is over too soon
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
+RACE = "document.querySelector('.sbd-race').sbdRace"
 SEEK = """(part) => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   player.seek(0, true);  // a jump stands still at once, a step lands
@@ -64,6 +65,17 @@ def with_help(page: Any) -> None:
     page.keyboard.press("?")
 
 
+def in_race(page: Any) -> None:
+    """All lanes of a race that was just run, some of them home."""
+    page.get_by_role("button", name="Word problem").click()
+    page.locator(".sbd-view", has_text="Race").click()
+    page.locator(".sbd-race-go").click()
+    page.wait_for_selector("section.sbd-race-verify")
+    page.evaluate(f"{RACE}.seek(Math.round({RACE}.finish * 0.22), true)")
+    page.evaluate("document.activeElement?.blur()")
+    page.locator(".sbd-race-card").evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
+
+
 def mid_run(page: Any) -> None:
     """A live decode with passes still to come."""
     begin(page)
@@ -93,6 +105,8 @@ SHOTS = {
     "inspector-390-light": Shot(width=390, height=844, act=with_inspector),
     "budget-1440-light": Shot(act=with_dragged_budget),
     "help-1440-light": Shot(act=with_help),
+    "race-1440-light": Shot(height=1080, act=in_race),
+    "race-390-dark": Shot(width=390, height=844, scheme="dark", act=in_race),
     "run-1440-light": Shot(act=mid_run, is_live=True),
 }
 

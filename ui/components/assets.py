@@ -10,9 +10,24 @@ PLAYER_SCRIPTS = (
     "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "family",
     "tree", "sudoku", "actions", "player",
 )  # fmt: skip
+RACE_SCRIPTS = (
+    "bytes", "letters", "dom", "reveal", "lecture", "keys", "transport", "race-lane", "race-table",
+    "race-form", "race-player", "race",
+)  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in ("player", "budget", "replay", "help", "share", "lecture", "tree", "sudoku", "page")
+    for name in (
+        "player",
+        "budget",
+        "replay",
+        "help",
+        "share",
+        "lecture",
+        "tree",
+        "sudoku",
+        "race",
+        "page",
+    )
 )
 
 

@@ -29,6 +29,7 @@ PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
+SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ def build(model: SetBlockModel) -> Controls:
         fields["template"] = _template()
     fields |= _solver_fields(model)
     fields |= _size_fields(model)
+    for name in fields.keys() - SHARED_BY_VIEWS:
+        fields[name].elem_classes = ["sbd-watch-only"]
     with gr.Row(elem_id="sbd-go"):
         decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
         stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)

@@ -34,7 +34,10 @@ class Speaker:
 
     def say(self, text: str, is_error: bool = False) -> str:
         """The value that shows `text`; errors interrupt a screen reader, other news waits."""
-        self._count += 1
-        order = [self._turn, self._count]
-        body = {"kind": "error" if is_error else "status", "text": text, "order": order}
+        body = {"kind": "error" if is_error else "status", "text": text, "order": self.order()}
         return json.dumps(body).replace("<", "\\u003c")
+
+    def order(self) -> list[int]:
+        """The place of the next thing said among all others, of every speaker."""
+        self._count += 1
+        return [self._turn, self._count]

@@ -1,0 +1,251 @@
+"""The race beside the Watch view: run by clicks and keys, shown by pass and by engine time."""
+
+import re
+from unittest import mock
+
+import pytest
+
+from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, sync_api
+from tests.browser.test_access import serious
+from tests.ui.doubles import ANSWER, MASK, story_model
+from ui import session as session_module
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+RACE = "document.querySelector('.sbd-race').sbdRace"
+STATE = f"() => ({{ ...{RACE}.state, finish: {RACE}.finish }})"
+TITLES = ["Next-token prediction", "SBD, low γ 0.1", "SBD, high γ 50", "Verify"]
+
+
+def button(page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def go(page):
+    return page.locator(".sbd-race-go")
+
+
+def enter(page):
+    """Turn to the race."""
+    page.locator(".sbd-view", has_text="Race").click()
+    expect(page.locator(".sbd-race-form")).to_be_visible()
+
+
+def run(page):
+    """Race all lanes, gammas 0.1 and 50, and wait for the board."""
+    page.get_by_label("γ of SBD, high γ").fill("50")
+    go(page).click()
+    expect(page.locator(".sbd-race-name")).to_have_text(TITLES)
+    expect(go(page)).to_be_enabled()
+
+
+def seek(page, clock: int):
+    page.evaluate(f"(clock) => {RACE}.seek(clock, true)", clock)
+    painted(page)
+
+
+def cells(page, lane: str):
+    return page.locator(f".sbd-race-table .sbd-race-{lane} td")
+
+
+def hasty_model():
+    """It is wrong about the end of a block of which it knows nothing yet."""
+    model = story_model()
+    block_logits = model.block_logits
+
+    def hasty_logits(tokens, block):
+        rows = block_logits(tokens, block)
+        if set(block) == {MASK}:
+            rows[-1][-1] = max(rows[-1]) + 1
+        return rows
+
+    model.block_logits = hasty_logits
+    return model
+
+
+@pytest.fixture
+def raced(story):
+    enter(story)
+    run(story)
+    return story
+
+
+def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
+    story.get_by_label("Prompt").fill("mine")
+    enter(story)
+    expect(story.locator(".sbd-race-lane")).to_have_count(2)
+    expect(story.get_by_text("A recorded run:")).to_be_visible()
+    expect(story.locator("#sbd-player")).to_be_hidden()
+    expect(story.get_by_label("Strategy")).to_be_hidden()
+    expect(story.get_by_label("Prompt")).to_have_value("mine")
+    button(story, "Watch").click()
+    expect(story.locator("#sbd-race")).to_be_hidden()
+    expect(story.locator(".sbd-tile").first).to_be_visible()
+    expect(story.get_by_label("Prompt")).to_have_value("mine")
+
+
+def test_lanes_advance_by_pass_all_at_the_same_one(raced):
+    expect(raced.locator(".sbd-race-prompt")).to_have_text(
+        raced.get_by_label("Prompt").input_value()
+    )
+    seek(raced, 3)
+    for place in raced.locator(".sbd-race-place").all():
+        expect(place).to_contain_text("pass 3")
+    texts = raced.locator(".sbd-race-text")
+    shown = [text.locator(".sbd-race-token:not(.is-ahead)").count() for text in texts.all()]
+    assert shown[0] == 3
+    assert shown[1] < shown[2]
+    expect(raced.locator(".sbd-race-clock")).to_have_text(re.compile(r"pass 3 of \d+"))
+
+
+def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
+    raced = open_page(serve(hasty_model()))
+    enter(raced)
+    run(raced)
+    seek(raced, 0)
+    expect(cells(raced, "verify").first).to_have_text("…")
+    button(raced, "Finish (End)").click()
+    expect(cells(raced, "ntp").last).to_have_text("the measure")
+    expect(cells(raced, "verify").last).to_have_text("identical, as promised")
+    expect(cells(raced, "verify").nth(3)).to_have_text(re.compile(r"\d\.\d\d×"))
+    assert ANSWER.split("\n")[0] in raced.locator(".sbd-race-verify .sbd-race-text").inner_text()
+    marked = raced.locator(".sbd-race-sbd-high mark").count()
+    assert marked > 0
+    expect(cells(raced, "sbd-high").last).to_contain_text(re.compile(rf"^{marked} tokens? of"))
+    expect(raced.locator(".sbd-race-verify mark")).to_have_count(0)
+    expect(raced.get_by_text("drawing is not in the times")).to_be_visible()
+
+
+def test_by_engine_time_the_slowest_lane_sets_the_scale(raced):
+    raced.get_by_label("by engine time").check()
+    seek(raced, 10**12)
+    expect(raced.locator(".sbd-race-clock")).to_contain_text("shown")
+    slowest = raced.evaluate(f"Math.max(...{RACE}.lanes.map((lane) => lane.duration))")
+    assert raced.evaluate(STATE)["clock"] == slowest
+    seek(raced, slowest - 1)
+    expect(raced.locator(".sbd-race-run").get_by_text("Finished")).to_have_count(3)
+
+
+def test_a_race_plays_to_its_end_and_the_keys_move_it(raced):
+    raced.wait_for_function(f"!{RACE}.state.isPlaying && {RACE}.state.clock === {RACE}.finish")
+    go(raced).evaluate("(node) => node.blur()")
+    raced.keyboard.press("Home")
+    assert raced.evaluate(STATE)["clock"] == 0
+    raced.keyboard.press("ArrowRight")
+    raced.keyboard.press("ArrowRight")
+    raced.keyboard.press("ArrowLeft")
+    assert raced.evaluate(STATE)["clock"] == 1
+    raced.keyboard.press(" ")
+    assert raced.evaluate(STATE)["isPlaying"]
+    raced.keyboard.press(" ")
+    raced.keyboard.press("End")
+    assert raced.evaluate(STATE)["clock"] == raced.evaluate(STATE)["finish"]
+    raced.keyboard.press("l")
+    expect(raced.locator(".sbd-race-form")).to_be_hidden()
+    raced.keyboard.press("Escape")
+    expect(raced.locator(".sbd-race-form")).to_be_visible()
+
+
+def test_a_subset_of_lanes_runs_alone(story):
+    enter(story)
+    for label in ("Next-token prediction", "SBD, low γ", "SBD, high γ"):
+        story.locator(".sbd-race-choice").get_by_label(label, exact=True).uncheck()
+    go(story).click()
+    expect(story.locator(".sbd-race-name")).to_have_text(["Verify"])
+    button(story, "Finish (End)").click()
+    expect(cells(story, "verify").nth(3)).to_have_text("–")
+
+
+def test_errors_are_said_and_lose_nothing(raced):
+    raced.get_by_label("Prompt").fill(" ")
+    go(raced).click()
+    expect(raced.get_by_role("alert")).to_have_text("Prompt must not be empty.")
+    expect(raced.locator(".sbd-race-name")).to_have_text(TITLES)
+    raced.get_by_label("Prompt").fill("p")
+    raced.get_by_label("γ of SBD, low γ").fill("-1")
+    go(raced).click()
+    expect(raced.get_by_role("alert")).to_have_text("γ must be a finite number >= 0; got -1.")
+    for box in raced.locator(".sbd-race-choice input[type=checkbox]").all():
+        box.uncheck()
+    go(raced).click()
+    expect(raced.get_by_role("alert")).to_contain_text("The race must have one lane or more")
+    expect(go(raced)).to_be_enabled()
+
+
+def test_stop_ends_a_race_and_frees_the_model(open_page, slow_url):
+    page, other = open_page(slow_url), open_page(slow_url)
+    enter(page)
+    go(page).click()
+    expect(page.get_by_text("Running lane 1 of 4: Next-token prediction")).to_be_visible()
+    decode_button(other).click()
+    expect(other.get_by_text("Another decode is running; yours is next.")).to_be_visible()
+    page.locator(".sbd-race-stop").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(go(page)).to_be_enabled()
+    expect(other.get_by_text("Decoding …")).to_be_visible()
+    expect(page.locator(".sbd-race-lane")).to_have_count(2)
+
+
+def test_a_race_beyond_the_limit_says_what_to_change(open_page, slow_url):
+    with mock.patch.object(session_module, "MAX_RUN_SECONDS", 0.5):
+        page = open_page(slow_url)
+        enter(page)
+        go(page).click()
+        expect(page.get_by_role("alert")).to_contain_text("choose fewer lanes")
+
+
+def test_a_decode_turns_back_to_watch_and_shift_enter_races(story):
+    enter(story)
+    story.get_by_label("Prompt").press("Shift+Enter")
+    expect(story.locator(".sbd-race-lane")).to_have_count(4)
+    expect(story.locator("#sbd-race")).to_be_visible()
+    button(story, "Watch").click()
+    decode_button(story).click()
+    expect(story.locator("#sbd-race")).to_be_hidden()
+
+
+def test_hostile_text_stays_text(open_page, hostile_url):
+    page = open_page(hostile_url)
+    enter(page)
+    page.get_by_label("Prompt").fill(HOSTILE_PROMPT)
+    run(page)
+    button(page, "Finish (End)").click()
+    expect(page.locator(".sbd-race-prompt")).to_have_text(HOSTILE_PROMPT)
+    expect(page.locator(".sbd-race-text script, .sbd-race-text img")).to_have_count(0)
+    expect(page.locator(".sbd-race-ntp .sbd-race-text")).to_contain_text("<script>")
+    assert page.evaluate("window.hacked") is None
+
+
+def test_no_motion_shows_the_end_at_once(open_page, story_url):
+    page = open_page(story_url, reduced_motion="reduce")
+    enter(page)
+    state = page.evaluate(STATE)
+    assert not state["isPlaying"]
+    assert state["clock"] == state["finish"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_sideways_scrolling_and_axe_finds_nothing_serious(
+    open_page, story_url, scheme
+):
+    page = open_page(story_url, 390, 844, color_scheme=scheme, reduced_motion="reduce")
+    enter(page)
+    run(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert serious(page) == []
+
+
+def test_a_lecture_shows_type_from_28_pixels(open_page, story_url):
+    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
+    enter(page)
+    run(page)
+    button(page, "Lecture mode (L)").click()
+    expect(page.locator(".sbd-race-form")).to_be_hidden()
+    sizes = page.evaluate("""() => [...document.querySelectorAll('.sbd-race *')]
+      .filter((n) => n.checkVisibility() && [...n.childNodes].some((c) => c.nodeType === 3
+        && c.textContent.trim()) && !n.closest('.sbd-live, option'))
+      .map((n) => [n.className, parseFloat(getComputedStyle(n).fontSize)])
+      .filter(([, size]) => size < 28)""")
+    assert sizes == []
+    assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080

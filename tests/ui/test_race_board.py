@@ -1,0 +1,150 @@
+"""A race: its lanes, its rules, its board. Scripted models only."""
+
+import time
+
+import pytest
+
+from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.decoder import generate
+from tests.ui.doubles import ANSWER, story_model
+from ui import session as session_module
+from ui.race import LANES, Entry, board, differences, fixed_passes, race
+from ui.session import Session, waiting_text
+
+ALL = list(LANES)
+GAMMAS = {"low": 0.1, "high": 2.0}
+
+
+def news_of(entry: Entry, model=None) -> list:
+    return list(race(Session(model or story_model()), entry))
+
+
+def board_of(lanes, **settings):
+    return news_of(Entry("p", lanes, **GAMMAS, **settings))[-1].board
+
+
+def trace(model=None, **settings):
+    config = {"solver": EntropyBound(0.35), "max_new_tokens": 128, **settings}
+    return generate(model or story_model(), "p", DecodeConfig(**config))
+
+
+def test_lanes_run_in_their_order_whatever_was_asked_and_only_the_last_news_has_the_board():
+    news = news_of(Entry("p", ALL[::-1], **GAMMAS))
+    assert [each.board is None for each in news] == [True] * (len(news) - 1) + [False]
+    assert [each.is_running for each in news] == [True] * (len(news) - 1) + [False]
+    assert [row["name"] for row in news[-1].board["lanes"]] == ALL
+    told = [each.message.split(":")[0] for each in news[1:-1]]
+    assert list(dict.fromkeys(told)) == [f"Running lane {number} of 4" for number in (1, 2, 3, 4)]
+
+
+def test_the_board_counts_what_the_traces_count():
+    rows = {row["name"]: row for row in board_of(ALL)["lanes"]}
+    plain = trace(strategy="ntp", solver=EntropyBound())
+    assert rows["ntp"]["num_passes"] == rows["ntp"]["num_tokens"] == plain.num_tokens
+    assert rows["sbd-high"]["num_passes"] < rows["sbd-low"]["num_passes"] < plain.num_forwards
+    for row in rows.values():
+        assert len(row["times"]) == row["num_passes"]
+        assert len(row["tokens"]) == row["num_tokens"]
+        assert row["seconds"] == pytest.approx(sum(row["times"]) / 1e6, abs=1e-3)
+        assert row["times_faster"] == pytest.approx(rows["ntp"]["seconds"] / row["seconds"])
+        assert sum(differs for _, _, differs in row["tokens"]) == row["num_differing"]
+        passes = {number for _, number, _ in row["tokens"]}
+        assert passes <= set(range(row["num_passes"]))
+    assert rows["verify"]["num_differing"] == rows["verify"]["num_missing"] == 0
+    text = "".join(text for text, _, _ in rows["verify"]["tokens"][:-1])
+    assert text == ANSWER
+
+
+def test_without_next_token_prediction_there_is_nothing_to_compare_with():
+    (row,) = board_of(["verify"])["lanes"]
+    assert row["times_faster"] is None
+    assert row["num_differing"] is None
+    assert not any(differs for _, _, differs in row["tokens"])
+
+
+@pytest.mark.parametrize(
+    ("ours", "only_here", "missing"),
+    [
+        ("abcdef", set(), {}),
+        ("abXdef", {2}, {}),
+        ("abdef", set(), {2: 1}),
+        ("abcXYdef", {3, 4}, {}),
+        ("abX", {2}, {3: 3}),
+        ("Xabc", {0}, {4: 3}),
+        ("XYZXYZ", {0, 1, 2, 3, 4, 5}, {}),
+    ],
+)
+def test_differences_are_the_fewest_edits(ours, only_here, missing):
+    plain = [ord(letter) for letter in "abcdef"]
+    assert differences(plain, [ord(letter) for letter in ours]) == (only_here, missing)
+
+
+def test_every_token_was_fixed_when_a_pass_revealed_it():
+    done = trace()
+    revealed = {r.position: event.index for event in done.events for r in event.reveals}
+    passes = fixed_passes(done)
+    assert len(passes) == done.num_tokens
+    assert [revealed.get(position, number) for position, number in enumerate(passes)] == passes
+    assert passes != sorted(passes)  # some landed before a token on their left
+
+
+def test_a_recorded_board_says_so_and_names_its_gamma():
+    made = board({"ntp": trace(strategy="ntp", solver=EntropyBound()), "sbd": trace()},
+                 is_recorded=True)  # fmt: skip
+    assert made["is_recorded"]
+    assert [row["label"] for row in made["lanes"]] == ["Next-token prediction", "SBD, γ 0.35"]
+
+
+BAD = {
+    "no lanes": (Entry("p", []), "The race must have one lane or more; check its box."),
+    "lanes no list": (Entry("p", "ntp"), "The race must have one lane"),
+    "unknown lane": (Entry("p", ["ntp", "fast"]), "lanes must each be one of"),
+    "lane is a list": (Entry("p", [["ntp"]]), "lanes must each be one of"),
+    "gamma": (Entry("p", ["sbd-low"], low=-1), "γ must be a finite number >= 0; got -1."),
+    "no gamma": (Entry("p", ["sbd-high"], high=None), "γ must be a finite number"),
+    "equal gammas": (Entry("p", ["sbd-low", "sbd-high"], low=1, high=1), "high γ must differ"),
+    "empty prompt": (Entry(" ", ["ntp"]), "Prompt must not be empty."),
+    "block": (Entry("p", ["sbd-low"], block_size=99), "Block size must be from 2 to 16"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_entry_gives_one_sentence_and_no_run(name):
+    entry, sentence = BAD[name]
+    model = story_model()
+    (news,) = news_of(entry, model)
+    assert news.message.startswith(sentence)
+    assert news.is_error
+    assert not news.is_running
+    assert model.calls == []
+
+
+def test_stopping_frees_the_model_at_once():
+    session = Session(story_model())
+    running = race(session, Entry("p", ALL))
+    next(running)
+    waiting = race(session, Entry("p", ["ntp"]))
+    assert next(waiting).message == waiting_text(1)
+    running.close()
+    assert next(waiting).message == "Warming up …"
+    waiting.close()
+    assert session.turns.num_ahead(session.turns.join()) == 0
+
+
+def test_a_race_that_takes_too_long_says_what_to_change(monkeypatch):
+    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", 0.05)
+    model = story_model()
+    forward = model.forward
+    model.forward = lambda *args: (time.sleep(0.02), forward(*args))[1]  # type: ignore[method-assign]
+    last = news_of(Entry("p", ALL), model)[-1]
+    assert last.is_error
+    assert "choose fewer lanes or a shorter answer" in last.message
+    assert last.board is None
+
+
+def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
+    session = Session(story_model())
+    session.model.forward = None  # type: ignore[assignment]
+    last = list(race(session, Entry("p", ["ntp"])))[-1]
+    assert "log" in last.message
+    assert session.turns.num_ahead(session.turns.join()) == 0
