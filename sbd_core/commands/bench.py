@@ -115,7 +115,7 @@ def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str,
 
     from sbd_core.benchmark import report
     from sbd_core.benchmark.measure import time_peers
-    from sbd_core.benchmark.peers import peers
+    from sbd_core.benchmark.peers import at_best_threads, peers
     from sbd_core.models.huggingface import load
 
     assistant = None
@@ -124,13 +124,14 @@ def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str,
     found, left_out = peers(model, arguments.max_new_tokens, assistant)
     families: dict[str, dict[str, Times]] = {}
     suites = _prompts(model, arguments, arguments.limit)
+    found, seconds = at_best_threads(found, next(iter(suites.values()))[0])
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
         for name, prompts in suites.items():
             for times in time_peers(found, prompts, arguments.rounds):
                 families[name] = times
                 bar.update()
     rows = {peer.name: report.row(peer.name, found[0].name, families) for peer in found}
-    return {"rows": rows, "left_out": left_out}
+    return {"rows": rows, "left_out": left_out, "baseline_seconds_by_threads": seconds}
 
 
 def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
