@@ -1,5 +1,6 @@
 """Logits to candidate tokens and how sure the model is of each. Knows no model, no rule."""
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -74,7 +75,7 @@ def probabilities(logits: Tensor, temperature: float) -> Tensor:
         scaled = (shifted.double() / temperature).float()
     distribution = scaled.softmax(dim=-1)
     # A row with a logit that is NaN or inf, or with none above -inf, is NaN throughout.
-    if distribution[:, :1].isnan().any():
+    if math.isnan(sum(distribution.select(1, 0).tolist())):
         raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
     return distribution
 
@@ -89,5 +90,5 @@ def forbid(logits: Tensor, token_id: int | None) -> Tensor:
     if token_id is None:
         return logits
     allowed = logits.clone()
-    allowed[..., token_id] = -torch.inf
+    allowed.select(-1, token_id).fill_(-torch.inf)
     return allowed

@@ -4,6 +4,8 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import copy
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import torch
 import sbd_core
 from sbd_core.models.huggingface import HuggingFaceModel
 from sbd_core.models.lean import LeanForward
+from sbd_core.models.native import COMPILERS, NativeForward
 from tests.core.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
@@ -46,13 +49,24 @@ def general(model: HuggingFaceModel) -> HuggingFaceModel:
     return HuggingFaceModel(model.model, model.tokenizer, model.name, may_be_lean=False)
 
 
-@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, general"])
+def native(model: HuggingFaceModel) -> HuggingFaceModel:
+    """The same model, its short passes in C; skips the test where nothing compiles C."""
+    if not any(map(shutil.which, COMPILERS)):
+        pytest.skip("no C compiler")
+    twin = copy.copy(model)
+    twin.passes = NativeForward(model.passes, model.name)
+    return twin
+
+
+@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, general", "llama, native"])
 def tiny(request: pytest.FixtureRequest, tiny_folders: dict[str, Path]) -> HuggingFaceModel:
-    """A random-weight model; once for each architecture, Llama with either forward."""
+    """A random-weight model; once for each architecture, Llama with every forward."""
     name, _, path = request.param.partition(", ")
     model = loaded(tiny_folders[name])
     is_lean = isinstance(model.passes, LeanForward)
     assert is_lean == (name in ("llama", "qwen3")), "the wrong forward would be tested"
+    if path == "native":
+        return native(model)
     return general(model) if path else model
 
 

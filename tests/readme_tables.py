@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sbd_core.benchmark.report import load_line
+from sbd_core.benchmark.report import load_line, threads_line
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", ROOT / "assets" / "checkpoints" / "sbd-nano" / "README.md")
@@ -114,6 +114,10 @@ def bench() -> str:
         shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
         rows.append([f"`{name}`", *shown, f"{row['mean_ratio']:.2f}"])
     left_out = "".join(f"{line}. " for line in data["left_out"])
+    if "baseline_seconds_by_threads" in data:
+        left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
+    if data.get("is_native"):
+        left_out += "Our passes ran in C (`--native`). "
     num_prompts = next(iter(first.values()))["num_prompts"]
     return (
         table(["times generate()", *first, "mean"], rows)

@@ -19,6 +19,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.base import Request
 from sbd_core.models.huggingface import HuggingFaceModel, Passes
 from sbd_core.models.lean import LeanForward
+from sbd_core.models.native import NativeForward
 from sbd_core.roofline import Device, Shape, slowdown
 
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
@@ -119,7 +120,7 @@ def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 def matrices(model: HuggingFaceModel) -> list[Tensor]:
     """Every weight a pass multiplies by, (in, out), fused as the forward has them."""
-    if isinstance(model.passes, LeanForward):
+    if isinstance(model.passes, LeanForward | NativeForward):
         weights = model.passes.weights
         layers = [
             matrix.weight

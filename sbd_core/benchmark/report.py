@@ -27,7 +27,8 @@ def row(name: str, baseline: str, families: Mapping[str, Mapping[str, Times]]) -
 
 def as_text(result: Mapping[str, Any]) -> str:
     """Every part of a result, and a warning where the machine was not ours alone."""
-    lines = [*_rows(result["rows"]), *result["left_out"], ""]
+    lines = [*_rows(result["rows"]), *result["left_out"]]
+    lines += [threads_line(result["baseline_seconds_by_threads"]), ""]
     for cached, times in result["forwards"].items():
         lines.append(f"forward, {cached} tokens cached: ms (slowdown, roofline's)")
         cells = [f"{n}: {_forward(cell)}" for n, cell in times.items()]
@@ -45,6 +46,13 @@ def as_text(result: Mapping[str, Any]) -> str:
             f"{(memory['weights'] + memory['cache']) / 1e6:.1f} MB, {100 * memory['over']:+.0f} %"
         )
     return "\n".join([*lines, load_line(result["other_load"])])
+
+
+def threads_line(seconds: Mapping[str, float]) -> str:
+    """With how many threads generate() ran, and how long the others took."""
+    shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]
+    chosen = min(seconds, key=seconds.__getitem__)
+    return f"generate() took {', '.join(shown)} on one prompt; all of its runs use {chosen}"
 
 
 def load_line(load: Mapping[str, float]) -> str:

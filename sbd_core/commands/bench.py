@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sbd_core.commands.decoding_flags import NATIVE_HELP
 from sbd_core.config import require_integer
 from sbd_core.errors import ArgumentError
 
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
+    parser.add_argument("--native", action="store_true", help=NATIVE_HELP)
     parser.add_argument("--limit", type=int, default=50, help="prompts per family")
     parser.add_argument(
         "--rounds", type=int, default=1, help="runs of each prompt, the best counts"
@@ -50,10 +52,13 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
     from sbd_core.models.threads import choose_threads
 
-    model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    model = load(
+        arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
+    )
     choose_threads(model.num_parameters)
     result: dict[str, Any] = {"model": model.name, "device": model.device}
     result["dtype"] = str(model.model.dtype).removeprefix("torch.")
+    result["is_native"] = arguments.native
     with other_load() as load_of_others:
         result |= (_profiles if arguments.profile else _measured)(model, arguments)
     result["other_load"] = load_of_others
@@ -110,7 +115,7 @@ def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str,
 
     from sbd_core.benchmark import report
     from sbd_core.benchmark.measure import time_peers
-    from sbd_core.benchmark.peers import peers
+    from sbd_core.benchmark.peers import at_best_threads, peers
     from sbd_core.models.huggingface import load
 
     assistant = None
@@ -119,13 +124,14 @@ def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str,
     found, left_out = peers(model, arguments.max_new_tokens, assistant)
     families: dict[str, dict[str, Times]] = {}
     suites = _prompts(model, arguments, arguments.limit)
+    found, seconds = at_best_threads(found, next(iter(suites.values()))[0])
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
         for name, prompts in suites.items():
             for times in time_peers(found, prompts, arguments.rounds):
                 families[name] = times
                 bar.update()
     rows = {peer.name: report.row(peer.name, found[0].name, families) for peer in found}
-    return {"rows": rows, "left_out": left_out}
+    return {"rows": rows, "left_out": left_out, "baseline_seconds_by_threads": seconds}
 
 
 def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:

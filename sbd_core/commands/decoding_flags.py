@@ -10,12 +10,18 @@ from sbd_core.errors import ArgumentError
 # flag of the command line -> field of a solver
 SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
 
+NATIVE_HELP = (
+    "short passes of one text in C, compiled at the start "
+    "(Llama-shaped models in fp32 on the CPU; needs a C compiler)"
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Model and decoding flags."""
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
+    parser.add_argument("--native", action="store_true", help=NATIVE_HELP)
     parser.add_argument("--strategy", default="sbd", help="sbd, ntp or verify")
     parser.add_argument("--solver", default="entropy-bound", help=", ".join(SOLVERS))
     parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")

@@ -60,7 +60,9 @@ def run(arguments: argparse.Namespace) -> None:
     names = list(SUITES) if arguments.suite == "all" else arguments.suite.split(",")
     for name in names:
         family(name)
-    model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    model = load(
+        arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
+    )
     baseline = None
     if arguments.baseline is not None:
         baseline = load(arguments.baseline, device=arguments.device, dtype=arguments.dtype)

@@ -48,7 +48,9 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.models.huggingface import load
     from sbd_core.models.threads import choose_threads
 
-    model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    model = load(
+        arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
+    )
     choose_threads(model.num_parameters)
     events = stream(model, prompt, config)
     shown = events if arguments.json else _print_text(model, events)

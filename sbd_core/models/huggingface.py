@@ -26,6 +26,7 @@ from sbd_core.models.base import Cache, Request
 from sbd_core.models.general import GeneralForward
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_weights import is_lean
+from sbd_core.models.native import NativeForward
 from sbd_core.models.pieces import piece_text
 
 DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
@@ -152,13 +153,18 @@ class HuggingFaceModel:
 
 
 def load(
-    path_or_hub_id: str | Path | None = None, *, device: str = "auto", dtype: str = "auto"
+    path_or_hub_id: str | Path | None = None,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    native: bool = False,
 ) -> HuggingFaceModel:
     """Load a model folder or hub id; None is the checkpoint that ships with this package.
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a
-    CPU, the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". Weights are read
-    from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
+    CPU, the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". native: short passes
+    of one text in C, compiled now (see sbd_core.models.native). Weights are read from
+    safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
     """
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
     place = chosen_device(device)
@@ -169,7 +175,10 @@ def load(
         raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(source)}")
     model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
-    return HuggingFaceModel(model.to(place), tokenizer, name)
+    wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
+    if native:
+        wrapped.passes = NativeForward(wrapped.passes, name)
+    return wrapped
 
 
 def read(

@@ -43,8 +43,7 @@ class LeanForward:
         rows = [Rows(r.cache, len(r.causal_ids), len(r.block_ids)) for r in texts]
         longest = max(text.stop for text in rows)
         rows[0].cache.pool.make_room(longest)
-        if longest > self._rotary[0].shape[0]:
-            self._rotary = self._rotary_table(-(-longest // STEP) * STEP)
+        self.rotary_until(longest)
         hidden = self._hidden(
             [token_id for r in texts for token_id in (*r.causal_ids, *r.block_ids)],
             self._angles(rows),
@@ -132,6 +131,13 @@ class LeanForward:
             hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
         logits = torch.mm(self.weights.norm(hidden), self.weights.head)
         return list(logits.float().cpu().split(list(wanted)))
+
+    def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
+        """The table of _rotary_table for at least `length` positions."""
+        table = self._rotary
+        if length > table[0].shape[0]:
+            table = self._rotary = self._rotary_table(-(-length // STEP) * STEP)
+        return table
 
     def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
         """Cosines and sines (length, 3, 2, half) for turning queries, keys and values.

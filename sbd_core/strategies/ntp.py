@@ -1,6 +1,6 @@
 """Next-token prediction: one token a pass, with a KV cache. The baseline."""
 
-from sbd_core.events import Reveal, Span
+from sbd_core.events import Hindsight, Reveal, Span
 from sbd_core.strategies.run import Decoding, Run, hindsight_of, six
 
 
@@ -10,13 +10,19 @@ def ntp(run: Run) -> Decoding:
     while not run.is_finished:
         candidates = run.candidates((yield from run.forward(causal_ids, (), 1)))
         assert candidates.distribution is not None
-        position, token_id = len(run.answer), int(candidates.token_ids[0])
-        probability = six(float(candidates.distribution[0, token_id]))
+        position, [token_id] = len(run.answer), candidates.token_ids.tolist()
+        if run.config.temperature == 0:
+            # The token is the best one, whose share is known already.
+            [share] = map(six, candidates.probability.tolist())
+            best = Hindsight(position, token_id, share, token_id, share)
+            hindsight: tuple[Hindsight, ...] = (best,)
+        else:
+            hindsight = hindsight_of([token_id], candidates.distribution, position)
         yield run.event(
             block=Span(position, 1),
             masked=run.recorded(candidates, [0], position),
-            reveals=(Reveal(position, token_id, 0, probability),),
+            reveals=(Reveal(position, token_id, 0, hindsight[0].probability),),
             committed=[token_id],
-            hindsight=hindsight_of([token_id], candidates.distribution, position),
+            hindsight=hindsight,
         )
         causal_ids = [token_id]

@@ -67,10 +67,14 @@ class Run:
         assert reply is not None
         self._began = time.perf_counter() - reply.seconds
         logits = reply.logits
-        allowed = forbid(logits, self.model.mask_token_id)
-        # The maximum is NaN where any logit is, the mask token's own included.
-        is_sound = all(best < math.inf for best in logits.amax(dim=-1).tolist())
-        if not is_sound or -math.inf in allowed.amax(dim=-1).tolist():
+        mask_id = self.model.mask_token_id
+        allowed = forbid(logits, mask_id)
+        # The maximum is NaN where any logit is; the mask token's own is no longer among them.
+        best = allowed.amax(dim=-1).tolist()
+        forbidden = [] if mask_id is None else logits[:, mask_id].tolist()
+        if not all(-math.inf < one < math.inf for one in best) or not all(
+            one < math.inf for one in forbidden
+        ):
             raise ModelError(f"{self.model.name}: gave logits that are NaN, infinite or all -inf")
         return allowed
 
@@ -88,6 +92,8 @@ class Run:
         """What the head said at block offsets `offsets` of the block at position `start`."""
         distribution, entropies = candidates.distribution, candidates.entropy.tolist()
         assert distribution is not None
+        if not self.config.top_k_recorded:
+            return tuple(MaskedPosition(start + i, six(entropies[i]), (), ()) for i in offsets)
         top = distribution.topk(min(self.config.top_k_recorded, distribution.shape[-1]), dim=-1)
         ids, shares = top.indices.tolist(), top.values.tolist()
         return tuple(

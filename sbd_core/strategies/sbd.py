@@ -60,26 +60,25 @@ class Block:
         known = cut_after_end(self.token_ids, self._end_ids)
         return None if self._mask_id in known else known
 
-    def wanted(self) -> Tensor:
-        """Bool (size,): masked, and before the first end-of-sequence known.
+    def wanted(self) -> list[bool]:
+        """Of every position: masked, and before the first end-of-sequence known.
 
         What stands after the end is no part of the answer, so no pass is spent on it.
         """
         before_end = cut_after_end(self.token_ids, self._end_ids)
-        return torch.tensor(
-            [
-                token_id == self._mask_id and offset < len(before_end)
-                for offset, token_id in enumerate(self.token_ids)
-            ]
-        )
+        return [
+            token_id == self._mask_id and offset < len(before_end)
+            for offset, token_id in enumerate(self.token_ids)
+        ]
 
     def reveal(self, order: list[int], candidates: Candidates) -> tuple[Reveal, ...]:
         """Fix the candidates at offsets `order`."""
         assert candidates.distribution is not None
         reveals = []
+        chosen = candidates.token_ids.tolist()
+        shares = candidates.distribution.gather(1, candidates.token_ids[:, None])[:, 0].tolist()
         for rank, offset in enumerate(order):
-            token_id = int(candidates.token_ids[offset])
-            share = six(float(candidates.distribution[offset, token_id]))
+            token_id, share = chosen[offset], six(shares[offset])
             self.token_ids[offset] = token_id
             reveals.append(Reveal(self.span.start + offset, token_id, rank, share))
         return tuple(reveals)
@@ -117,8 +116,9 @@ def _decode_block(run: Run, block: Block, riders: Riders, waiting: list[int]) ->
         hindsight = riders.arrive(run.distributions(logits[:num_riders])) if num_riders else ()
         candidates = run.candidates(logits[num_riders:])
         is_wanted = block.wanted()
-        masked = run.recorded(candidates, is_wanted.nonzero()[:, 0].tolist(), block.span.start)
-        order = reveal_order(run.config.solver, candidates, is_wanted, run.generator)
+        wanted = [offset for offset, is_one in enumerate(is_wanted) if is_one]
+        masked = run.recorded(candidates, wanted, block.span.start)
+        order = reveal_order(run.config.solver, candidates, torch.tensor(is_wanted), run.generator)
         reveals = block.reveal(order, candidates)
         final = block.final_token_ids
         yield run.event(

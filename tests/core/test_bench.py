@@ -1,6 +1,8 @@
 """What bench says is what happened: whole rows, reasons for the missing ones, honest counting."""
 
 import json
+import os
+import time
 
 import pytest
 import torch
@@ -10,7 +12,7 @@ from sbd_core.__main__ import main
 from sbd_core.benchmark.measure import Times, other_load
 from sbd_core.benchmark.memory import LiveTensors, peak_memory
 from sbd_core.benchmark.passes import matrices, share_outside_forward
-from sbd_core.benchmark.peers import laid_out_as_usual, ours, peers
+from sbd_core.benchmark.peers import BASELINE, Peer, at_best_threads, laid_out_as_usual, ours, peers
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.report import load_line, row
 from sbd_core.commands.roofline import calibrated
@@ -51,6 +53,8 @@ def test_every_peer_has_a_row_of_every_family(trained, capsys, tmp_path) -> None
             exact = name.startswith(("ntp", "verify", "transformers"))
             assert not exact or cell["num_equal_to_baseline"] == cell["num_prompts"] == 1
     assert found["dtype"] == "float32"
+    assert "1" in found["baseline_seconds_by_threads"]
+    assert not found["is_native"]
     assert set(found["against_matrices"]) == {"1", "16", "32"}
     assert all(0 < share < 1 for share in found["share_outside_forward"].values())
     assert calibrated(file).slowdown(16, 64) == pytest.approx(
@@ -72,6 +76,25 @@ def test_an_assistant_of_another_tokenizer_is_refused(trained, tmp_path, capsys)
     words = ["bench", "--model", str(trained), "--assistant", str(other), "--device", "cpu"]
     assert main(words) == 2
     assert capsys.readouterr().err.splitlines()[-1].startswith("error: assistant: ")
+
+
+def test_generate_runs_with_the_threads_that_suit_it_and_ours_with_ours() -> None:
+    before, used = torch.get_num_threads(), []
+
+    def answer(prompt_ids) -> tuple[int, ...]:
+        used.append(torch.get_num_threads())
+        time.sleep(0.01 * torch.get_num_threads())
+        return ()
+
+    names = (BASELINE, f"{BASELINE}, prompt look-up", "ntp")
+    with_threads, seconds = at_best_threads([Peer(name, answer) for name in names], (5,))
+    assert set(used) == {1, os.cpu_count()}
+    assert set(seconds) == {"1", str(os.cpu_count())}
+    used.clear()
+    for peer in with_threads:
+        peer.answer((5,))
+    assert used == [1, 1, before]
+    assert torch.get_num_threads() == before
 
 
 def test_generate_runs_on_weights_laid_out_as_transformers_has_them(trained) -> None:

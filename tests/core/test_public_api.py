@@ -121,7 +121,7 @@ def test_events_and_traces_have_these_fields() -> None:
 
 
 def test_functions_take_these_arguments() -> None:
-    assert parameters_of(sbd_core.load) == ["path_or_hub_id", "device", "dtype"]
+    assert parameters_of(sbd_core.load) == ["path_or_hub_id", "device", "dtype", "native"]
     assert parameters_of(sbd_core.stream) == ["model", "prompt", "config"]
     assert parameters_of(sbd_core.generate) == ["model", "prompt", "config"]
     select = ["solver", "candidates", "is_masked", "generator"]

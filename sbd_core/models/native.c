@@ -1,0 +1,173 @@
+/* One pass of a Llama-shaped model over one text, in fp32 on one thread.
+
+   The same sums as sbd_core/models/lean.py in one call, on the same weights and cache. Matrices
+   lie row by row; `step` is the distance between rows. Knows no masks but causal, then block. */
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { ROWS = 8, COLUMNS = 32, AHEAD = 16 };
+typedef float Wide __attribute__((vector_size(2 * COLUMNS), aligned(4)));
+
+typedef struct {
+    const float *attention_norm, *query_key_value, *out, *feed_forward_norm, *gate_up, *down;
+} Layer;
+
+typedef struct {
+    const float *embedding, *norm, *head;
+    int64_t num_layers, hidden, num_heads, num_kv_heads, head_size, width, vocabulary;
+    int64_t between_tokens, between_values; /* of the embedding */
+    float floor;
+} Model;
+
+typedef struct {
+    float *keys, *values; /* of one slot: (layers, heads, size, room), (layers, heads, room, size) */
+    int64_t room, between_layers;
+} Cache;
+
+/* c (rows, COLUMNS) = or += a (rows, inner) @ b (inner, COLUMNS) */
+static inline __attribute__((always_inline)) void tile(const int rows, int64_t inner,
+        const float *a, int64_t a_step, const float *b, int64_t b_step, float *c, int64_t c_step,
+        int adds) {
+    Wide left[ROWS], right[ROWS];
+    for (int r = 0; r < rows; r++) {
+        left[r] = adds ? *(Wide *)(c + r * c_step) : (Wide){0};
+        right[r] = adds ? *(Wide *)(c + r * c_step + COLUMNS / 2) : (Wide){0};
+    }
+    for (int64_t i = 0; i < inner; i++, b += b_step) {
+        Wide one = *(const Wide *)b, other = *(const Wide *)(b + COLUMNS / 2);
+        __builtin_prefetch(b + AHEAD * b_step);
+        __builtin_prefetch(b + AHEAD * b_step + COLUMNS / 2);
+#pragma GCC unroll 8
+        for (int r = 0; r < rows; r++) {
+            left[r] += a[r * a_step + i] * one;
+            right[r] += a[r * a_step + i] * other;
+        }
+    }
+    for (int r = 0; r < rows; r++) {
+        *(Wide *)(c + r * c_step) = left[r];
+        *(Wide *)(c + r * c_step + COLUMNS / 2) = right[r];
+    }
+}
+
+/* c (rows, columns) = or += a (rows, inner) @ b (inner, columns) */
+static void product(int64_t rows, int64_t inner, int64_t columns, const float *a, int64_t a_step,
+        const float *b, int64_t b_step, float *c, int64_t c_step, int adds) {
+    int64_t whole = rows > 1 ? columns / COLUMNS * COLUMNS : 0;
+    for (int64_t j = 0; j < whole; j += COLUMNS) {
+        for (int64_t r = 0; r < rows;) {
+            const float *from = a + r * a_step;
+            float *to = c + r * c_step + j;
+            int64_t left = rows - r;
+            if (left >= 8) tile(8, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 8;
+            else if (left >= 4) tile(4, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 4;
+            else if (left >= 2) tile(2, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 2;
+            else tile(1, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 1;
+        }
+    }
+    for (int64_t r = 0; r < rows && whole < columns; r++) { /* b in the order it lies in memory */
+        float *restrict to = c + r * c_step;
+        if (!adds) memset(to + whole, 0, (columns - whole) * sizeof(float));
+        int64_t i = 0;
+        for (; i + 8 <= inner; i += 8) {
+            const float *x = a + r * a_step + i, *w = b + i * b_step;
+            for (int64_t j = whole; j < columns; j++)
+                to[j] += x[0] * w[j] + x[1] * w[b_step + j] + x[2] * w[2 * b_step + j]
+                         + x[3] * w[3 * b_step + j] + x[4] * w[4 * b_step + j]
+                         + x[5] * w[5 * b_step + j] + x[6] * w[6 * b_step + j]
+                         + x[7] * w[7 * b_step + j];
+        }
+        for (; i < inner; i++)
+            for (int64_t j = whole; j < columns; j++)
+                to[j] += a[r * a_step + i] * b[i * b_step + j];
+    }
+}
+
+static void normed(int64_t rows, int64_t size, const float *x, const float *scale, float floor,
+        float *to) {
+    for (int64_t r = 0; r < rows; r++, x += size, to += size) {
+        float sum = floor * floor;
+        for (int64_t i = 0; i < size; i++) sum += x[i] * x[i];
+        float inverse = 1 / sqrtf(sum);
+        for (int64_t i = 0; i < size; i++) to[i] = x[i] * inverse * scale[i];
+    }
+}
+
+/* Turns one head by the table's row of its position and kind, and lays it down `step` apart. */
+static void turned(int64_t half, const float *x, const float *cosines, const float *sines,
+        float *to, int64_t step) {
+    for (int64_t i = 0; i < half; i++) {
+        float first = x[i], second = x[half + i];
+        to[i * step] = first * cosines[i] + second * sines[i];
+        to[(half + i) * step] = second * cosines[half + i] + first * sines[half + i];
+    }
+}
+
+static void softmax(float *x, int64_t seen, int64_t stop) {
+    float largest = x[0], sum = 0;
+    for (int64_t j = 1; j < seen; j++) largest = x[j] > largest ? x[j] : largest;
+    for (int64_t j = 0; j < seen; j++) sum += x[j] = expf(x[j] - largest);
+    for (int64_t j = 0; j < seen; j++) x[j] /= sum;
+    memset(x + seen, 0, (stop - seen) * sizeof(float));
+}
+
+/* heads (rows, query, key and value heads, size): queries are turned and scaled in place, keys
+   and values go into the cache at `start`; the mixed values replace the queries. */
+static void attend(const Model *m, const Cache *cache, int64_t layer, int64_t start, int64_t rows,
+        int64_t num_causal, const float *cosines, const float *sines, float *heads, float *scores) {
+    int64_t size = m->head_size, room = cache->room, stop = start + rows;
+    int64_t step = (m->num_heads + 2 * m->num_kv_heads) * size, group = m->num_heads / m->num_kv_heads;
+    int64_t padded = (stop + COLUMNS - 1) / COLUMNS * COLUMNS;
+    float *keys = cache->keys + layer * cache->between_layers;
+    float *values = cache->values + layer * cache->between_layers;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *c = cosines + (start + r) * 3 * size, *s = sines + (start + r) * 3 * size;
+        float *row = heads + r * step, *key = row + m->num_heads * size;
+        for (int64_t h = 0; h < m->num_heads; h++)
+            turned(size / 2, row + h * size, c, s, row + h * size, 1);
+        for (int64_t h = 0; h < m->num_kv_heads; h++) {
+            turned(size / 2, key + h * size, c + size, s + size, keys + h * size * room + start + r, room);
+            memcpy(values + (h * room + start + r) * size, key + (m->num_kv_heads + h) * size,
+                   size * sizeof(float));
+        }
+    }
+    for (int64_t h = 0; h < m->num_heads; h++) {
+        const float *key = keys + h / group * size * room, *value = values + h / group * room * size;
+        float *queries = heads + h * size;
+        product(rows, size, padded, queries, step, key, room, scores, padded, 0);
+        for (int64_t r = 0; r < rows; r++)
+            softmax(scores + r * padded, r < num_causal ? start + r + 1 : stop, stop);
+        product(rows, stop, size, scores, padded, value, size, queries, step, 0);
+    }
+}
+
+/* logits (num_wanted, vocabulary) of the last rows. space: see native.py. */
+void forward(const Model *m, const Layer *layers, const Cache *cache, const float *cosines,
+        const float *sines, const int64_t *ids, int64_t start, int64_t rows, int64_t num_causal,
+        int64_t num_wanted, float *space, float *logits) {
+    int64_t hidden = m->hidden, width = m->width, size = m->head_size;
+    int64_t heads_width = (m->num_heads + 2 * m->num_kv_heads) * size, mixed = m->num_heads * size;
+    float *x = space, *y = x + rows * hidden, *z = y + rows * hidden;
+    float *scores = z + rows * (heads_width > 2 * width ? heads_width : 2 * width);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < hidden; i++)
+            x[r * hidden + i] = m->embedding[ids[r] * m->between_tokens + i * m->between_values];
+    for (int64_t i = 0; i < m->num_layers; i++) {
+        const Layer *w = layers + i;
+        normed(rows, hidden, x, w->attention_norm, m->floor, y);
+        product(rows, hidden, heads_width, y, hidden, w->query_key_value, heads_width, z, heads_width, 0);
+        attend(m, cache, i, start, rows, num_causal, cosines, sines, z, scores);
+        product(rows, mixed, hidden, z, heads_width, w->out, hidden, x, hidden, 1);
+        normed(rows, hidden, x, w->feed_forward_norm, m->floor, y);
+        product(rows, hidden, 2 * width, y, hidden, w->gate_up, 2 * width, z, 2 * width, 0);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t j = 0; j < width; j++) {
+                float gate = z[r * 2 * width + j];
+                z[r * 2 * width + j] = gate / (1 + expf(-gate)) * z[r * 2 * width + width + j];
+            }
+        product(rows, width, hidden, z, 2 * width, w->down, hidden, x, hidden, 1);
+    }
+    normed(num_wanted, hidden, x + (rows - num_wanted) * hidden, m->norm, m->floor, y);
+    product(num_wanted, hidden, m->vocabulary, y, hidden, m->head, m->vocabulary, logits, m->vocabulary, 0);
+}
