@@ -12,7 +12,18 @@ PLAYER_SCRIPTS = (
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in ("player", "budget", "replay", "help", "share", "lecture", "tree", "sudoku", "page")
+    for name in (
+        "player",
+        "budget",
+        "replay",
+        "help",
+        "share",
+        "lecture",
+        "tree",
+        "sudoku",
+        "charts",
+        "page",
+    )
 )
 
 
