@@ -138,7 +138,6 @@ def hindsight_agreement(trace: Trace, ink: Ink) -> go.Figure:
                 textposition="none",
                 marker={
                     "color": colour,
-                    "opacity": opacity,
                     "pattern": {"shape": pattern, "fillmode": "overlay"},
                 },
                 hovertemplate=f"pass %{{x}}, {words}: %{{y}}<br>%{{text}}<extra></extra>",
