@@ -32,6 +32,10 @@ SEEK = """(part) => {
 }"""
 
 
+CHARTS_ARE_DRAWN = """() => !('isOld' in document.querySelector('#sbd-charts').dataset)
+  && document.querySelectorAll('#sbd-charts .js-plotly-plot').length === 5"""
+
+
 def as_it_is(page: Any) -> None:
     """Nothing more."""
 
@@ -64,6 +68,22 @@ def with_help(page: Any) -> None:
     page.keyboard.press("?")
 
 
+def with_charts(page: Any) -> None:
+    """The charts open and drawn, in view."""
+    page.get_by_role("button", name="Charts", exact=True).click()
+    page.wait_for_function(CHARTS_ARE_DRAWN)
+    page.locator("#sbd-charts").evaluate("node => node.scrollIntoView()")
+
+
+def with_cost(page: Any) -> None:
+    """What parallelism cost, of the recorded story with two names mixed up."""
+    old = page.evaluate(f"{PLAYER}.run.id")
+    page.get_by_role("button", name="two names are mixed up").click()
+    page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
+    with_charts(page)
+    page.locator(".sbd-chart").last.evaluate("node => node.scrollIntoView({ block: 'center' })")
+
+
 def mid_run(page: Any) -> None:
     """A live decode with passes still to come."""
     begin(page)
@@ -93,6 +113,9 @@ SHOTS = {
     "inspector-390-light": Shot(width=390, height=844, act=with_inspector),
     "budget-1440-light": Shot(act=with_dragged_budget),
     "help-1440-light": Shot(act=with_help),
+    "charts-1440-light": Shot(act=with_charts),
+    "charts-1440-dark": Shot(scheme="dark", act=with_charts),
+    "cost-1440-light": Shot(act=with_cost),
     "run-1440-light": Shot(act=mid_run, is_live=True),
 }
 
