@@ -41,7 +41,7 @@ class MixUp:
         return (
             f"With γ = {self.gamma:g} nats two names are mixed up: the prompt has {self.name} the "
             f"{self.species}, the text “{self.words}”; {main.num_forwards} passes for "
-            f"{main.num_tokens} tokens, where next-token prediction keeps the animals apart in "
+            f"{main.num_tokens} tokens, where next-token prediction never swaps the species, in "
             f"{ntp.num_forwards}."
         )
 
