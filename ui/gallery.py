@@ -1,4 +1,4 @@
-"""Record the gallery: three runs of every family, and four instructive failures.
+"""Record the gallery: three runs of every family, and instructive failures.
 
     python -m ui.gallery                  with the bundled checkpoint
     python -m ui.gallery --model FOLDER   with another one
@@ -22,6 +22,7 @@ from sbd_core.trace import Trace
 from sbd_core.training.corpus import FAMILIES
 from sbd_core.training.corpus.base import Example
 from ui.components.controls import DEFAULT_BLOCK_RANGE
+from ui.gallery_names import worst_mix_up
 from ui.presets import families, label_of, preset_examples
 from ui.record import decoded, share_out_of_order
 from ui.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
@@ -73,7 +74,7 @@ def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
     }
     shown = [row for family, runs in plain.items() for row in best_of(family, runs)]
     everything = [run for runs in plain.values() for run in runs]
-    return [*shown, *failures(model, everything)]
+    return [*shown, *failures(model, everything), *names_mixed_up(model)]
 
 
 def best_of(family: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
@@ -122,6 +123,15 @@ def failures(
         ("repetition", "Repetition", repetition_sentence, circle),
     ]
     return [recording(name, FAILURES, words, tell(run), run) for name, words, tell, run in rows]
+
+
+def names_mixed_up(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
+    """The story with two names mixed up, if the model tells one."""
+    mix = worst_mix_up(model, disagreement)
+    if mix is None:
+        return []
+    run = Decoded(None, mix.traces)
+    return [recording("names-mixed-up", FAILURES, title(run), mix.sentence, run)]
 
 
 def again(model: SetBlockModel, run: Decoded, **changes: object) -> Decoded:

@@ -9,6 +9,7 @@ from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.base import SetBlockModel
 from ui import recorded
+from ui.charting import charts_section
 from ui.components import controls
 from ui.components.assets import STYLES
 from ui.components.controls import Controls
@@ -56,6 +57,7 @@ def build(model: SetBlockModel) -> gr.Blocks:
         add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
         _wire(page, session, form, show, visit)
         wire_race(session, lanes, form.fields, RUN)
+        charts_section(visit)
         wire_sharing(show, shelf(), outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
     return page

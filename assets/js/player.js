@@ -224,6 +224,15 @@ class Player {
     this.inspector.update(view);
     // Last: text on its canvas makes the browser work out all styles, once is enough.
     this.staircase.update(view);
+    this.tell(run);
+  }
+
+  /** Tell the page round the player which run is shown, and when it is complete. */
+  tell(run) {
+    const news = `${run.id} ${run.isComplete}`;
+    if (news === this.told) return;
+    this.told = news;
+    this.root.dispatchEvent(new CustomEvent("sbd-run", { bubbles: true }));
   }
 }
 

@@ -53,6 +53,16 @@ class Block:
         self.token_ids = [pinned.get(start + offset, mask_id) for offset in range(size)]
         self._mask_id = mask_id
         self._end_ids = run.model.end_token_ids
+        texts = [offset for offset, token_id in pinned.items() if token_id not in self._end_ids]
+        self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
+
+    def may_reveal(self, logits: Tensor) -> Tensor:
+        """Logits (size, vocab) without the ends that would cut off a token pinned after them."""
+        if self._num_before_pins == 0:
+            return logits
+        allowed = logits.clone()
+        allowed[: self._num_before_pins, sorted(self._end_ids)] = -torch.inf
+        return allowed
 
     @property
     def final_token_ids(self) -> list[int] | None:
@@ -114,7 +124,7 @@ def _decode_block(run: Run, block: Block, riders: Riders, waiting: list[int]) ->
         num_riders = len(riders.token_ids)
         logits = yield from run.forward(riders.token_ids, block.token_ids, num_riders)
         hindsight = riders.arrive(run.distributions(logits[:num_riders])) if num_riders else ()
-        candidates = run.candidates(logits[num_riders:])
+        candidates = run.candidates(block.may_reveal(logits[num_riders:]))
         is_wanted = block.wanted()
         wanted = [offset for offset, is_one in enumerate(is_wanted) if is_one]
         masked = run.recorded(candidates, wanted, block.span.start)

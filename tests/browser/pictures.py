@@ -33,6 +33,10 @@ SEEK = """(part) => {
 }"""
 
 
+CHARTS_ARE_DRAWN = """() => !('isOld' in document.querySelector('#sbd-charts').dataset)
+  && document.querySelectorAll('#sbd-charts .js-plotly-plot').length === 5"""
+
+
 def as_it_is(page: Any) -> None:
     """Nothing more."""
 
@@ -76,6 +80,22 @@ def in_race(page: Any) -> None:
     page.locator(".sbd-race-card").evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
 
 
+def with_charts(page: Any) -> None:
+    """The charts open and drawn, in view."""
+    page.get_by_role("button", name="Charts", exact=True).click()
+    page.wait_for_function(CHARTS_ARE_DRAWN)
+    page.locator("#sbd-charts").evaluate("node => node.scrollIntoView()")
+
+
+def with_cost(page: Any) -> None:
+    """What parallelism cost, of the recorded story with two names mixed up."""
+    old = page.evaluate(f"{PLAYER}.run.id")
+    page.get_by_role("button", name="two names are mixed up").click()
+    page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
+    with_charts(page)
+    page.locator(".sbd-chart").last.evaluate("node => node.scrollIntoView({ block: 'center' })")
+
+
 def mid_run(page: Any) -> None:
     """A live decode with passes still to come."""
     begin(page)
@@ -107,6 +127,9 @@ SHOTS = {
     "help-1440-light": Shot(act=with_help),
     "race-1440-light": Shot(height=1080, act=in_race),
     "race-390-dark": Shot(width=390, height=844, scheme="dark", act=in_race),
+    "charts-1440-light": Shot(act=with_charts),
+    "charts-1440-dark": Shot(scheme="dark", act=with_charts),
+    "cost-1440-light": Shot(act=with_cost),
     "run-1440-light": Shot(act=mid_run, is_live=True),
 }
 

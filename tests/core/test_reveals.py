@@ -216,3 +216,30 @@ def test_left_to_right_by_one_is_one_token_a_pass_and_a_free_prefill() -> None:
     positions = [reveal.position for event in trace.events for reveal in event.reveals]
     assert positions == list(range(10))
     assert trace.num_forwards == 11
+
+
+def eager_model() -> ScriptedModel:
+    """It would end the answer at once, wherever it may."""
+    row = [0.0, 0.0, 9.0, 1.0]
+    return ScriptedModel(
+        texts=["<unknown>", "<m>", "<eos>", "a"],
+        next_logits=lambda tokens: row,
+        block_logits=lambda tokens, block: [row] * len(block),
+        mask_token_id=1,
+        end_token_ids=frozenset({2}),
+    )
+
+
+@pytest.mark.parametrize("last", [0, 3, 5])
+def test_no_end_is_revealed_before_a_pinned_token(last) -> None:
+    config = DecodeConfig(block_size=4, max_new_tokens=12, pinned={last: 3})
+    trace = generate(eager_model(), "a", config)
+    assert trace.token_ids == (*[3] * (last + 1), 2)
+    for event in trace.events:
+        for reveal in event.reveals:
+            assert (reveal.token_id == 2) == (reveal.position > last)
+
+
+def test_an_end_may_come_before_a_pinned_end() -> None:
+    config = DecodeConfig(block_size=4, max_new_tokens=12, pinned={1: 3, 9: 2})
+    assert generate(eager_model(), "a", config).token_ids == (3, 3, 2)

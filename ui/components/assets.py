@@ -26,6 +26,7 @@ STYLES = tuple(
         "tree",
         "sudoku",
         "race",
+        "charts",
         "page",
     )
 )

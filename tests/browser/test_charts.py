@@ -1,0 +1,69 @@
+"""The charts under the player: closed they ask for nothing, open they follow the run shown."""
+
+import json
+
+import pytest
+
+from tests.browser.conftest import begin, decode, state, sync_api
+from ui.components.assets import ASSETS
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+NUM_CHARTS = len(json.loads((ASSETS / "charts.json").read_text("utf-8")))
+BARS = """() => [...document.querySelectorAll('#sbd-charts .js-plotly-plot')]
+  .map((plot) => plot._fullData).filter((data) => data?.[0]?.type === 'bar')
+  .map((data) => data[0]._input.y.length)"""
+
+
+def toggle(page):
+    return page.get_by_role("button", name="Charts", exact=True)
+
+
+def plots(page):
+    return page.locator("#sbd-charts .js-plotly-plot")
+
+
+def are_drawn(page):
+    """Wait until the charts are those of the run shown."""
+    expect(page.locator("#sbd-charts")).not_to_have_attribute("data-is-old", "")
+    expect(plots(page)).to_have_count(NUM_CHARTS)
+
+
+def test_closed_charts_ask_for_nothing(open_page, story_url):
+    page = open_page(story_url)
+    expect(toggle(page)).to_have_attribute("aria-expanded", "false")
+    decode(page)
+    expect(plots(page)).to_have_count(0)
+    expect(page.locator("#sbd-charts-cards")).to_be_hidden()
+
+
+def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
+    page = open_page(story_url)
+    toggle(page).click()
+    are_drawn(page)
+    page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")
+    decode(page)
+    are_drawn(page)
+    page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")
+    toggle(page).click()
+    expect(page.locator("#sbd-charts-cards")).to_be_hidden()
+
+
+def test_charts_of_a_running_decode_wait_for_its_end(open_page, slow_url):
+    page = open_page(slow_url)
+    begin(page)
+    toggle(page).click()
+    status = page.locator(".sbd-charts-status")
+    expect(status).to_have_text("The charts are drawn when this run is complete.")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    are_drawn(page)
+
+
+def test_hostile_tokens_stay_text_in_the_charts(open_page, hostile_url):
+    page = open_page(hostile_url)
+    decode(page)
+    toggle(page).click()
+    are_drawn(page)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("#sbd-charts :is(script, img, a[href*='script'])").count() == 0

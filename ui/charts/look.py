@@ -1,0 +1,110 @@
+"""How a chart looks: the page's colours, entropy scale and type, and token texts made safe.
+
+Plotly reads a few tags in any text it shows, so every token text goes through safe().
+"""
+
+import html
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from sbd_core.trace import Trace
+from ui.charts.facts import token_name, token_names
+
+MAX_HOVERED = 8
+LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
+# The page's own scale, see assets/js/scale.js: cividis by the root of the entropy.
+MAX_ENTROPY = 4.0
+TICKS = (0, 0.1, 0.5, 1, 2, 4)
+RAMPS = {
+    "light": "#00204c #0b316e #31446b #4f576c #666970 #7f7c75 #9b9172 #b9a868 #d7c058 #efd13f",
+    "dark": "#3d74cf #5179bd #667fab #7b879d #908f92 #a59a86 #bba778 #d1b769 #e7cb57 #ffe645",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """The page's colours, see assets/css/player.css."""
+
+    ramp: str
+    card: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    ntp: str
+
+
+LIGHT = Ink(RAMPS["light"], "#ffffff", "#e3e1db", "#1b1d22", "#5f636d", "#1f5fc0", "#b3471b")
+DARK = Ink(RAMPS["dark"], "#171a21", "#2d323d", "#eceae4", "#a3a8b3", "#82b1ff", "#f0906a")
+
+
+def unsureness(entropy: float) -> float:
+    """0 for certain, 1 at MAX_ENTROPY nats and above; the root gives small entropies room."""
+    return round(math.sqrt(min(max(entropy, 0.0), MAX_ENTROPY) / MAX_ENTROPY), 4)
+
+
+def safe(text: str) -> str:
+    """A token's text as Plotly shows it letter by letter: no tag of it is one."""
+    return html.escape(token_name(text), quote=False)
+
+
+def percent(probability: float) -> str:
+    """A probability to three digits, however small."""
+    return f"{100 * probability:.3g} %"
+
+
+def names(trace: Trace, token_ids: tuple[int, ...], most: int = MAX_HOVERED) -> str:
+    """Tokens in a row, safe to show."""
+    return html.escape(token_names(token_ids, trace.tokens, most), quote=False)
+
+
+def columns(rows: list[tuple[int, Any, str]]) -> dict[str, list[Any]]:
+    """(x, y, text) rows as the arguments of a Plotly trace."""
+    return {
+        "x": [row[0] for row in rows],
+        "y": [row[1] for row in rows],
+        "text": [row[2] for row in rows],
+    }
+
+
+def entropy_ticks() -> dict[str, Any]:
+    """The ticks of an axis of unsureness(), in nats."""
+    labels = [f"{tick:g}" for tick in TICKS]
+    return {"tickvals": [unsureness(tick) for tick in TICKS], "ticktext": labels}
+
+
+def coloured(ink: Ink, has_bar: bool = True) -> dict[str, Any]:
+    """The page's entropy scale for a trace whose values are unsureness()."""
+    ramp = ink.ramp.split()
+    scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
+    bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
+    return {"colorscale": scale, "showscale": has_bar, **({"colorbar": bar} if has_bar else {})}
+
+
+def figure_of(ink: Ink, traces: list[Any], across: str, up: str, height: int = 320) -> go.Figure:
+    """Traces on the page's card: its fonts and colours, a quiet grid, nothing else."""
+    figure = go.Figure(traces)
+    figure.update_layout(
+        template=go.layout.Template(),
+        height=height,
+        margin={"l": 8, "r": 8, "t": 34, "b": 8},
+        paper_bgcolor=ink.card,
+        plot_bgcolor=ink.card,
+        font={"color": ink.text, "size": 12, "family": "system-ui, sans-serif"},
+        hoverlabel={
+            "bgcolor": ink.card,
+            "bordercolor": ink.muted,
+            "font": {"color": ink.text},
+            "align": "left",
+        },
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": ink.muted, "activecolor": ink.accent},
+        showlegend=False,
+        bargap=0.15,
+    )
+    axis = {"gridcolor": ink.line, "linecolor": ink.line, "zeroline": False, "automargin": True}
+    figure.update_xaxes(title={"text": across, "font": {"color": ink.muted}}, **axis)
+    figure.update_yaxes(title={"text": up, "font": {"color": ink.muted}}, **axis)
+    return figure
