@@ -48,7 +48,8 @@ class MixUp:
 
 def stories_of_two() -> list[Example]:
     """The first held-out stories whose prompt tells two people, animals and species."""
-    random, found = Random(SEED), []
+    random = Random(SEED)
+    found: list[Example] = []
     while len(found) < NUM_STORIES:
         example = stories.generate(random, "test")
         owns = read_case(example.case).owns

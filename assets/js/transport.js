@@ -17,13 +17,17 @@ function makeClock(isPlaying, rate, advance) {
   let frame = 0;
   let due = 0;
   function tick(now) {
-    frame = 0;
-    if (!isPlaying()) return;
-    // Before advance(), which calls start(): one tick at a time.
+    if (!isPlaying()) {
+      frame = 0;
+      return;
+    }
+    // `frame` stays set meanwhile, so that start() adds no second tick.
+    if (now >= due) {
+      advance();
+      due = Math.max(due + 1000 / rate(), now);
+    }
+    // After advance(): what it draws in the next frame must come before the next advance.
     frame = requestAnimationFrame(tick);
-    if (now < due) return;
-    advance();
-    due = Math.max(due + 1000 / rate(), now);
   }
   function start() {
     if (frame || !isPlaying()) return;
