@@ -54,6 +54,10 @@ def build(model: SetBlockModel) -> Controls:
         max_length=MAX_PROMPT_CHARACTERS,
         elem_id=PROMPT_ID,
     )
+    with gr.Row(elem_id="sbd-go"):
+        decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
+        stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)
+    news = notice()
     own_puzzle = puzzle(PROMPT_ID)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     if model.mask_token_id is not None:
@@ -62,10 +66,7 @@ def build(model: SetBlockModel) -> Controls:
     fields |= _size_fields(model)
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
-    with gr.Row(elem_id="sbd-go"):
-        decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
-        stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)
-    return Controls(fields, decode, stop, notice(), own_puzzle)
+    return Controls(fields, decode, stop, news, own_puzzle)
 
 
 def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
