@@ -107,7 +107,7 @@ def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
 
 
 def test_given_tokens_are_no_decoded_tokens(replay):
-    main, ntp = traces(story_model(), pinned={1: 4, 2: 5, 40: 6, 120: 7})
+    main, ntp = traces(story_model(), pinned={1: 4, 2: 5, 40: 6})
     push(replay, view_model.replay("given", {"sbd": main, "ntp": ntp}))
     replay.get_by_role("button", name="Last pass").click()
     expected = view_model.summary(main, ntp)

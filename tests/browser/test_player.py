@@ -89,7 +89,7 @@ CALLS_BETWEEN_FRAMES = """() => new Promise((done) => {
 def test_playing_on_keeps_one_clock(replay):
     for _ in range(3):
         replay.get_by_role("button", name="First pass").click()
-        replay.get_by_role("button", name="Play").click()
+        replay.get_by_role("button", name="Play (space)").click()
         expect(replay.locator(".sbd-place")).to_have_text(re.compile("^pass [7-9] "))
     # In two frames: the clock, the painting and the landing dots ask once each.
     assert replay.evaluate(CALLS_BETWEEN_FRAMES) <= 6

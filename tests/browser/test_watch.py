@@ -26,7 +26,8 @@ def test_opens_on_a_recorded_run_that_plays_by_itself(story):
     story.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.state.pass >= 2")
     assert state(story)["run"] == "opening"
     expect(story.locator(".sbd-tile.is-new")).not_to_have_count(0)
-    expect(story.get_by_role("button", name="Play")).to_be_visible()  # once, then it stands
+    # Once, then it stands.
+    expect(story.get_by_role("button", name="Play (space)")).to_be_visible()
     last = state(story)
     assert last["pass"] == last["main"]["steps"] - 1
 
@@ -90,7 +91,7 @@ def test_hostile_text_from_everywhere_is_shown_as_text_and_nothing_runs(open_pag
     box = page.get_by_label("Prompt")
     expect(box).to_have_value(HOSTILE_PROMPT)
     for text in (HOSTILE[0], HOSTILE_PROMPT):
-        page.get_by_role("button", name=HOSTILE[1]).click()
+        page.locator(".sbd-chip").click()
         expect(box).to_have_value(text)
     decode(page)
     go_to(page, 0)
