@@ -25,37 +25,43 @@ class TrainingLayout:
     """What stands where in rows that hold [x ; x_hat] of several texts, in any order.
 
     Every field is (rows, num_tokens). document: the text a token belongs to, -1 on padding.
-    position: in that text. is_noisy: part of x_hat. block: the block of x_hat that a position
-    falls in; -1 for a prompt, which x_hat does not copy.
+    position: in that text. copy: 0 in x, n in the n-th x_hat of the text. block: the block of
+    x_hat that a position falls in; -1 for a prompt, which x_hat does not copy.
     """
 
     document: Tensor
     position: Tensor
     block: Tensor
-    is_noisy: Tensor
+    copy: Tensor
+
+    @property
+    def is_noisy(self) -> Tensor:
+        """(rows, num_tokens) bool: part of an x_hat."""
+        return self.copy > 0
 
     def to(self, device: torch.device) -> "TrainingLayout":
         """The same on another device."""
-        fields = (self.document, self.position, self.block, self.is_noisy)
+        fields = (self.document, self.position, self.block, self.copy)
         return TrainingLayout(*(field.to(device) for field in fields))
 
 
 def training_may_attend(layout: TrainingLayout) -> MayAttend:
     """Predicate of a training forward (paper Fig. 8), for every text of a row by itself.
 
-    x -> x causal; x_hat -> x_hat within one block, both ways; x_hat -> x of strictly earlier
+    x -> x causal; x_hat -> itself within one block, both ways; x_hat -> x of strictly earlier
     blocks; x -> x_hat never. Padding sees padding, so that no query sees nothing.
     """
     document, position = layout.document, layout.position
-    block, is_noisy = layout.block, layout.is_noisy
+    block, copy = layout.block, layout.copy
 
     def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        is_noisy_query, is_noisy_key = is_noisy[row, query], is_noisy[row, key]
+        query_copy, key_copy = copy[row, query], copy[row, key]
         query_block, key_block = block[row, query], block[row, key]
         is_causal = position[row, key] <= position[row, query]
-        clean_to_clean = ~is_noisy_query & ~is_noisy_key & is_causal
-        noisy_to_noisy = is_noisy_query & is_noisy_key & (key_block == query_block)
-        noisy_to_clean = is_noisy_query & ~is_noisy_key & (key_block < query_block)
+        is_clean_key, is_own_copy = key_copy == 0, key_copy == query_copy
+        clean_to_clean = is_clean_key & is_own_copy & is_causal
+        noisy_to_noisy = ~is_clean_key & is_own_copy & (key_block == query_block)
+        noisy_to_clean = is_clean_key & ~is_own_copy & (key_block < query_block)
         is_same_text = document[row, query] == document[row, key]
         return is_same_text & (clean_to_clean | noisy_to_noisy | noisy_to_clean)
 
@@ -111,7 +117,7 @@ def training_mask(num_tokens: int, block_size: int) -> Tensor:
         document=torch.zeros_like(position),
         position=position,
         block=position // block_size,
-        is_noisy=torch.arange(2 * num_tokens)[None] >= num_tokens,
+        copy=torch.arange(2 * num_tokens)[None] // num_tokens,
     )
     return dense(training_may_attend(layout), 2 * num_tokens, 2 * num_tokens)[0]
 

@@ -13,7 +13,15 @@ from torch import Tensor
 
 from sbd_core.training.data import Data
 from sbd_core.training.decoded_masks import masks_of_decoding
-from sbd_core.training.noising import Rows, Text, clean_text, draw_masks, noisy_text, pack
+from sbd_core.training.noising import (
+    Rows,
+    Text,
+    blocks_of,
+    clean_text,
+    draw_copies,
+    noisy_text,
+    pack,
+)
 from sbd_core.training.recipe import Recipe
 
 
@@ -62,19 +70,29 @@ class Feed:
         mask_id, pad_id = self._tokenizer.mask_token_id, self._tokenizer.pad_token_id
         lengths = [len(texts[index]) - nums_prompt[index] for index in own]
 
-        def masked(masks: list[Tensor]) -> list[Text]:
+        def masked(masks: list[list[Tensor]]) -> list[Text]:
             return [
-                noisy_text(texts[index], nums_prompt[index], mask, block_size, phase, mask_id)
-                for index, mask in zip(own, masks, strict=True)
+                noisy_text(texts[index], nums_prompt[index], mine, block_size, phase, mask_id)
+                for index, mine in zip(own, masks, strict=True)
             ]
 
         if draw.random() < recipe.decoded_share:
-            whole = masked([torch.ones(length, dtype=torch.bool) for length in lengths])
+            whole = masked([[torch.ones(length, dtype=torch.bool)] for length in lengths])
             etas = [float(torch.rand((), generator=generator)) for generator in draws]
             with accelerator.autocast():
-                masks = masks_of_decoding(
+                found = masks_of_decoding(
                     self._model, whole, etas, recipe.row_tokens, pad_id, accelerator.device
                 )
-            return masked(masks)
+            return masked([[mask] for mask in found])
+        copies = [
+            self._num_copies(len(texts[index]), len(blocks_of(length, block_size, phase)))
+            for index, length in zip(own, lengths, strict=True)
+        ]
         share = recipe.full_mask_share
-        return masked([draw_masks(*pair, share) for pair in zip(lengths, draws, strict=True)])
+        drawn = zip(lengths, draws, copies, strict=True)
+        return masked([draw_copies(*each, full_share=share) for each in drawn])
+
+    def _num_copies(self, num_clean: int, num_copied: int) -> int:
+        """How many masked copies of num_copied tokens a row holds beside the text."""
+        room = (self._recipe.row_tokens - num_clean) // num_copied
+        return min(self._recipe.masked_copies, room)

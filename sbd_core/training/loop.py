@@ -8,6 +8,7 @@ import math
 import pickle
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -23,7 +24,7 @@ from torch.distributed.checkpoint.state_dict import (
 from tqdm import tqdm
 from transformers import PreTrainedModel
 
-from sbd_core.errors import TrainingError
+from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
 from sbd_core.training.feed import Feed
 from sbd_core.training.interrupt import stop_wish
@@ -213,15 +214,17 @@ class _Run:
         The numbers of steps and of falling steps may differ while no step so far was part of a
         fall of the rate.
         """
-        own = json.loads(json.dumps(self.recipe.to_data()))
-        if recipe == own:
+        try:
+            # A field that came later has its default.
+            saved = Recipe(**recipe)
+        except (TypeError, ArgumentError):
+            return False
+        own = self.recipe
+        if saved == own:
             return True
-        may_differ = ("steps", "decay_steps")
-        if not isinstance(recipe, dict) or not set(may_differ) <= set(recipe):
+        if replace(saved, steps=own.steps, decay_steps=own.decay_steps) != own:
             return False
-        if {**recipe, **{name: own[name] for name in may_differ}} != own:
-            return False
-        return step <= min(plan["steps"] - plan["decay_steps"] for plan in (recipe, own))
+        return step <= min(plan.steps - plan.decay_steps for plan in (saved, own))
 
 
 def _unreadable(state: Path, error: Exception) -> str:

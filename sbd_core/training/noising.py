@@ -1,11 +1,12 @@
 """The tokens of a training forward: texts, their masked copies, and how they share rows.
 
 A text is a prompt and an answer. Stage sbd adds x_hat, a copy of the answer in which tokens
-are masked (Alg. 1); blocks start at the answer, as they do at decode time. Knows no model.
+are masked (Alg. 1), or several that share x; blocks start at the answer, as they do at decode
+time. Knows no model.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
@@ -28,13 +29,18 @@ class Text:
     token_ids: Tensor
     position: Tensor
     block: Tensor
-    is_noisy: Tensor
+    copy: Tensor
     targets: Tensor
     weights: Tensor
     teachers: Tensor
 
     def __len__(self) -> int:
         return len(self.token_ids)
+
+    @property
+    def is_noisy(self) -> Tensor:
+        """(num_tokens,) bool: part of an x_hat."""
+        return self.copy > 0
 
     @property
     def ntp_weight(self) -> float:
@@ -63,37 +69,44 @@ def clean_text(prompt: Sequence[int], answer: Sequence[int], prompt_weight: floa
     weights = torch.where(position >= len(prompt) - 1, 1.0, prompt_weight)
     targets = torch.cat([token_ids[1:], torch.tensor([NO_TARGET])])
     targets = targets.masked_fill(weights == 0, NO_TARGET)
-    is_noisy = torch.zeros(len(token_ids), dtype=torch.bool)
     none = torch.full_like(position, -1)
-    return Text(token_ids, position, none, is_noisy, targets, weights, teachers=none)
+    copy = torch.zeros_like(position)
+    return Text(token_ids, position, none, copy, targets, weights, teachers=none)
 
 
 def noisy_text(
-    clean: Text, num_prompt: int, is_masked: Tensor, block_size: int, phase: int, mask_id: int
+    clean: Text, num_prompt: int, masks: Sequence[Tensor], block_size: int, phase: int, mask_id: int
 ) -> Text:
-    """[x ; x_hat]: x_hat is the answer with <m> where is_masked, (num_answer,) bool, says so.
+    """[x ; x_hat ...]: an x_hat is the answer with <m> where its mask, (num_answer,) bool, says so.
 
-    The first block is `phase` positions shorter. The last block is whole: after the answer's
-    end it holds <m> without a target, for that is what decoding meets there.
+    Of several each counts its share, so the expected loss is that of one. The first block is
+    `phase` positions shorter. The last block is whole: after the answer's end it holds <m>
+    without a target, for that is what decoding meets there.
     """
     answer = clean.token_ids[num_prompt:]
     num_answer = len(answer)
     block = blocks_of(num_answer, block_size, phase)
     after = torch.full((len(block) - num_answer,), NO_TARGET)
     offset = torch.arange(len(block))
-    copy = answer.masked_fill(is_masked, mask_id)
-    # The causal token before x_i predicts x_i too, having seen all to its left and no more.
-    is_open = is_masked & nothing_revealed_after(is_masked, block[:num_answer])
-    teachers = torch.where(is_open, num_prompt - 1 + offset[:num_answer], NO_TARGET)
-    return Text(
-        token_ids=torch.cat([clean.token_ids, copy, torch.full_like(after, mask_id)]),
-        position=torch.cat([clean.position, num_prompt + offset]),
-        block=torch.cat([clean.block[:num_prompt], block[:num_answer], block]),
-        is_noisy=torch.cat([clean.is_noisy, torch.ones(len(block), dtype=torch.bool)]),
-        targets=torch.cat([clean.targets, answer.masked_fill(~is_masked, NO_TARGET), after]),
-        weights=torch.cat([clean.weights, torch.ones(len(block))]),
-        teachers=torch.cat([clean.teachers, teachers, after]),
-    )
+    whole = replace(clean, block=torch.cat([clean.block[:num_prompt], block[:num_answer]]))
+    parts = [whole]
+    for number, is_masked in enumerate(masks, 1):
+        copied = answer.masked_fill(is_masked, mask_id)
+        # The causal token before x_i predicts x_i too, having seen all to its left and no more.
+        is_open = is_masked & nothing_revealed_after(is_masked, block[:num_answer])
+        teachers = torch.where(is_open, num_prompt - 1 + offset[:num_answer], NO_TARGET)
+        x_hat = Text(
+            token_ids=torch.cat([copied, torch.full_like(after, mask_id)]),
+            position=num_prompt + offset,
+            block=block,
+            copy=torch.full_like(block, number),
+            targets=torch.cat([answer.masked_fill(~is_masked, NO_TARGET), after]),
+            weights=torch.full((len(block),), 1 / len(masks)),
+            teachers=torch.cat([teachers, after]),
+        )
+        parts.append(x_hat)
+    names = [field.name for field in fields(Text)]
+    return Text(**{name: torch.cat([getattr(part, name) for part in parts]) for name in names})
 
 
 def blocks_of(num_answer: int, block_size: int, phase: int) -> Tensor:
@@ -119,6 +132,17 @@ def draw_masks(num_answer: int, draws: torch.Generator, full_share: float = 0.0)
     if full_share and torch.rand((), generator=draws) < full_share:
         eta = torch.ones(())
     return torch.rand(num_answer, generator=draws) < eta
+
+
+def draw_copies(
+    num_answer: int, draws: torch.Generator, num_copies: int, full_share: float = 0.0
+) -> list[Tensor]:
+    """The masks of num_copies copies: every second one is the opposite of the one before it."""
+    masks: list[Tensor] = []
+    for number in range(num_copies):
+        is_second = number % 2 == 1
+        masks.append(~masks[-1] if is_second else draw_masks(num_answer, draws, full_share))
+    return masks
 
 
 def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
@@ -153,7 +177,7 @@ def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
         document=document,
         position=fill("position", 0, torch.long),
         block=fill("block", -1, torch.long),
-        is_noisy=fill("is_noisy", False, torch.bool),
+        copy=fill("copy", 0, torch.long),
     )
     return Rows(
         token_ids=fill("token_ids", pad_id, torch.long),

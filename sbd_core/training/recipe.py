@@ -28,6 +28,8 @@ class Recipe:
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
     prompt_weight: what a prompt token counts in the NTP sum.
+    masked_copies: masked copies of an answer, as many of them as a row holds; every second one
+    masks what the one before it shows. The expected loss is the same, at less noise.
     Away from the paper's loss, all 0 by default (stage sbd): full_mask_share, share of texts
     masked whole; soft_share, how much of the target is the model's own next-token distribution
     where nothing to the right in the block is revealed; decoded_share, share of steps masked as
@@ -51,6 +53,7 @@ class Recipe:
     min_block_size: int = 2
     max_block_size: int = 16
     prompt_weight: float = 0.0
+    masked_copies: int = 1
     full_mask_share: float = 0.0
     soft_share: float = 0.0
     decoded_share: float = 0.0
@@ -74,6 +77,7 @@ class Recipe:
             require_integer(name, getattr(self, name), 1)
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
+        require_integer("masked_copies", self.masked_copies, 1)
         require_integer("warmup_steps", self.warmup_steps, 0)
         require_integer("decay_steps", self.decay_steps, 0)
         require_integer("min_block_size", self.min_block_size, 1)

@@ -86,7 +86,7 @@ def layout(num_tokens, block_size, first_noisy=0, phase=0) -> TrainingLayout:
         document=torch.zeros_like(position)[None],
         position=position[None],
         block=torch.where(position < first_noisy, -1, block)[None],
-        is_noisy=(torch.arange(len(position)) >= num_tokens)[None],
+        copy=(torch.arange(len(position)) // num_tokens)[None],
     )
 
 
@@ -102,7 +102,7 @@ def side_by_side(layouts: list[TrainingLayout], num_padding: int) -> TrainingLay
         document=torch.cat([numbers, end], dim=1),
         position=joined("position", torch.zeros_like(end)),
         block=joined("block", end),
-        is_noisy=joined("is_noisy", end > 0),
+        copy=joined("copy", torch.zeros_like(end)),
     )
 
 
@@ -125,7 +125,7 @@ def test_texts_of_one_row_see_themselves_only_and_padding_sees_padding() -> None
 
 def test_rows_of_one_batch_have_masks_of_their_own() -> None:
     first, second = layout(8, 4, 2, 1), layout(8, 2, 2)
-    fields = ("document", "position", "block", "is_noisy")
+    fields = ("document", "position", "block", "copy")
     pair = {n: torch.cat([getattr(first, n), getattr(second, n)]) for n in fields}
     rule = training_may_attend(TrainingLayout(**pair))
     both = dense(rule, 14, 14, 2)

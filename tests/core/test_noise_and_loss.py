@@ -15,6 +15,7 @@ from sbd_core.training.noising import (
     Rows,
     Text,
     clean_text,
+    draw_copies,
     draw_masks,
     noisy_text,
     pack,
@@ -42,7 +43,7 @@ def noisy(pair: Pair, block_size: int, phase: int = 0, seed: int = 0) -> Text:
     draws = torch.Generator().manual_seed(seed)
     clean = clean_text(*pair, prompt_weight=0.0)
     is_masked = draw_masks(len(pair[1]), draws)
-    return noisy_text(clean, len(pair[0]), is_masked, block_size, phase, MASK)
+    return noisy_text(clean, len(pair[0]), [is_masked], block_size, phase, MASK)
 
 
 def loss_of(model, texts: list[Text], row_tokens: int = 80) -> Loss:
@@ -99,6 +100,27 @@ def test_a_share_of_texts_is_masked_whole() -> None:
     assert sum(whole) == pytest.approx(200, abs=45)
 
 
+def test_several_copies_share_a_text_and_count_as_one() -> None:
+    """The loss of two copies is the mean of each alone, and together they ask for every token."""
+    model = tiny_model("llama", VOCABULARY)
+    [(prompt, answer)] = pairs(13, [(5, 14)])
+    clean = clean_text(prompt, answer, 0.0)
+    masks = draw_copies(14, torch.Generator().manual_seed(0), 3)
+    assert torch.equal(masks[1], ~masks[0])
+    assert not torch.equal(masks[2], masks[0])
+
+    def matp_sum(*chosen: torch.Tensor) -> float:
+        text = noisy_text(clean, 5, chosen, 4, 1, MASK)
+        loss = loss_of(model, [text])
+        return (loss.total.item() - loss.ntp.item()) * text.ntp_weight
+
+    alone = [matp_sum(mask) for mask in masks]
+    assert matp_sum(*masks) == pytest.approx(sum(alone) / 3, rel=1e-4)
+    text = noisy_text(clean, 5, masks[:2], 4, 1, MASK)
+    asked = text.position[text.is_noisy & (text.targets != NO_TARGET)]
+    assert sorted(asked.tolist()) == list(range(5, 19))
+
+
 def test_noise_repeats_with_its_generator_and_differs_with_another() -> None:
     [pair] = pairs(0, [(2, 60)])
     first, again, other = (noisy(pair, 4, seed=s).token_ids for s in (1, 1, 2))
@@ -120,7 +142,7 @@ def test_packing_keeps_every_text_whole_in_one_row() -> None:
         assert torch.equal(rows.token_ids[row, places], text.token_ids)
         assert torch.equal(rows.targets[row, places], text.targets)
         assert torch.equal(rows.weights[row, places], text.weights)
-        for name in ("position", "block", "is_noisy"):
+        for name in ("position", "block", "copy"):
             assert torch.equal(getattr(rows.layout, name)[row, places], getattr(text, name))
 
 
@@ -283,7 +305,7 @@ def test_a_teacher_is_the_causal_place_of_a_token_with_nothing_revealed_to_its_r
     [pair] = pairs(9, [(3, 10)])
     clean = clean_text(*pair, prompt_weight=0.0)
     is_masked = torch.tensor([bool(int(bit)) for bit in "1011011011"])
-    text = noisy_text(clean, 3, is_masked, 4, 0, MASK)
+    text = noisy_text(clean, 3, [is_masked], 4, 0, MASK)
     found = text.teachers[text.is_noisy].tolist()
     # Offsets 2, 3 of the first block; none of the second, whose last is revealed; 8 and 9.
     expected = {offset: 3 + offset - 1 for offset in (2, 3, 8, 9)}
@@ -299,7 +321,7 @@ def test_a_soft_target_is_the_models_own_next_token_distribution() -> None:
     [pair] = pairs(11, [(4, 12)])
     prompt, answer = pair
     clean = clean_text(prompt, answer, 0.0)
-    text = noisy_text(clean, 4, torch.ones(12, dtype=torch.bool), 4, 0, MASK)
+    text = noisy_text(clean, 4, [torch.ones(12, dtype=torch.bool)], 4, 0, MASK)
     rows = pack([text], 60, PAD)
     hard = training_loss(Trainee(model), rows, CPU)
     half = training_loss(Trainee(model, 0.5), rows, CPU, has_teachers=True)
@@ -332,7 +354,7 @@ def test_decoded_masks_are_those_of_a_decoding_pass() -> None:
     model = tiny_model("llama", VOCABULARY)
     several = pairs(12, [(4, 7), (9, 5), (2, 8)])
     whole = [
-        noisy_text(clean_text(*pair, 0.0), len(pair[0]), torch.ones(len(pair[1])) > 0, 4, 0, MASK)
+        noisy_text(clean_text(*pair, 0.0), len(pair[0]), [torch.ones(len(pair[1])) > 0], 4, 0, MASK)
         for pair in several
     ]
     etas = [0.3, 0.8, 0.5]
