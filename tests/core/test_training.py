@@ -20,8 +20,7 @@ import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.errors import TrainingError
 from sbd_core.training import loop
-from sbd_core.training.checkpoint import new_model, replace_folder
-from sbd_core.training.data import Data
+from sbd_core.training.checkpoint import replace_folder
 from sbd_core.training.recipe import Recipe
 
 TINY = Recipe(
@@ -147,6 +146,19 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     with pytest.raises(TrainingError, match="another recipe"):
         loop.train(replace(TINY, seed=1), None, whole)
     assert same(before, weights(whole))
+
+
+def test_a_state_from_before_a_field_was_known_goes_on(whole, tmp_path) -> None:
+    copy_into(loop.state_folder(whole), tmp_path / "run.state")
+    file = tmp_path / "run.state" / "progress.json"
+    progress = json.loads(file.read_text())
+    del progress["recipe"]["masked_copies"]
+    file.write_text(json.dumps(progress))
+    loop.train(TINY, None, tmp_path / "run")
+    progress["recipe"]["masked_copies"] = 2
+    file.write_text(json.dumps(progress))
+    with pytest.raises(TrainingError, match="another recipe"):
+        loop.train(TINY, None, tmp_path / "run")
 
 
 def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
@@ -305,27 +317,3 @@ def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -
         assert sbd_core.load(folder, device="cpu").block_range is None
     loop.train(replace(TINY, steps=2), base, out)
     assert sbd_core.load(out, device="cpu").block_range == (2, 16)
-
-
-def test_the_texts_of_a_step_depend_on_recipe_and_step_alone() -> None:
-    _, tokenizer = new_model(TINY)
-    in_order = [Data(TINY, tokenizer).pairs(step) for step in range(4)]
-    for step in (3, 0, 2):
-        assert Data(TINY, tokenizer).pairs(step) == in_order[step]
-        assert Data(replace(TINY, stage="ntp"), tokenizer).pairs(step) == in_order[step]
-    assert in_order[0] != in_order[1]
-    assert Data(replace(TINY, seed=1), tokenizer).pairs(0) != in_order[0]
-
-
-def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(whole) -> None:
-    model = sbd_core.load(whole, device="cpu")
-    user, assistant, end = model.tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
-    for prompt, answer in Data(replace(TINY, batch_size=50), model.tokenizer).pairs(0):
-        assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
-        assert list(model.encode(model.tokenizer.decode(prompt[1:-1]), False)) == prompt
-        assert len(prompt) + 2 * len(answer) + TINY.max_block_size - 1 <= TINY.row_tokens
-
-
-def test_rows_no_example_fits_are_an_error_not_an_endless_search() -> None:
-    with pytest.raises(TrainingError, match="row_tokens"):
-        Data(replace(TINY, row_tokens=20), new_model(TINY)[1]).pairs(0)
