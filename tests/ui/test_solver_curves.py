@@ -1,0 +1,44 @@
+"""The sweep as curves: what stands in the chart and in the README."""
+
+import pytest
+
+from tests.readme_tables import at_speed
+from ui.charts import look
+from ui.charts.solvers import CurvePoint, curves, solver_curves
+
+
+def row(accuracy: float, speed: float) -> dict:
+    return {"mean": {"accuracy": accuracy, "tokens_per_forward": speed}}
+
+
+ROWS = {
+    "NTP": row(0.9, 1.0),
+    "entropy-bound 0.1": row(0.8, 3.0),
+    "entropy-bound 0.5": row(0.6, 5.0),
+    "entropy-bound 0": row(0.85, 1.0),
+    "top-k 2": row(0.5, 2.0),
+}
+
+
+def test_a_curve_is_all_the_settings_of_one_solver() -> None:
+    found = curves(ROWS)
+    assert list(found) == ["entropy-bound", "top-k"]
+    assert [point.parameter for point in found["entropy-bound"]] == ["0.1", "0.5", "0"]
+
+
+@pytest.mark.parametrize(
+    ("speed", "expected"), [(1, 0.85), (2, 0.825), (3, 0.8), (4, 0.7), (5, 0.6), (5.1, None)]
+)
+def test_accuracy_at_a_speed_lies_between_its_neighbours(speed, expected) -> None:
+    found = at_speed(curves(ROWS)["entropy-bound"], speed)
+    assert found == (None if expected is None else pytest.approx(expected))
+    assert at_speed([CurvePoint("1", 0.5, 1.0)], 1) is None, "one setting is no curve"
+
+
+def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None:
+    bound, top, ntp = solver_curves(ROWS, look.LIGHT).data
+    assert list(bound.x) == [1.0, 3.0, 5.0]
+    assert list(bound.y) == [85.0, 80.0, 60.0]
+    assert list(bound.text) == ["0", "0.1", "0.5"]
+    assert (top.name, ntp.name, list(ntp.y)) == ("top-k", "NTP", [90.0])
+    assert len({trace.marker.symbol for trace in (bound, top, ntp)}) == 3

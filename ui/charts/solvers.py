@@ -1,0 +1,72 @@
+"""Accuracy against tokens a pass for every solver, from a results file of `evaluate --sweep`."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from ui.charts.look import LEGEND, Ink, figure_of
+
+MAIN = "entropy-bound"
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon", "bowtie")
+DASHES = ("solid", "dash", "dot")
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One setting of a solver. accuracy: mean share over the families; speed: tokens a pass."""
+
+    parameter: str
+    accuracy: float
+    speed: float
+
+
+def curves(rows: dict[str, Any]) -> dict[str, list[CurvePoint]]:
+    """The points of each solver, from rows named "solver parameter"; others are left out."""
+    found: dict[str, list[CurvePoint]] = {}
+    for name, row in rows.items():
+        solver, _, parameter = name.partition(" ")
+        if parameter:
+            mean = row["mean"]
+            point = CurvePoint(parameter, mean["accuracy"], mean["tokens_per_forward"])
+            found.setdefault(solver, []).append(point)
+    return found
+
+
+def solver_curves(rows: dict[str, Any], ink: Ink) -> go.Figure:
+    """One line a solver; a star where next-token prediction stands."""
+    ntp = rows["NTP"]["mean"]
+    traces: list[go.Scatter] = []
+    for index, (solver, points) in enumerate(curves(rows).items()):
+        in_order = sorted(points, key=lambda point: point.speed)
+        is_main = solver == MAIN
+        traces.append(
+            go.Scatter(
+                name=solver,
+                x=[point.speed for point in in_order],
+                y=[100 * point.accuracy for point in in_order],
+                text=[point.parameter for point in in_order],
+                mode="lines+markers",
+                marker={"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9 if is_main else 7},
+                line={
+                    "color": ink.accent if is_main else ink.muted,
+                    "width": 3 if is_main else 1.5,
+                    "dash": DASHES[index % len(DASHES)],
+                },
+                hovertemplate=f"{solver} %{{text}}<br>%{{y:.1f}} % right, %{{x:.2f}} tokens a pass"
+                "<extra></extra>",
+            )
+        )
+    traces.append(
+        go.Scatter(
+            name="NTP",
+            x=[ntp["tokens_per_forward"]],
+            y=[100 * ntp["accuracy"]],
+            mode="markers",
+            marker={"symbol": "star", "size": 14, "color": ink.ntp},
+            hovertemplate="next-token prediction<br>%{y:.1f} % right<extra></extra>",
+        )
+    )
+    figure = figure_of(ink, traces, "tokens per pass", "right answers, %", height=440)
+    figure.update_layout(showlegend=True, legend=LEGEND)
+    return figure
