@@ -9,11 +9,12 @@ from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.base import SetBlockModel
 from ui import recorded
+from ui.arrival import arriving_header
 from ui.charting import charts_section
+from ui.coming import ComingModel
 from ui.components import controls
 from ui.components.assets import STYLES
 from ui.components.controls import Controls
-from ui.components.header import header
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox
 from ui.components.player import player
@@ -40,20 +41,19 @@ RUN: dict[str, Any] = {
 }
 
 
-def build(model: SetBlockModel) -> gr.Blocks:
-    """The page over one model. Launch it with `launch_options()`."""
+def build(model: SetBlockModel | ComingModel) -> gr.Blocks:
+    """The page over one model, which may still be on its way. Launch it with `launch_options()`."""
+    coming = ComingModel.of(model)
     with gr.Blocks(analytics_enabled=False, title="Set Block Decoding", fill_width=True) as page:
-        header(f"{model.name} · {count_text(model.num_parameters)} parameters · {model.device}")
+        arriving_header(page, coming)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
-                form = controls.build(model)
+                form = controls.build(coming)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
-                lanes = race_view(
-                    can_draft=model.mask_token_id is not None, prompt_id=controls.PROMPT_ID
-                )
+                lanes = race_view(can_draft=coming.can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
-        session = Session(model)
+        session = Session(coming)
         add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
         _wire(page, session, form, show, visit)
         wire_race(session, lanes, form.fields, RUN)
@@ -80,14 +80,6 @@ def theme() -> gr.themes.Base:
     sans = ["ui-sans-serif", "system-ui", "sans-serif"]
     mono = ["ui-monospace", "monospace"]
     return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
-
-
-def count_text(count: int) -> str:
-    """A number of parameters as 4.6 M."""
-    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return str(count)
 
 
 def first_visit() -> Visit:

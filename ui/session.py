@@ -12,11 +12,12 @@ from typing import Any
 
 import sbd_core
 from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, require_integer
-from sbd_core.decoder import make_trace
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.events import StepEvent
+from sbd_core.models.base import SetBlockModel
 from sbd_core.trace import Trace
 from ui.blanks import pins_of
+from ui.coming import ComingModel
 from ui.turns import Turns
 from ui.view_model import RunWire
 from ui.visit import Traces, Visit
@@ -30,6 +31,7 @@ MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
 SECONDS_BETWEEN_YIELDS = 1 / 30
 SECONDS_BETWEEN_LOOKS = 0.2
+LOADING_TEXT = "The model is being loaded; your decode starts by itself."
 
 LABELS = {
     "prompt": "Prompt",
@@ -144,9 +146,19 @@ def message_of(error: SetBlockDecodingError) -> str:
 class Session:
     """All visitors' way to one model. Only the model is shared, and nobody writes to it."""
 
-    def __init__(self, model: sbd_core.SetBlockModel) -> None:
-        self.model = model
+    def __init__(self, model: SetBlockModel | ComingModel) -> None:
+        self._coming = ComingModel.of(model)
         self.turns = Turns(MAX_RUN_SECONDS + 10)
+
+    @property
+    def model(self) -> SetBlockModel:
+        """The model, waiting until it is loaded; `arrival` waits with words."""
+        return self._coming.result()
+
+    def arrival(self) -> Iterator[Update]:
+        """News while the model is being loaded; none if it is there."""
+        while not self._coming.wait(SECONDS_BETWEEN_LOOKS):
+            yield Update(message=LOADING_TEXT)
 
     def check(self, form: Form) -> None:
         """Raise the error that a decode of the form would be refused with."""
@@ -157,8 +169,10 @@ class Session:
 
         visit: where the run is kept for its visitor.
         """
-        ticket = self.turns.join()
+        ticket = object()
         try:
+            yield from self.arrival()
+            ticket = self.turns.join()
             lanes = self.open(form)
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self.wait(ticket)
@@ -253,6 +267,8 @@ class Session:
 
     def trace(self, lane: "Lane") -> Trace:
         """What the lane has decoded so far."""
+        from sbd_core.decoder import make_trace  # here: the page opens before torch is imported
+
         return make_trace(self.model, lane.prompt, lane.config, lane.events)
 
     def _traces(self, lanes: list["Lane"]) -> Traces:
