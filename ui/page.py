@@ -33,10 +33,12 @@ MAX_QUEUED = 32
 MAX_AT_ONCE = 16
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
+# postprocess=False: what we yield is ready; asking each component takes a thread apiece.
 RUN: dict[str, Any] = {
     "trigger_mode": "once",
     "concurrency_limit": MAX_AT_ONCE,
     "preprocess": False,
+    "postprocess": False,
     **HIDDEN,
 }
 
@@ -97,14 +99,18 @@ def _wire(
 
     def shown(kept: Visit, request: Form) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
-        is_shown_running = False
+        is_running, message, news, wire = False, None, "", ""
         for update in session.decode(request, kept):
-            buttons: tuple[Any, Any] = (gr.skip(), gr.skip())
-            if update.is_running != is_shown_running:
-                is_shown_running = update.is_running
-                buttons = _buttons(is_shown_running)
-            wire = update.wire or gr.skip()
-            yield (wire, speaker.say(update.message, update.is_error), *buttons)
+            # What is the same as before costs Gradio far less than gr.skip().
+            buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
+            if update.is_running != is_running:
+                is_running = update.is_running
+                buttons = _buttons(is_running)
+            if update.message != message:
+                message = update.message
+                news = speaker.say(message, update.is_error)
+            wire = update.wire or wire
+            yield (wire, news, *buttons)
 
     def decode(kept: Visit, *values: Any) -> Iterator[tuple[Any, ...]]:
         yield from shown(kept, Form(**dict(zip(fields, values, strict=True))))
