@@ -24,7 +24,7 @@ from ui.components.shelf import shelf
 from ui.endpoints import add_endpoints
 from ui.linking import linked_decode
 from ui.puzzles import puzzle_prompt
-from ui.session import Form, Session, message_of
+from ui.session import STOPPED_TEXT, Form, Session, message_of
 from ui.sharing import wire_sharing
 from ui.visit import Visit
 
@@ -118,8 +118,9 @@ def _wire(
     def redo(kept: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
         yield from shown(kept, Form.of(event._data))
 
-    def stopped() -> tuple[Any, ...]:
-        return ("stop", Speaker().say("Stopped."), *_buttons(False))
+    def stopped(kept: Visit) -> tuple[Any, ...]:
+        kept.stop()  # cancelling alone frees the model only at the next yield
+        return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
 
     linked = linked_decode(session, shown, list(fields))
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
@@ -128,7 +129,7 @@ def _wire(
         show.redo(redo, visit, outputs, **RUN),
         page.load(linked, visit, [*outputs, *fields.values()], **RUN),
     ]
-    form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
+    form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
     form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
     fields["solver"].change(  # type: ignore[attr-defined]

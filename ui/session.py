@@ -6,7 +6,7 @@ Turns every error into one line of text, here and nowhere else. Knows no Gradio 
 import logging
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ MAX_ASK = 16
 MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
 SECONDS_BETWEEN_LOOKS = 0.2
+STOPPED_TEXT = "Stopped."
 LOADING_TEXT = "The model is being loaded; your decode starts by itself."
 
 LABELS = {
@@ -167,16 +168,18 @@ class Session:
     def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.
 
-        visit: where the run is kept for its visitor.
+        visit: where the run is kept for its visitor, who may stop it there.
         """
         ticket = object()
+        visit = visit or Visit()
+        is_stopped = visit.watch()
         try:
             yield from self.arrival()
             ticket = self.turns.join()
             lanes = self.open(form)
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self.wait(ticket)
-            yield from self._run(lanes, visit or Visit(), ask)
+            yield from self._run(lanes, visit, ask, is_stopped)
         except SetBlockDecodingError as error:
             yield Update(message=message_of(error), is_error=True, is_running=False)
         except Exception:  # the page must say something, whatever broke
@@ -185,6 +188,8 @@ class Session:
             yield Update(message=text, is_error=True, is_running=False)
         finally:
             self.turns.leave(ticket)
+        if is_stopped():
+            yield Update(message=STOPPED_TEXT, is_running=False)
 
     def traces(self, forms: Sequence[Form]) -> Iterator[Trace]:
         """Decode each form alone, one after the other. Raises the error of the first bad one."""
@@ -224,14 +229,18 @@ class Session:
             if time.monotonic() > deadline:
                 raise SetBlockDecodingError("The model is busy; try again in a minute.")
             yield Update(message=waiting_text(num_ahead))
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            self.turns.rest(ticket, SECONDS_BETWEEN_LOOKS)
 
-    def _run(self, lanes: list[Lane], visit: Visit, ask: str) -> Iterator[Update]:
+    def _run(
+        self, lanes: list[Lane], visit: Visit, ask: str, is_stopped: Callable[[], bool]
+    ) -> Iterator[Update]:
         lines: list[str] = []
         deadline = time.monotonic() + MAX_RUN_SECONDS
         pace = Pace()
         is_awaited = True  # the first reveal of the main lane
         for line in self._lines(lanes, deadline, visit, ask):
+            if is_stopped():
+                return
             lines.append(line)
             is_there = is_awaited and lanes[0].has_revealed
             is_awaited = is_awaited and not is_there
