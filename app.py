@@ -1,4 +1,4 @@
-"""Serve the page: flags, model, page, launch."""
+"""Serve the page: flags, page, launch, then the model."""
 
 import argparse
 import os
@@ -21,25 +21,25 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
     flags = arguments()
-    import sbd_core
+    from sbd_core.errors import SetBlockDecodingError
+    from ui.startup import load_behind, model_of, no_stubs_for_editors
 
     try:
-        model = sbd_core.load(flags.model, device=flags.device)
-    except sbd_core.SetBlockDecodingError as error:
+        coming = model_of(flags.model, flags.device)
+        with no_stubs_for_editors():
+            from ui import page
+        demo = page.build(coming)
+        try:
+            address = {"server_name": flags.host, "server_port": flags.port}
+            demo.launch(prevent_thread_lock=True, **address, **page.launch_options())
+        except OSError as error:
+            print(f"app.py: port {flags.port} on {flags.host}: {error}", file=sys.stderr)
+            return 2
+        load_behind(coming)
+    except SetBlockDecodingError as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2
-    from sbd_core.models.threads import choose_threads
-    from ui import page
-
-    choose_threads(model.num_parameters)
-
-    try:
-        page.build(model).launch(
-            server_name=flags.host, server_port=flags.port, **page.launch_options()
-        )
-    except OSError as error:
-        print(f"app.py: port {flags.port} on {flags.host}: {error}", file=sys.stderr)
-        return 2
+    demo.block_thread()
     return 0
 
 

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, TraceError
     from sbd_core.events import StepEvent
     from sbd_core.models.base import SetBlockModel
-    from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
+    from sbd_core.models.card import DEFAULT_CHECKPOINT
+    from sbd_core.models.huggingface import load
     from sbd_core.trace import Trace
 
 _HOMES = {
     "ArgumentError": "errors",
-    "DEFAULT_CHECKPOINT": "models.huggingface",
+    "DEFAULT_CHECKPOINT": "models.card",
     "DecodeConfig": "config",
     "ModelError": "errors",
     "SetBlockDecodingError": "errors",

@@ -9,11 +9,12 @@ from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.base import SetBlockModel
 from ui import recorded
+from ui.arrival import arriving_header
 from ui.charting import charts_section
+from ui.coming import ComingModel
 from ui.components import controls
 from ui.components.assets import STYLES
 from ui.components.controls import Controls
-from ui.components.header import header
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox
 from ui.components.player import player
@@ -23,7 +24,7 @@ from ui.components.shelf import shelf
 from ui.endpoints import add_endpoints
 from ui.linking import linked_decode
 from ui.puzzles import puzzle_prompt
-from ui.session import Form, Session, message_of
+from ui.session import STOPPED_TEXT, Form, Session, message_of
 from ui.sharing import wire_sharing
 from ui.visit import Visit
 
@@ -32,28 +33,29 @@ MAX_QUEUED = 32
 MAX_AT_ONCE = 16
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
+# postprocess=False: what we yield is ready; asking each component takes a thread apiece.
 RUN: dict[str, Any] = {
     "trigger_mode": "once",
     "concurrency_limit": MAX_AT_ONCE,
     "preprocess": False,
+    "postprocess": False,
     **HIDDEN,
 }
 
 
-def build(model: SetBlockModel) -> gr.Blocks:
-    """The page over one model. Launch it with `launch_options()`."""
+def build(model: SetBlockModel | ComingModel) -> gr.Blocks:
+    """The page over one model, which may still be on its way. Launch it with `launch_options()`."""
+    coming = ComingModel.of(model)
     with gr.Blocks(analytics_enabled=False, title="Set Block Decoding", fill_width=True) as page:
-        header(f"{model.name} · {count_text(model.num_parameters)} parameters · {model.device}")
+        arriving_header(page, coming)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
-                form = controls.build(model)
+                form = controls.build(coming)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
-                lanes = race_view(
-                    can_draft=model.mask_token_id is not None, prompt_id=controls.PROMPT_ID
-                )
+                lanes = race_view(can_draft=coming.can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
-        session = Session(model)
+        session = Session(coming)
         add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
         _wire(page, session, form, show, visit)
         wire_race(session, lanes, form.fields, RUN)
@@ -82,14 +84,6 @@ def theme() -> gr.themes.Base:
     return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
 
 
-def count_text(count: int) -> str:
-    """A number of parameters as 4.6 M."""
-    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return str(count)
-
-
 def first_visit() -> Visit:
     """What a visitor has before any decode: the run the page opens on."""
     visit = Visit()
@@ -105,14 +99,18 @@ def _wire(
 
     def shown(kept: Visit, request: Form) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
-        is_shown_running = False
+        is_running, message, news, wire = False, None, "", ""
         for update in session.decode(request, kept):
-            buttons: tuple[Any, Any] = (gr.skip(), gr.skip())
-            if update.is_running != is_shown_running:
-                is_shown_running = update.is_running
-                buttons = _buttons(is_shown_running)
-            wire = update.wire or gr.skip()
-            yield (wire, speaker.say(update.message, update.is_error), *buttons)
+            # What is the same as before costs Gradio far less than gr.skip().
+            buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
+            if update.is_running != is_running:
+                is_running = update.is_running
+                buttons = _buttons(is_running)
+            if update.message != message:
+                message = update.message
+                news = speaker.say(message, update.is_error)
+            wire = update.wire or wire
+            yield (wire, news, *buttons)
 
     def decode(kept: Visit, *values: Any) -> Iterator[tuple[Any, ...]]:
         yield from shown(kept, Form(**dict(zip(fields, values, strict=True))))
@@ -120,8 +118,9 @@ def _wire(
     def redo(kept: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
         yield from shown(kept, Form.of(event._data))
 
-    def stopped() -> tuple[Any, ...]:
-        return ("stop", Speaker().say("Stopped."), *_buttons(False))
+    def stopped(kept: Visit) -> tuple[Any, ...]:
+        kept.stop()  # cancelling alone frees the model only at the next yield
+        return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
 
     linked = linked_decode(session, shown, list(fields))
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
@@ -130,7 +129,7 @@ def _wire(
         show.redo(redo, visit, outputs, **RUN),
         page.load(linked, visit, [*outputs, *fields.values()], **RUN),
     ]
-    form.stop.click(stopped, None, outputs, cancels=running, queue=False, **HIDDEN)
+    form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
     form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
     fields["solver"].change(  # type: ignore[attr-defined]

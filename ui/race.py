@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import sbd_core
 from sbd_core.config import EntropyBound
-from sbd_core.decoder import stream
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.trace import Trace
 from ui import session as limits
@@ -100,7 +100,7 @@ def _run(session: Session, lanes: Mapping[str, Lane]) -> Iterator[News]:
     deadline = time.monotonic() + limits.MAX_RUN_SECONDS
     yield News("Warming up …")
     for lane in lanes.values():
-        warm = stream(session.model, lane.prompt, lane.config)
+        warm = sbd_core.stream(session.model, lane.prompt, lane.config)
         for _ in zip(range(WARM_PASSES), warm, strict=False):
             pass
     for number, (name, lane) in enumerate(lanes.items(), 1):

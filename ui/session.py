@@ -6,17 +6,19 @@ Turns every error into one line of text, here and nowhere else. Knows no Gradio 
 import logging
 import time
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sbd_core
 from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, require_integer
-from sbd_core.decoder import make_trace
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
-from sbd_core.events import StepEvent
+from sbd_core.models.base import SetBlockModel
 from sbd_core.trace import Trace
 from ui.blanks import pins_of
+from ui.coming import ComingModel
+from ui.lanes import Lane, passes
+from ui.pace import Pace
 from ui.turns import Turns
 from ui.view_model import RunWire
 from ui.visit import Traces, Visit
@@ -28,8 +30,9 @@ MAX_NEW_TOKENS = 256
 MAX_ASK = 16
 MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
-SECONDS_BETWEEN_YIELDS = 1 / 30
 SECONDS_BETWEEN_LOOKS = 0.2
+STOPPED_TEXT = "Stopped."
+LOADING_TEXT = "The model is being loaded; your decode starts by itself."
 
 LABELS = {
     "prompt": "Prompt",
@@ -144,9 +147,19 @@ def message_of(error: SetBlockDecodingError) -> str:
 class Session:
     """All visitors' way to one model. Only the model is shared, and nobody writes to it."""
 
-    def __init__(self, model: sbd_core.SetBlockModel) -> None:
-        self.model = model
+    def __init__(self, model: SetBlockModel | ComingModel) -> None:
+        self._coming = ComingModel.of(model)
         self.turns = Turns(MAX_RUN_SECONDS + 10)
+
+    @property
+    def model(self) -> SetBlockModel:
+        """The model, waiting until it is loaded; `arrival` waits with words."""
+        return self._coming.result()
+
+    def arrival(self) -> Iterator[Update]:
+        """News while the model is being loaded; none if it is there."""
+        while not self._coming.wait(SECONDS_BETWEEN_LOOKS):
+            yield Update(message=LOADING_TEXT)
 
     def check(self, form: Form) -> None:
         """Raise the error that a decode of the form would be refused with."""
@@ -155,14 +168,18 @@ class Session:
     def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.
 
-        visit: where the run is kept for its visitor.
+        visit: where the run is kept for its visitor, who may stop it there.
         """
-        ticket = self.turns.join()
+        ticket = object()
+        visit = visit or Visit()
+        is_stopped = visit.watch()
         try:
+            yield from self.arrival()
+            ticket = self.turns.join()
             lanes = self.open(form)
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self.wait(ticket)
-            yield from self._run(lanes, visit or Visit(), ask)
+            yield from self._run(lanes, visit, ask, is_stopped)
         except SetBlockDecodingError as error:
             yield Update(message=message_of(error), is_error=True, is_running=False)
         except Exception:  # the page must say something, whatever broke
@@ -171,6 +188,8 @@ class Session:
             yield Update(message=text, is_error=True, is_running=False)
         finally:
             self.turns.leave(ticket)
+        if is_stopped():
+            yield Update(message=STOPPED_TEXT, is_running=False)
 
     def traces(self, forms: Sequence[Form]) -> Iterator[Trace]:
         """Decode each form alone, one after the other. Raises the error of the first bad one."""
@@ -189,7 +208,7 @@ class Session:
         finally:
             self.turns.leave(ticket)
 
-    def open(self, form: Form) -> list["Lane"]:
+    def open(self, form: Form) -> list[Lane]:
         """The lanes of a form, the main one first; checked and not started."""
         prompt, config = checked(form)
         blanks = pins_of(self.model, form.template, config)
@@ -210,68 +229,59 @@ class Session:
             if time.monotonic() > deadline:
                 raise SetBlockDecodingError("The model is busy; try again in a minute.")
             yield Update(message=waiting_text(num_ahead))
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            self.turns.rest(ticket, SECONDS_BETWEEN_LOOKS)
 
-    def _run(self, lanes: list["Lane"], visit: Visit, ask: str) -> Iterator[Update]:
+    def _run(
+        self, lanes: list[Lane], visit: Visit, ask: str, is_stopped: Callable[[], bool]
+    ) -> Iterator[Update]:
         lines: list[str] = []
         deadline = time.monotonic() + MAX_RUN_SECONDS
-        last_yield = 0.0
+        pace = Pace()
+        is_awaited = True  # the first reveal of the main lane
         for line in self._lines(lanes, deadline, visit, ask):
+            if is_stopped():
+                return
             lines.append(line)
-            if time.monotonic() - last_yield >= SECONDS_BETWEEN_YIELDS:
+            is_there = is_awaited and lanes[0].has_revealed
+            is_awaited = is_awaited and not is_there
+            if pace.is_due(is_there):
                 yield Update(wire="\n".join(lines), message="Decoding …")
                 lines.clear()
-                last_yield = time.monotonic()
         is_late = time.monotonic() > deadline
         text = f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit." if is_late else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False)
 
-    def _lines(self, lanes: list["Lane"], deadline: float, visit: Visit, ask: str) -> Iterator[str]:
-        """Wire lines of all lanes, one pass of each in turn, until the deadline."""
+    def _lines(self, lanes: list[Lane], deadline: float, visit: Visit, ask: str) -> Iterator[str]:
+        """Wire lines of all lanes, in the order of `passes`."""
         run_id = uuid.uuid4().hex[:8]
         wire = RunWire(run_id, self.model.token_text)
         visit.keep(run_id, lambda: self._traces(lanes))
         main = lanes[0]
         yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
                          model=self.model.name, ask=ask)  # fmt: skip
-        running = list(lanes)
-        while running and time.monotonic() <= deadline:
-            for lane in list(running):
-                event = next(lane.stream, None)
-                if event is None:
-                    running.remove(lane)
-                    yield self._end(wire, lane)
-                else:
-                    lane.events.append(event)
-                    yield wire.step(lane.name, event)
-        for lane in running:
-            yield self._end(wire, lane)
+        ended = []
+        for lane, event in passes(lanes, deadline):
+            if event is None:
+                ended.append(lane)
+                yield self._end(wire, lane)
+            else:
+                yield wire.step(lane.name, event)
+        for lane in lanes:
+            if lane not in ended:
+                yield self._end(wire, lane)
 
-    def _end(self, wire: RunWire, lane: "Lane") -> str:
+    def _end(self, wire: RunWire, lane: Lane) -> str:
         trace = self.trace(lane)
         return wire.end(lane.name, trace.finish, trace.text)
 
-    def trace(self, lane: "Lane") -> Trace:
+    def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""
+        from sbd_core.decoder import make_trace  # here: the page opens before torch is imported
+
         return make_trace(self.model, lane.prompt, lane.config, lane.events)
 
-    def _traces(self, lanes: list["Lane"]) -> Traces:
+    def _traces(self, lanes: list[Lane]) -> Traces:
         return {lane.name: self.trace(lane) for lane in lanes}
-
-
-@dataclass(slots=True)
-class Lane:
-    """One strategy at work: what it was asked, what comes out, what came out so far."""
-
-    prompt: str
-    config: DecodeConfig
-    stream: Iterator[StepEvent]
-    events: list[StepEvent] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """Its strategy."""
-        return self.config.strategy
 
 
 def waiting_text(num_ahead: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Turns:
-    """A first-come line that nobody blocks in: ask `num_ahead` until it is 0, then leave.
+    """A first-come line: ask `num_ahead` until it is 0, with a `rest` between, then leave.
 
     A turn that lasts longer than `max_seconds` is over, whether or not its holder left: a
     visitor who vanished must not keep the model.
@@ -15,7 +15,7 @@ class Turns:
     def __init__(self, max_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._max_seconds = max_seconds
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._line: list[object] = []
         self._turn_began = 0.0
 
@@ -35,6 +35,12 @@ class Turns:
                 self._drop(self._line[0])
             return self._line.index(ticket) if ticket in self._line else 0
 
+    def rest(self, ticket: object, seconds: float) -> None:
+        """Return when the line moves, or after so many seconds; at once if it is their turn."""
+        with self._lock:
+            if ticket in self._line[1:]:
+                self._lock.wait(seconds)
+
     def leave(self, ticket: object) -> None:
         """Give up the turn or the place in line. Leaving twice is fine."""
         with self._lock:
@@ -45,5 +51,6 @@ class Turns:
             return
         was_first = self._line[0] is ticket
         self._line.remove(ticket)
+        self._lock.notify_all()
         if was_first:
             self._turn_began = self._clock()

@@ -18,6 +18,16 @@ class Visit:
 
     def __init__(self) -> None:
         self._runs: dict[str, Callable[[], Traces]] = {}
+        self._num_stops = 0
+
+    def stop(self) -> None:
+        """Let the decodes that are running end after their next pass."""
+        self._num_stops += 1
+
+    def watch(self) -> Callable[[], bool]:
+        """A function that says whether stop() was called since."""
+        before = self._num_stops
+        return lambda: self._num_stops != before
 
     def keep(self, run_id: str, traces: Callable[[], Traces]) -> None:
         """Remember a run; `traces` gives its lanes as they are when asked, the main one first."""

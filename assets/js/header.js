@@ -14,4 +14,6 @@ for (const button of views) {
     document.dispatchEvent(new CustomEvent(VIEW_EVENT, { detail: button.dataset.view })));
 }
 document.addEventListener(VIEW_EVENT, ({ detail }) => show(detail));
-element.querySelector(".sbd-model").textContent = props.value;
+const tell = () => (element.querySelector(".sbd-model").textContent = props.value);
+tell();
+watch("value", tell);

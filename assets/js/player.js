@@ -96,11 +96,17 @@ class Player {
       if (this.run.id !== "opening") this.host?.began(this.run);
       const isCalm = this.run.isRecorded && STILL.matches;
       this.family.take(this.run);
-      this.open(isCalm ? Math.floor(this.run.main.lastPass * 0.6) : 0, !isCalm);
+      this.open(isCalm ? Math.floor(this.run.main.lastPass * 0.6) : this.firstPass(), !isCalm);
     } else if (news) {
       this.draw();
     }
     this.clock.hurry();
+  }
+
+  /** Where a run opens: a live one after the pass that only read the prompt, if it came along. */
+  firstPass() {
+    const { isRecorded, main } = this.run;
+    return !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0 ? 1 : 0;
   }
 
   /** Turn to the run that the history holds now. */

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Cache(Protocol):
@@ -69,7 +70,7 @@ class SetBlockModel(Protocol):
         causal_ids: Sequence[int],
         block_ids: Sequence[int],
         num_causal_logits: int,
-    ) -> Tensor:
+    ) -> "Tensor":
         """One pass over causal tokens, then a block that also sees itself both ways.
 
         Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
@@ -82,7 +83,7 @@ class SetBlockModel(Protocol):
         """`count` empty caches whose passes forward_batch() may make together."""
         ...
 
-    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward_batch(self, requests: Sequence[Request]) -> "list[Tensor]":
         """forward() of every request, in one pass where the model can.
 
         Every cache must come from one call of this model's new_caches(), none twice.

@@ -23,13 +23,13 @@ from transformers.utils import logging
 
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.models.base import Cache, Request
+from sbd_core.models.card import DEFAULT_CHECKPOINT, block_range_of
 from sbd_core.models.general import GeneralForward
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_weights import is_lean
 from sbd_core.models.native import NativeForward
 from sbd_core.models.pieces import piece_text
 
-DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LOADING_ERRORS = (
     OSError,
@@ -81,7 +81,7 @@ class HuggingFaceModel:
         self.mask_token_id = usable_mask_token_id(tokenizer, self.vocabulary_size)
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
-        self.block_range = block_range(model, name)
+        self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
         self._encoding = threading.Lock()
         self.passes: Passes = (
             LeanForward(model) if may_be_lean and is_lean(model) else GeneralForward(model)
@@ -282,17 +282,3 @@ def end_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
         if ids is not None:
             return frozenset([ids] if isinstance(ids, int) else ids)
     return frozenset()
-
-
-def block_range(model: PreTrainedModel, name: str) -> tuple[int, int] | None:
-    """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
-    found = getattr(model.config, "set_block_decoding", None)
-    if found is None:
-        return None
-    try:
-        low, high = int(found["min_block_size"]), int(found["max_block_size"])
-    except (TypeError, KeyError, ValueError) as error:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}") from error
-    if not 1 <= low <= high:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
-    return low, high

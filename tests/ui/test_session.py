@@ -2,15 +2,28 @@
 
 import json
 import math
+import threading
 import time
 
 import pytest
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, ModelError
 from tests.ui.doubles import ANSWER, story_model
+from ui import pace
 from ui import session as session_module
-from ui.session import Form, Session, Update, checked, message_of, waiting_text
+from ui.coming import ComingModel
+from ui.session import (
+    LOADING_TEXT,
+    STOPPED_TEXT,
+    Form,
+    Session,
+    Update,
+    checked,
+    message_of,
+    waiting_text,
+)
 from ui.turns import Turns
+from ui.visit import Visit
 
 
 def updates(form: Form, model=None) -> list[Update]:
@@ -83,7 +96,8 @@ def test_decode_streams_both_lanes_pass_by_pass_to_the_same_text():
     assert rows[0]["type"] == "run"
     assert rows[0]["lanes"] == ["sbd", "ntp"]
     assert [row["seq"] for row in rows] == list(range(len(rows)))
-    assert [row["lane"] for row in rows[1:7]] == ["sbd", "ntp"] * 3
+    assert [row["lane"] for row in rows[1:8]] == ["sbd", *["sbd", "ntp"] * 3]
+    assert [row["kind"] for row in rows[1:4] if "kind" in row] == ["prefill"] * 2
     ends = {row["lane"]: row for row in rows if row["type"] == "end"}
     assert {row["text"] for row in ends.values()} == {ANSWER}
     assert {row["finish"] for row in ends.values()} == {"end_of_sequence"}
@@ -122,6 +136,35 @@ def test_closing_the_stream_frees_the_model_at_once():
     waiting.close()
 
 
+def test_stop_frees_the_model_after_a_pass_and_before_another_word():
+    session, visit = Session(story_model()), Visit()
+    stream = session.decode(Form("p"), visit)
+    next(stream)
+    waiting = session.decode(Form("p"))
+    next(waiting)
+    visit.stop()
+    last = next(stream)
+    assert (last.message, last.is_running, last.wire) == (STOPPED_TEXT, False, "")
+    assert "run" in next(waiting).wire
+    waiting.close()
+    assert "run" in next(session.decode(Form("p"), visit)).wire
+
+
+def test_who_waits_is_called_at_once_when_the_line_moves(monkeypatch):
+    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_LOOKS", 50.0)
+    session = Session(story_model())
+    stream, waiting = session.decode(Form("p")), session.decode(Form("p"))
+    next(stream)
+    next(waiting)
+    began = time.monotonic()
+    timer = threading.Timer(0.1, stream.close)
+    timer.start()
+    assert "run" in next(waiting).wire
+    assert time.monotonic() - began < 40
+    timer.join()
+    waiting.close()
+
+
 def test_failed_runs_free_the_model():
     session = Session(story_model())
     list(session.decode(Form("")))
@@ -143,9 +186,48 @@ def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
     assert {row["finish"] for row in lines(news) if row["type"] == "end"} == {"stopped"}
 
 
-def test_at_most_30_yields_a_second(monkeypatch):
-    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_YIELDS", 1000.0)
-    assert len(updates(Form("p"))) <= 2
+def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypatch):
+    monkeypatch.setattr(pace, "SECONDS_TO_FIRST", 1000.0)
+    news = updates(Form("p"))
+    assert len(news) == 2
+    first = lines(news[:1])
+    assert [row["type"] for row in first] == ["run", "step", "step"]
+    assert "reveals" in first[-1]
+
+
+def test_at_most_ten_sendings_a_second_after_the_first():
+    now = [0.0]
+    clock = pace.Pace(lambda: now[0])
+    assert clock.is_due(True)
+    sent = 0
+    for _ in range(1000):
+        now[0] += 0.005
+        sent += clock.is_due(False)
+    assert 45 <= sent <= 51
+
+
+def test_a_decode_waits_for_its_model_in_words_and_loses_nothing():
+    coming = ComingModel("m", can_draft=True, block_range=(2, 16), load=story_model)
+    stream = Session(coming).decode(Form("p"))
+    assert next(stream).message == LOADING_TEXT
+    assert next(stream).is_running
+    coming.load()
+    rows = lines(list(stream))
+    assert rows[0]["type"] == "run"
+    assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
+
+
+def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program():
+    def load():
+        raise ModelError("m: has no weights")
+
+    coming = ComingModel("m", can_draft=True, block_range=None, load=load)
+    stream = Session(coming).decode(Form("p"))
+    next(stream)
+    with pytest.raises(ModelError):
+        coming.load()
+    (news,) = stream
+    assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
 
 
 def test_turns_are_first_come_and_leaving_moves_the_line():

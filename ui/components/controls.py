@@ -5,9 +5,9 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.models.base import SetBlockModel
 from ui import recorded
 from ui.blanks import MAX_TEMPLATE_CHARACTERS
+from ui.coming import ComingModel
 from ui.components.notice import notice
 from ui.components.presets import preset_bar, presets
 from ui.components.puzzle import puzzle
@@ -43,9 +43,9 @@ class Controls:
     puzzle: gr.HTML
 
 
-def build(model: SetBlockModel) -> Controls:
+def build(model: ComingModel) -> Controls:
     """Everything in the form, inside the layout that is open now."""
-    preset_bar(model, PROMPT_ID)
+    preset_bar(model.name, PROMPT_ID)
     prompt = gr.Textbox(
         recorded.opening_prompt() or presets()[0].prompts[0],
         label="Prompt",
@@ -60,7 +60,7 @@ def build(model: SetBlockModel) -> Controls:
     news = notice()
     own_puzzle = puzzle(PROMPT_ID)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
-    if model.mask_token_id is not None:
+    if model.can_draft:
         fields["template"] = _template()
     fields |= _solver_fields(model)
     fields |= _size_fields(model)
@@ -69,8 +69,8 @@ def build(model: SetBlockModel) -> Controls:
     return Controls(fields, decode, stop, news, own_puzzle)
 
 
-def _solver_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
-    strategies = STRATEGIES if model.mask_token_id is not None else PLAIN_STRATEGIES
+def _solver_fields(model: ComingModel) -> dict[str, gr.components.Component]:
+    strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
     gamma_hint = "uncertainty a pass may take on, nats"
     return {
         "strategy": gr.Dropdown(strategies, value=strategies[0][1], label="Strategy"),
@@ -96,7 +96,7 @@ def _template() -> gr.Textbox:
     )
 
 
-def _size_fields(model: SetBlockModel) -> dict[str, gr.components.Component]:
+def _size_fields(model: ComingModel) -> dict[str, gr.components.Component]:
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     return {
         "block_size": _slider("Block size", low, high, high, 1),

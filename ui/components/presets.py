@@ -9,7 +9,6 @@ from functools import cache
 
 import gradio as gr
 
-from sbd_core.models.base import SetBlockModel
 from ui.components.assets import ASSETS, markup, scripts
 from ui.view_model import wire_json
 
@@ -32,10 +31,10 @@ def presets() -> tuple[Preset, ...]:
     return tuple(Preset(row["label"], tuple(row["prompts"])) for row in rows)
 
 
-def preset_bar(model: SetBlockModel, prompt_id: str) -> gr.HTML:
+def preset_bar(model_name: str, prompt_id: str) -> gr.HTML:
     """The buttons and the line; they write into the text box with the element id `prompt_id`."""
     rows = [{"label": item.label, "prompts": item.prompts} for item in presets()]
-    value = wire_json({"presets": rows, "line": promise(model.name), "prompt": prompt_id})
+    value = wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
     return gr.HTML(
         value,
         html_template=markup("presets"),

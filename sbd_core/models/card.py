@@ -1,0 +1,59 @@
+"""What a model folder says of itself in its small files: read without loading, without torch."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sbd_core.errors import ModelError
+
+DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """A model that reads blocks, by its folder. block_range: as in SetBlockModel."""
+
+    name: str
+    block_range: tuple[int, int]
+
+
+def read_card(folder: str | Path | None) -> ModelCard | None:
+    """The card of a model folder, None is the bundled one.
+
+    Gives None for whatever only loading can tell: a hub id, a model not trained for blocks, a
+    folder that is damaged or not there.
+    """
+    place = DEFAULT_CHECKPOINT if folder is None else Path(folder)
+    try:
+        config = _object_in(place / "config.json")
+        tokenizer = _object_in(place / "tokenizer_config.json")
+        sizes = block_range_of(config.get("set_block_decoding"), str(folder))
+        has_weights = any((place / name).is_file() for name in WEIGHTS)
+    except (OSError, ValueError, ModelError):
+        return None
+    if sizes is None or not has_weights or not isinstance(tokenizer.get("mask_token"), str):
+        return None
+    return ModelCard(place.resolve().name, sizes)
+
+
+def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
+    """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
+    if found is None:
+        return None
+    try:
+        low, high = int(found["min_block_size"]), int(found["max_block_size"])
+    except (TypeError, KeyError, ValueError) as error:
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}") from error
+    if not 1 <= low <= high:
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
+    return low, high
+
+
+def _object_in(file: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises OSError, ValueError."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"{file}: must hold a JSON object")
+    return found

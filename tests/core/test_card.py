@@ -1,0 +1,58 @@
+"""The card of a model folder: what loading would tell, and nothing where only loading can."""
+
+import json
+import shutil
+
+import pytest
+
+from sbd_core.models.card import DEFAULT_CHECKPOINT, WEIGHTS, read_card
+from sbd_core.models.huggingface import HuggingFaceModel
+
+
+def test_the_bundled_card_says_what_the_loaded_model_says(nano: HuggingFaceModel) -> None:
+    card = read_card(None)
+    assert card is not None
+    assert (card.name, card.block_range) == (nano.name, nano.block_range)
+    assert nano.mask_token_id is not None
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("config.json", "tokenizer_config.json", WEIGHTS[0]):
+        shutil.copy(DEFAULT_CHECKPOINT / name, tmp_path / name)
+    return tmp_path
+
+
+def test_a_folder_is_called_by_its_name(folder) -> None:
+    card = read_card(folder)
+    assert card is not None
+    assert card.name == folder.name
+
+
+SIZES = "set_block_decoding"
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("config.json", "{"),
+        ("config.json", "[]"),
+        ("config.json", json.dumps({"model_type": "llama"})),
+        ("config.json", json.dumps({SIZES: {"min_block_size": 4, "max_block_size": 2}})),
+        ("tokenizer_config.json", json.dumps({"mask_token": None})),
+    ],
+)
+def test_what_a_folder_does_not_tell_is_left_to_loading(folder, file, text) -> None:
+    (folder / file).write_text(text)
+    assert read_card(folder) is None
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json", WEIGHTS[0]])
+def test_a_folder_without_a_file_is_left_to_loading(folder, name) -> None:
+    (folder / name).unlink()
+    assert read_card(folder) is None
+
+
+@pytest.mark.parametrize("source", ["owner/name", "", "/no/such/folder", "a\0b"])
+def test_what_is_no_folder_is_left_to_loading(source) -> None:
+    assert read_card(source) is None

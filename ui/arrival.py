@@ -1,0 +1,44 @@
+"""The page's title line: which model, and that it is still being loaded, or could not be."""
+
+import gradio as gr
+
+from sbd_core.errors import SetBlockDecodingError
+from sbd_core.models.base import SetBlockModel
+from ui.coming import ComingModel
+from ui.components.header import header
+
+
+def arriving_header(page: gr.Blocks, coming: ComingModel) -> None:
+    """The header of the page that is being built; it follows the model on its way."""
+    if coming.is_settled:
+        header(about(coming.result()))
+        return
+    title = header(f"{coming.name} · loading …")
+
+    def arrived() -> str:
+        try:
+            return about(coming.result())
+        except SetBlockDecodingError as error:
+            return f"{coming.name} could not be loaded: {error}"
+
+    page.load(
+        arrived,
+        None,
+        title,
+        concurrency_limit=None,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+
+
+def about(model: SetBlockModel) -> str:
+    """A loaded model in one line."""
+    return f"{model.name} · {count_text(model.num_parameters)} parameters · {model.device}"
+
+
+def count_text(count: int) -> str:
+    """A number of parameters as 4.6 M."""
+    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return str(count)
