@@ -96,6 +96,6 @@ class Alternatives {
     row.root.classList.toggle("is-chosen", isChosen);
     showToken(row.token, entry ? run.tokenText(entry.token) : "\u200a");
     setText(row.value, entry ? formatPercent(entry.probability) : "");
-    setStyle(row.bar, "width", `${(entry?.probability ?? 0) * 100}%`);
+    setStyle(row.bar, "transform", `scaleX(${entry?.probability ?? 0})`);
   }
 }

@@ -38,30 +38,28 @@ function drawBlocks(context, run, geometry, style) {
   }
 }
 
-/** The gap between the diagonal and the tokens decoded so far: what the speed-up is. */
-function drawGap(context, view, geometry, style) {
-  const { cellWidth, cellHeight } = geometry;
+/** Some passes of the gap between the diagonal and the tokens decoded so far: the speed-up. */
+function drawGapRows(context, view, { cellWidth, cellHeight }, style, from, to) {
   const counts = view.run.main.tokensByPass;
-  const rows = counts.map((count, pass) => [pass + 1, count])
-    .filter(([plain, count], pass) => pass <= view.pass && count > plain);
   context.fillStyle = style.accent;
   context.globalAlpha = view.isDark ? 0.16 : 0.1;
-  for (const [plain, count] of rows) {
+  for (let pass = from; pass < to; pass += 1) {
+    if (counts[pass] <= pass + 1) continue;
     context.beginPath();
-    context.moveTo((plain - 1) * cellWidth, (plain - 1) * cellHeight);
-    context.lineTo(count * cellWidth, (plain - 1) * cellHeight);
-    context.lineTo(count * cellWidth, plain * cellHeight);
-    context.lineTo(plain * cellWidth, plain * cellHeight);
+    context.moveTo(pass * cellWidth, pass * cellHeight);
+    context.lineTo(counts[pass] * cellWidth, pass * cellHeight);
+    context.lineTo(counts[pass] * cellWidth, (pass + 1) * cellHeight);
+    context.lineTo((pass + 1) * cellWidth, (pass + 1) * cellHeight);
     context.fill();
   }
   context.globalAlpha = 1;
-  const [plain, count] = rows.at(-1) ?? [0, 0];
-  if (plain !== view.pass + 1) return;
-  drawLead(context, { from: plain, to: count, y: (plain - 0.5) * cellHeight }, view, geometry, style);
 }
 
 /** In the current row: an arrow from next-token prediction to here, and the lead in words. */
-function drawLead(context, { from, to, y }, view, { cellWidth }, style) {
+function drawLead(context, view, { cellWidth, cellHeight }, style) {
+  const from = view.pass + 1;
+  const to = view.run.main.numTokensAt(view.pass);
+  const y = (view.pass + 0.5) * cellHeight;
   const block = view.run.windowAt(view.pass).start;
   const left = from * cellWidth + 3;
   const right = Math.min(to, Math.max(block, from)) * cellWidth - 5;
@@ -101,26 +99,28 @@ function drawPasses(context, view, geometry, from, to) {
   }
 }
 
-/** A picture of all passes, kept and only added to while nothing but their number changes. */
-class PassPicture {
+/** A picture that is kept until its key changes. */
+class KeptPicture {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.key = "";
     this.numPasses = 0;
   }
 
-  /** Bring it up to date with the run and the size, leaving out what is there already. */
-  update(view, geometry, width, height, scale) {
-    const { run } = view;
-    const key = [run.id, run.main.finish, width, height, scale, geometry.cellWidth,
-      geometry.cellHeight, view.isDark].join();
+  /** Its context, cleared if the key is a new one; `frame` is {width, height, scale} in pixels. */
+  prepare(key, { width, height, scale }) {
     const context = this.canvas.getContext("2d");
     if (this.key !== key) {
       [this.canvas.width, this.canvas.height, this.numPasses, this.key] = [width, height, 0, key];
     }
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    const still = { ...view, pass: -1 };
-    drawPasses(context, still, geometry, this.numPasses, run.main.steps.length);
+    return context;
+  }
+
+  /** Add the passes of the run that it lacks: `drawRows(context, from, to)` draws some. */
+  addPasses(run, key, frame, drawRows) {
+    const context = this.prepare(key, frame);
+    drawRows(context, this.numPasses, run.main.steps.length);
     this.numPasses = run.main.steps.length;
   }
 
@@ -134,13 +134,36 @@ class PassPicture {
   }
 }
 
+/** What a frame of the staircase needs of other frames: drawn once, then copied. */
+class StaircasePictures {
+  constructor() {
+    this.gap = new KeptPicture();
+    this.cells = new KeptPicture();
+    this.line = new KeptPicture();
+  }
+
+  /** Bring them up to date with the run and the size. */
+  update(view, geometry, style, frame) {
+    const { run } = view;
+    const size = [...Object.values(frame), geometry.cellWidth, geometry.cellHeight, view.isDark];
+    const key = [run.id, run.main.finish, ...size].join();
+    const still = { ...view, pass: -1 };
+    this.gap.addPasses(run, key, frame, (context, from, to) =>
+      drawGapRows(context, view, geometry, style, from, to));
+    this.cells.addPasses(run, key, frame, (context, from, to) =>
+      drawPasses(context, still, geometry, from, to));
+    const lineKey = [...size, style.size].join();
+    if (this.line.key !== lineKey) drawDiagonal(this.line.prepare(lineKey, frame), geometry, style);
+  }
+}
+
 /** Every pass: those up to now as they are, the current one landing, those to come pale. */
-function drawCells(context, view, geometry, picture, scale) {
+function drawCells(context, view, geometry, cells, scale) {
   const { pass, run } = view;
-  picture.copy(context, geometry, scale, 0, pass);
+  cells.copy(context, geometry, scale, 0, pass);
   drawPasses(context, view, geometry, pass, pass + 1);
   context.globalAlpha = 0.28;
-  picture.copy(context, geometry, scale, pass + 1, run.main.steps.length);
+  cells.copy(context, geometry, scale, pass + 1, run.main.steps.length);
   context.globalAlpha = 1;
 }
 

@@ -64,7 +64,8 @@ function drawStairs(context, view, inks, { x, y, width, height }) {
   context.clip();
   context.translate(x, y);
   drawBlocks(context, view.run, geometry, style);
-  drawGap(context, view, geometry, style);
+  drawGapRows(context, view, geometry, style, 0, view.pass + 1);
+  drawLead(context, view, geometry, style);
   drawPasses(context, view, geometry, 0, view.pass + 1);
   drawDiagonal(context, geometry, style);
   drawCurrent(context, view, geometry, style);

@@ -28,7 +28,7 @@ class Staircase {
     this.size = { width: 0, height: 0, scale: 1 };
     this.style = null;
     this.shown = null;
-    this.picture = new PassPicture();
+    this.pictures = new StaircasePictures();
     this.canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
     this.readout = make("div", "sbd-readout", { "aria-hidden": "true" });
     this.readout.hidden = true;
@@ -103,14 +103,14 @@ class Staircase {
     if (this.style?.isDark !== shown.isDark) {
       this.style = { ...staircaseStyle(this.stage), isDark: shown.isDark };
     }
-    const { style, picture, canvas, size: { scale } } = this;
-    const geometry = this.measure();
-    this.geometry = geometry;
+    const { style, pictures, canvas: { width, height }, size: { scale } } = this;
+    const geometry = this.geometry = this.measure();
+    pictures.update(shown, geometry, style, { width, height, scale });
     drawBlocks(context, shown.run, geometry, style);
-    drawGap(context, shown, geometry, style);
-    picture.update(shown, geometry, canvas.width, canvas.height, scale);
-    drawCells(context, shown, geometry, picture, scale);
-    drawDiagonal(context, geometry, style);
+    pictures.gap.copy(context, geometry, scale, 0, shown.pass + 1);
+    drawLead(context, shown, geometry, style);
+    drawCells(context, shown, geometry, pictures.cells, scale);
+    context.drawImage(pictures.line.canvas, 0, 0, width / scale, height / scale);
     drawCurrent(context, shown, geometry, style);
     this.drawAgain();
   }

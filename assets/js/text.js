@@ -2,26 +2,33 @@
 // when it was revealed; positions still masked inside the current block are small blanks.
 
 const HOLE = " ";
+const LONGEST_CHARACTER = 4; // bytes
 
-/** What the lane shows at the view's pass: [{position, kind, item, text}]. */
-function textParts(run, lane, pass) {
-  const isMain = lane === run.main;
-  const window = isMain ? run.windowAt(pass) : null;
-  const isBlockwise = isMain && run.strategy === "sbd";
-  const stop = Math.min(isBlockwise ? window.start + window.size : lane.numCommitted, lane.end);
+/** How many positions the lane shows at `pass`, and how many of them were fixed before it. */
+function textExtent(run, lane, pass) {
+  const settled = lane.steps[pass]?.committedBefore ?? 0;
+  if (lane === run.main && run.strategy === "sbd") {
+    const window = run.windowAt(pass);
+    const stop = lane.lastPass < 0 ? 0 : Math.min(window.start + window.size, lane.end);
+    return { count: stop, settled: Math.min(settled, stop) };
+  }
+  let count = settled;
+  while (count < lane.numCommitted && lane.fixedAt(count, pass)) count += 1;
+  return { count, settled };
+}
+
+/** What the lane shows at the positions [from, to): [{position, kind, item, text}]. */
+function textParts(run, lane, pass, from, to) {
   const isOver = lane.finish === "end_of_sequence";
   const joined = run.joinedAt(lane, pass);
   const parts = [];
-  for (let position = 0; position < stop; position += 1) {
+  for (let position = from; position < to; position += 1) {
     const item = lane.fixedAt(position, pass);
-    if (item) {
-      const isEnd = isOver && position === lane.end - 1;
-      const whole = joined.get(position);
-      const text = !whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "";
-      parts.push({ position, item, text: isEnd ? "end" : text, kind: isEnd ? "end" : "token" });
-    } else if (isBlockwise && lane.lastPass >= 0) {
-      parts.push({ position, item: null, text: HOLE, kind: "hole" });
-    }
+    const isEnd = item !== null && isOver && position === lane.end - 1;
+    const whole = joined.get(position);
+    const own = item && (!whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "");
+    parts.push({ position, item, text: isEnd ? "end" : own ?? HOLE,
+      kind: isEnd ? "end" : item ? "token" : "hole" });
   }
   return parts;
 }
@@ -42,11 +49,11 @@ const END_PIECES = [["end", ""]];
 
 /** The pieces of a part between its neighbours; a blank or the end mark hides nothing. */
 function partPieces(parts, index) {
-  const { kind, text } = parts[index];
+  const { kind, text, position } = parts[index];
   if (kind !== "token") return kind === "end" ? END_PIECES : NO_PIECES;
   const previous = parts[index - 1];
   const next = parts[index + 1];
-  const before = index === 0 ? "" : (previous.kind === "token" && previous.text.at(-1)) || "…";
+  const before = position === 0 ? "" : (previous.kind === "token" && previous.text.at(-1)) || "…";
   const after = (next?.kind === "token" && next.text[0]) || "…";
   return rememberedPieces(text, before, after);
 }
@@ -82,25 +89,44 @@ function makeLaneText(label, actions) {
   const root = make("div", "sbd-text",
     { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" }, inner);
   root.addEventListener("blur", () => actions.hover(null));
+  root.addEventListener("copy", (event) => {
+    // The browser would copy a line break between two parts of the text.
+    event.clipboardData.setData("text/plain", getSelection().getRangeAt(0).cloneContents().textContent);
+    event.preventDefault();
+  });
   const spans = [];
-  let numShown = 0;
+  const flow = new Flow(inner);
+  let shown = { run: null, settled: 0, focus: null };
 
-  function showCount(count) {
-    if (count > numShown) inner.append(...spans.slice(numShown, count));
-    for (let index = numShown - 1; index >= count; index -= 1) spans[index].remove();
-    numShown = count;
+  function showRange(view, lane, from, to, count) {
+    const pass = Math.min(view.pass, lane.lastPass);
+    const first = Math.max(from - 1, 0);
+    const parts = textParts(view.run, lane, pass, first, Math.min(to + 1, count));
+    for (let position = from; position < to; position += 1) {
+      spans[position] ??= makeToken(actions);
+      showPart(spans[position], parts, position - first, view, lane);
+    }
   }
 
+  /** Bring the tokens up to date: all of them, or those that this pass or the focus can change. */
   function update(view, lane) {
-    const parts = textParts(view.run, lane, Math.min(view.pass, lane.lastPass));
-    parts.forEach((part, index) => {
-      spans[index] ??= makeToken(actions);
-      showPart(spans[index], parts, index, view, lane);
-    });
-    showCount(parts.length);
-    if (document.activeElement !== root || !view.showsFocus) return;
-    const focused = parts.findIndex((part) => part.position === view.focus);
-    spans[focused]?.scrollIntoView({ block: "nearest" });
+    const { run } = view;
+    const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
+    const look = { run, finish: lane.finish, isDark: view.isDark, hasBytes: run.hasBytes };
+    const focus = view.showsFocus && view.focus < count ? view.focus : null;
+    const isSame = Object.keys(look).every((key) => look[key] === shown[key]);
+    if (!isSame) flow.clear();
+    // The letters of a token can depend on the next one; bytes can join over several.
+    const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
+    const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, 0) : 0;
+    showRange(view, lane, from, count, count);
+    for (const position of [shown.focus, focus]) {
+      if (position !== null && position < from) showRange(view, lane, position, position + 1, count);
+    }
+    flow.show(spans, count, Math.max(settled - reach, 0));
+    shown = { ...look, settled, focus };
+    if (document.activeElement !== root || focus === null) return;
+    spans[focus].scrollIntoView({ block: "nearest" });
   }
 
   return { root, update };

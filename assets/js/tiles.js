@@ -38,9 +38,10 @@ class Tile {
     this.position = make("span", "sbd-tile-position");
     this.pass = make("span", "sbd-tile-pass");
     this.token = make("span", "sbd-tile-token");
+    this.bar = make("span", "sbd-tile-bar");
     this.node = make("button", "sbd-tile", { type: "button", tabindex: "-1" },
       make("span", "sbd-tile-head", {}, this.position, this.pass), this.token,
-      make("span", "sbd-tile-well", {}, make("span", "sbd-tile-bar")));
+      make("span", "sbd-tile-well", {}, this.bar));
     this.listen(actions);
   }
 
@@ -80,13 +81,16 @@ class Tile {
     if (view.held === position) classes.push("is-held");
     if (node.className !== classes.join(" ")) node.className = classes.join(" ");
     const hasBar = state.entropy !== null;
-    setStyle(node, "--level", hasBar ? unsureness(state.entropy).toFixed(3) : "0");
-    setStyle(node, "--ink", hasBar ? entropyColour(state.entropy, view.isDark) : "transparent");
-    if (state.kind !== "new" || !view.isArriving) return setStyle(node, "--delay", "0ms");
-    const count = view.run.main.steps[view.pass].reveals.length;
+    const isLanding = state.kind === "new" && view.isArriving;
+    const count = isLanding ? view.run.main.steps[view.pass].reveals.length : 0;
+    const delay = isLanding ? view.reveals.delay(state.item.rank, count) : 0;
+    // On the bar, not on the tile: what a tile hands down, all of its parts work out anew.
+    setStyle(this.bar, "--level", hasBar ? unsureness(state.entropy).toFixed(3) : "0");
+    setStyle(this.bar, "background-color", hasBar ? entropyColour(state.entropy, view.isDark) : "");
+    setStyle(this.bar, "transition-delay", `${delay.toFixed(0)}ms`);
+    if (!isLanding) return;
     view.reveals.play(node, "tile", state.item.rank, count);
     view.reveals.play(this.token, "token", state.item.rank, count);
-    setStyle(node, "--delay", `${view.reveals.delay(state.item.rank, count).toFixed(0)}ms`);
   }
 }
 

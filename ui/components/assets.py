@@ -5,8 +5,8 @@ from pathlib import Path
 ASSETS = Path(__file__).parents[2] / "assets"
 
 PLAYER_SCRIPTS = (
-    "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "text", "lane",
-    "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
+    "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "flow", "text",
+    "lane", "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
     "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "family",
     "tree", "sudoku", "actions", "player",
 )  # fmt: skip
