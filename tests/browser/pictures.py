@@ -31,10 +31,11 @@ SEEK = """(part) => {
   player.seek(Math.round(player.run.main.lastPass * part), true);
   document.activeElement?.blur();
 }"""
-
-
-CHARTS_ARE_DRAWN = """() => !('isOld' in document.querySelector('#sbd-charts').dataset)
-  && document.querySelectorAll('#sbd-charts .js-plotly-plot').length === 5"""
+CHARTS_ARE_DRAWN = """() => !('isOld' in document.querySelector('.sbd-charts').dataset)
+  && [...document.querySelectorAll('.sbd-chart-stage')].every((stage) => {
+    const { top, bottom } = stage.getBoundingClientRect();
+    return bottom < 0 || top > innerHeight || stage.querySelector('.main-svg');
+  })"""
 
 
 def as_it_is(page: Any) -> None:
@@ -83,8 +84,8 @@ def in_race(page: Any) -> None:
 def with_charts(page: Any) -> None:
     """The charts open and drawn, in view."""
     page.get_by_role("button", name="Charts", exact=True).click()
+    page.locator(".sbd-charts").evaluate("node => node.scrollIntoView()")
     page.wait_for_function(CHARTS_ARE_DRAWN)
-    page.locator("#sbd-charts").evaluate("node => node.scrollIntoView()")
 
 
 def with_cost(page: Any) -> None:
@@ -94,6 +95,7 @@ def with_cost(page: Any) -> None:
     page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
     with_charts(page)
     page.locator(".sbd-chart").last.evaluate("node => node.scrollIntoView({ block: 'center' })")
+    page.wait_for_function(CHARTS_ARE_DRAWN)
 
 
 def mid_run(page: Any) -> None:

@@ -1,6 +1,7 @@
 """The charts under the player: closed they ask for nothing, open they follow the run shown."""
 
 import json
+import re
 
 import pytest
 
@@ -11,7 +12,7 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 NUM_CHARTS = len(json.loads((ASSETS / "charts.json").read_text("utf-8")))
-BARS = """() => [...document.querySelectorAll('#sbd-charts .js-plotly-plot')]
+BARS = """() => [...document.querySelectorAll('.sbd-charts .js-plotly-plot')]
   .map((plot) => plot._fullData).filter((data) => data?.[0]?.type === 'bar')
   .map((data) => data[0]._input.y.length)"""
 
@@ -21,12 +22,15 @@ def toggle(page):
 
 
 def plots(page):
-    return page.locator("#sbd-charts .js-plotly-plot")
+    return page.locator(".sbd-charts .js-plotly-plot")
 
 
 def are_drawn(page):
-    """Wait until the charts are those of the run shown."""
-    expect(page.locator("#sbd-charts")).not_to_have_attribute("data-is-old", "")
+    """Look at every chart once those in sight are of the run shown; wait until all are."""
+    expect(page.locator(".sbd-charts")).not_to_have_attribute("data-is-old", "")
+    for stage in page.locator(".sbd-chart-stage").all():
+        stage.scroll_into_view_if_needed()
+        expect(stage).to_have_class(re.compile("js-plotly-plot"))
     expect(plots(page)).to_have_count(NUM_CHARTS)
 
 
@@ -35,7 +39,7 @@ def test_closed_charts_ask_for_nothing(open_page, story_url):
     expect(toggle(page)).to_have_attribute("aria-expanded", "false")
     decode(page)
     expect(plots(page)).to_have_count(0)
-    expect(page.locator("#sbd-charts-cards")).to_be_hidden()
+    expect(page.locator(".sbd-charts-cards")).to_be_hidden()
 
 
 def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
@@ -47,7 +51,7 @@ def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
     are_drawn(page)
     page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")
     toggle(page).click()
-    expect(page.locator("#sbd-charts-cards")).to_be_hidden()
+    expect(page.locator(".sbd-charts-cards")).to_be_hidden()
 
 
 def test_charts_of_a_running_decode_wait_for_its_end(open_page, slow_url):
@@ -66,4 +70,4 @@ def test_hostile_tokens_stay_text_in_the_charts(open_page, hostile_url):
     toggle(page).click()
     are_drawn(page)
     assert page.evaluate("window.hacked") is None
-    assert page.locator("#sbd-charts :is(script, img, a[href*='script'])").count() == 0
+    assert page.locator(".sbd-charts :is(script, img, a[href*='script'])").count() == 0

@@ -1,14 +1,13 @@
 """How a chart looks: the page's colours, entropy scale and type, and token texts made safe.
 
-Plotly reads a few tags in any text it shows, so every token text goes through safe().
+A figure is what Plotly.js draws, as plain data. Plotly reads a few tags in any text it shows, so
+every token text goes through safe().
 """
 
 import html
 import math
 from dataclasses import dataclass
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import Any, TypedDict
 
 from sbd_core.trace import Trace
 from ui.charts.facts import token_name, token_names
@@ -22,6 +21,13 @@ RAMPS = {
     "light": "#00204c #0b316e #31446b #4f576c #666970 #7f7c75 #9b9172 #b9a868 #d7c058 #efd13f",
     "dark": "#3d74cf #5179bd #667fab #7b879d #908f92 #a59a86 #bba778 #d1b769 #e7cb57 #ffe645",
 }
+
+
+class Figure(TypedDict):
+    """The arguments of Plotly.newPlot."""
+
+    data: list[dict[str, Any]]
+    layout: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +90,39 @@ def coloured(ink: Ink, has_bar: bool = True) -> dict[str, Any]:
     return {"colorscale": scale, "showscale": has_bar, **({"colorbar": bar} if has_bar else {})}
 
 
-def figure_of(ink: Ink, traces: list[Any], across: str, up: str, height: int = 320) -> go.Figure:
-    """Traces on the page's card: its fonts and colours, a quiet grid, nothing else."""
-    figure = go.Figure(traces)
-    figure.update_layout(
-        template=go.layout.Template(),
-        height=height,
-        margin={"l": 8, "r": 8, "t": 34, "b": 8},
-        paper_bgcolor=ink.card,
-        plot_bgcolor=ink.card,
-        font={"color": ink.text, "size": 12, "family": "system-ui, sans-serif"},
-        hoverlabel={
+def figure_of(
+    ink: Ink,
+    data: list[dict[str, Any]],
+    across: dict[str, Any],
+    up: dict[str, Any],
+    **more: Any,
+) -> Figure:
+    """Data on the page's card: its fonts and colours, a quiet grid, nothing else.
+
+    across, up: the axes, their title a text. more: fields of the layout.
+    """
+    layout = {
+        "height": 320,
+        "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
+        "paper_bgcolor": ink.card,
+        "plot_bgcolor": ink.card,
+        "font": {"color": ink.text, "size": 12, "family": "system-ui, sans-serif"},
+        "hoverlabel": {
             "bgcolor": ink.card,
             "bordercolor": ink.muted,
             "font": {"color": ink.text},
             "align": "left",
         },
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": ink.muted, "activecolor": ink.accent},
-        showlegend=False,
-        bargap=0.15,
-    )
-    axis = {"gridcolor": ink.line, "linecolor": ink.line, "zeroline": False, "automargin": True}
-    figure.update_xaxes(title={"text": across, "font": {"color": ink.muted}}, **axis)
-    figure.update_yaxes(title={"text": up, "font": {"color": ink.muted}}, **axis)
-    return figure
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": ink.muted, "activecolor": ink.accent},
+        "showlegend": False,
+        "bargap": 0.15,
+        "xaxis": _axis(ink, across),
+        "yaxis": _axis(ink, up),
+    }
+    return {"data": data, "layout": {**layout, **more}}
+
+
+def _axis(ink: Ink, axis: dict[str, Any]) -> dict[str, Any]:
+    lines = {"gridcolor": ink.line, "linecolor": ink.line, "zeroline": False, "automargin": True}
+    title = {"text": axis["title"], "font": {"color": ink.muted}}
+    return {**lines, **axis, "title": title}
