@@ -1,6 +1,7 @@
 """The charts under the player: made and drawn when the visitor opens them."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import gradio as gr
 from sbd_core.errors import SetBlockDecodingError
 from ui.charts import look
 from ui.charts.figures import figures
+from ui.charts.solvers import solver_curves
 from ui.components.assets import ASSETS, markup, scripts
 from ui.components.outbox import parcel
 from ui.session import message_of
@@ -18,6 +20,7 @@ from ui.visit import Visit
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"
+SWEEP = ASSETS / "results" / "sweep.json"
 
 
 def charts_section(visit: gr.State) -> None:
@@ -43,10 +46,20 @@ def charts_section(visit: gr.State) -> None:
 
 
 def charts_of(visit: Visit, wish: dict[str, Any]) -> dict[str, Any]:
-    """Every chart of the run that is wished for, and the name of a picture saved from one."""
+    """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
     trace = next(iter(visit.traces(wish.get("run")).values()))
     ink = look.DARK if wish.get("isDark") is True else look.LIGHT
-    return {"name": file_stem(trace), "figures": figures(trace, ink)}
+    return {
+        "name": file_stem(trace),
+        "figures": (*figures(trace, ink), solver_curves(sweep(), ink)),
+    }
+
+
+@cache
+def sweep() -> dict[str, Any]:
+    """Rows of every solver on held-out examples, as `evaluate --sweep` wrote them."""
+    rows: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))["rows"]
+    return rows
 
 
 def address_of(file: Path) -> str:

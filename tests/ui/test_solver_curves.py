@@ -36,9 +36,9 @@ def test_accuracy_at_a_speed_lies_between_its_neighbours(speed, expected) -> Non
 
 
 def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None:
-    bound, top, ntp = solver_curves(ROWS, look.LIGHT).data
-    assert list(bound.x) == [1.0, 3.0, 5.0]
-    assert list(bound.y) == [85.0, 80.0, 60.0]
-    assert list(bound.text) == ["0", "0.1", "0.5"]
-    assert (top.name, ntp.name, list(ntp.y)) == ("top-k", "NTP", [90.0])
-    assert len({trace.marker.symbol for trace in (bound, top, ntp)}) == 3
+    bound, top, ntp = solver_curves(ROWS, look.LIGHT)["data"]
+    assert bound["x"] == [1.0, 3.0, 5.0]
+    assert bound["y"] == [85.0, 80.0, 60.0]
+    assert bound["text"] == ["0", "0.1", "0.5"]
+    assert (top["name"], ntp["name"], ntp["y"]) == ("top-k", "NTP", [90.0])
+    assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3

@@ -3,12 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
-from ui.charts.look import LEGEND, Ink, figure_of
+from ui.charts.look import LEGEND, Figure, Ink, figure_of
 
 MAIN = "entropy-bound"
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon", "bowtie")
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "x",
+    "cross",
+    "pentagon",
+    "hexagon",
+    "bowtie",
+)
 DASHES = ("solid", "dash", "dot")
 
 
@@ -33,40 +41,43 @@ def curves(rows: dict[str, Any]) -> dict[str, list[CurvePoint]]:
     return found
 
 
-def solver_curves(rows: dict[str, Any], ink: Ink) -> go.Figure:
+def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
     """One line a solver; a star where next-token prediction stands."""
     ntp = rows["NTP"]["mean"]
-    traces: list[go.Scatter] = []
+    lines: list[dict[str, Any]] = []
     for index, (solver, points) in enumerate(curves(rows).items()):
         in_order = sorted(points, key=lambda point: point.speed)
         is_main = solver == MAIN
-        traces.append(
-            go.Scatter(
-                name=solver,
-                x=[point.speed for point in in_order],
-                y=[100 * point.accuracy for point in in_order],
-                text=[point.parameter for point in in_order],
-                mode="lines+markers",
-                marker={"symbol": SYMBOLS[index % len(SYMBOLS)], "size": 9 if is_main else 7},
-                line={
-                    "color": ink.accent if is_main else ink.muted,
+        colour = ink.accent if is_main else ink.muted
+        lines.append(
+            {
+                "type": "scatter",
+                "name": solver,
+                "x": [point.speed for point in in_order],
+                "y": [round(100 * point.accuracy, 2) for point in in_order],
+                "text": [point.parameter for point in in_order],
+                "mode": "lines+markers",
+                "marker": {"symbol": SYMBOLS[index], "size": 9 if is_main else 7, "color": colour},
+                "line": {
+                    "color": colour,
                     "width": 3 if is_main else 1.5,
                     "dash": DASHES[index % len(DASHES)],
                 },
-                hovertemplate=f"{solver} %{{text}}<br>%{{y:.1f}} % right, %{{x:.2f}} tokens a pass"
-                "<extra></extra>",
-            )
+                "hovertemplate": f"{solver} %{{text}}<br>%{{y:.1f}} % right, "
+                "%{x:.2f} tokens a pass<extra></extra>",
+            }
         )
-    traces.append(
-        go.Scatter(
-            name="NTP",
-            x=[ntp["tokens_per_forward"]],
-            y=[100 * ntp["accuracy"]],
-            mode="markers",
-            marker={"symbol": "star", "size": 14, "color": ink.ntp},
-            hovertemplate="next-token prediction<br>%{y:.1f} % right<extra></extra>",
-        )
+    star = {
+        "type": "scatter",
+        "name": "NTP",
+        "x": [ntp["tokens_per_forward"]],
+        "y": [round(100 * ntp["accuracy"], 2)],
+        "mode": "markers",
+        "marker": {"symbol": "star", "size": 14, "color": ink.ntp},
+        "hovertemplate": "next-token prediction<br>%{y:.1f} % right<extra></extra>",
+    }
+    axes = {"title": "tokens per pass"}, {"title": "right answers, %"}
+    margin = {"l": 8, "r": 8, "t": 34, "b": 96}
+    return figure_of(
+        ink, [*lines, star], *axes, height=480, showlegend=True, legend=LEGEND, margin=margin
     )
-    figure = figure_of(ink, traces, "tokens per pass", "right answers, %", height=440)
-    figure.update_layout(showlegend=True, legend=LEGEND)
-    return figure
