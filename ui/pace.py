@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 SECONDS_BETWEEN_YIELDS = 0.125
 # So long the first news waits for a first reveal to bring along.
-SECONDS_TO_FIRST = 0.05
+SECONDS_TO_FIRST = 0.1
 
 
 class Pace:
