@@ -221,7 +221,7 @@ def cold_start(browser: Any) -> dict[str, Any]:
             page.goto(f"http://127.0.0.1:{port}")
             page.wait_for_selector(".sbd-tile.is-new")
             times.append(time.monotonic() - began)
-            page.get_by_text(" parameters · ").wait_for()
+            page.locator(".sbd-model", has_text="parameters").wait_for()
             ready.append(time.monotonic() - began)
         finally:
             page.context.close()
