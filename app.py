@@ -36,6 +36,8 @@ def main() -> int:
             print(f"app.py: port {flags.port} on {flags.host}: {error}", file=sys.stderr)
             return 2
         load_behind(coming)
+    except KeyboardInterrupt:
+        return 0
     except SetBlockDecodingError as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2

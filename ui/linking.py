@@ -26,8 +26,6 @@ def linked_decode(
         if not permalink.is_link(query):
             yield (*[gr.skip()] * NUM_OUTPUTS, *still)
             return
-        for wait in session.arrival():
-            yield (gr.skip(), Speaker().say(wait.message), gr.skip(), gr.skip(), *still)
         try:
             form = permalink.form_of(query)
             session.check(form)

@@ -6,9 +6,9 @@ Sending costs the engine time whatever its size, and the player paces what comes
 import time
 from collections.abc import Callable
 
-SECONDS_BETWEEN_YIELDS = 0.1
+SECONDS_BETWEEN_YIELDS = 0.125
 # So long the first news waits for a first reveal to bring along.
-SECONDS_TO_FIRST = 0.05
+SECONDS_TO_FIRST = 0.1
 
 
 class Pace:

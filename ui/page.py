@@ -31,6 +31,8 @@ from ui.visit import Visit
 PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
 MAX_QUEUED = 32
 MAX_AT_ONCE = 16
+# Gradio's own thousand looks a second take a twentieth of a core from the engine.
+SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
 # postprocess=False: what we yield is ready; asking each component takes a thread apiece.
@@ -62,6 +64,7 @@ def build(model: SetBlockModel | ComingModel) -> gr.Blocks:
         charts_section(visit)
         wire_sharing(show, shelf(), outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
+    page._queue.sleep_when_free = SECONDS_BETWEEN_QUEUE_LOOKS
     return page
 
 

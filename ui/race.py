@@ -79,6 +79,8 @@ def race(session: Session, entry: Entry) -> Iterator[News]:
     ticket = session.turns.join()
     try:
         forms = forms_of(entry)
+        for update in session.arrival():
+            yield News(update.message)
         lanes = {name: session.open(form)[0] for name, form in forms.items()}
         for update in session.wait(ticket):
             yield News(update.message)

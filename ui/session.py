@@ -32,7 +32,7 @@ MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
 SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
-LOADING_TEXT = "The model is being loaded; your decode starts by itself."
+LOADING_TEXT = "The model is being loaded; yours starts by itself."
 
 LABELS = {
     "prompt": "Prompt",
@@ -162,7 +162,7 @@ class Session:
             yield Update(message=LOADING_TEXT)
 
     def check(self, form: Form) -> None:
-        """Raise the error that a decode of the form would be refused with."""
+        """Raise the error that a decode of the form would be refused with; needs the model."""
         self.open(form)
 
     def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:

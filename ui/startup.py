@@ -28,7 +28,7 @@ def no_stubs_for_editors() -> Iterator[None]:
     file_of = inspect.getfile
 
     def hidden(item: Any) -> str:
-        if isinstance(item, type) and item.__module__.startswith("gradio."):
+        if isinstance(item, type) and str(item.__module__).startswith("gradio."):
             raise OSError("not looked up")
         return file_of(item)
 

@@ -96,7 +96,9 @@ class Player {
       if (this.run.id !== "opening") this.host?.began(this.run);
       const isCalm = this.run.isRecorded && STILL.matches;
       this.family.take(this.run);
-      this.open(isCalm ? Math.floor(this.run.main.lastPass * 0.6) : this.firstPass(), !isCalm);
+      const first = this.firstPass();
+      this.open(isCalm ? Math.floor(this.run.main.lastPass * 0.6) : first, !isCalm);
+      this.arrival = first > 0 ? 1000 / this.pace() : null;
     } else if (news) {
       this.draw();
     }

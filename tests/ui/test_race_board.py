@@ -8,8 +8,9 @@ from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoder import generate
 from tests.ui.doubles import ANSWER, story_model
 from ui import session as session_module
+from ui.coming import ComingModel
 from ui.race import LANES, Entry, board, differences, fixed_passes, race
-from ui.session import Session, waiting_text
+from ui.session import LOADING_TEXT, Session, waiting_text
 
 ALL = list(LANES)
 GAMMAS = {"low": 0.1, "high": 2.0}
@@ -148,3 +149,11 @@ def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
     last = list(race(session, Entry("p", ["ntp"])))[-1]
     assert "log" in last.message
     assert session.turns.num_ahead(session.turns.join()) == 0
+
+
+def test_a_race_waits_for_its_model_in_words() -> None:
+    coming = ComingModel("m", can_draft=True, block_range=(2, 16), load=story_model)
+    stream = race(Session(coming), Entry("p", ["ntp", "sbd-low"]))
+    assert next(stream).message == LOADING_TEXT
+    coming.load()
+    assert list(stream)[-1].board is not None

@@ -50,8 +50,6 @@ def wire_race(session: Session, view: gr.HTML, fields: Fields, run: dict[str, An
         except ArgumentError as error:
             yield told(speaker, News(message_of(error), is_error=True, is_running=False))
             return
-        for update in session.arrival():
-            yield told(speaker, News(update.message))
         for news in race(session, entry):
             yield told(speaker, news)
 

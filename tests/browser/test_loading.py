@@ -1,0 +1,61 @@
+"""The page before its model is there: it says so, keeps a Decode, and tells if loading fails."""
+
+import pytest
+
+from sbd_core.errors import ModelError
+from tests.browser.conftest import decode_button, has_begun, state, sync_api
+from tests.ui.doubles import ANSWER, story_model
+from ui.coming import ComingModel
+from ui.session import LOADING_TEXT
+
+pytestmark = pytest.mark.browser
+
+
+def coming(load) -> ComingModel:
+    return ComingModel("story", can_draft=True, block_range=(2, 16), load=load)
+
+
+def test_a_decode_pressed_while_the_model_is_loading_waits_and_then_runs(serve, open_page):
+    model = coming(story_model)
+    page = open_page(serve(model))
+    try:
+        title = page.locator(".sbd-model")
+        sync_api.expect(title).to_have_text("story · loading …")
+        decode_button(page).click()
+        sync_api.expect(page.locator(".sbd-notice")).to_have_text(LOADING_TEXT)
+    finally:
+        model.load()
+    has_begun(page)
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    assert state(page)["main"]["text"] == ANSWER
+    sync_api.expect(title).to_have_text("story · 4.6 M parameters · cpu")
+
+
+def test_a_model_that_cannot_be_loaded_is_told_on_the_page(serve, open_page):
+    def load():
+        raise ModelError("model: 'story' lacks weights")
+
+    model = coming(load)
+    page = open_page(serve(model))
+    with pytest.raises(ModelError):
+        model.load()
+    words = "story could not be loaded: model: 'story' lacks weights"
+    sync_api.expect(page.locator(".sbd-model")).to_have_text(words)
+    decode_button(page).click()
+    sync_api.expect(page.locator(".sbd-notice")).to_have_text("model: 'story' lacks weights")
+
+
+def test_a_live_run_opens_on_its_first_reveal(open_page, story_url):
+    page = open_page(story_url)
+    shown = """() => {
+      const player = document.querySelector('.sbd-host').sbdPlayer;
+      const open = player.open.bind(player);
+      window.opened = [];
+      player.open = (...all) => (window.opened.push(all[0]), open(...all));
+    }"""
+    page.evaluate(shown)
+    decode_button(page).click()
+    has_begun(page)
+    steps = "document.querySelector('.sbd-host').sbdPlayer.run.main.steps"
+    assert page.evaluate("window.opened") == [1]
+    assert page.evaluate(f"{steps}[0].kind") == "prefill"
