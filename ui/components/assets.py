@@ -6,9 +6,9 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 PLAYER_SCRIPTS = (
     "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "flow", "text",
-    "lane", "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help", "permalink",
-    "picture", "slide", "gif", "animation", "share", "alternatives", "inspector", "family",
-    "tree", "sudoku", "actions", "player",
+    "lane", "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help",
+    "permalink", "picture", "slide", "gif", "animation", "share", "alternatives", "inspector",
+    "family", "tree", "sudoku", "actions", "player",
 )  # fmt: skip
 RACE_SCRIPTS = (
     "bytes", "letters", "dom", "reveal", "lecture", "keys", "transport", "race-lane", "race-table",
