@@ -72,8 +72,8 @@ class Tree {
     const current = this.family.nodeOf(view.run);
     const hadFocus = this.rows.contains(document.activeElement);
     this.rows.replaceChildren(...nodes.map((node) => this.makeRow(node, node === current)));
-    this.keepInSight(this.rows.querySelector(".is-shown"), hadFocus);
     this.showEndings(current);
+    this.keepInSight(this.rows.querySelector(".is-shown"), hadFocus);
   }
 
   /** Scroll the rows, never the page, to the row of the run shown. */

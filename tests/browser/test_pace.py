@@ -139,3 +139,14 @@ LATE_NEWS = """() => {
 
 def test_what_came_in_after_the_frame_began_is_shown_in_it(replay):
     assert replay.evaluate(LATE_NEWS) == 1
+
+
+def test_what_stands_over_the_token_of_a_tile_is_never_cut(open_page, replay_url, long_lines):
+    page = open_page(replay_url, 1200)
+    push(page, long_lines)
+    for part in (0.2, 0.5, 0.99):
+        seek(page, int(part * state(page)["main"]["steps"]))
+        cut = page.locator(".sbd-tile-head").evaluate_all(
+            "all => all.filter((n) => n.scrollWidth > n.clientWidth).map((n) => n.textContent)"
+        )
+        assert cut == []
