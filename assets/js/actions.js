@@ -25,6 +25,12 @@ function makeActions(player) {
       player.set({ held: position, alternative: null });
       if (position !== null) player.tiles.keepInSight();
     },
+    /** Let the held position go; the focus goes back to its tile, as the button goes away. */
+    release: () => {
+      const { held } = state;
+      actions.holdAt(null);
+      player.tiles.move(0, held);
+    },
     holdCursor: () => state.hovered !== null && actions.hold(state.hovered),
     previousPosition: () => movePosition(-1),
     nextPosition: () => movePosition(1),

@@ -80,7 +80,7 @@ class Inspector {
     this.kicker = make("span", "sbd-inspector-kicker");
     this.release = make("button", "sbd-button sbd-release",
       { type: "button", "aria-label": "Release this position", title: "Release" }, icon("close"));
-    this.release.addEventListener("click", () => actions.hold(null));
+    this.release.addEventListener("click", actions.release);
     this.token = make("div", "sbd-inspector-token");
     this.reveal = make("p", "sbd-inspector-reveal");
     this.topTitle = make("h3", "");

@@ -17,6 +17,7 @@ function makeLecture(root, onChange) {
     show(true);
     try {
       await root.requestFullscreen?.();
+      if (!isLecturing(root)) leave(); // left while the browser was still at it
     } catch {
       // Refused: the window is the screen.
     }

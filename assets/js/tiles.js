@@ -1,6 +1,8 @@
 // The current block as tiles of fixed size: position, pass of its reveal, token or best guess,
 // and the entropy as a bar that sinks as the model grows sure.
 
+const MAX_HEAD_LETTERS = 5; // as many as stand side by side over a token
+
 /** What one tile shows at the view's pass. */
 function tileState(view, position) {
   const { run, pass } = view;
@@ -60,9 +62,10 @@ class Tile {
     const state = tileState(view, position);
     const { node } = this;
     node.position = position;
+    const pass = state.kind === "pinned" ? "pin" : state.item ? `#${state.item.pass + 1}` : "";
     setText(this.position, String(position));
-    setText(this.pass,
-      state.kind === "pinned" ? "pin" : state.item ? `#${state.item.pass + 1}` : "");
+    setText(this.pass, pass);
+    this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
     const own = state.token === undefined ? "\u200a" : view.run.tokenText(state.token);
     if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
     else showToken(this.token, own);
@@ -76,6 +79,7 @@ class Tile {
   showState(view, position, state) {
     const { node } = this;
     const classes = ["sbd-tile", `is-${state.kind}`];
+    if (this.isCrowded) classes.push("is-crowded");
     if (view.wouldReveal?.has(position)) classes.push("is-would");
     if (view.focus === position && view.showsFocus) classes.push("is-focused");
     if (view.held === position) classes.push("is-held");

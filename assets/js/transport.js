@@ -16,11 +16,13 @@ function playRate(speed, backlog) {
 function makeClock(isPlaying, rate, advance) {
   let frame = 0;
   let due = 0;
-  function tick(now) {
+  function tick() {
     if (!isPlaying()) {
       frame = 0;
       return;
     }
+    // Not the time of the frame: what came in since it began may be due.
+    const now = performance.now();
     // `frame` stays set meanwhile, so that start() adds no second tick.
     if (now >= due) {
       advance();

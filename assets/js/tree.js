@@ -72,13 +72,23 @@ class Tree {
     const current = this.family.nodeOf(view.run);
     const hadFocus = this.rows.contains(document.activeElement);
     this.rows.replaceChildren(...nodes.map((node) => this.makeRow(node, node === current)));
-    if (hadFocus) this.rows.querySelector(".is-shown")?.focus();
     this.showEndings(current);
+    this.keepInSight(this.rows.querySelector(".is-shown"), hadFocus);
+  }
+
+  /** Scroll the rows, never the page, to the row of the run shown. */
+  keepInSight(row, hadFocus) {
+    if (!row) return;
+    const { rows } = this;
+    const bottom = row.offsetTop + row.offsetHeight;
+    rows.scrollTop = clamp(rows.scrollTop, bottom - rows.clientHeight, row.offsetTop);
+    if (hadFocus) row.focus({ preventScroll: true });
   }
 
   showEndings(node) {
     const pair = node && this.compare(node);
     this.endings.hidden = !pair;
+    this.root.classList.toggle("has-endings", Boolean(pair));
     if (!pair) return;
     const [left, right, onlyLeft, onlyRight] = pair;
     setText(this.names[0], node.parent.words);

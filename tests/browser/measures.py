@@ -15,7 +15,7 @@ from typing import Any
 from sbd_core.config import DecodeConfig, EntropyBound, TopK
 from sbd_core.decoder import generate
 from sbd_core.models.base import SetBlockModel
-from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, state
+from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model
 from ui import view_model
@@ -29,7 +29,6 @@ PACED_STEPS = 1000
 PACED_MS = 25
 SEEK_STEPS = 400
 SEEKS = 60
-SETTLED_MS = 500
 
 FIRST_REVEAL = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
@@ -253,7 +252,8 @@ def access(page: Any) -> dict[str, Any]:
             found += serious(page)
             page.keyboard.press("Escape")
         page.keyboard.press("Escape")
-    page.wait_for_timeout(SETTLED_MS)  # a closing panel still has its buttons
+    page.mouse.move(0, 0)  # what is pointed at decides how many candidates can be chosen
+    painted(page)
     wanted = set(page.evaluate(CONTROLS))
     page.evaluate("document.activeElement.blur()")
     reached = set()

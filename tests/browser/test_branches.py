@@ -39,6 +39,21 @@ def intervene(page, key: str, tile: int = 1, passes: int = 1):
     painted(page)
 
 
+def test_six_runs_of_a_tree_are_seen_whole_and_a_seventh_is_scrolled_to(story):
+    decode(story)
+    for _ in range(5):
+        intervene(story, "p")
+        rows(story).nth(0).click()
+    expect(rows(story)).to_have_count(6)
+    for index in range(6):
+        expect(rows(story).nth(index)).to_be_in_viewport(ratio=1)
+    intervene(story, "p")
+    for _ in range(6):
+        story.keyboard.press("]")
+    expect(rows(story).nth(6)).to_have_attribute("aria-pressed", "true")
+    expect(rows(story).nth(6)).to_be_in_viewport(ratio=1)
+
+
 def test_no_tree_before_there_is_a_branch(story):
     decode(story)
     expect(story.locator(".sbd-tree")).to_be_hidden()

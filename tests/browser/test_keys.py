@@ -169,3 +169,31 @@ def test_on_a_phone_the_inspector_comes_up_when_a_tile_is_tapped(open_page, repl
     assert 0 <= box["y"] <= sheet["y"] - box["height"]
     page.get_by_role("button", name="Release this position").tap()
     expect(page.locator(".sbd-inspector")).to_be_hidden()
+
+
+def test_lecture_mode_left_before_the_screen_is_full_gives_the_screen_back(replay):
+    replay.evaluate("""() => {
+      Element.prototype.requestFullscreen = () => new Promise((done) => { window.granted = done; });
+      Object.defineProperty(document, 'fullscreenElement',
+        { get: () => document.querySelector('.sbd-player') });
+      document.exitFullscreen = () => { window.hasLeft = true; };
+    }""")
+    replay.keyboard.press("l")
+    replay.keyboard.press("l")
+    assert replay.evaluate("""async () => {
+      window.hasLeft = false;
+      window.granted();
+      await new Promise(requestAnimationFrame);
+      return window.hasLeft;
+    }""")
+
+
+def test_letting_a_position_go_gives_the_focus_back_to_its_tile(replay):
+    go_to(replay, 1)
+    tile = replay.locator(".sbd-tile").nth(3)
+    tile.click()
+    replay.mouse.move(0, 0)
+    release = replay.get_by_role("button", name="Release this position")
+    release.press("Enter")
+    expect(release).to_be_hidden()
+    expect(tile).to_be_focused()

@@ -1,0 +1,152 @@
+"""Long and quick runs: every pass is painted, and a pass costs the same late in a run as early."""
+
+import pytest
+
+from sbd_core.config import DecodeConfig, EntropyBound, TopK
+from sbd_core.decoder import generate
+from tests.browser.conftest import painted, push, recorded, state, sync_api
+from tests.ui.doubles import story_model
+from ui import view_model
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+WORDS = ["In", " the", " old house", ",", " nobody", " knew", "\n", " a", "  word", ".", "\n\n"]
+WORDS += ["It", " was unbelievably", " quiet", "é", " —", "ing", " x=1", "\t", "y"]
+NUM_TOKENS = 420
+ROUNDED = 1.01  # pixels: the browser sets a line of text on a whole one
+
+PARTS = """(label) => [...document.querySelectorAll(`[aria-label="${label}"] .sbd-part-of-text`)]
+  .map((part) => part.childElementCount)"""
+# Where each token stands: in the lane, and in a copy of its text laid out as one.
+PLACES = """(label) => {
+  const inner = document.querySelector(`[aria-label="${label}"] .sbd-text-inner`);
+  const places = (root) => {
+    const { left, top } = root.getBoundingClientRect();
+    return [...root.querySelectorAll('.sbd-token')].map((token) => {
+      const boxes = [...token.getClientRects()].filter((box) => box.width > 0);
+      const [first, last] = [boxes[0], boxes.at(-1)];
+      return first ? [first.left - left, first.top - top, last.right - left, last.top - top] : [];
+    });
+  };
+  const whole = inner.cloneNode();
+  for (const token of inner.querySelectorAll('.sbd-token')) whole.append(token.cloneNode(true));
+  inner.after(whole);
+  // Out of sight a part may have a height that is guessed.
+  for (const part of inner.children) part.style.contentVisibility = 'visible';
+  const seen = { parted: places(inner), whole: places(whole) };
+  whole.remove();
+  return seen;
+}"""
+COPIED = """(label) => {
+  const lane = document.querySelector(`[aria-label="${label}"]`);
+  getSelection().selectAllChildren(lane);
+  const event = new ClipboardEvent('copy', { clipboardData: new DataTransfer(), bubbles: true,
+    cancelable: true });
+  lane.dispatchEvent(event);
+  return event.clipboardData.getData('text/plain');
+}"""
+LANES = ("Text decoded so far", "Next-token text so far")
+
+
+@pytest.fixture(scope="module")
+def long_lines() -> str:
+    pieces = [WORDS[(i * i + i // 7) % len(WORDS)] for i in range(NUM_TOKENS)]
+    model = story_model(pieces, max_positions=1 << 12)
+    sbd = DecodeConfig(solver=TopK(k=4), max_new_tokens=NUM_TOKENS)
+    ntp = DecodeConfig(strategy="ntp", solver=EntropyBound(), max_new_tokens=NUM_TOKENS)
+    traces = {"sbd": generate(model, "p", sbd), "ntp": generate(model, "p", ntp)}
+    return view_model.replay("long", traces)
+
+
+def seek(page, pass_index: int):
+    page.evaluate(f"document.querySelector('.sbd-host').sbdPlayer.seek({pass_index}, true)")
+    painted(page)
+
+
+def stands_as_one_text(page):
+    for label in LANES:
+        seen = page.evaluate(PLACES, label)
+        for parted, whole in zip(seen["parted"], seen["whole"], strict=True):
+            assert parted == pytest.approx(whole, abs=ROUNDED)
+
+
+def test_a_long_text_is_laid_out_in_parts_that_read_as_one(replay, long_lines):
+    push(replay, long_lines)
+    last = state(replay)["main"]["steps"] - 1
+    for pass_index in (last, last // 2, last // 2 + 1, last // 3, last):
+        seek(replay, pass_index)
+        stands_as_one_text(replay)
+    for label in LANES:
+        parts = replay.evaluate(PARTS, label)
+        assert len(parts) >= 2
+        assert max(parts) < NUM_TOKENS / 2
+    replay.set_viewport_size({"width": 700, "height": 900})
+    painted(replay)
+    stands_as_one_text(replay)
+    assert replay.evaluate(COPIED, LANES[0]).startswith(state(replay)["main"]["text"])
+
+
+def test_a_token_before_a_part_that_begins_on_its_line_can_be_clicked(replay, long_lines):
+    push(replay, long_lines)
+    replay.get_by_role("button", name="Last pass").click()
+    part = replay.locator(".sbd-lane .sbd-part-of-text.is-on-line").first
+    position = part.evaluate("(part) => part.previousSibling.lastChild.position")
+    part.evaluate("(part) => part.previousSibling.lastChild.dataset.wanted = ''")
+    replay.locator("[data-wanted]").click()
+    expect(replay.locator(".sbd-inspector-kicker")).to_have_text(f"Position {position} · held")
+
+
+PAINTED = """() => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const paint = player.paint.bind(player);
+  window.paintedPasses = [];
+  player.paint = () => {
+    paint();
+    const pass = parseInt(document.querySelector('.sbd-place').textContent.replace(/\\D+/, ''));
+    if (window.paintedPasses.at(-1) !== pass) window.paintedPasses.push(pass);
+  };
+}"""
+
+
+def test_every_pass_of_a_run_that_comes_in_bursts_is_painted_in_order(replay):
+    lines = recorded(story_model(), "bursts", solver=TopK(k=1))
+    rows = lines.replace('"is_recorded":true', '"is_recorded":false').split("\n")
+    replay.evaluate(PAINTED)
+    replay.get_by_label("Speed").select_option("4")
+    for start in range(0, len(rows), 12):
+        push(replay, "\n".join(rows[start : start + 12]))
+    total = state(replay)["main"]["steps"]
+    expect(replay.locator(".sbd-place")).to_have_text(f"pass {total} / {total}")
+    shown = replay.evaluate("window.paintedPasses")
+    assert shown[shown.index(1) :] == list(range(1, total + 1))
+
+
+LATE_NEWS = """() => {
+  const { requestAnimationFrame, performance } = window;
+  let tick, advanced = 0;
+  window.requestAnimationFrame = (callback) => { tick = callback; return 1; };
+  const clock = makeClock(() => true, () => Infinity, () => { advanced += 1; });
+  const frameBegan = performance.now();
+  while (performance.now() === frameBegan);
+  clock.start();
+  clock.hurry();
+  tick(frameBegan);
+  window.requestAnimationFrame = requestAnimationFrame;
+  return advanced;
+}"""
+
+
+def test_what_came_in_after_the_frame_began_is_shown_in_it(replay):
+    assert replay.evaluate(LATE_NEWS) == 1
+
+
+def test_what_stands_over_the_token_of_a_tile_is_never_cut(open_page, replay_url, long_lines):
+    page = open_page(replay_url, 1200)
+    push(page, long_lines)
+    for part in (0.2, 0.5, 0.99):
+        seek(page, int(part * state(page)["main"]["steps"]))
+        cut = page.locator(".sbd-tile-head").evaluate_all(
+            "all => all.filter((n) => n.scrollWidth > n.clientWidth).map((n) => n.textContent)"
+        )
+        assert cut == []
