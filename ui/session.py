@@ -126,9 +126,13 @@ def _pairs(value: Any) -> dict[int, int]:
     is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
     if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
         raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
-    for offset, _ in value:
+    pinned: dict[int, int] = {}
+    for offset, token_id in value:
         require_integer("pinned offset", offset, 0)
-    return dict(value)
+        if offset in pinned:
+            raise ArgumentError("pinned", "must name each position once", offset)
+        pinned[offset] = token_id
+    return pinned
 
 
 def message_of(error: SetBlockDecodingError) -> str:
