@@ -149,6 +149,9 @@ def test_blanks_are_filled_round_what_is_given(story):
         f"tokens, {len(given)} of them given"
     )
     expect(story.locator(".sbd-tile.is-pinned")).not_to_have_count(0)
+    expect(story.get_by_role("heading", level=2)).to_contain_text(
+        ["Set Block Decoding", "Next-token prediction, without the given tokens"]
+    )
 
 
 def test_a_bad_template_is_refused_in_a_sentence_and_kept(story):
