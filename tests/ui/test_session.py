@@ -11,6 +11,7 @@ from tests.ui.doubles import ANSWER, story_model
 from ui import session as session_module
 from ui.session import Form, Session, Update, checked, message_of, waiting_text
 from ui.turns import Turns
+from ui.visit import Visit
 
 
 def updates(form: Form, model=None) -> list[Update]:
@@ -120,6 +121,22 @@ def test_closing_the_stream_frees_the_model_at_once():
     stream.close()
     assert "run" in next(waiting).wire
     waiting.close()
+
+
+def test_two_visitors_pins_stay_their_own():
+    session = Session(story_model())
+    visits = [Visit(), Visit()]
+    pins = [[[1, 4]], [[2, 5], [3, 6]]]
+    first, second = (
+        session.decode(Form("p", pinned=each), visit)
+        for each, visit in zip(pins, visits, strict=True)
+    )
+    next(first)
+    next(second)
+    list(first)
+    list(second)
+    held = [dict(next(iter(visit.newest().values())).config.pinned) for visit in visits]
+    assert held == [{1: 4}, {2: 5, 3: 6}]
 
 
 def test_failed_runs_free_the_model():
