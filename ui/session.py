@@ -177,7 +177,10 @@ class Session:
             self.turns.leave(ticket)
 
     def traces(self, forms: Sequence[Form]) -> Iterator[Trace]:
-        """Decode each form alone, one after the other. Raises the error of the first bad one."""
+        """Decode each form alone, one after the other.
+
+        Raises the error of the first bad one, or that all of them took too long.
+        """
         ticket = self.turns.join()
         try:
             lanes = [self.open(form)[0] for form in forms]
@@ -188,7 +191,9 @@ class Session:
                 for event in lane.stream:
                     lane.events.append(event)
                     if time.monotonic() > deadline:
-                        break
+                        raise SetBlockDecodingError(
+                            f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit."
+                        )
                 yield self.trace(lane)
         finally:
             self.turns.leave(ticket)

@@ -89,6 +89,12 @@ def test_race_gives_a_row_a_lane(client):
     assert {row["text"] for row in rows if row["lane"] != "sbd:2"} == {ANSWER}
 
 
+def test_a_race_that_takes_too_long_is_refused_and_no_lane_cut_short(client, monkeypatch):
+    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", -1.0)
+    with pytest.raises(AppError, match="this page’s limit"):
+        client.predict("p", ["ntp"], api_name="/race")
+
+
 BAD_CALLS = {
     "empty prompt": ("/decode", ("",), {}, "Prompt must not be empty."),
     "bad gamma": ("/decode", ("p",), {"gamma": -1}, "γ must be a finite number"),
