@@ -3,7 +3,7 @@
 Every value is checked as the page's own form is; a bad one is answered by the same sentence.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import gradio as gr
@@ -21,28 +21,6 @@ MAX_LANES = 6
 def add_endpoints(session: Session, concurrency_limit: int) -> None:
     """Name the endpoints on the page that is being built."""
 
-    def decode(
-        prompt: str,
-        strategy: str = "sbd",
-        solver: str = "entropy-bound",
-        gamma: float = DEFAULT_GAMMA,
-        block_size: int = 16,
-        max_new_tokens: int = 128,
-        seed: int = 0,
-        pinned: list[list[int]] | None = None,
-    ) -> Iterator[dict[str, Any]]:
-        form = Form(
-            prompt=prompt,
-            strategy=strategy,
-            solver=solver,
-            gamma=gamma,
-            block_size=block_size,
-            max_new_tokens=max_new_tokens,
-            seed=seed,
-            pinned=pinned or [],
-        )
-        yield from decoded(session, form)
-
     def race(
         prompt: str, lanes: list[str], block_size: int = 16, max_new_tokens: int = 128
     ) -> Iterator[list[dict[str, Any]]]:
@@ -55,18 +33,62 @@ def add_endpoints(session: Session, concurrency_limit: int) -> None:
             refuse(message_of(error))
 
     named = {"concurrency_limit": concurrency_limit, "api_visibility": "public"}
-    gr.api(decode, api_name="decode", api_description=DECODE, **named)
+    gr.api(decode_endpoint(session), api_name="decode", api_description=DECODE, **named)
     gr.api(race, api_name="race", api_description=RACE, **named)
     gr.api(trace_to_html, api_name="trace_to_html", api_description=TO_HTML, **named)
 
 
+def decode_endpoint(session: Session) -> Callable[..., Iterator[dict[str, Any]]]:
+    """The function behind `decode`, its parameters those of the form."""
+
+    def decode(
+        prompt: str,
+        strategy: str = "sbd",
+        solver: str = "entropy-bound",
+        gamma: float = DEFAULT_GAMMA,
+        block_size: int = 16,
+        max_new_tokens: int = 128,
+        seed: int = 0,
+        pinned: list[list[int]] | None = None,
+        template: str = "",
+        tau: float = 0.9,
+        factor: float = 1.0,
+        k: int = 2,
+        by: str = "confidence",
+    ) -> Iterator[dict[str, Any]]:
+        form = Form(
+            prompt=prompt,
+            strategy=strategy,
+            solver=solver,
+            gamma=gamma,
+            tau=tau,
+            factor=factor,
+            k=k,
+            by=by,
+            block_size=block_size,
+            max_new_tokens=max_new_tokens,
+            seed=seed,
+            pinned=pinned or [],
+            template=template,
+        )
+        yield from decoded(session, form)
+
+    return decode
+
+
 DECODE = """Decode a prompt and stream what is known after every few forward passes.
-strategy: sbd, ntp or verify. solver: entropy-bound and eight others, see sbd_core.config.SOLVERS.
+prompt: what to answer. strategy: sbd, ntp or verify.
+solver: entropy-bound and eight others, see sbd_core.config.SOLVERS.
 gamma: the entropy bound of a pass, nats. block_size: positions decoded together.
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
+template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
+confidence-threshold. factor: of the solver of that name. k: tokens a pass of top-k, random and
+left-to-right. by: order of top-k, one of confidence, entropy and margin.
 Yields {text, num_tokens, num_forwards, is_done, trace}; trace is JSON text at the end, else ""."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
+prompt: what to answer.
 lanes: of ntp, verify, sbd and sbd:GAMMA, as in ["ntp", "sbd:0.1", "sbd:2", "verify"].
+block_size: positions decoded together. max_new_tokens: longest answer.
 Yields the list of finished lanes: {lane, text, num_tokens, num_forwards, tokens_per_forward,
 seconds}; seconds are the engine's own, drawing and the network are not in them."""
 TO_HTML = """One HTML page that replays a trace with no server and no network.

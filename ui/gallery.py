@@ -10,9 +10,9 @@ written from the traces. Not imported by the page.
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 
 import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound
@@ -31,14 +31,8 @@ from ui.session import DEFAULT_GAMMA
 RUNS_PER_FAMILY = 3
 MAX_NEW_TOKENS = 128
 HIGH_GAMMA = 4.0
-RUN_LENGTH = 4
+NO_BOUND = 1000.0
 FAILURES = "What goes wrong"
-STRANGE_PROMPTS = (
-    "Write a poem about the sea.",
-    "Explain why the sky is blue, and why sunsets are red.",
-    "List twenty animals that live in the forest.",
-    "What is the capital of France?",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +101,7 @@ def failures(
     wide = [
         again(model, run, block_size=2 * largest, allows_untrained_block_size=True) for run in runs
     ]
-    strange = [Decoded(None, decoded(model, prompt, DEFAULT_GAMMA)) for prompt in STRANGE_PROMPTS]
+    blind = [again(model, run, solver=EntropyBound(NO_BOUND)) for run in runs]
     was_right = {run.main.prompt for run in runs if run.is_right}
 
     def spoilt(run: Decoded) -> tuple[bool, float]:
@@ -115,12 +109,12 @@ def failures(
 
     gamma, block = max(high, key=spoilt), max(wide, key=spoilt)
     early = max([*high, *wide], key=lambda run: (not run.is_right, missing_part(run)))
-    circle = max([*strange, *high], key=lambda run: repeated_part(run.main))
+    stutter = max(blind, key=lambda run: repeated_part(run.main))
     rows: list[tuple[str, str, Callable[[Decoded], str], Decoded]] = [
         ("gamma-too-high", "γ too high", gamma_sentence, gamma),
         ("block-beyond-training", "Block beyond training", block_sentence, block),
         ("early-end", "Early end", early_sentence, early),
-        ("repetition", "Repetition", repetition_sentence, circle),
+        ("repetition", "Repetition", repetition_sentence, stutter),
     ]
     return [recording(name, FAILURES, words, tell(run), run) for name, words, tell, run in rows]
 
@@ -155,12 +149,10 @@ def missing_part(run: Decoded) -> float:
 
 
 def repeated_part(trace: Trace) -> float:
-    """The part of the answer's runs of four tokens that occurred before in it."""
-    ids = trace.token_ids
-    grams: Iterable[tuple[int, ...]] = zip(*(ids[i:] for i in range(RUN_LENGTH)), strict=False)
-    counts = Counter(grams)
-    total = sum(counts.values())
-    return 1 - len(counts) / total if total else 0.0
+    """The part of the tokens that are the word on their left once more."""
+    texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
+    num_repeats = sum(a == b and a.isalpha() for a, b in pairwise(texts))
+    return num_repeats / len(texts) if texts else 0.0
 
 
 def gamma_sentence(run: Decoded) -> str:
@@ -190,10 +182,13 @@ def early_sentence(run: Decoded) -> str:
 
 
 def repetition_sentence(run: Decoded) -> str:
-    """What running in circles looks like."""
+    """What deciding for neighbours apart looks like."""
+    main = run.main
     return (
-        f"The text goes in circles: {repeated_part(run.main):.0%} of its runs of "
-        f"{RUN_LENGTH} tokens had been there before."
+        f"With a γ that bounds nothing a block is revealed at once, and no position knows what "
+        f"its neighbours will say: {main.num_forwards} passes for {main.num_tokens} tokens, "
+        f"{repeated_part(main):.0%} of them the word on their left once more; next-token "
+        f"prediction repeats {repeated_part(run.traces['ntp']):.0%}."
     )
 
 

@@ -1,8 +1,10 @@
 """A recorded story in which many tokens at once mix up the names of two animals.
 
-The rule: of the first held-out stories about two people with an animal each, decoded with each
-high gamma, those where next-token prediction keeps to the prompt and Set Block Decoding gives an
-animal the other one's species; of these, the one that next-token prediction agrees with most.
+The rule: of the first held-out stories about two people with an animal each, those in which Set
+Block Decoding with some gamma gives an animal the other one's species, while next-token prediction
+and Set Block Decoding one token a pass (gamma 0) both keep to every fact of the prompt; of these,
+the one of the smallest such gamma that next-token prediction agrees with most. So what mixes the
+names up is not the model, nor its masked head, but revealing in parallel.
 """
 
 import re
@@ -19,16 +21,20 @@ from sbd_core.training.corpus.base import Example
 from sbd_core.training.corpus.story_facts import read_case
 
 SEED = 20
-NUM_STORIES = 40
-HIGH_GAMMAS = (0.5, 1.0, 2.0)
+NUM_STORIES = 120
+HIGH_GAMMAS = (0.35, 0.5, 1.0, 2.0)
 MAX_NEW_TOKENS = 128
 
 
 @dataclass(frozen=True, slots=True)
 class MixUp:
-    """A story gone wrong. words: what the text says; name and species: what the prompt told."""
+    """A story gone wrong. words: what the text says; name and species: what the prompt told.
+
+    slow: the same prompt with gamma 0, not wrong.
+    """
 
     traces: dict[str, Trace]
+    slow: Trace
     gamma: float
     words: str
     name: str
@@ -41,8 +47,9 @@ class MixUp:
         return (
             f"With γ = {self.gamma:g} nats two names are mixed up: the prompt has {self.name} the "
             f"{self.species}, the text “{self.words}”; {main.num_forwards} passes for "
-            f"{main.num_tokens} tokens, where next-token prediction never swaps the species, in "
-            f"{ntp.num_forwards}."
+            f"{main.num_tokens} tokens. It comes of revealing in parallel: with γ = 0, in "
+            f"{self.slow.num_forwards} passes for {self.slow.num_tokens} tokens, every fact is "
+            f"kept, and so it is by next-token prediction, in {ntp.num_forwards}."
         )
 
 
@@ -70,16 +77,25 @@ def mixed_up(example: Example, text: str) -> tuple[str, str, str] | None:
 
 def worst_mix_up(model: SetBlockModel, doubt: Callable[[Trace], float]) -> MixUp | None:
     """The run to show by the rule above, None if nothing is mixed up. doubt: less is shown."""
-    found = []
+    found: list[MixUp] = []
     for example in stories_of_two():
+        plain = DecodeConfig(strategy="ntp", max_new_tokens=MAX_NEW_TOKENS)
+        ntp = sbd_core.generate(model, example.prompt, plain)
+        if not stories.check(example, ntp.text):
+            continue
         for gamma in HIGH_GAMMAS:
-            config = DecodeConfig(solver=EntropyBound(gamma), max_new_tokens=MAX_NEW_TOKENS)
-            main = sbd_core.generate(model, example.prompt, config)
+            main = by_blocks(model, example, gamma)
             wrong = mixed_up(example, main.text)
-            if wrong is None:
-                continue
-            plain = DecodeConfig(strategy="ntp", max_new_tokens=MAX_NEW_TOKENS)
-            ntp = sbd_core.generate(model, example.prompt, plain)
-            if stories.check(example, ntp.text):
-                found.append(MixUp({"sbd": main, "ntp": ntp}, gamma, *wrong))
-    return min(found, key=lambda item: doubt(item.traces["sbd"]), default=None)
+            if wrong is not None:
+                slow = by_blocks(model, example, 0)
+                if stories.check(example, slow.text):
+                    found.append(MixUp({"sbd": main, "ntp": ntp}, slow, gamma, *wrong))
+                break
+    worth = [(item.gamma, doubt(item.traces["sbd"]), item) for item in found]
+    return min(worth, key=lambda row: row[:2])[2] if worth else None
+
+
+def by_blocks(model: SetBlockModel, example: Example, gamma: float) -> Trace:
+    """The prompt decoded by Set Block Decoding."""
+    config = DecodeConfig(solver=EntropyBound(gamma), max_new_tokens=MAX_NEW_TOKENS)
+    return sbd_core.generate(model, example.prompt, config)

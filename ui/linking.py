@@ -1,6 +1,6 @@
-"""What the page does when it is opened: the decode that its address asks for, if any."""
+"""What the page does when it is opened: the decode or the race its address asks for, if any."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
@@ -8,36 +8,84 @@ import gradio as gr
 from sbd_core.errors import SetBlockDecodingError
 from ui import permalink
 from ui.components.notice import Speaker
+from ui.components.race import raced, refused
+from ui.race import forms_of
 from ui.session import MAX_PROMPT_CHARACTERS, Form, Session, message_of
 from ui.visit import Visit
 
 Updates = Iterator[tuple[Any, ...]]
-NUM_OUTPUTS = 4  # player, notice, Decode, Stop; the fields of the form come after
+NUM_SHOWN = 4  # player, notice, Decode, Stop; the race and the fields of the form come after
 
 
-def linked_decode(
+def linked_run(
     session: Session, shown: Callable[[Visit, Form], Updates], fields: Sequence[str]
 ) -> Callable[[Visit, gr.Request], Updates]:
     """A handler of the page's load. shown: decodes a form. fields: names of the form's fields."""
-    still = [gr.skip() for _ in fields]
 
     def linked(kept: Visit, request: gr.Request) -> Updates:
         query = request.query_params
-        if not permalink.is_link(query):
-            yield (*[gr.skip()] * NUM_OUTPUTS, *still)
-            return
-        try:
-            form = permalink.form_of(query)
-            session.check(form)
-        except SetBlockDecodingError as error:
-            words = f"This link cannot be decoded: {message_of(error)}"
-            prompt = query.get("prompt", "")[:MAX_PROMPT_CHARACTERS]
-            news = (gr.skip(), Speaker().say(words, is_error=True), gr.skip(), gr.skip())
-            yield (*news, prompt or gr.skip(), *still[1:])
-            return
-        restored = [getattr(form, name) for name in fields]
-        for update in shown(kept, form):
-            yield (*update, *restored)
-            restored = still
+        if permalink.is_race(query):
+            yield from _race(session, query, fields)
+        elif permalink.is_link(query):
+            yield from _decode(session, shown, kept, query, fields)
+        else:
+            yield _outputs(fields)
 
     return linked
+
+
+def _decode(
+    session: Session,
+    shown: Callable[[Visit, Form], Updates],
+    kept: Visit,
+    query: Mapping[str, str],
+    fields: Sequence[str],
+) -> Updates:
+    try:
+        form = permalink.form_of(query)
+        session.check(form)
+    except SetBlockDecodingError as error:
+        words = f"This link cannot be decoded: {message_of(error)}"
+        news = (gr.skip(), Speaker().say(words, is_error=True), gr.skip(), gr.skip())
+        yield _outputs(fields, news, values=_prompt_of(query))
+        return
+    values = {name: getattr(form, name) for name in fields}
+    for update in shown(kept, form):
+        yield _outputs(fields, update, values=values)
+        values = {}
+
+
+def _race(session: Session, query: Mapping[str, str], fields: Sequence[str]) -> Updates:
+    entry = permalink.entry_of(query)
+    try:
+        for form in forms_of(entry).values():
+            session.check(form)
+    except SetBlockDecodingError as error:
+        words = f"This link cannot be raced: {message_of(error)}"
+        yield _outputs(fields, race=refused(words, entry), values=_prompt_of(query))
+        return
+    values = {name: getattr(entry, name) for name in fields if hasattr(entry, name)}
+    for news in raced(session, entry, is_linked=True):
+        yield _outputs(fields, race=news, values=values)
+        values = {}
+
+
+def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:
+    """The prompt of a bad link, so that it is not lost."""
+    prompt = query.get("prompt", "")[:MAX_PROMPT_CHARACTERS]
+    return {"prompt": prompt} if prompt else {}
+
+
+def _outputs(
+    fields: Sequence[str],
+    shown: tuple[Any, ...] | None = None,
+    race: Any = None,
+    values: Mapping[str, Any] | None = None,
+) -> tuple[Any, ...]:
+    """All outputs in their order; what is not given stays as it is."""
+    known = values or {}
+    return (
+        *(shown or [gr.skip() for _ in range(NUM_SHOWN)]),
+        gr.skip() if race is None else race,
+        *(known.get(name, gr.skip()) for name in fields),
+    )

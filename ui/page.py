@@ -22,7 +22,7 @@ from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
 from ui.components.shelf import shelf
 from ui.endpoints import add_endpoints
-from ui.linking import linked_decode
+from ui.linking import linked_run
 from ui.puzzles import puzzle_prompt
 from ui.session import STOPPED_TEXT, Form, Session, message_of
 from ui.sharing import wire_sharing
@@ -59,8 +59,8 @@ def build(model: SetBlockModel | ComingModel) -> gr.Blocks:
         visit = gr.State(first_visit())
         session = Session(coming)
         add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
-        _wire(page, session, form, show, visit)
-        wire_race(session, lanes, form.fields, RUN)
+        linked = _wire(page, session, form, show, lanes, visit)
+        wire_race(session, lanes, form.fields, RUN, linked)
         charts_section(visit)
         wire_sharing(show, shelf(), outbox(), visit)
     page.queue(max_size=MAX_QUEUED)
@@ -95,8 +95,14 @@ def first_visit() -> Visit:
 
 
 def _wire(
-    page: gr.Blocks, session: Session, form: Controls, show: gr.HTML, visit: gr.State
-) -> None:
+    page: gr.Blocks,
+    session: Session,
+    form: Controls,
+    show: gr.HTML,
+    lanes: gr.HTML,
+    visit: gr.State,
+) -> Any:
+    """Returns the event of the page's load."""
     fields = form.fields
     outputs = [show, form.news, form.decode, form.stop]
 
@@ -125,12 +131,13 @@ def _wire(
         kept.stop()  # cancelling alone frees the model only at the next yield
         return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
 
-    linked = linked_decode(session, shown, list(fields))
+    opened = linked_run(session, shown, list(fields))
+    linked = page.load(opened, visit, [*outputs, lanes, *fields.values()], **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
         gr.on(triggers, decode, [visit, *fields.values()], outputs, **RUN),
         show.redo(redo, visit, outputs, **RUN),
-        page.load(linked, visit, [*outputs, *fields.values()], **RUN),
+        linked,
     ]
     form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
     form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
@@ -138,6 +145,7 @@ def _wire(
     fields["solver"].change(  # type: ignore[attr-defined]
         _parameters_of, fields["solver"], parameters, queue=False, **HIDDEN
     )
+    return linked
 
 
 def _own_puzzle(event: gr.EventData) -> str:

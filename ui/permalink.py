@@ -1,6 +1,6 @@
-"""The address bar as a form: what a link says is read here, unchecked, as a raw post would be.
+"""The address bar as a decode or a race: read here unchecked, as a raw post would be.
 
-assets/js/permalink.js writes the same names. Knows no Gradio.
+assets/js/permalink.js writes the names of a decode. Knows no Gradio.
 """
 
 import re
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sbd_core.errors import ArgumentError
+from ui.race import Entry
 from ui.session import Form
 
 # Name in the address: field of the form.
@@ -25,9 +26,18 @@ FIELDS = {
     "seed": "seed",
     "pins": "pinned",
 }
+RACE_FIELDS = {
+    "race": "lanes",
+    "prompt": "prompt",
+    "low": "low",
+    "high": "high",
+    "block": "block_size",
+    "tokens": "max_new_tokens",
+    "seed": "seed",
+}
 TEXTS = {"prompt", "strategy", "solver", "by"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
-DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e-?[0-9]+)?")
+DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
 PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")
 
 
@@ -42,10 +52,30 @@ def form_of(query: Mapping[str, str]) -> Form:
     return Form.of(values)
 
 
+def is_race(query: Mapping[str, str]) -> bool:
+    """Whether an address asks for a race."""
+    return "race" in query
+
+
+def entry_of(query: Mapping[str, str]) -> Entry:
+    """The race that an address describes; what it does not name has its default."""
+    given = {name: field for name, field in RACE_FIELDS.items() if name in query}
+    values = {field: _value(name, query[name]) for name, field in given.items()}
+    return Entry(**{"prompt": None, **values})
+
+
+def race_query(entry: Entry) -> dict[str, str]:
+    """What the address of a race says, by name."""
+    values = {name: getattr(entry, field) for name, field in RACE_FIELDS.items()}
+    return {name: str(value) for name, value in values.items()} | {"race": ",".join(entry.lanes)}
+
+
 def _value(name: str, text: str) -> Any:
     """A number where one is expected and given, else the text, for the form's check to refuse."""
     if name in TEXTS:
         return text
+    if name == "race":
+        return text.split(",")
     if name == "pins":
         return _pins(text)
     if WHOLE.fullmatch(text):

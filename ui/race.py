@@ -39,6 +39,7 @@ class Entry:
     high: Any = HIGH_GAMMA
     block_size: Any = 16
     max_new_tokens: Any = 128
+    seed: Any = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +62,13 @@ def forms_of(entry: Entry) -> dict[str, Form]:
     gammas = {"sbd-low": entry.low, "sbd-high": entry.high}
     if set(gammas) <= set(entry.lanes) and entry.low == entry.high:
         raise ArgumentError("high γ", "must differ from low γ, or both run the same", entry.high)
-    sizes = {"block_size": entry.block_size, "max_new_tokens": entry.max_new_tokens}
+    shared = {name: getattr(entry, name) for name in ("block_size", "max_new_tokens", "seed")}
     return {
         lane: Form(
             entry.prompt,
             strategy=lane.partition("-")[0],
             gamma=gammas.get(lane, LOW_GAMMA),
-            **sizes,
+            **shared,
         )
         for lane in LANES
         if lane in entry.lanes

@@ -129,9 +129,13 @@ def _pairs(value: Any) -> dict[int, int]:
     is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
     if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
         raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
-    for offset, _ in value:
+    pinned: dict[int, int] = {}
+    for offset, token_id in value:
         require_integer("pinned offset", offset, 0)
-    return dict(value)
+        if offset in pinned:
+            raise ArgumentError("pinned", "must name each position once", offset)
+        pinned[offset] = token_id
+    return pinned
 
 
 def message_of(error: SetBlockDecodingError) -> str:
@@ -192,7 +196,10 @@ class Session:
             yield Update(message=STOPPED_TEXT, is_running=False)
 
     def traces(self, forms: Sequence[Form]) -> Iterator[Trace]:
-        """Decode each form alone, one after the other. Raises the error of the first bad one."""
+        """Decode each form alone, one after the other.
+
+        Raises the error of the first bad one, or that all of them took too long.
+        """
         ticket = self.turns.join()
         try:
             lanes = [self.open(form)[0] for form in forms]
@@ -203,7 +210,9 @@ class Session:
                 for event in lane.stream:
                     lane.events.append(event)
                     if time.monotonic() > deadline:
-                        break
+                        raise SetBlockDecodingError(
+                            f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit."
+                        )
                 yield self.trace(lane)
         finally:
             self.turns.leave(ticket)

@@ -1,7 +1,8 @@
 // The charts themselves: a card each, drawn by Plotly once it comes into sight. Plotly is loaded
-// when it is first needed, and once.
+// when it is first needed, and once. Nothing of a chart leaves the page.
 
 const CHART_CONFIG = { displaylogo: false, displayModeBar: true, responsive: true,
+  showSendToCloud: false, plotlyServerURL: "",
   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
 
 /** A function that loads the script at `address` and gives what it puts into the window. */

@@ -180,20 +180,26 @@ class Run {
     const numPasses = Math.min(pass, main.lastPass) + 1;
     const numTokens = main.numTokensAt(pass);
     const numGiven = main.numGivenAt(pass);
-    const numDecoded = numTokens - numGiven;
-    // With pins both lanes have different work: one pass a decoded token is the fair measure.
-    const ntpPasses = main.pins.size ? numDecoded : isWhole ? (ntp?.steps.length ?? main.numCommitted) : numTokens;
+    const ntpPasses = this.ntpPassesFor(isWhole ? main.lastPass : pass, isWhole);
     const isTimed = isWhole && ntp !== null && main.finish !== "stopped" && ntp.finish !== "stopped";
     return {
       numPasses,
       numTokens,
       numGiven,
-      tokensPerPass: numPasses ? numDecoded / numPasses : 0,
+      tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
       passesSaved: isWhole ? ntpPasses / main.steps.length : numPasses ? ntpPasses / numPasses : 0,
       isWhole,
       seconds: isTimed ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: isTimed ? ntp.secondsAt(ntp.lastPass) : null,
     };
+  }
+
+  /** Passes that next-token prediction takes for what is there at `pass`. With pins both lanes have
+   * different work: one pass a decoded token is the fair measure. */
+  ntpPassesFor(pass, isWhole) {
+    const { main, ntp } = this;
+    if (main.pins.size) return main.numTokensAt(pass) - main.numGivenAt(pass);
+    return isWhole ? (ntp?.steps.length ?? main.numCommitted) : main.numTokensAt(pass);
   }
 }
 

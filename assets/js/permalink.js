@@ -1,13 +1,21 @@
-// A run's settings as an address, with the names that ui/permalink.py reads.
+// A run's settings as an address, with the names that ui/permalink.py reads; a race's come from it.
 
 const LINK_NAMES = { prompt: "prompt", strategy: "strategy", solver: "solver", gamma: "gamma",
   tau: "tau", factor: "factor", k: "k", by: "by", block_size: "block", max_new_tokens: "tokens",
   seed: "seed" };
+const OTHER_NAMES = ["pins", "race", "low", "high"];
 
-/** This page's address without a decode in it; what else it says stays. */
+/** This page's address without a decode or a race in it; what else it says stays. */
 function bareAddress() {
   const address = new URL(window.location.href);
-  for (const name of [...Object.values(LINK_NAMES), "pins"]) address.searchParams.delete(name);
+  for (const name of [...Object.values(LINK_NAMES), ...OTHER_NAMES]) address.searchParams.delete(name);
+  return address;
+}
+
+/** The address that races again; `query` as ui/permalink.py made it. */
+function linkToRace(query) {
+  const address = bareAddress();
+  for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
   return address;
 }
 

@@ -37,6 +37,15 @@ function makeRaceForm({ choice, gammas }, actions) {
     actions.start({ lanes, low: gammaOf("sbd-low"), high: gammaOf("sbd-high") });
   }
 
+  /** Take the lanes and gammas of a link; what makes no sense there leaves its field empty. */
+  function choose({ lanes, low, high }) {
+    const gammaNamed = { "sbd-low": low, "sbd-high": high };
+    for (const { name, box, gamma } of choices) {
+      box.checked = lanes.includes(name);
+      if (gamma) gamma.value = gammaNamed[name];
+    }
+  }
+
   function showRunning(isRunning) {
     go.disabled = isRunning;
     stop.disabled = !isRunning;
@@ -53,5 +62,5 @@ function makeRaceForm({ choice, gammas }, actions) {
   root.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches("input")) start();
   });
-  return { root, start, showRunning, say };
+  return { root, start, choose, showRunning, say };
 }

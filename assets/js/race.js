@@ -4,6 +4,7 @@ const host = element.querySelector(".sbd-race");
 const setting = JSON.parse(props.value);
 let form = null;
 let lastOrder = [-1, -1];
+let isLinkTaken = false;
 
 function isRacing() {
   return document.body.classList.contains("sbd-is-racing");
@@ -23,15 +24,27 @@ function build() {
   if (setting.board) player.open(setting.board);
 }
 
+/** The page was opened by the link of a race: turn to it, once, and choose what it says. */
+function takeLink(choice) {
+  if (isLinkTaken) return;
+  isLinkTaken = true;
+  document.dispatchEvent(new CustomEvent("sbd-view", { detail: "race" }));
+  form.choose(choice);
+  host.sbdRace.rest();
+}
+
 function take(text) {
+  const { order, text: words, is_error: isError, is_running: isRunning, board, link, choice } =
+    JSON.parse(text);
+  if (choice) takeLink(choice);
   if (!form) return;
-  const { order, text: words, is_error: isError, is_running: isRunning, board } = JSON.parse(text);
   const isOld = order[0] < lastOrder[0] || (order[0] === lastOrder[0] && order[1] <= lastOrder[1]);
   if (isOld) return;
   lastOrder = order;
   form.showRunning(isRunning);
   form.say(words, isError);
   if (board) host.sbdRace.open(board);
+  if (link) keepAddress(linkToRace(link));
 }
 
 // A view that is left stands still.

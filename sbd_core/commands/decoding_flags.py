@@ -60,10 +60,12 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
 
 def pins(texts: list[str]) -> dict[int, int]:
     """["3=17"] -> {3: 17}. Raises ArgumentError."""
-    pinned = {}
+    pinned: dict[int, int] = {}
     for text in texts:
         offset, _, token_id = text.partition("=")
         if not all(re.fullmatch("[0-9]{1,15}", number) for number in (offset, token_id)):
             raise ArgumentError("pin", "must be OFFSET=TOKEN_ID, two whole numbers", text)
+        if int(offset) in pinned:
+            raise ArgumentError("pin", "must name each offset once", text)
         pinned[int(offset)] = int(token_id)
     return pinned

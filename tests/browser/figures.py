@@ -39,6 +39,7 @@ TARGETS: dict[str, tuple[str, float, bool]] = {
     "freed": ("stop, reload or close to the model at work for the next visitor, s", 1, False),
     "pin": ("key of a pin to the first new tile, warm, ms", 400, False),
     "branch": ("key of a branch to the first new tile, warm, ms", 400, False),
+    "charts": ("opening the charts to those in sight painted, ms", 1500, False),
     "page_size": ("self-contained page of a run of 128 tokens, kB", 400, False),
     "animation_seconds": ("animation of 60 passes at 1280 px, s", 5, False),
     "animation_size": ("the same animation, MB", 3, False),
@@ -92,6 +93,7 @@ class Stage:
             "freed": lambda: self.freed(),
             "pin": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "p"),
             "branch": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "b"),
+            "charts": lambda: self.charts(),
             "page_size": lambda: play_measures.page_size(self.model),
             "animation_seconds": lambda: play_measures.animation_seconds(
                 self.browser, self.model, folder
@@ -104,6 +106,11 @@ class Stage:
         for context in self.browser.contexts:  # an open tab would disturb the next figure
             context.close()
         return row
+
+    def charts(self) -> dict[str, Any]:
+        """Needs a tab of its own for every opening."""
+        url = self.served(story_model())
+        return play_measures.charts(lambda: self.tab(url))
 
     def freed(self) -> dict[str, Any]:
         """Needs two visitors of one slow model."""

@@ -14,15 +14,22 @@ from typing import Any
 import sbd_core
 from sbd_core.models.base import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from tests.browser.conftest import CHROMIUM, FLAGS, begin, painted, slowed
+from tests.browser.conftest import CHROMIUM, FLAGS, begin, decode, go_to, painted, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
+from ui import recorded
 from ui.components.assets import ASSETS
 
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35
 RUNNING_PASSES = 5
 SECONDS_A_PASS = 0.2  # while a run is photographed; else it is over too soon
+BLANKS_PROMPT = (
+    "Mina and Hilda had 4 points in a game and dropped 2 points. They won 3 rounds of 8 points "
+    "each. A lucky card made the score 2 times as large. In the afternoon, Bianca took 6 points "
+    "from them. How many points did they have now?"
+)
+BLANKS = "4 - 2 =___2\n3 * 8 =___3\n___ + 24 =___3\n26 * 2 =___3\n52 - 6 =___3\nThe answer is___3."
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 RACE = "document.querySelector('.sbd-race').sbdRace"
 SEEK = """(part) => {
@@ -88,14 +95,56 @@ def with_charts(page: Any) -> None:
     page.wait_for_function(CHARTS_ARE_DRAWN)
 
 
+def with_recording(page: Any, name: str, part: float) -> None:
+    """A run of the gallery, standing at a part of it."""
+    old = page.evaluate(f"{PLAYER}.run.id")
+    place = [item.name for item in recorded.gallery()].index(name)
+    page.locator(".sbd-shelf-card").nth(place).click()
+    page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
+    page.evaluate(SEEK, part)
+
+
 def with_cost(page: Any) -> None:
     """What parallelism cost, of the recorded story with two names mixed up."""
-    old = page.evaluate(f"{PLAYER}.run.id")
-    page.get_by_role("button", name="two names are mixed up").click()
-    page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
+    with_recording(page, "names-mixed-up", 1)
     with_charts(page)
     page.locator(".sbd-chart").last.evaluate("node => node.scrollIntoView({ block: 'center' })")
     page.wait_for_function(CHARTS_ARE_DRAWN)
+
+
+def with_sudoku(page: Any) -> None:
+    """A recorded sudoku on its way: some cells filled, the givens marked."""
+    with_recording(page, "sudoku-1", 0.34)
+    page.evaluate("scrollTo(0, 0)")
+
+
+def with_blanks(page: Any) -> None:
+    """An answer with blanks, decoded across blocks, half way."""
+    page.get_by_label("Prompt").fill(BLANKS_PROMPT)
+    page.get_by_label("Answer with blanks").fill(BLANKS)
+    decode(page)
+    page.evaluate(SEEK, 0.5)
+
+
+def with_branches(page: Any) -> None:
+    """A decode, a pin in it, and a branch of that, its ending compared."""
+    decode(page)
+    for key, pass_index in (("p", 2), ("b", 4)):
+        go_to(page, pass_index)
+        page.locator(".sbd-tile.is-masked").first.click()
+        page.locator(".sbd-top-row").nth(1).click()
+        old = page.evaluate(f"{PLAYER}.run.id")
+        page.keyboard.press(key)
+        page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
+        page.wait_for_function(f"{PLAYER}.run.isComplete")
+    page.keyboard.press("Escape")
+    page.evaluate(SEEK, 1)
+    page.locator(".sbd-tree").evaluate("node => node.scrollIntoView({ block: 'center' })")
+
+
+def with_share(page: Any) -> None:
+    """The sheet to take a run home."""
+    page.keyboard.press("s")
 
 
 def mid_run(page: Any) -> None:
@@ -132,6 +181,10 @@ SHOTS = {
     "charts-1440-light": Shot(act=with_charts),
     "charts-1440-dark": Shot(scheme="dark", act=with_charts),
     "cost-1440-light": Shot(act=with_cost),
+    "sudoku-1440-light": Shot(act=with_sudoku),
+    "blanks-1440-light": Shot(height=1080, act=with_blanks),
+    "branches-1440-light": Shot(act=with_branches),
+    "share-1440-light": Shot(act=with_share),
     "run-1440-light": Shot(act=mid_run, is_live=True),
 }
 

@@ -2,6 +2,7 @@
 
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,32 @@ def first_tile_ms(page: Any, key: str) -> float:
     milliseconds = page.evaluate("window.firstTile")
     page.wait_for_function(COMPLETE)
     return float(milliseconds)
+
+
+CHARTS = """() => new Promise((done) => {
+  const began = performance.now();
+  document.querySelector('.sbd-charts-toggle').click();
+  document.querySelector('.sbd-charts').scrollIntoView();
+  const look = () => {
+    const isDrawn = !('isOld' in document.querySelector('.sbd-charts').dataset)
+      && document.querySelector('.sbd-chart-stage .main-svg');
+    if (isDrawn) requestAnimationFrame(() => done(performance.now() - began));
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
+def charts(open_tab: Callable[[], Any]) -> dict[str, Any]:
+    """Milliseconds from opening the charts of the opening run, in a tab that has none loaded, to
+    those in sight painted."""
+    times = []
+    for _ in range(3):
+        page = open_tab()
+        page.get_by_role("button", name="Last pass").click()
+        times.append(float(page.evaluate(CHARTS)))
+        page.close()
+    return {"value": round(statistics.median(times)), "milliseconds": spread(times)}
 
 
 def long_traces(model: SetBlockModel, gamma: float) -> tuple[Trace, Trace]:

@@ -134,6 +134,8 @@ def test_given_tokens_are_no_decoded_tokens(replay):
     expect(number(".sbd-number-perPass .sbd-number")).to_have_text(per_pass)
     saved = f"{expected.passes_saved:.1f}×"
     expect(number(".sbd-number-saved .sbd-number")).to_have_text(saved)
+    go_to(replay, 1)  # the run is whole: what it saved is known at every pass
+    expect(number(".sbd-number-saved .sbd-number")).to_have_text(saved)
 
 
 def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
@@ -164,6 +166,9 @@ def test_blanks_are_filled_round_what_is_given(story):
         f"tokens, {len(given)} of them given"
     )
     expect(story.locator(".sbd-tile.is-pinned")).not_to_have_count(0)
+    expect(story.get_by_role("heading", level=2)).to_contain_text(
+        ["Set Block Decoding", "Next-token prediction, without the given tokens"]
+    )
 
 
 def test_a_bad_template_is_refused_in_a_sentence_and_kept(story):

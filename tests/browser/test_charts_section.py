@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from PIL import Image
 
 from tests.browser.conftest import begin, decode, state, sync_api
 from ui.components.assets import ASSETS
@@ -52,6 +53,21 @@ def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
     page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")
     toggle(page).click()
     expect(page.locator(".sbd-charts-cards")).to_be_hidden()
+
+
+def test_a_chart_is_saved_by_a_click_and_nothing_sends_it_away(story):
+    decode(story)
+    toggle(story).click()
+    are_drawn(story)
+    first = story.locator(".sbd-chart").first
+    names = first.locator(".modebar-btn").evaluate_all("all => all.map(n => n.dataset.title)")
+    assert not [name for name in names if "share" in name.lower() or "cloud" in name.lower()]
+    first.hover()
+    with story.expect_download() as download:
+        first.locator(".modebar-btn").first.click()
+    assert download.value.suggested_filename.startswith("sbd-")
+    picture = Image.open(download.value.path())
+    assert picture.height == 2 * 440
 
 
 def test_charts_of_a_running_decode_wait_for_its_end(open_page, slow_url):

@@ -4,10 +4,13 @@ import json
 
 import pytest
 
+import sbd_core
 from sbd_core.errors import ArgumentError
+from sbd_core.training.corpus import stories
 from tests.browser.conftest import has_begun, state, sync_api
 from ui import recorded
-from ui.gallery import FAILURES, RUNS_PER_FAMILY
+from ui.gallery import FAILURES, RUNS_PER_FAMILY, Decoded, repeated_part, repetition_sentence
+from ui.gallery_names import by_blocks, mixed_up, stories_of_two
 from ui.presets import families, label_of
 from ui.trace_files import read_trace
 
@@ -34,6 +37,24 @@ def test_every_recorded_run_is_valid_and_described_by_one_sentence():
             listed.add(file)
             assert read_trace(file.read_text("utf-8")).config.strategy == lane
     assert set(recorded.GALLERY.iterdir()) == listed
+
+
+def test_the_repeating_run_repeats_as_its_sentence_says():
+    (item,) = [item for item in recorded.gallery() if item.name == "repetition"]
+    run = Decoded(None, recorded.gallery_traces(item.name))
+    assert item.sentence == repetition_sentence(run)
+    assert repeated_part(run.main) > 0.25
+    assert repeated_part(run.traces["ntp"]) < 0.05
+
+
+def test_the_names_are_mixed_up_in_parallel_and_only_then():
+    traces = recorded.gallery_traces("names-mixed-up")
+    prompt = traces["sbd"].prompt
+    (story,) = [example for example in stories_of_two() if example.prompt == prompt]
+    assert mixed_up(story, traces["sbd"].text)
+    assert stories.check(story, traces["ntp"].text)
+    model = sbd_core.load(device="cpu")
+    assert stories.check(story, by_blocks(model, story, 0).text)
 
 
 def test_a_name_that_is_not_in_the_gallery_is_refused():

@@ -1,11 +1,13 @@
-"""The address bar: what it holds after a decode, and what opening it does."""
+"""The address bar: what it holds after a decode or a race, and what opening it does."""
 
+import re
 from urllib.parse import parse_qs, urlencode, urlparse
 
 import pytest
 
 from sbd_core.trace import Trace
-from tests.browser.conftest import begin, decode, has_begun, state, sync_api
+from tests.browser.conftest import begin, decode, go_to, has_begun, painted, state, sync_api
+from tests.browser.test_race import button, enter, go
 from tests.browser.test_share import open_sheet, saved, timeless
 
 pytestmark = pytest.mark.browser
@@ -22,6 +24,22 @@ def choose(page, label: str, option: str):
 def saved_trace(page) -> Trace:
     open_sheet(page)
     return timeless(Trace.from_json(saved(page, "Save JSON")[1].decode()))
+
+
+@pytest.fixture
+def elsewhere(browser):
+    """Open an address in a browser profile of its own."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
+
+    def open_it(url: str):
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_selector(".sbd-tile", state="attached")
+        return page
+
+    yield open_it
+    context.close()
 
 
 def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browser):
@@ -47,6 +65,85 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
     other.context.close()
 
 
+def test_a_link_replays_pins_and_blanks_in_another_browser(story, elsewhere):
+    story.get_by_label("Answer with blanks").fill("1.___(3)2222.____.___15.1")
+    decode(story)
+    go_to(story, 1)
+    old = state(story)["run"]
+    story.locator(".sbd-tile.is-masked").first.click()
+    story.locator(".sbd-top-row").nth(1).click()
+    story.keyboard.press("p")
+    has_begun(story, old)
+    story.wait_for_function(IS_COMPLETE)
+    trace = saved_trace(story)
+    assert len(trace.config.pinned) == 12
+    other = elsewhere(story.url)
+    has_begun(other)
+    other.wait_for_function(IS_COMPLETE)
+    assert saved_trace(other) == trace
+    assert other.url == story.url
+
+
+def race_result(page) -> list[list[str]]:
+    """Of every lane: title, text, passes, tokens and what differs."""
+    button(page, "Finish (End)").click()
+    expect(page.locator(".sbd-race-table tr.is-open")).to_have_count(0)
+    painted(page)
+    lanes = page.locator(".sbd-race-lane").all()
+    titles = [lane.locator(".sbd-race-name").inner_text() for lane in lanes]
+    texts = [lane.locator(".sbd-race-text").inner_text() for lane in lanes]
+    rows = page.locator(".sbd-race-table tbody tr").all()
+    figures = [row.locator("td").all_inner_texts() for row in rows]
+    return [
+        [title, text, passes, tokens, differs]
+        for title, text, (passes, tokens, _, _, differs) in zip(titles, texts, figures, strict=True)
+    ]
+
+
+def test_a_link_races_again_in_another_browser(story, elsewhere):
+    enter(story)
+    story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
+    story.get_by_label("γ of SBD, high γ").fill("50")
+    story.get_by_role("checkbox", name="Next-token prediction").uncheck()
+    go(story).click()
+    expect(story).to_have_url(re.compile("race=sbd-low%2Csbd-high%2Cverify&"))
+    result = race_result(story)
+    assert [row[0] for row in result] == ["SBD, low γ 0.1", "SBD, high γ 50", "Verify"]
+    other = elsewhere(story.url)
+    expect(other.locator(".sbd-race-name")).to_have_text([row[0] for row in result])
+    assert race_result(other) == result
+    assert other.url == story.url
+    expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
+    expect(other.get_by_role("checkbox", name="Next-token prediction")).not_to_be_checked()
+    expect(other.get_by_label("γ of SBD, high γ")).to_have_value("50")
+    expect(go(other)).to_be_enabled()
+
+
+def test_a_decode_takes_the_race_out_of_the_address(open_page, story_url):
+    page = open_page(f"{story_url}?race=ntp&prompt=p&tokens=16")
+    expect(page.locator(".sbd-race-name")).to_have_text(["Next-token prediction"])
+    button(page, "Watch").click()
+    begin(page)
+    expect(page).to_have_url(re.compile("strategy=sbd"))
+    assert "race=" not in page.url
+
+
+BAD_RACES = {
+    "race=ntp,%3Cb%3E": "lanes must each be one of ntp, sbd-low, sbd-high, verify; got '<b>'.",
+    "race=sbd-low&low=1e999": "γ must be a finite number >= 0; got inf.",
+    "race=verify&block=99": "Block size must be from 2 to 16",
+}
+
+
+@pytest.mark.parametrize("part", BAD_RACES)
+def test_a_bad_link_of_a_race_is_answered_by_a_sentence(open_page, story_url, part):
+    page = open_page(f"{story_url}?prompt=mine&{part}")
+    news = page.get_by_role("alert").filter(has_text="This link cannot be raced:")
+    expect(news).to_contain_text(BAD_RACES[part])
+    expect(page.get_by_label("Prompt")).to_have_value("mine")
+    expect(go(page)).to_be_enabled()
+
+
 def test_the_address_names_everything_and_pins_too(open_page, story_url):
     query = {"prompt": "p", "gamma": "0.5", "block": "8", "tokens": "32", "pins": "2:5,4:6"}
     page = open_page(f"{story_url}?{urlencode(query)}&__theme=light")
@@ -70,6 +167,7 @@ BAD_LINKS = {
     "solver=%3Cscript%3E": "Solver must be one of",
     "seed=-3": "Seed must be a whole number",
     "pins=1:2;3": "pins must be offsets and token ids like 3:17,5:99",
+    "pins=3:5,3:6": "Pins must name each position once; got 3.",
     "pins=300:5": "A pin’s position must be a whole number",
     "pins=3:999999": "pinned[3] must hold token ids from 0 to",
 }

@@ -190,3 +190,5 @@ def test_pins_are_read_or_refused() -> None:
     for text in ("", "=", "1=", "=2", "1", "a=2", "1=2=3", " 1=2", "\u0661=2", "1=" + "9" * 5000):
         with pytest.raises(ArgumentError):
             pins([text])
+    with pytest.raises(ArgumentError, match="pin: must name each offset once; got '03=5'"):
+        pins(["3=17", "2=1", "03=5"])

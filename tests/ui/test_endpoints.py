@@ -6,9 +6,11 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from sbd_core.config import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
 from ui import page as page_module
+from ui import session as session_module
 
 
 @pytest.fixture(scope="module")
@@ -28,19 +30,22 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
     assert set(info["named_endpoints"]) == {"/decode", "/race", "/trace_to_html"}
     assert info["unnamed_endpoints"] == {}
     parameters = info["named_endpoints"]["/decode"]["parameters"]
-    types = {item["parameter_name"]: item["type"]["type"] for item in parameters[:7]}
+    types = {item["parameter_name"]: item["type"].get("type") for item in parameters}
+    assert types.pop("pinned") is None  # a list or nothing
     assert types == {
         "prompt": "string", "strategy": "string", "solver": "string", "gamma": "number",
         "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
+        "template": "string", "tau": "number", "factor": "number", "k": "integer", "by": "string",
     }  # fmt: skip
-    assert "gamma: the entropy bound" in info["named_endpoints"]["/decode"]["description"]
+    for endpoint in info["named_endpoints"].values():
+        for item in endpoint["parameters"]:
+            assert f"{item['parameter_name']}: " in endpoint["description"]
 
 
 def test_decode_streams_to_a_whole_trace_and_its_page(client):
     job = client.submit("p", gamma=0.35, api_name="/decode")
     last = job.result()
     assert job.outputs()[-1] == last
-    assert len(job.outputs()) >= 1
     assert last["is_done"]
     assert last["text"] == ANSWER
     trace = Trace.from_json(last["trace"])
@@ -50,9 +55,33 @@ def test_decode_streams_to_a_whole_trace_and_its_page(client):
     assert '"type":"end"' in page
 
 
+def test_decode_tells_what_is_known_while_it_runs(client, monkeypatch):
+    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_YIELDS", 0.0)
+    job = client.submit("p", api_name="/decode")
+    *running, last = (job.result(), job.outputs())[1]
+    assert len(running) > 3
+    assert not any(each["is_done"] or each["trace"] for each in running)
+    passes = [each["num_forwards"] for each in [*running, last]]
+    assert passes == sorted(passes)
+    assert passes[0] < passes[-1]
+    assert last["text"].startswith(running[1]["text"])
+
+
+def test_decode_takes_the_parameters_of_every_solver_and_a_template(client):
+    settings = {"solver": "top-k", "k": 3, "by": "margin", "block_size": 8}
+    config = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"]).config
+    assert (config.solver, config.block_size) == (TopK(3, "margin"), 8)
+    settings = {"solver": "confidence-threshold", "tau": 0.5, "template": "1___."}
+    trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
+    assert trace.config.solver == ConfidenceThreshold(0.5)
+    assert list(trace.config.pinned) == [0, 2, 3]
+
+
 def test_race_gives_a_row_a_lane(client):
     lanes = ["ntp", "sbd:0.1", "sbd:2", "verify"]
-    rows = client.predict("p", lanes, api_name="/race")
+    job = client.submit("p", lanes, api_name="/race")
+    rows = job.result()
+    assert [len(each) for each in job.outputs()] == [1, 2, 3, 4]
     assert [row["lane"] for row in rows] == lanes
     passes = {row["lane"]: row["num_forwards"] for row in rows}
     assert passes["ntp"] == rows[0]["num_tokens"]
@@ -60,9 +89,23 @@ def test_race_gives_a_row_a_lane(client):
     assert {row["text"] for row in rows if row["lane"] != "sbd:2"} == {ANSWER}
 
 
+def test_a_race_that_takes_too_long_is_refused_and_no_lane_cut_short(client, monkeypatch):
+    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", -1.0)
+    with pytest.raises(AppError, match="this page’s limit"):
+        client.predict("p", ["ntp"], api_name="/race")
+
+
 BAD_CALLS = {
     "empty prompt": ("/decode", ("",), {}, "Prompt must not be empty."),
     "bad gamma": ("/decode", ("p",), {"gamma": -1}, "γ must be a finite number"),
+    "a pin twice": (
+        "/decode",
+        ("p",),
+        {"pinned": [[1, 4], [1, 5]]},
+        "Pins must name each position",
+    ),
+    "no blank": ("/decode", ("p",), {"template": "x"}, "Answer with blanks must hold a blank"),
+    "bad tau": ("/decode", ("p",), {"solver": "confidence-threshold", "tau": 2}, "τ must be"),
     "bad pins": ("/decode", ("p",), {"pinned": [[1]]}, "must be a list of offsets"),
     "no lanes": ("/race", ("p", []), {}, "lanes must be a list of 1 to 6"),
     "unknown lane": ("/race", ("p", ["fast"]), {}, "lanes must each be ntp"),

@@ -165,6 +165,22 @@ def test_who_waits_is_called_at_once_when_the_line_moves(monkeypatch):
     waiting.close()
 
 
+def test_two_visitors_pins_stay_their_own():
+    session = Session(story_model())
+    visits = [Visit(), Visit()]
+    pins = [[[1, 4]], [[2, 5], [3, 6]]]
+    first, second = (
+        session.decode(Form("p", pinned=each), visit)
+        for each, visit in zip(pins, visits, strict=True)
+    )
+    next(first)
+    next(second)
+    list(first)
+    list(second)
+    held = [dict(next(iter(visit.newest().values())).config.pinned) for visit in visits]
+    assert held == [{1: 4}, {2: 5, 3: 6}]
+
+
 def test_failed_runs_free_the_model():
     session = Session(story_model())
     list(session.decode(Form("")))

@@ -11,8 +11,8 @@ PLAYER_SCRIPTS = (
     "family", "tree", "sudoku", "actions", "player",
 )  # fmt: skip
 RACE_SCRIPTS = (
-    "bytes", "letters", "dom", "reveal", "lecture", "keys", "transport", "race-lane", "race-table",
-    "race-form", "race-player", "race",
+    "bytes", "letters", "dom", "reveal", "lecture", "keys", "transport", "permalink", "race-lane",
+    "race-table", "race-form", "race-player", "race",
 )  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"

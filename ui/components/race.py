@@ -10,11 +10,13 @@ from ui import recorded
 from ui.components.assets import RACE_SCRIPTS, markup, scripts
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.notice import Speaker
+from ui.permalink import race_query
 from ui.race import HIGH_GAMMA, LANES, LOW_GAMMA, Entry, News, board, race
 from ui.session import Session, message_of
 from ui.view_model import wire_json
 
 Fields = dict[str, gr.components.Component]
+FROM_FORM = (*SHARED_BY_VIEWS, "seed")
 
 
 def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
@@ -40,42 +42,75 @@ def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
     )
 
 
-def wire_race(session: Session, view: gr.HTML, fields: Fields, run: dict[str, Any]) -> None:
-    """Let the view `start` and `halt` races. run: how Gradio is to run a decode."""
+def wire_race(
+    session: Session, view: gr.HTML, fields: Fields, run: dict[str, Any], linked: Any
+) -> None:
+    """Let the view `start` and `halt` races. run: how Gradio is to run a decode.
+
+    linked: the event of the page's load, which races too if the address asks for it.
+    """
 
     def started(event: gr.EventData, *values: Any) -> Iterator[str]:
-        speaker = Speaker()
         try:
             entry = entry_of(event._data, values)
         except ArgumentError as error:
-            yield told(speaker, News(message_of(error), is_error=True, is_running=False))
+            yield told(Speaker(), News(message_of(error), is_error=True, is_running=False))
             return
-        for news in race(session, entry):
-            yield told(speaker, news)
+        yield from raced(session, entry)
 
     def halted() -> str:
         return told(Speaker(), News("Stopped.", is_running=False))
 
-    running = view.start(started, [fields[name] for name in SHARED_BY_VIEWS], view, **run)
+    running = view.start(started, [fields[name] for name in FROM_FORM], view, **run)
     hidden: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    view.halt(halted, None, view, cancels=[running], queue=False, **hidden)
+    view.halt(halted, None, view, cancels=[running, linked], queue=False, **hidden)
 
 
-def entry_of(data: Any, sizes: Sequence[Any]) -> Entry:
+def raced(session: Session, entry: Entry, *, is_linked: bool = False) -> Iterator[str]:
+    """The view's values during a race. is_linked: turn to it, and choose its lanes there."""
+    speaker = Speaker()
+    choice = choice_of(entry) if is_linked else None
+    for news in race(session, entry):
+        yield told(speaker, news, link=race_query(entry) if news.board else None, choice=choice)
+
+
+def refused(words: str, entry: Entry) -> str:
+    """The view's value for a link that asks for no race."""
+    news = News(words, is_error=True, is_running=False)
+    return told(Speaker(), news, choice=choice_of(entry))
+
+
+def choice_of(entry: Entry) -> dict[str, Any]:
+    """What an entry chooses in the view; unchecked."""
+    return {"lanes": entry.lanes, "low": str(entry.low), "high": str(entry.high)}
+
+
+def entry_of(data: Any, values: Sequence[Any]) -> Entry:
     """What the view and the form sent together, unchecked but for its shape."""
     if not isinstance(data, dict):
         raise ArgumentError("lanes", "must be chosen", data)
     known = {name: data[name] for name in ("low", "high") if name in data}
-    return Entry(lanes=data.get("lanes"), **known, **dict(zip(SHARED_BY_VIEWS, sizes, strict=True)))
+    return Entry(lanes=data.get("lanes"), **known, **dict(zip(FROM_FORM, values, strict=True)))
 
 
-def told(speaker: Speaker, news: News) -> str:
-    """The value that shows the news, in the order in which it was said."""
+def told(
+    speaker: Speaker,
+    news: News,
+    *,
+    link: dict[str, str] | None = None,
+    choice: dict[str, Any] | None = None,
+) -> str:
+    """The value that shows the news, in the order in which it was said.
+
+    link: names and values of the address of the race. choice: what to turn to and choose first.
+    """
     body = {
         "order": speaker.order(),
         "text": news.message,
         "is_error": news.is_error,
         "is_running": news.is_running,
         "board": news.board,
+        "link": link,
+        "choice": choice,
     }
     return wire_json(body)
