@@ -27,7 +27,9 @@ from sbd_core.models.general import GeneralForward
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_weights import is_lean
 from sbd_core.models.native import NativeForward
+from sbd_core.models.native_measure import NativeMeasure
 from sbd_core.models.pieces import piece_text
+from sbd_core.sampling import Measure, measured
 
 DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -82,6 +84,7 @@ class HuggingFaceModel:
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range(model, name)
+        self.measure: Measure = measured
         self._encoding = threading.Lock()
         self.passes: Passes = (
             LeanForward(model) if may_be_lean and is_lean(model) else GeneralForward(model)
@@ -177,7 +180,7 @@ def load(
     name = Path(source).resolve().name if is_folder else source
     wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
     if native:
-        wrapped.passes = NativeForward(wrapped.passes, name)
+        wrapped.passes, wrapped.measure = NativeForward(wrapped.passes, name), NativeMeasure()
     return wrapped
 
 

@@ -1,18 +1,10 @@
 """The lean forward of single short texts in one call of C: at this size operations cost most.
 
-native.c is compiled at the first use in a process, so a C compiler must be there; nothing is
-left on disk. Many texts, long prompts, what native.c does not know: all go the lean way.
+Many texts, long prompts, what native.c does not know: all go the lean way.
 """
 
-import ctypes
-import platform
-import shutil
-import subprocess
 from collections.abc import Sequence
 from ctypes import POINTER, Structure, c_float, c_int64, c_void_p
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -20,13 +12,11 @@ from torch import Tensor
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.base import Request
+from sbd_core.models.compiled import library
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_attention import LONG
 from sbd_core.models.lean_cache import LeanCache
 
-SOURCE = Path(__file__).with_name("native.c")
-COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-fPIC")
 COLUMNS = 32
 """Scores lie in rows of a multiple of this; native.c has the same number."""
 
@@ -63,9 +53,9 @@ class NativeForward:
             raise ArgumentError("native", rule, name)
         self.lean = lean
         self.weights = w = lean.weights
-        self._call = library().forward
-        self._call.restype = None
-        self._call.argtypes = [
+        self._pass = library().forward
+        self._pass.restype = None
+        self._pass.argtypes = [
             *(POINTER(_Model), POINTER(_Layer), POINTER(_Cache), c_void_p, c_void_p),
             *(POINTER(c_int64), c_int64, c_int64, c_int64, c_int64, c_void_p, c_void_p),
         ]
@@ -115,7 +105,7 @@ class NativeForward:
         row = 2 * self._hidden + self._widest + -(-stop // COLUMNS) * COLUMNS
         space = torch.empty(num_rows * row)
         logits = torch.empty(num_wanted, self._vocabulary)
-        self._call(
+        self._pass(
             *(self._model, self._layers, place, cosines.data_ptr(), sines.data_ptr()),
             *((c_int64 * num_rows)(*ids), start, num_rows, num_causal, num_wanted),
             *(space.data_ptr(), logits.data_ptr()),
@@ -136,26 +126,3 @@ def _is_plain(lean: LeanForward) -> bool:
         and all(layer.query_norm is None for layer in w.layers)
         and len({float(norm.floor) for norm in norms}) == 1
     )
-
-
-@cache
-def library() -> Any:
-    """native.c compiled for this machine. Raises ArgumentError if it cannot be."""
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        rule = f"needs a C compiler, one of {', '.join(COMPILERS)}, on the PATH"
-        raise ArgumentError("native", rule, True)
-    is_intel = platform.machine() in ("x86_64", "AMD64")
-    flags = [*FLAGS, *(["-mprefer-vector-width=512"] if is_intel else [])]
-    with TemporaryDirectory() as folder:
-        compiled, linked = str(Path(folder, "native.o")), str(Path(folder, "native.so"))
-        # Linked apart: with -ffast-math the linker would have the whole process flush denormals.
-        for command in (
-            [compiler, *flags, "-c", str(SOURCE), "-o", compiled],
-            [compiler, "-shared", compiled, "-o", linked, "-lm"],
-        ):
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                reason = " ".join(done.stderr.split())[:300]
-                raise ArgumentError("native", f"needs {compiler} to compile", reason)
-        return ctypes.CDLL(linked)

@@ -6,6 +6,7 @@ import torch
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
 from sbd_core.decoder import generate_batch
+from sbd_core.models import compiled
 from sbd_core.models import native as module
 from sbd_core.models.lean_attention import LONG
 from sbd_core.models.native import NativeForward
@@ -66,13 +67,12 @@ def test_a_model_it_cannot_run_is_refused_by_name(tiny_folders, name) -> None:
 
 
 def test_without_a_compiler_it_says_so(llama, monkeypatch) -> None:
-    fresh = module.library.__wrapped__
-    monkeypatch.setattr(module, "library", fresh)
-    monkeypatch.setattr(module, "COMPILERS", ("no-such-compiler",))
+    monkeypatch.setattr(module, "library", compiled.library.__wrapped__)
+    monkeypatch.setattr(compiled, "COMPILERS", ("no-such-compiler",))
     with pytest.raises(
         ArgumentError, match=r"^native: needs a C compiler, one of no-such-compiler"
     ):
         NativeForward(llama.passes, llama.name)
-    monkeypatch.setattr(module, "COMPILERS", ("false",))
+    monkeypatch.setattr(compiled, "COMPILERS", ("false",))
     with pytest.raises(ArgumentError, match=r"^native: needs .*false to compile"):
         NativeForward(llama.passes, llama.name)
