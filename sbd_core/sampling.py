@@ -77,13 +77,14 @@ class Sureness:
 
 @dataclass(frozen=True, slots=True)
 class Measures(Sureness):
-    """What each row of `logits` (rows, vocab) says; a list that was not wanted is empty.
+    """What rows of `logits` (.., vocab) say, from row `start` on; a list not wanted is empty.
 
     best_ids: the argmax. top_ids and top_probabilities: the most likely tokens, best first.
     distribution: at a temperature above 0 the softmax (rows, vocab), for drawing from.
     """
 
     logits: Tensor
+    start: int
     temperature: float
     best_ids: list[int]
     top_ids: list[list[int]]
@@ -91,13 +92,14 @@ class Measures(Sureness):
     distribution: Tensor | None
 
     def rows(self, start: int, stop: int) -> "Measures":
-        """Those of some rows, without the lists of the most likely tokens."""
+        """Those of some of the rows, without the lists of the most likely tokens."""
         within = slice(start, stop)
         return Measures(
             probability=self.probability[within],
             margin=self.margin[within],
             entropy=self.entropy[within],
-            logits=self.logits[within],
+            logits=self.logits,
+            start=self.start + start,
             temperature=self.temperature,
             best_ids=self.best_ids[within],
             top_ids=[],
@@ -110,7 +112,8 @@ class Measures(Sureness):
         if token_ids == self.best_ids:
             return self.probability
         ids = torch.tensor([token_ids, self.best_ids], device=self.logits.device).t()
-        pairs = zip(self.logits.gather(1, ids).tolist(), self.probability, strict=True)
+        rows = self.logits.narrow(0, self.start, ids.shape[0])
+        pairs = zip(rows.gather(1, ids).tolist(), self.probability, strict=True)
         scale = self.temperature or 1.0
         return [top * math.exp((logit - best) / scale) for (logit, best), top in pairs]
 
@@ -122,22 +125,24 @@ class Measures(Sureness):
         return chosen
 
 
-Measure = Callable[[Tensor, Wanted], Measures]
-"""fp32 logits (rows, vocab) -> measures. The forbidden token's logits are -inf afterwards.
+Measure = Callable[[Tensor, int, int, Wanted], Measures]
+"""fp32 logits (.., vocab), first row, row to stop before -> measures of the rows between.
 
-Raises ArgumentError for logits that are NaN or +inf or leave a row no token.
+The forbidden token's logits are -inf in these rows afterwards. Raises ArgumentError for logits
+that are NaN or +inf or leave a row no token.
 """
 
 
 @torch.inference_mode()
-def measured(logits: Tensor, wanted: Wanted) -> Measures:
+def measured(logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
     """The Measure made of tensor operations, none of them for what is not wanted."""
+    rows = logits[start:stop]
     if wanted.forbidden_id is not None:
-        if not all(value < math.inf for value in logits[:, wanted.forbidden_id].tolist()):
+        if not all(value < math.inf for value in rows[:, wanted.forbidden_id].tolist()):
             raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
-        forbid(logits, [wanted.forbidden_id])
-    distribution = probabilities(logits, wanted.temperature)
-    best, top = _best(logits, distribution)
+        forbid(rows, [wanted.forbidden_id])
+    distribution = probabilities(rows, wanted.temperature)
+    best, top = _best(rows, distribution)
     top_ids, shares = [], []
     if wanted.num_top:
         listed = distribution.topk(min(wanted.num_top, distribution.shape[-1]), dim=-1)
@@ -147,6 +152,7 @@ def measured(logits: Tensor, wanted: Wanted) -> Measures:
         margin=_margins(distribution, best, top).tolist() if wanted.has_margin else [],
         entropy=entropies(distribution).tolist() if wanted.has_entropy else [],
         logits=logits,
+        start=start,
         temperature=wanted.temperature,
         best_ids=best.tolist(),
         top_ids=top_ids,

@@ -70,11 +70,13 @@ static int largest(const float *x, int64_t size, int64_t num_best, int64_t *ids,
     return best[0] > -INFINITY;
 }
 
-/* logits (rows, vocabulary); of each row: ids and shares of its num_best best tokens (rows,
-   num_best), entropies and margins (rows). forbidden: a token to make impossible, or -1.
-   num_best: at least 2 unless the vocabulary is smaller. Gives back whether every row is fine. */
+/* logits (rows, vocabulary); of each row: ids of its num_best best tokens (rows, num_best), and
+   in numbers their shares (rows, num_best), then the entropies, then the margins (rows).
+   forbidden: a token to make impossible, or -1. num_best: at least 2 unless the vocabulary is
+   smaller. Gives back whether every row is fine. */
 int measure(float *logits, int64_t rows, int64_t vocabulary, int64_t forbidden, int64_t num_best,
-        int64_t *ids, float *entropies, float *margins, float *shares) {
+        int64_t *ids, float *numbers) {
+    float *shares = numbers, *entropies = numbers + rows * num_best, *margins = entropies + rows;
     for (int64_t r = 0; r < rows; r++, logits += vocabulary, ids += num_best, shares += num_best) {
         if (forbidden >= 0) {
             if (!(logits[forbidden] < INFINITY)) return 0;

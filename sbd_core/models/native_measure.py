@@ -9,6 +9,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.compiled import library
 from sbd_core.sampling import Measures, Wanted, measured
 
+FP32_BYTES = 4
 BEST = 2
 """Tokens a row always looked for: the margin is between two."""
 
@@ -20,33 +21,34 @@ class NativeMeasure:
         """Raises ArgumentError if nothing compiles here."""
         self._call = library().measure
         self._call.restype = c_int
-        self._call.argtypes = [c_void_p, *[c_int64] * 4, *[c_void_p] * 4]
+        self._call.argtypes = [c_void_p, *[c_int64] * 4, c_void_p, c_void_p]
 
-    def __call__(self, logits: Tensor, wanted: Wanted) -> Measures:
+    def __call__(self, logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
         """See sbd_core.sampling.Measure."""
-        is_plain = logits.device.type == "cpu" and logits.dtype == torch.float32
-        if wanted.temperature or logits.ndim != 2 or not (is_plain and logits.is_contiguous()):
-            return measured(logits, wanted)
-        num_rows, vocabulary = logits.shape
+        is_plain = logits.is_cpu and logits.dtype == torch.float32 and logits.is_contiguous()
+        if wanted.temperature or logits.ndim != 2 or not is_plain:
+            return measured(logits, start, stop, wanted)
+        num_rows, vocabulary = stop - start, logits.shape[1]
         num_best = min(max(wanted.num_top, BEST), vocabulary)
-        ids, shares = (c_int64 * (num_rows * num_best))(), (c_float * (num_rows * num_best))()
-        entropies, margins = (c_float * num_rows)(), (c_float * num_rows)()
+        size = num_rows * num_best
+        ids, numbers = (c_int64 * size)(), (c_float * (size + 2 * num_rows))()
         forbidden = -1 if wanted.forbidden_id is None else wanted.forbidden_id
+        place = logits.data_ptr() + start * vocabulary * FP32_BYTES
         if not vocabulary or not self._call(
-            *(logits.data_ptr(), num_rows, vocabulary, forbidden, num_best),
-            *(ids, entropies, margins, shares),
+            place, num_rows, vocabulary, forbidden, num_best, ids, numbers
         ):
             raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
         num_top = min(wanted.num_top, vocabulary)
-        starts = range(0, num_rows * num_best, num_best) if num_top else ()
+        firsts = range(0, size, num_best) if num_top else ()
         return Measures(
-            probability=shares[::num_best],
-            margin=margins[:],
-            entropy=entropies[:],
+            probability=numbers[:size:num_best],
+            margin=numbers[size + num_rows :],
+            entropy=numbers[size : size + num_rows],
             logits=logits,
+            start=start,
             temperature=0.0,
             best_ids=ids[::num_best],
-            top_ids=[ids[start : start + num_top] for start in starts],
-            top_probabilities=[shares[start : start + num_top] for start in starts],
+            top_ids=[ids[first : first + num_top] for first in firsts],
+            top_probabilities=[numbers[first : first + num_top] for first in firsts],
             distribution=None,
         )

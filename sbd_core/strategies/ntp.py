@@ -8,7 +8,7 @@ def ntp(run: Run) -> Decoding:
     """The prompt's pass already gives the first token, so N tokens take N passes."""
     causal_ids = list(run.prompt_ids)
     while not run.is_finished:
-        measures = run.predicted((yield from run.forward(causal_ids, (), 1)))
+        measures = run.predicted((yield from run.forward(causal_ids, (), 1)), 0)
         position, causal_ids = len(run.answer), measures.drawn(run.generator)
         [hindsight] = hindsight_of(causal_ids, measures, position)
         yield run.event(

@@ -73,17 +73,17 @@ class Run:
         self._began = time.perf_counter() - reply.seconds
         return reply.logits
 
-    def known(self, logits: Tensor) -> Measures:
-        """The best token and its probability at every row: what a check of tokens needs."""
-        return self._measured(logits, self._of_known)
+    def known(self, logits: Tensor, stop: int) -> Measures:
+        """Of the rows before `stop` what a check of tokens needs: the best one's probability."""
+        return self._measured(logits, 0, stop, self._of_known)
 
-    def predicted(self, logits: Tensor) -> Measures:
-        """All that the solver and the record of a prediction need of every row."""
-        return self._measured(logits, self._of_predicted)
+    def predicted(self, logits: Tensor, start: int) -> Measures:
+        """Of the rows from `start` on all that solver and record of a prediction need."""
+        return self._measured(logits, start, logits.shape[0], self._of_predicted)
 
-    def _measured(self, logits: Tensor, wanted: Wanted) -> Measures:
+    def _measured(self, logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
         try:
-            return self.model.measure(logits, wanted)
+            return self.model.measure(logits, start, stop, wanted)
         except ArgumentError as error:
             raise ModelError(
                 f"{self.model.name}: gave logits that are NaN, infinite or all -inf"

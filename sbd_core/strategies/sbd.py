@@ -56,10 +56,13 @@ class Block:
         texts = [offset for offset, token_id in pinned.items() if token_id not in self._end_ids]
         self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
 
-    def keep_open(self, logits: Tensor) -> None:
-        """Take out of logits (size, vocab) the ends that would cut off a token pinned later."""
+    def keep_open(self, logits: Tensor, first: int) -> None:
+        """Take the ends that would cut off a token pinned later out of logits (.., vocab).
+
+        The block's rows are those from `first` on.
+        """
         if self._num_before_pins:
-            forbid(logits[: self._num_before_pins], sorted(self._end_ids))
+            forbid(logits[first : first + self._num_before_pins], sorted(self._end_ids))
 
     @property
     def final_token_ids(self) -> list[int] | None:
@@ -90,7 +93,7 @@ class Block:
 def sbd(run: Run) -> Decoding:
     """Prefill, then block after block until an end-of-sequence or the full length."""
     assert run.model.mask_token_id is not None
-    riders = Riders(run.known((yield from run.forward(run.prompt_ids, (), 1))))
+    riders = Riders(run.known((yield from run.forward(run.prompt_ids, (), 1)), 1))
     yield run.event(block=Span(0, 0))
     waiting: list[int] = []
     """Tokens of wholly pinned blocks: final without a pass, committed with the next one."""
@@ -116,10 +119,9 @@ def _decode_block(run: Run, block: Block, riders: Riders, waiting: list[int]) ->
     while True:
         num_riders = len(riders.token_ids)
         logits = yield from run.forward(riders.token_ids, block.token_ids, num_riders)
-        hindsight = riders.arrive(run.known(logits[:num_riders])) if num_riders else ()
-        predicted = logits[num_riders:]
-        block.keep_open(predicted)
-        measures = run.predicted(predicted)
+        hindsight = riders.arrive(run.known(logits, num_riders)) if num_riders else ()
+        block.keep_open(logits, num_riders)
+        measures = run.predicted(logits, num_riders)
         token_ids, masked = measures.drawn(run.generator), block.masked()
         recorded = run.recorded(measures, masked, block.span.start)
         order = ranked(run.config.solver, measures, masked, run.generator)
@@ -143,5 +145,5 @@ def _read_only(
     """The pass for an answer that ends in wholly pinned blocks: nothing is left to predict."""
     num_riders = len(riders.token_ids)
     logits = yield from run.forward(riders.token_ids, (), num_riders)
-    hindsight = riders.arrive(run.known(logits))
+    hindsight = riders.arrive(run.known(logits, num_riders))
     return run.event(block=Span(len(run.answer), 0), committed=waiting, hindsight=hindsight)

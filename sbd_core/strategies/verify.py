@@ -44,7 +44,7 @@ def verify(run: Run) -> Decoding:
         block_ids = [run.model.mask_token_id] * size
         causal_ids = [*exact_ids, *draft.token_ids]
         logits = yield from run.forward(causal_ids, block_ids, num_drafted + 1)
-        causal = run.known(logits[: num_drafted + 1])
+        causal = run.known(logits, num_drafted + 1)
         tokens = _checked(run, draft, causal)
         is_all_accepted = len(tokens) == num_drafted + 1
         if start:
@@ -54,7 +54,7 @@ def verify(run: Run) -> Decoding:
         block, draft = Span(start + num_drafted, size), NOTHING
         masked: tuple[MaskedPosition, ...] = ()
         if is_all_accepted and size:
-            measures = run.predicted(logits[num_drafted + 1 :])
+            measures = run.predicted(logits, num_drafted + 1)
             masked = run.recorded(measures, range(size), block.start)
             draft = _drafted(run, measures)
         hindsight = hindsight_of(tokens, causal.rows(0, len(tokens)), start)

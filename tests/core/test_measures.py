@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -9,19 +10,19 @@ import torch
 from sbd_core.errors import ArgumentError
 from sbd_core.models.compiled import COMPILERS
 from sbd_core.models.native_measure import NativeMeasure
-from sbd_core.sampling import Candidates, Measure, Measures, Wanted, measured
+from sbd_core.sampling import Candidates, Measures, Wanted, measured
 
 INF = math.inf
 ALL = Wanted(num_top=5, has_entropy=True, has_margin=True)
 
 
 @pytest.fixture(params=["tensors", "C"])
-def measure(request: pytest.FixtureRequest) -> Measure:
-    if request.param == "tensors":
-        return measured
-    if not any(map(shutil.which, COMPILERS)):
+def measure(request: pytest.FixtureRequest) -> Callable[[torch.Tensor, Wanted], Measures]:
+    """All rows of some logits, by either Measure."""
+    if request.param == "C" and not any(map(shutil.which, COMPILERS)):
         pytest.skip("no C compiler")
-    return NativeMeasure()
+    chosen = measured if request.param == "tensors" else NativeMeasure()
+    return lambda logits, wanted: chosen(logits, 0, len(logits), wanted)
 
 
 def drawn(rows: int, vocabulary: int, spread: float) -> torch.Tensor:
@@ -150,5 +151,21 @@ def test_tokens_are_drawn_as_candidates_draws_them(measure) -> None:
 
 
 def test_nothing_is_measured_that_was_not_wanted() -> None:
-    found = measured(drawn(2, 9, 1.0), Wanted())
+    found = measured(drawn(2, 9, 1.0), 0, 2, Wanted())
     assert found.margin == found.entropy == found.top_ids == found.top_probabilities == []
+
+
+def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
+    for measure in (measured, NativeMeasure()) if any(map(shutil.which, COMPILERS)) else [measured]:
+        logits = drawn(9, 30, 2.0)
+        logits[0], logits[8] = math.nan, INF
+        before = logits.clone()
+        found = measure(logits, 2, 7, Wanted(4, num_top=5, has_entropy=True, has_margin=True))
+        assert torch.equal(logits[7:], before[7:])
+        assert torch.equal(logits[1], before[1])
+        assert logits[2:7, 4].tolist() == [-INF] * 5
+        check(found, logits[2:7])
+        other = [(best + 1) % 4 for best in found.best_ids]
+        whole = measured(logits[2:7].clone(), 0, 5, Wanted())
+        assert found.shares(other) == pytest.approx(whole.shares(other), rel=1e-5)
+        assert found.rows(1, 3).shares(other[1:3]) == found.shares(other)[1:3]
