@@ -197,6 +197,8 @@ def _replies(model: SetBlockModel, requests: Sequence[Request]) -> list[Reply]:
     began = time.perf_counter()
     logits = model.forward_batch(requests)
     seconds = time.perf_counter() - began
+    if len(logits) == 1:
+        return [Reply(logits[0], seconds)]
     sizes = [len(request.causal_ids) + len(request.block_ids) for request in requests]
     return [
         Reply(rows, seconds * size / sum(sizes)) for rows, size in zip(logits, sizes, strict=True)

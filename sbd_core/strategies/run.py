@@ -139,10 +139,12 @@ def hindsight_of(token_ids: Sequence[int], measures: Measures, start: int) -> tu
         measures.probability,
         strict=True,
     )
-    return tuple(
-        Hindsight(start + offset, token_id, six(share), best_id, six(best_share))
-        for offset, (token_id, share, best_id, best_share) in enumerate(rows)
-    )
+    found = []
+    for position, (token_id, share, best_id, best_share) in enumerate(rows, start):
+        best = six(best_share)
+        own = best if token_id == best_id else six(share)
+        found.append(Hindsight(position, token_id, own, best_id, best))
+    return tuple(found)
 
 
 def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> list[int]:
