@@ -21,6 +21,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
+from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.models.base import Cache, Request
 from sbd_core.models.general import GeneralForward
@@ -29,6 +30,7 @@ from sbd_core.models.lean_weights import is_lean
 from sbd_core.models.native import NativeForward
 from sbd_core.models.native_measure import NativeMeasure
 from sbd_core.models.pieces import piece_text
+from sbd_core.models.static import StaticForward
 from sbd_core.sampling import Measure, measured
 
 DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
@@ -179,6 +181,9 @@ def load(
     model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
     wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
+    if place.type == "cuda" and isinstance(wrapped.passes, LeanForward):
+        _, largest = wrapped.block_range or (1, DecodeConfig().block_size)
+        wrapped.passes = StaticForward(wrapped.passes, name, largest)
     if native:
         wrapped.passes, wrapped.measure = NativeForward(wrapped.passes, name), NativeMeasure()
     return wrapped
