@@ -143,7 +143,7 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(
     widths = sorted(step.inputs.shape[2] for step in tapes)
     assert widths == [1, 16, 32]
     for passes in tapes.values():
-        assert len(passes) > 5
+        assert len(passes) > 2
         assert all(one == passes[0] for one in passes)
         names = {name for name, _ in passes[0][0]}
         assert not any("local_scalar" in name or "nonzero" in name for name in names), "a wait"
