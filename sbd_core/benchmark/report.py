@@ -72,8 +72,8 @@ def shapes_as_text(result: Mapping[str, Any]) -> str:
     replay = found["replay"]
     lines.append(
         f"{replay['num_tokens']} tokens in {replay['num_passes']} passes, replayed: "
-        f"{replay['nfe_speedup']:.2f}x fewer passes, {replay['wall_clock_speedup']:.2f}x less time, "
-        f"{replay['share']:.2f} of it"
+        f"{replay['nfe_speedup']:.2f}x fewer passes, {replay['wall_clock_speedup']:.2f}x less "
+        f"time, {replay['share']:.2f} of it"
     )
     return "\n".join([*lines, *result["left_out"], load_line(result["other_load"])])
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from torch import Tensor
@@ -22,8 +21,9 @@ from transformers import (
 from transformers.utils import logging
 
 from sbd_core.config import DecodeConfig
-from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.errors import ModelError, shown
 from sbd_core.models.base import Cache, Request
+from sbd_core.models.devices import chosen_device, chosen_dtype
 from sbd_core.models.general import GeneralForward
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_weights import is_lean
@@ -34,7 +34,6 @@ from sbd_core.models.static import StaticForward
 from sbd_core.sampling import Measure, measured
 
 DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LOADING_ERRORS = (
     OSError,
     ValueError,
@@ -235,27 +234,6 @@ def bars_only_on_a_terminal() -> Iterator[None]:
     finally:
         if was_enabled:
             logging.enable_progress_bar()
-
-
-def chosen_device(device: str) -> torch.device:
-    """The torch device meant; ArgumentError if it is unknown or not there."""
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    kind, _, number = device.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
-        raise ArgumentError("device", "must be auto, cpu, cuda or cuda:N", device)
-    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise ArgumentError("device", f"{torch.cuda.device_count()} CUDA devices here", device)
-    return torch.device(device)
-
-
-def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """The dtype meant; ArgumentError if it is unknown."""
-    if dtype == "auto":
-        return torch.float32 if device.type == "cpu" else "auto"
-    if dtype not in DTYPES:
-        raise ArgumentError("dtype", f"must be auto or one of {', '.join(DTYPES)}", dtype)
-    return DTYPES[dtype]
 
 
 def refuse_other_attention(model: PreTrainedModel, name: str) -> None:
