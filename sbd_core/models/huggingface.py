@@ -87,6 +87,7 @@ class HuggingFaceModel:
         self.block_range = block_range(model, name)
         self.measure: Measure = measured
         self._encoding = threading.Lock()
+        self._texts: dict[int, str] = {}
         self.passes: Passes = (
             LeanForward(model) if may_be_lean and is_lean(model) else GeneralForward(model)
         )
@@ -131,7 +132,10 @@ class HuggingFaceModel:
 
     def token_text(self, token_id: int) -> str:
         """One token on its own, for showing; never raises for an id of the vocabulary."""
-        return piece_text(self.tokenizer, token_id)
+        text = self._texts.get(token_id)
+        if text is None:
+            text = self._texts[token_id] = piece_text(self.tokenizer, token_id)
+        return text
 
     def new_cache(self) -> Cache:
         """An empty cache."""
