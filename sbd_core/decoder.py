@@ -141,8 +141,10 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         except TypeError as error:
             rule = "must be text or a sequence of token ids"
             raise ArgumentError("prompt", rule, prompt) from error
-        for token_id in token_ids:
-            _check_token(model, "prompt", token_id)
+        size = model.vocabulary_size
+        if not all(type(token_id) is int and 0 <= token_id < size for token_id in token_ids):
+            for token_id in token_ids:
+                _check_token(model, "prompt", token_id)
     if not token_ids:
         raise ArgumentError("prompt", "must hold at least one token", prompt)
     length = len(token_ids) + config.max_new_tokens
@@ -193,12 +195,10 @@ def _events(
 def _replies(model: SetBlockModel, requests: Sequence[Request]) -> list[Reply]:
     """One pass for all; the time is shared out by the rows each text brought."""
     began = time.perf_counter()
-    if len(requests) == 1:
-        one = requests[0]
-        logits = [model.forward(one.cache, one.causal_ids, one.block_ids, one.num_causal_logits)]
-    else:
-        logits = model.forward_batch(requests)
+    logits = model.forward_batch(requests)
     seconds = time.perf_counter() - began
+    if len(logits) == 1:
+        return [Reply(logits[0], seconds)]
     sizes = [len(request.causal_ids) + len(request.block_ids) for request in requests]
     return [
         Reply(rows, seconds * size / sum(sizes)) for rows, size in zip(logits, sizes, strict=True)

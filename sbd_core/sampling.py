@@ -1,6 +1,10 @@
-"""Logits to candidate tokens and how sure the model is of each. Knows no model, no rule."""
+"""Logits to candidate tokens and how sure the model is of each. Knows no model, no rule.
+
+Candidates is for callers: tensors. Measures is for the engine: plain numbers, read once a pass.
+"""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -37,18 +41,138 @@ class Candidates:
         """
         require_number("temperature", temperature, 0)
         distribution = probabilities(logits, temperature)
-        # Of the logits, not of the softmax, which may round two of them to one probability.
-        best = logits.argmax(dim=-1, keepdim=True)
-        top = distribution.gather(-1, best)
-        # Twice as fast as topk(2).
-        second = distribution.scatter(-1, best, 0.0).amax(dim=-1)
+        best, top = _best(logits, distribution)
         return cls(
-            token_ids=best[:, 0] if temperature == 0 else sample(distribution, generator),
-            probability=top[:, 0],
-            margin=top[:, 0] - second,
+            token_ids=best if temperature == 0 else sample(distribution, generator),
+            probability=top,
+            margin=_margins(distribution, best, top),
             entropy=entropies(distribution),
             distribution=distribution,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be measured, besides each row's best token and its probability.
+
+    forbidden_id: a token made impossible first, as the mask token is no answer. num_top: tokens
+    listed a row. temperature: of the softmax, at 0 the plain one.
+    """
+
+    forbidden_id: int | None = None
+    temperature: float = 0.0
+    num_top: int = 0
+    has_entropy: bool = False
+    has_margin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sureness:
+    """probability, margin and entropy as in Candidates, in plain numbers, one a row."""
+
+    probability: list[float]
+    margin: list[float]
+    entropy: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Measures(Sureness):
+    """What rows of `logits` (.., vocab) say, from row `start` on; a list not wanted is empty.
+
+    best_ids: the argmax. top_ids and top_probabilities: the most likely tokens, best first.
+    distribution: at a temperature above 0 the softmax (rows, vocab), for drawing from.
+    """
+
+    logits: Tensor
+    start: int
+    temperature: float
+    best_ids: list[int]
+    top_ids: list[list[int]]
+    top_probabilities: list[list[float]]
+    distribution: Tensor | None
+
+    def rows(self, start: int, stop: int) -> "Measures":
+        """Those of some of the rows, without the lists of the most likely tokens."""
+        within = slice(start, stop)
+        return Measures(
+            probability=self.probability[within],
+            margin=self.margin[within],
+            entropy=self.entropy[within],
+            logits=self.logits,
+            start=self.start + start,
+            temperature=self.temperature,
+            best_ids=self.best_ids[within],
+            top_ids=[],
+            top_probabilities=[],
+            distribution=None if self.distribution is None else self.distribution[within],
+        )
+
+    def shares(self, token_ids: Sequence[int]) -> list[float]:
+        """The probability of one token a row, whichever it is."""
+        if token_ids == self.best_ids:
+            return self.probability
+        ids = torch.tensor([token_ids, self.best_ids], device=self.logits.device).t()
+        rows = self.logits.narrow(0, self.start, ids.shape[0])
+        pairs = zip(rows.gather(1, ids).tolist(), self.probability, strict=True)
+        scale = self.temperature or 1.0
+        return [top * math.exp((logit - best) / scale) for (logit, best), top in pairs]
+
+    def drawn(self, generator: torch.Generator) -> list[int]:
+        """A token a row: the best at temperature 0, else one of the distribution."""
+        if self.distribution is None:
+            return self.best_ids
+        chosen: list[int] = sample(self.distribution, generator).tolist()
+        return chosen
+
+
+Measure = Callable[[Tensor, int, int, Wanted], Measures]
+"""fp32 logits (.., vocab), first row, row to stop before -> measures of the rows between.
+
+The forbidden token's logits are -inf in these rows afterwards. Raises ArgumentError for logits
+that are NaN or +inf or leave a row no token.
+"""
+
+
+@torch.inference_mode()
+def measured(logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
+    """The Measure made of tensor operations, none of them for what is not wanted."""
+    rows = logits[start:stop]
+    if wanted.forbidden_id is not None:
+        if not all(value < math.inf for value in rows[:, wanted.forbidden_id].tolist()):
+            raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
+        forbid(rows, [wanted.forbidden_id])
+    distribution = probabilities(rows, wanted.temperature)
+    best, top = _best(rows, distribution)
+    top_ids, shares = [], []
+    if wanted.num_top:
+        listed = distribution.topk(min(wanted.num_top, distribution.shape[-1]), dim=-1)
+        top_ids, shares = listed.indices.tolist(), listed.values.tolist()
+    return Measures(
+        probability=top.tolist(),
+        margin=_margins(distribution, best, top).tolist() if wanted.has_margin else [],
+        entropy=entropies(distribution).tolist() if wanted.has_entropy else [],
+        logits=logits,
+        start=start,
+        temperature=wanted.temperature,
+        best_ids=best.tolist(),
+        top_ids=top_ids,
+        top_probabilities=shares,
+        distribution=distribution if wanted.temperature else None,
+    )
+
+
+def _best(logits: Tensor, distribution: Tensor) -> tuple[Tensor, Tensor]:
+    """The best token of each row and its probability.
+
+    Of the logits, not of the softmax, which may round two of them to one probability.
+    """
+    best = logits.argmax(dim=-1, keepdim=True)
+    return best[:, 0], distribution.gather(-1, best)[:, 0]
+
+
+def _margins(distribution: Tensor, best: Tensor, top: Tensor) -> Tensor:
+    """p1 - p2 of each row; twice as fast as topk(2)."""
+    return top - distribution.scatter(-1, best[:, None], 0.0).amax(dim=-1)
 
 
 def entropies(distribution: Tensor) -> Tensor:
@@ -85,10 +209,8 @@ def sample(distribution: Tensor, generator: torch.Generator | None) -> Tensor:
     return torch.multinomial(distribution, 1, generator=generator)[:, 0]
 
 
-def forbid(logits: Tensor, token_id: int | None) -> Tensor:
-    """Logits (.., vocab) with one token made impossible: the mask token is never an answer."""
-    if token_id is None:
-        return logits
-    allowed = logits.clone()
-    allowed.select(-1, token_id).fill_(-torch.inf)
-    return allowed
+@torch.inference_mode()
+def forbid(logits: Tensor, token_ids: Sequence[int]) -> None:
+    """Make tokens impossible, in place, in every row of (rows, vocab)."""
+    for token_id in token_ids:
+        logits.select(-1, token_id).fill_(-torch.inf)

@@ -5,6 +5,7 @@ least one position; they differ in the order and in where the prefix ends. The r
 live in sbd_core.config and are exported here.
 """
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import torch
@@ -23,7 +24,7 @@ from sbd_core.config import (
     TopK,
 )
 from sbd_core.errors import ArgumentError
-from sbd_core.sampling import Candidates
+from sbd_core.sampling import Candidates, Sureness
 
 __all__ = [
     "ConfidenceThreshold",
@@ -36,6 +37,8 @@ __all__ = [
     "Random",
     "Solver",
     "TopK",
+    "needs_margin",
+    "ranked",
     "reveal_order",
     "select",
 ]
@@ -70,51 +73,65 @@ def reveal_order(
     masked = is_masked.nonzero()[:, 0].tolist()
     if not masked:
         raise ArgumentError("is_masked", "must mask at least one position", is_masked.tolist())
+    sureness = Sureness(
+        candidates.probability.tolist(), candidates.margin.tolist(), candidates.entropy.tolist()
+    )
+    return ranked(solver, sureness, masked, generator)
+
+
+def needs_margin(solver: Solver) -> bool:
+    """Whether the rule looks at margins."""
+    return isinstance(solver, EntropyBoundByMargin) or (
+        isinstance(solver, TopK) and solver.by == "margin"
+    )
+
+
+def ranked(
+    solver: Solver,
+    sureness: Sureness,
+    masked: Sequence[int],
+    generator: torch.Generator | None = None,
+) -> list[int]:
+    """reveal_order() of plain numbers: `masked` holds the masked positions left to right."""
+    entropy, probability = sureness.entropy, sureness.probability
     match solver:
         case EntropyBound(gamma):
-            order = _ascending(masked, candidates.entropy)
-            return order[: _count_entropy_bound(_values(candidates.entropy, order), gamma)]
+            order = sorted(masked, key=entropy.__getitem__)
+            return order[: _count_entropy_bound(_of(entropy, order), gamma)]
         case EntropyBoundByConfidence(gamma):
-            order = _ascending(masked, -candidates.probability)
-            return order[: _count_entropy_bound(_values(candidates.entropy, order), gamma)]
+            order = _descending(masked, probability)
+            return order[: _count_entropy_bound(_of(entropy, order), gamma)]
         case EntropyBoundByMargin(gamma):
-            order = _ascending(masked, -candidates.margin)
-            return order[: _count_entropy_bound(_values(candidates.entropy, order), gamma)]
+            order = _descending(masked, sureness.margin)
+            return order[: _count_entropy_bound(_of(entropy, order), gamma)]
         case EntropyThreshold(gamma):
-            order = _ascending(masked, candidates.entropy)
-            below = [entropy < gamma for entropy in _values(candidates.entropy, order)]
-            return order[: max(1, sum(below))]
+            order = sorted(masked, key=entropy.__getitem__)
+            return order[: max(1, sum(value < gamma for value in _of(entropy, order)))]
         case ConfidenceThreshold(tau):
-            order = _ascending(masked, -candidates.probability)
-            above = [top >= tau for top in _values(candidates.probability, order)]
-            return order[: max(1, sum(above))]
+            order = _descending(masked, probability)
+            return order[: max(1, sum(top >= tau for top in _of(probability, order)))]
         case Factor(factor):
-            order = _ascending(masked, -candidates.probability)
-            return order[: _count_factor(_values(candidates.probability, order), factor)]
+            order = _descending(masked, probability)
+            return order[: _count_factor(_of(probability, order), factor)]
+        case TopK(k, "entropy"):
+            return sorted(masked, key=entropy.__getitem__)[:k]
         case TopK(k, by):
-            measures = {
-                "confidence": -candidates.probability,
-                "entropy": candidates.entropy,
-                "margin": -candidates.margin,
-            }
-            return _ascending(masked, measures[by])[:k]
+            return _descending(masked, sureness.margin if by == "margin" else probability)[:k]
         case Random(k):
             shuffle = torch.randperm(len(masked), generator=generator).tolist()
             return [masked[index] for index in shuffle[:k]]
         case LeftToRight(k):
-            return masked[:k]
+            return list(masked[:k])
         case _:
             raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
 
 
-def _ascending(masked: list[int], measure: Tensor) -> list[int]:
-    """Masked positions by growing measure; equal ones left to right."""
-    values = measure.tolist()
-    return sorted(masked, key=values.__getitem__)
+def _descending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
+    """Masked positions by falling value; equal ones left to right, as sorted() keeps them."""
+    return sorted(masked, key=values.__getitem__, reverse=True)
 
 
-def _values(measure: Tensor, order: list[int]) -> list[float]:
-    values = measure.tolist()
+def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
     return [values[position] for position in order]
 
 

@@ -12,9 +12,11 @@ import pytest
 import torch
 
 import sbd_core
+from sbd_core.models.compiled import COMPILERS
 from sbd_core.models.huggingface import HuggingFaceModel
 from sbd_core.models.lean import LeanForward
-from sbd_core.models.native import COMPILERS, NativeForward
+from sbd_core.models.native import NativeForward
+from sbd_core.models.native_measure import NativeMeasure
 from tests.core.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
@@ -50,11 +52,11 @@ def general(model: HuggingFaceModel) -> HuggingFaceModel:
 
 
 def native(model: HuggingFaceModel) -> HuggingFaceModel:
-    """The same model, its short passes in C; skips the test where nothing compiles C."""
+    """The same model, short passes and measures in C; skips the test where nothing compiles C."""
     if not any(map(shutil.which, COMPILERS)):
         pytest.skip("no C compiler")
     twin = copy.copy(model)
-    twin.passes = NativeForward(model.passes, model.name)
+    twin.passes, twin.measure = NativeForward(model.passes, model.name), NativeMeasure()
     return twin
 
 

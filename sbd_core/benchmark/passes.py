@@ -20,6 +20,7 @@ from sbd_core.models.base import Request
 from sbd_core.models.huggingface import HuggingFaceModel, Passes
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.native import NativeForward
+from sbd_core.models.static import StaticForward
 from sbd_core.roofline import Device, Shape, slowdown
 
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
@@ -56,7 +57,7 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
     The roofline is the corrected one, for this model's shape and this machine's measured peaks;
     None for a model that is not Llama-shaped.
     """
-    device = machine(model)
+    device = machine(next(model.model.parameters()))
     try:
         shape = Shape.of(model.model.config)
     except ArgumentError:
@@ -83,14 +84,14 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
     return found
 
 
-def machine(model: HuggingFaceModel) -> Device:
-    """Where the model runs, by what a large matrix product and a large copy reach there."""
-    weight = next(model.model.parameters())
+def machine(weight: Tensor) -> Device:
+    """Where a weight lies, by what a large matrix product and a large copy reach there."""
+    kind = str(weight.device)
     square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
     large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
     target = torch.empty_like(large)
-    flops = 2 * 1024**3 / median_seconds(lambda: square @ square, model.device)
-    copying = median_seconds(lambda: target.copy_(large), model.device)
+    flops = 2 * 1024**3 / median_seconds(lambda: square @ square, kind)
+    copying = median_seconds(lambda: target.copy_(large), kind)
     return Device(
         name="this machine",
         linear_flops=flops,
@@ -120,20 +121,25 @@ def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 def matrices(model: HuggingFaceModel) -> list[Tensor]:
     """Every weight a pass multiplies by, (in, out), fused as the forward has them."""
-    if isinstance(model.passes, LeanForward | NativeForward):
-        weights = model.passes.weights
-        layers = [
-            matrix.weight
-            for layer in weights.layers
-            for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
-        ]
-        return [*layers, weights.head]
+    if isinstance(model.passes, LeanForward | NativeForward | StaticForward):
+        return matrices_of(model.passes)
     modules = model.model.modules()
     return [
         module.weight.t() if isinstance(module, Linear) else module.weight
         for module in modules
         if isinstance(module, Linear | Conv1D)
     ]
+
+
+def matrices_of(passes: LeanForward | NativeForward | StaticForward) -> list[Tensor]:
+    """matrices() of a forward that fuses them."""
+    weights = passes.weights
+    layers = [
+        matrix.weight
+        for layer in weights.layers
+        for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
+    ]
+    return [*layers, weights.head]
 
 
 def _multiply(pairs: Sequence[tuple[Tensor, Tensor]]) -> None:

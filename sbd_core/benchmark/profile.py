@@ -10,10 +10,9 @@ from typing import Any
 
 from transformers import DynamicCache
 
-from sbd_core import sampling
 from sbd_core.config import DecodeConfig
 from sbd_core.decoder import stream
-from sbd_core.models import general, lean, lean_attention, lean_cache, lean_weights
+from sbd_core.models import general, lean, lean_attention, lean_cache, lean_weights, native
 from sbd_core.models.huggingface import HuggingFaceModel
 from sbd_core.strategies import ntp, run, sbd, verify
 
@@ -118,16 +117,16 @@ def _engine_parts() -> list[tuple[Any, str, str]]:
         (lean.LeanForward, "_attended", "attention"),
         (lean.LeanForward, "_angles", "rotary tables"),
         (lean.LeanForward, "_logits", "head"),
+        (native.NativeForward, "_pass", "the whole pass in C"),
         (general, "decoding_mask", "mask building"),
         (HuggingFaceModel, "forward", "forward: glue"),
         (DynamicCache, "update", "cache"),
         (general.GeneralCache, "drop_last", "cache"),
-        (run, "forbid", "selection"),
-        (run, "probabilities", "selection"),
-        (sampling, "probabilities", "selection"),
-        (run.Run, "candidates", "selection"),
-        (sbd, "reveal_order", "selection"),
+        (run.Run, "known", "selection"),
+        (run.Run, "predicted", "selection"),
+        (sbd, "ranked", "selection"),
         (verify, "_checked", "selection"),
+        (verify, "_drafted", "selection"),
         (sbd, "hindsight_of", "event building"),
         (ntp, "hindsight_of", "event building"),
         (verify, "hindsight_of", "event building"),

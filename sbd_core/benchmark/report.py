@@ -48,6 +48,36 @@ def as_text(result: Mapping[str, Any]) -> str:
     return "\n".join([*lines, load_line(result["other_load"])])
 
 
+def shapes_as_text(result: Mapping[str, Any]) -> str:
+    """The passes of random weights."""
+    found = result["shapes"]
+    lines = [
+        f"{found['shape']}: {found['weight_bytes'] / 1e6:.1f} MB of weights read a pass, copies "
+        f"reach {found['copy_bandwidth'] / 1e9:.1f} GB/s"
+    ]
+    for batch, rows in found["batches"].items():
+        for cached, row in rows.items():
+            if cached == "growth":
+                lines.append(
+                    f"batch {batch}: {row['milliseconds_more']:.3f} ms more with the longest "
+                    f"cache, {row['over_roofline']:.2f} of the roofline's "
+                    f"{row['roofline_milliseconds_more']:.3f} ms"
+                )
+                continue
+            lines.append(
+                f"batch {batch}, {cached} cached: one token {row['milliseconds_1']:.3f} ms, "
+                f"{row['one_over_weight_read']:.2f} of reading the weights; "
+                f"16 {row['block_over_one']:.2f}x, 32 {row['two_blocks_over_one']:.2f}x"
+            )
+    replay = found["replay"]
+    lines.append(
+        f"{replay['num_tokens']} tokens in {replay['num_passes']} passes, replayed: "
+        f"{replay['nfe_speedup']:.2f}x fewer passes, {replay['wall_clock_speedup']:.2f}x less "
+        f"time, {replay['share']:.2f} of it"
+    )
+    return "\n".join([*lines, *result["left_out"], load_line(result["other_load"])])
+
+
 def threads_line(seconds: Mapping[str, float]) -> str:
     """With how many threads generate() ran, and how long the others took."""
     shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]

@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", action="store_true", help="where the time of a pass goes, and nothing else"
     )
+    parser.add_argument(
+        "--shape",
+        action="store_true",
+        help="passes of random weights, and nothing else: in the shape of Llama-3.1-8B on a GPU, "
+        "in the bundled model's on the CPU",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
@@ -60,11 +66,12 @@ def run(arguments: argparse.Namespace) -> None:
     result["dtype"] = str(model.model.dtype).removeprefix("torch.")
     result["is_native"] = arguments.native
     with other_load() as load_of_others:
-        result |= (_profiles if arguments.profile else _measured)(model, arguments)
+        measure = _shapes if arguments.shape else _profiles if arguments.profile else _measured
+        result |= measure(model, arguments)
     result["other_load"] = load_of_others
     folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
     result["circumstances"] = circumstances(folder)
-    _print(result, arguments.profile)
+    _print(result, arguments)
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
     if arguments.json:
@@ -145,10 +152,31 @@ def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[
     return {"rows": {name: profile(model, prompts, config) for name, config in configs.items()}}
 
 
-def _print(result: dict[str, Any], is_profile: bool) -> None:
+def _shapes(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
+    """Passes of random weights; the model lends the pattern of a decode of its own."""
+    from sbd_core.benchmark.peers import ours
+    from sbd_core.benchmark.shapes import BLOCK_SIZE, measured_shape, recorded_pattern
+
+    place = model.model.device
+    config = next(
+        (c for c in ours(model, arguments.max_new_tokens).values() if c.strategy == "sbd"), None
+    )
+    if config is None or config.block_size != BLOCK_SIZE:
+        rule = f"must be trained on blocks of {BLOCK_SIZE} for its decode to be replayed"
+        raise ArgumentError("model", rule, model.name)
+    [prompt] = _prompts(model, arguments, 1)["math"]
+    shape = "llama-3.1-8b" if place.type == "cuda" else "sbd-nano"
+    found, left_out = measured_shape(shape, place, recorded_pattern(model, prompt, config))
+    return {"shapes": found, "left_out": left_out}
+
+
+def _print(result: dict[str, Any], arguments: argparse.Namespace) -> None:
     from sbd_core.benchmark import report
 
-    if not is_profile:
+    if arguments.shape:
+        print(report.shapes_as_text(result))
+        return
+    if not arguments.profile:
         print(report.as_text(result))
         return
     for name, row in result["rows"].items():

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from torch import Tensor
 
+from sbd_core.sampling import Measure
+
 
 class Cache(Protocol):
     """Keys and values of the causal tokens seen so far; it records its own length."""
@@ -34,10 +36,9 @@ class Request:
 class SetBlockModel(Protocol):
     """A causal language model that can also read a block both ways (paper Eq. 9-11).
 
-    mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
-    block size the masked head was trained on, None if it was not or is not known.
-    max_positions: longest text in tokens, None if there is no limit.
-    """
+        mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
+        block size the masked head was trained on, None if it was not or is not known.
+    X"""
 
     name: str
     num_parameters: int
@@ -47,6 +48,7 @@ class SetBlockModel(Protocol):
     end_token_ids: frozenset[int]
     max_positions: int | None
     block_range: tuple[int, int] | None
+    measure: Measure
 
     def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
@@ -75,7 +77,8 @@ class SetBlockModel(Protocol):
 
         Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
         positions and of the block. The causal keys and values stay in the cache, the block's
-        are dropped. The cache must come from this model's new_cache().
+        are dropped. The cache must come from this model's new_cache(); the logits are the
+        caller's to change.
         """
         ...
 

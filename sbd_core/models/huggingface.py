@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from torch import Tensor
@@ -21,16 +20,20 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.config import DecodeConfig
+from sbd_core.errors import ModelError, shown
 from sbd_core.models.base import Cache, Request
 from sbd_core.models.card import DEFAULT_CHECKPOINT, block_range_of
+from sbd_core.models.devices import chosen_device, chosen_dtype
 from sbd_core.models.general import GeneralForward
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_weights import is_lean
 from sbd_core.models.native import NativeForward
+from sbd_core.models.native_measure import NativeMeasure
 from sbd_core.models.pieces import piece_text
+from sbd_core.models.static import StaticForward
+from sbd_core.sampling import Measure, measured
 
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LOADING_ERRORS = (
     OSError,
     ValueError,
@@ -82,7 +85,9 @@ class HuggingFaceModel:
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+        self.measure: Measure = measured
         self._encoding = threading.Lock()
+        self._texts: dict[int, str] = {}
         self.passes: Passes = (
             LeanForward(model) if may_be_lean and is_lean(model) else GeneralForward(model)
         )
@@ -127,7 +132,10 @@ class HuggingFaceModel:
 
     def token_text(self, token_id: int) -> str:
         """One token on its own, for showing; never raises for an id of the vocabulary."""
-        return piece_text(self.tokenizer, token_id)
+        text = self._texts.get(token_id)
+        if text is None:
+            text = self._texts[token_id] = piece_text(self.tokenizer, token_id)
+        return text
 
     def new_cache(self) -> Cache:
         """An empty cache."""
@@ -176,8 +184,11 @@ def load(
     model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
     wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
+    if place.type == "cuda" and isinstance(wrapped.passes, LeanForward):
+        _, largest = wrapped.block_range or (1, DecodeConfig().block_size)
+        wrapped.passes = StaticForward(wrapped.passes, name, largest)
     if native:
-        wrapped.passes = NativeForward(wrapped.passes, name)
+        wrapped.passes, wrapped.measure = NativeForward(wrapped.passes, name), NativeMeasure()
     return wrapped
 
 
@@ -227,27 +238,6 @@ def bars_only_on_a_terminal() -> Iterator[None]:
     finally:
         if was_enabled:
             logging.enable_progress_bar()
-
-
-def chosen_device(device: str) -> torch.device:
-    """The torch device meant; ArgumentError if it is unknown or not there."""
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    kind, _, number = device.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not (kind == "cuda" and number.isdigit())):
-        raise ArgumentError("device", "must be auto, cpu, cuda or cuda:N", device)
-    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise ArgumentError("device", f"{torch.cuda.device_count()} CUDA devices here", device)
-    return torch.device(device)
-
-
-def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """The dtype meant; ArgumentError if it is unknown."""
-    if dtype == "auto":
-        return torch.float32 if device.type == "cpu" else "auto"
-    if dtype not in DTYPES:
-        raise ArgumentError("dtype", f"must be auto or one of {', '.join(DTYPES)}", dtype)
-    return DTYPES[dtype]
 
 
 def refuse_other_attention(model: PreTrainedModel, name: str) -> None:

@@ -44,11 +44,9 @@ class LeanForward:
         longest = max(text.stop for text in rows)
         rows[0].cache.pool.make_room(longest)
         self.rotary_until(longest)
-        hidden = self._hidden(
-            [token_id for r in texts for token_id in (*r.causal_ids, *r.block_ids)],
-            self._angles(rows),
-            self._parts(rows),
-        )
+        token_ids = [token_id for r in texts for token_id in (*r.causal_ids, *r.block_ids)]
+        ids = torch.tensor(token_ids, device=self.weights.embedding.device)
+        hidden = self.hidden(ids, self._angles(rows), self._parts(rows))
         wanted = [r.num_causal_logits + len(r.block_ids) for r in texts]
         logits = self._logits(hidden, [text.num_queries for text in rows], wanted)
         for request, text in zip(texts, rows, strict=True):
@@ -62,7 +60,7 @@ class LeanForward:
         if len(rows) - num_long == 1:
             num_long += 1
         alone: list[Alone | Together] = [Alone(text, self._masks) for text in rows[:num_long]]
-        return alone + ([Together(rows[num_long:])] if rows[num_long:] else [])
+        return alone + ([Together.of(rows[num_long:])] if rows[num_long:] else [])
 
     def _angles(self, rows: Sequence[Rows]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
@@ -72,19 +70,22 @@ class LeanForward:
             cosines, sines = cosines[start:stop], sines[start:stop]
         else:
             positions = [position for text in rows for position in text.positions()]
-            where = torch.tensor(positions, device=cosines.device)
-            cosines, sines = cosines.index_select(0, where), sines.index_select(0, where)
+            return self.angles_at(torch.tensor(positions, device=cosines.device), self._rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
-    def _hidden(
+    def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of rows at positions (rows,), which a rotary_until() covers."""
+        cosines, sines = (table.index_select(0, positions) for table in rotary)
+        return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
+
+    def hidden(
         self,
-        token_ids: list[int],
+        ids: Tensor,
         angles: tuple[Tensor, Tensor],
         parts: Sequence[Alone | Together],
     ) -> Tensor:
-        """(rows, hidden) after the last layer, before the last norm."""
+        """(rows, hidden) of token ids (rows,), after the last layer, before the last norm."""
         w = self.weights
-        ids = torch.tensor(token_ids, device=w.embedding.device)
         hidden = w.embedding.index_select(0, ids)
         shape = angles[0].shape
         width = w.layers[0].gate_up.weight.shape[1] // 2

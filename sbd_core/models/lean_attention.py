@@ -40,6 +40,10 @@ class Rows:
         """The position of every row."""
         return range(self.cache.length, self.stop)
 
+    def last_seen(self) -> list[int]:
+        """The last position every row attends to."""
+        return [*self.positions()[: self.num_causal], *[self.stop - 1] * self.num_block]
+
 
 class MaskTable:
     """Additive masks (queries, queries) of a pass's own keys; what is cached all rows see."""
@@ -105,28 +109,44 @@ class Alone:
 class Together:
     """Several texts of few rows each, slots of one pool, padded to the most rows."""
 
-    def __init__(self, texts: Sequence[Rows]) -> None:
-        self._pool: Pool = texts[0].cache.pool
-        device = self._pool.keys.device
-        places = [
-            (rows.cache.slot, offset, position)
-            for rows in texts
-            for offset, position in enumerate(rows.positions())
-        ]
-        self._slot, self._offset, self._position = (
-            torch.tensor(column, device=device) for column in zip(*places, strict=True)
+    def __init__(
+        self, pool: Pool, places: tuple[Tensor, Tensor, Tensor], last: Tensor, stop: int
+    ) -> None:
+        """places: slot, offset in the slot's rows and position of every row, each (rows,).
+
+        last (slots, widest): the last key each row sees, below `stop`.
+        """
+        self._pool = pool
+        self._slot, self._offset, self._position = places
+        self._stop = stop
+        self.num_rows = self._slot.shape[0]
+        self._width = last.shape[1]
+        is_hidden = torch.arange(stop, device=last.device) > last[:, None, :, None]
+        self._mask = torch.zeros_like(is_hidden, dtype=pool.keys.dtype)
+        self._mask.masked_fill_(is_hidden, -torch.inf)
+
+    @classmethod
+    def of(cls, texts: Sequence[Rows]) -> "Together":
+        """The rows that texts bring."""
+        pool: Pool = texts[0].cache.pool
+        device = pool.keys.device
+        columns = zip(
+            *(
+                (rows.cache.slot, offset, position)
+                for rows in texts
+                for offset, position in enumerate(rows.positions())
+            ),
+            strict=True,
         )
-        self.num_rows = len(places)
-        self._width = max(rows.num_queries for rows in texts)
-        self._stop = max(rows.stop for rows in texts)
-        # The last key each row sees; padding sees the first, so that its softmax is a number.
-        last = torch.zeros(self._pool.num_slots, 1, self._width, 1, dtype=torch.long)
+        slots, offsets, positions = (torch.tensor(column, device=device) for column in columns)
+        # Padding sees the first key, so that its softmax is a number.
+        last = torch.zeros(
+            pool.num_slots, max(rows.num_queries for rows in texts), dtype=torch.long
+        )
         for rows in texts:
-            seen = list(rows.positions()[: rows.num_causal]) + [rows.stop - 1] * rows.num_block
-            last[rows.cache.slot, 0, : len(seen), 0] = torch.tensor(seen)
-        is_hidden = torch.arange(self._stop) > last
-        self._mask = torch.zeros(is_hidden.shape).masked_fill_(is_hidden, -torch.inf)
-        self._mask = self._mask.to(self._pool.keys)
+            last[rows.cache.slot, : rows.num_queries] = torch.tensor(rows.last_seen())
+        stop = max(rows.stop for rows in texts)
+        return cls(pool, (slots, offsets, positions), last.to(device), stop)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """See Alone.attend."""

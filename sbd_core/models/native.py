@@ -1,18 +1,11 @@
-"""The lean forward of single short texts in one call of C: at this size operations cost most.
+"""The lean forward of short texts in one call of C each: at this size operations cost most.
 
-native.c is compiled at the first use in a process, so a C compiler must be there; nothing is
-left on disk. Many texts, long prompts, what native.c does not know: all go the lean way.
+Several texts share torch's threads out among them. Long prompts go the lean way.
 """
 
-import ctypes
-import platform
-import shutil
-import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, Structure, c_float, c_int64, c_void_p
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -20,13 +13,11 @@ from torch import Tensor
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.base import Request
+from sbd_core.models.compiled import library
 from sbd_core.models.lean import LeanForward
 from sbd_core.models.lean_attention import LONG
 from sbd_core.models.lean_cache import LeanCache
 
-SOURCE = Path(__file__).with_name("native.c")
-COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-fPIC")
 COLUMNS = 32
 """Scores lie in rows of a multiple of this; native.c has the same number."""
 
@@ -54,7 +45,7 @@ class _Cache(Structure):
 
 
 class NativeForward:
-    """The passes of one model, see LeanForward; a text of at most LONG rows alone goes to C."""
+    """The passes of one model, see LeanForward; a text of at most LONG rows goes to C."""
 
     def __init__(self, lean: Any, name: str) -> None:
         """Raises ArgumentError for a model it cannot run, or if nothing compiles here."""
@@ -96,10 +87,16 @@ class NativeForward:
 
     def forward(self, requests: Sequence[Request]) -> list[Tensor]:
         """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
-        first = requests[0]
-        if len(requests) > 1 or len(first.causal_ids) + len(first.block_ids) > LONG:
-            return self.lean.forward(requests)
-        return [self._forward(first)]
+        if len(requests) == 1 and _num_rows(requests[0]) <= LONG:
+            return [self._forward(requests[0])]
+        # Before any text: they run at once, and nothing may move under them.
+        longest = max(request.cache.length + _num_rows(request) for request in requests)
+        requests[0].cache.pool.make_room(longest)
+        long = [request for request in requests if _num_rows(request) > LONG]
+        prompts = iter(self.lean.forward(long) if long else ())
+        with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+            texts = threads.map(self._forward, [r for r in requests if _num_rows(r) <= LONG])
+            return [next(prompts if _num_rows(request) > LONG else texts) for request in requests]
 
     def _forward(self, request: Request) -> Tensor:
         cache: LeanCache = request.cache
@@ -115,13 +112,21 @@ class NativeForward:
         row = 2 * self._hidden + self._widest + -(-stop // COLUMNS) * COLUMNS
         space = torch.empty(num_rows * row)
         logits = torch.empty(num_wanted, self._vocabulary)
-        self._call(
+        self._pass(
             *(self._model, self._layers, place, cosines.data_ptr(), sines.data_ptr()),
             *((c_int64 * num_rows)(*ids), start, num_rows, num_causal, num_wanted),
             *(space.data_ptr(), logits.data_ptr()),
         )
         cache.length += num_causal
         return logits
+
+    def _pass(self, *arguments: Any) -> None:
+        """The call of C, by itself so that a profile can tell it from what is around."""
+        self._call(*arguments)
+
+
+def _num_rows(request: Request) -> int:
+    return len(request.causal_ids) + len(request.block_ids)
 
 
 def _is_plain(lean: LeanForward) -> bool:
@@ -136,26 +141,3 @@ def _is_plain(lean: LeanForward) -> bool:
         and all(layer.query_norm is None for layer in w.layers)
         and len({float(norm.floor) for norm in norms}) == 1
     )
-
-
-@cache
-def library() -> Any:
-    """native.c compiled for this machine. Raises ArgumentError if it cannot be."""
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
-        rule = f"needs a C compiler, one of {', '.join(COMPILERS)}, on the PATH"
-        raise ArgumentError("native", rule, True)
-    is_intel = platform.machine() in ("x86_64", "AMD64")
-    flags = [*FLAGS, *(["-mprefer-vector-width=512"] if is_intel else [])]
-    with TemporaryDirectory() as folder:
-        compiled, linked = str(Path(folder, "native.o")), str(Path(folder, "native.so"))
-        # Linked apart: with -ffast-math the linker would have the whole process flush denormals.
-        for command in (
-            [compiler, *flags, "-c", str(SOURCE), "-o", compiled],
-            [compiler, "-shared", compiled, "-o", linked, "-lm"],
-        ):
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                reason = " ".join(done.stderr.split())[:300]
-                raise ArgumentError("native", f"needs {compiler} to compile", reason)
-        return ctypes.CDLL(linked)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.models.base import Request
+from sbd_core.sampling import Measure, measured
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
 """Tokens so far -> logits (vocab,) of the next one."""
@@ -50,6 +51,7 @@ class ScriptedModel:
     max_positions: int | None = None
     device: str = "cpu"
     num_parameters: int = 0
+    measure: Measure = measured
     calls: list[tuple[int, int, int]] = field(default_factory=list)
     """(cached, causal, block) lengths of every forward, for counting."""
 

@@ -4,7 +4,6 @@ A strategy is a generator that takes turns: it yields the Request of a pass, is 
 and yields the pass's StepEvent. Who makes the pass, and with whom together, is not its business.
 """
 
-import math
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ import torch
 from torch import Tensor
 
 from sbd_core.config import DecodeConfig
-from sbd_core.errors import ModelError
+from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
 from sbd_core.models.base import Cache, Request, SetBlockModel
-from sbd_core.sampling import Candidates, forbid, probabilities
+from sbd_core.sampling import Measures, Wanted
+from sbd_core.solvers import needs_margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,11 @@ class Run:
         self.cache = cache
         self.generator = torch.Generator().manual_seed(config.seed)
         self.answer: list[int] = []
+        mask_id, temperature = model.mask_token_id, config.temperature
+        self._of_known = Wanted(mask_id, temperature)
+        self._of_predicted = Wanted(
+            mask_id, temperature, config.top_k_recorded, True, needs_margin(config.solver)
+        )
         self._num_passes = 0
         self._began = 0.0
         self._context = (0, 0)
@@ -61,43 +66,38 @@ class Run:
     def forward(
         self, causal_ids: Sequence[int], block_ids: Sequence[int], num_causal_logits: int
     ) -> Generator[Request, Reply | None, Tensor]:
-        """One pass of the model, the mask token made impossible; starts the pass's clock."""
+        """One pass of the model; starts the pass's clock."""
         self._context = (self.cache.length, len(causal_ids))
         reply = yield Request(self.cache, causal_ids, block_ids, num_causal_logits)
         assert reply is not None
         self._began = time.perf_counter() - reply.seconds
-        logits = reply.logits
-        mask_id = self.model.mask_token_id
-        allowed = forbid(logits, mask_id)
-        # The maximum is NaN where any logit is; the mask token's own is no longer among them.
-        best = allowed.amax(dim=-1).tolist()
-        forbidden = [] if mask_id is None else logits[:, mask_id].tolist()
-        if not all(-math.inf < one < math.inf for one in best) or not all(
-            one < math.inf for one in forbidden
-        ):
-            raise ModelError(f"{self.model.name}: gave logits that are NaN, infinite or all -inf")
-        return allowed
+        return reply.logits
 
-    def candidates(self, logits: Tensor) -> Candidates:
-        """Candidates at the config's temperature, drawn from the run's random stream."""
-        return Candidates.from_logits(logits, self.config.temperature, self.generator)
+    def known(self, logits: Tensor, stop: int) -> Measures:
+        """Of the rows before `stop` what a check of tokens needs: the best one's probability."""
+        return self._measured(logits, 0, stop, self._of_known)
 
-    def distributions(self, logits: Tensor) -> Tensor:
-        """(rows, vocab) probabilities at the config's temperature."""
-        return probabilities(logits, self.config.temperature)
+    def predicted(self, logits: Tensor, start: int) -> Measures:
+        """Of the rows from `start` on all that solver and record of a prediction need."""
+        return self._measured(logits, start, logits.shape[0], self._of_predicted)
+
+    def _measured(self, logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
+        try:
+            return self.model.measure(logits, start, stop, wanted)
+        except ArgumentError as error:
+            raise ModelError(
+                f"{self.model.name}: gave logits that are NaN, infinite or all -inf"
+            ) from error
 
     def recorded(
-        self, candidates: Candidates, offsets: Sequence[int], start: int
+        self, measures: Measures, offsets: Sequence[int], start: int
     ) -> tuple[MaskedPosition, ...]:
         """What the head said at block offsets `offsets` of the block at position `start`."""
-        distribution, entropies = candidates.distribution, candidates.entropy.tolist()
-        assert distribution is not None
-        if not self.config.top_k_recorded:
-            return tuple(MaskedPosition(start + i, six(entropies[i]), (), ()) for i in offsets)
-        top = distribution.topk(min(self.config.top_k_recorded, distribution.shape[-1]), dim=-1)
-        ids, shares = top.indices.tolist(), top.values.tolist()
+        entropy, ids, shares = measures.entropy, measures.top_ids, measures.top_probabilities
+        if not ids:
+            return tuple(MaskedPosition(start + i, six(entropy[i]), (), ()) for i in offsets)
         return tuple(
-            MaskedPosition(start + i, six(entropies[i]), tuple(ids[i]), tuple(map(six, shares[i])))
+            MaskedPosition(start + i, six(entropy[i]), tuple(ids[i]), tuple(map(six, shares[i])))
             for i in offsets
         )
 
@@ -130,18 +130,21 @@ class Run:
         )
 
 
-def hindsight_of(
-    token_ids: Sequence[int], distributions: Tensor, start: int
-) -> tuple[Hindsight, ...]:
-    """What causal distributions (len(token_ids), vocab) give the answer's tokens from `start`."""
-    best = distributions.argmax(dim=-1, keepdim=True)
-    wanted = torch.cat([torch.tensor(token_ids, device=best.device)[:, None], best], dim=1)
-    shares = distributions.gather(1, wanted).tolist()
-    rows = zip(wanted.tolist(), shares, strict=True)
-    return tuple(
-        Hindsight(start + offset, token_id, six(share), best_id, six(best_share))
-        for offset, ((token_id, best_id), (share, best_share)) in enumerate(rows)
+def hindsight_of(token_ids: Sequence[int], measures: Measures, start: int) -> tuple[Hindsight, ...]:
+    """What the causal head gives the answer's tokens from `start`, a row of measures each."""
+    rows = zip(
+        token_ids,
+        measures.shares(token_ids),
+        measures.best_ids,
+        measures.probability,
+        strict=True,
     )
+    found = []
+    for position, (token_id, share, best_id, best_share) in enumerate(rows, start):
+        best = six(best_share)
+        own = best if token_id == best_id else six(share)
+        found.append(Hindsight(position, token_id, own, best_id, best))
+    return tuple(found)
 
 
 def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> list[int]:

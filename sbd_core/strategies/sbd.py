@@ -4,42 +4,42 @@ A block starts as masks; each pass reveals the positions its solver picks. The f
 a block also reads the block before it causally, which is what puts it in the KV cache.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
-import torch
 from torch import Tensor
 
 from sbd_core.events import Hindsight, Reveal, Span, StepEvent
 from sbd_core.models.base import Request
-from sbd_core.sampling import Candidates
-from sbd_core.solvers import reveal_order
+from sbd_core.sampling import Measures, forbid
+from sbd_core.solvers import ranked
 from sbd_core.strategies.run import Decoding, Reply, Run, cut_after_end, hindsight_of, six
 
 
 class Riders:
     """Final tokens that are not in the cache yet and ride along with the next pass.
 
-    They come back with what the causal head thinks of them, one pass late: the distribution
-    of a token is read at the token before it.
+    They come back with what the causal head thinks of them, one pass late: a token is judged by
+    the row of the token before it.
     """
 
-    def __init__(self, first_distribution: Tensor) -> None:
+    def __init__(self, before: Measures) -> None:
+        """before: of the prompt's last token alone."""
         self.token_ids: list[int] = []
         self._start = 0
-        self._first_distribution = first_distribution
+        self._before = before
 
     def add(self, token_ids: list[int]) -> None:
         """Have more final tokens ride along."""
         self.token_ids += token_ids
 
-    def arrive(self, distributions: Tensor) -> tuple[Hindsight, ...]:
-        """Take the pass's causal distributions (riders, vocab); empties the riders."""
-        if not self.token_ids:
-            return ()
-        ahead = torch.cat([self._first_distribution, distributions[:-1]])
-        hindsight = hindsight_of(self.token_ids, ahead, self._start)
+    def arrive(self, measures: Measures) -> tuple[Hindsight, ...]:
+        """Take the pass's causal measures, a row for each rider; empties the riders."""
+        first, *others = self.token_ids
+        last = len(others)
+        hindsight = hindsight_of([first], self._before, self._start)
+        hindsight += hindsight_of(others, measures.rows(0, last), self._start + 1)
         self._start += len(self.token_ids)
-        self._first_distribution = distributions[-1:]
+        self._before = measures.rows(last, last + 1)
         self.token_ids = []
         return hindsight
 
@@ -56,13 +56,13 @@ class Block:
         texts = [offset for offset, token_id in pinned.items() if token_id not in self._end_ids]
         self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
 
-    def may_reveal(self, logits: Tensor) -> Tensor:
-        """Logits (size, vocab) without the ends that would cut off a token pinned after them."""
-        if self._num_before_pins == 0:
-            return logits
-        allowed = logits.clone()
-        allowed[: self._num_before_pins, sorted(self._end_ids)] = -torch.inf
-        return allowed
+    def keep_open(self, logits: Tensor, first: int) -> None:
+        """Take the ends that would cut off a token pinned later out of logits (.., vocab).
+
+        The block's rows are those from `first` on.
+        """
+        if self._num_before_pins:
+            forbid(logits[first : first + self._num_before_pins], sorted(self._end_ids))
 
     @property
     def final_token_ids(self) -> list[int] | None:
@@ -70,34 +70,30 @@ class Block:
         known = cut_after_end(self.token_ids, self._end_ids)
         return None if self._mask_id in known else known
 
-    def wanted(self) -> list[bool]:
-        """Of every position: masked, and before the first end-of-sequence known.
+    def masked(self) -> list[int]:
+        """Offsets that are masked and before the first end-of-sequence known.
 
         What stands after the end is no part of the answer, so no pass is spent on it.
         """
         before_end = cut_after_end(self.token_ids, self._end_ids)
-        return [
-            token_id == self._mask_id and offset < len(before_end)
-            for offset, token_id in enumerate(self.token_ids)
-        ]
+        return [offset for offset, known in enumerate(before_end) if known == self._mask_id]
 
-    def reveal(self, order: list[int], candidates: Candidates) -> tuple[Reveal, ...]:
-        """Fix the candidates at offsets `order`."""
-        assert candidates.distribution is not None
+    def reveal(
+        self, order: Sequence[int], token_ids: list[int], measures: Measures
+    ) -> tuple[Reveal, ...]:
+        """Fix the tokens at offsets `order`, out of one for every position of the block."""
         reveals = []
-        chosen = candidates.token_ids.tolist()
-        shares = candidates.distribution.gather(1, candidates.token_ids[:, None])[:, 0].tolist()
+        shares = measures.shares(token_ids)
         for rank, offset in enumerate(order):
-            token_id, share = chosen[offset], six(shares[offset])
-            self.token_ids[offset] = token_id
-            reveals.append(Reveal(self.span.start + offset, token_id, rank, share))
+            token_id = self.token_ids[offset] = token_ids[offset]
+            reveals.append(Reveal(self.span.start + offset, token_id, rank, six(shares[offset])))
         return tuple(reveals)
 
 
 def sbd(run: Run) -> Decoding:
     """Prefill, then block after block until an end-of-sequence or the full length."""
     assert run.model.mask_token_id is not None
-    riders = Riders(run.distributions((yield from run.forward(run.prompt_ids, (), 1))))
+    riders = Riders(run.known((yield from run.forward(run.prompt_ids, (), 1)), 1))
     yield run.event(block=Span(0, 0))
     waiting: list[int] = []
     """Tokens of wholly pinned blocks: final without a pass, committed with the next one."""
@@ -123,17 +119,17 @@ def _decode_block(run: Run, block: Block, riders: Riders, waiting: list[int]) ->
     while True:
         num_riders = len(riders.token_ids)
         logits = yield from run.forward(riders.token_ids, block.token_ids, num_riders)
-        hindsight = riders.arrive(run.distributions(logits[:num_riders])) if num_riders else ()
-        candidates = run.candidates(block.may_reveal(logits[num_riders:]))
-        is_wanted = block.wanted()
-        wanted = [offset for offset, is_one in enumerate(is_wanted) if is_one]
-        masked = run.recorded(candidates, wanted, block.span.start)
-        order = reveal_order(run.config.solver, candidates, torch.tensor(is_wanted), run.generator)
-        reveals = block.reveal(order, candidates)
+        hindsight = riders.arrive(run.known(logits, num_riders)) if num_riders else ()
+        block.keep_open(logits, num_riders)
+        measures = run.predicted(logits, num_riders)
+        token_ids, masked = measures.drawn(run.generator), block.masked()
+        recorded = run.recorded(measures, masked, block.span.start)
+        order = ranked(run.config.solver, measures, masked, run.generator)
+        reveals = block.reveal(order, token_ids, measures)
         final = block.final_token_ids
         yield run.event(
             block=block.span,
-            masked=masked,
+            masked=recorded,
             reveals=reveals,
             committed=[*waiting, *(final or ())],
             hindsight=hindsight,
@@ -149,6 +145,5 @@ def _read_only(
     """The pass for an answer that ends in wholly pinned blocks: nothing is left to predict."""
     num_riders = len(riders.token_ids)
     logits = yield from run.forward(riders.token_ids, (), num_riders)
-    distributions = run.distributions(logits)
-    hindsight = riders.arrive(distributions)
+    hindsight = riders.arrive(run.known(logits, num_riders))
     return run.event(block=Span(len(run.answer), 0), committed=waiting, hindsight=hindsight)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.events import MaskedPosition, Reveal, Span
+from sbd_core.sampling import Measures
 from sbd_core.strategies.run import Decoding, Run, cut_after_end, hindsight_of
 
 
@@ -43,8 +44,8 @@ def verify(run: Run) -> Decoding:
         block_ids = [run.model.mask_token_id] * size
         causal_ids = [*exact_ids, *draft.token_ids]
         logits = yield from run.forward(causal_ids, block_ids, num_drafted + 1)
-        causal = run.distributions(logits[: num_drafted + 1])
-        tokens = _checked(run, draft, logits[: num_drafted + 1], causal)
+        causal = run.known(logits, num_drafted + 1)
+        tokens = _checked(run, draft, causal)
         is_all_accepted = len(tokens) == num_drafted + 1
         if start:
             longest = min(run.config.block_size, max(SHORTEST, GROWTH * len(tokens)))
@@ -53,15 +54,10 @@ def verify(run: Run) -> Decoding:
         block, draft = Span(start + num_drafted, size), NOTHING
         masked: tuple[MaskedPosition, ...] = ()
         if is_all_accepted and size:
-            candidates = run.candidates(logits[num_drafted + 1 :])
-            masked = run.recorded(candidates, range(size), block.start)
-            assert candidates.distribution is not None
-            # The block's first position is the exact token this pass ends with.
-            num_sure = int((candidates.probability[1:].cumprod(0) >= SURE).sum())
-            guesses = candidates.token_ids[1 : num_sure + 1].tolist()
-            guesses = cut_after_end(guesses, run.model.end_token_ids)
-            draft = Draft(guesses, candidates.distribution[1 : len(guesses) + 1])
-        hindsight = hindsight_of(tokens, causal[: len(tokens)], start)
+            measures = run.predicted(logits, num_drafted + 1)
+            masked = run.recorded(measures, range(size), block.start)
+            draft = _drafted(run, measures)
+        hindsight = hindsight_of(tokens, causal.rows(0, len(tokens)), start)
         yield run.event(
             block=block,
             masked=masked,
@@ -84,13 +80,24 @@ def _block_size(run: Run, draft: Draft, longest: int) -> int:
     return size if size > 1 else 0
 
 
-def _checked(run: Run, draft: Draft, logits: Tensor, causal: Tensor) -> list[int]:
-    """Accepted draft tokens and one more from the causal head.
+def _drafted(run: Run, measures: Measures) -> Draft:
+    """The guesses of a block's measures; its first position is the exact token of this pass."""
+    guesses, chance = [], 1.0
+    token_ids = measures.drawn(run.generator)
+    for token_id, probability in zip(token_ids[1:], measures.probability[1:], strict=True):
+        chance *= probability
+        if chance < SURE:
+            break
+        guesses.append(token_id)
+    guesses = cut_after_end(guesses, run.model.end_token_ids)
+    drawn_from = measures.distribution
+    return Draft(guesses, None if drawn_from is None else drawn_from[1 : len(guesses) + 1])
 
-    logits and the distributions `causal` of them: (draft tokens + 1, vocab).
-    """
-    if run.config.temperature == 0:
-        best = logits.argmax(dim=-1).tolist()
+
+def _checked(run: Run, draft: Draft, causal: Measures) -> list[int]:
+    """Accepted draft tokens and one more from the causal head, which has a row for each."""
+    if causal.distribution is None:
+        best = causal.best_ids
         for index, token_id in enumerate(draft.token_ids):
             if token_id != best[index]:
                 return best[: index + 1]
@@ -98,7 +105,7 @@ def _checked(run: Run, draft: Draft, logits: Tensor, causal: Tensor) -> list[int
     accepted: list[int] = []
     for index, token_id in enumerate(draft.token_ids):
         assert draft.distributions is not None
-        wanted, drafted = causal[index], draft.distributions[index]
+        wanted, drafted = causal.distribution[index], draft.distributions[index]
         chance = torch.rand((), generator=run.generator)
         if chance * drafted[token_id] < wanted[token_id]:
             accepted.append(token_id)
@@ -107,4 +114,4 @@ def _checked(run: Run, draft: Draft, logits: Tensor, causal: Tensor) -> list[int
         # Two distributions equal up to rounding leave nothing; either is then right.
         source = rest if rest.sum() > 0 else wanted
         return [*accepted, int(torch.multinomial(source, 1, generator=run.generator))]
-    return [*accepted, int(torch.multinomial(causal[-1], 1, generator=run.generator))]
+    return [*accepted, int(torch.multinomial(causal.distribution[-1], 1, generator=run.generator))]

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from sbd_core.models.base import Request
 from sbd_core.models.huggingface import HuggingFaceModel
 
 
@@ -40,14 +41,16 @@ class Recorder:
         self.cache = self.model.new_cache()
         return self.cache
 
-    def forward(
-        self, cache: Any, causal_ids: Sequence[int], block_ids: Sequence[int], num_wanted: int
-    ) -> Tensor:
-        before = cache.length
-        logits = self.model.forward(cache, causal_ids, block_ids, num_wanted)
-        head, tail = logits[:num_wanted].clone(), logits[num_wanted:].clone()
-        self.calls.append(Call(before, list(causal_ids), list(block_ids), head, tail))
-        return logits
+    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+        given = self.model.forward_batch(requests)
+        for request, logits, before in zip(
+            requests, given, [r.cache.length - len(r.causal_ids) for r in requests], strict=True
+        ):
+            split = request.num_causal_logits
+            head, tail = logits[:split].clone(), logits[split:].clone()
+            ids = list(request.causal_ids), list(request.block_ids)
+            self.calls.append(Call(before, *ids, head, tail))
+        return given
 
 
 def text_and_block_mask(num_text: int, num_block: int) -> Tensor:

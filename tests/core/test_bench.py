@@ -9,6 +9,7 @@ import torch
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
+from sbd_core.benchmark import passes, shapes
 from sbd_core.benchmark.measure import Times, other_load
 from sbd_core.benchmark.memory import LiveTensors, peak_memory
 from sbd_core.benchmark.passes import matrices, share_outside_forward
@@ -16,7 +17,7 @@ from sbd_core.benchmark.peers import BASELINE, Peer, at_best_threads, laid_out_a
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.report import load_line, row
 from sbd_core.commands.roofline import calibrated
-from tests.conftest import general, loaded
+from tests.conftest import general, loaded, native
 from tests.core.prompts import random_ids
 from tests.core.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
 
@@ -153,6 +154,12 @@ def test_the_profile_and_the_share_outside_leave_the_engine_as_it_was(trained, n
         assert [generate(model, prompt, config).token_ids for prompt in prompts] == before
 
 
+def test_the_profile_names_the_call_of_c(trained) -> None:
+    model = native(loaded(trained))
+    found = profile(model, random_ids(2, model.vocabulary_size), ours(model, 8)["ntp"])
+    assert found["milliseconds"]["the whole pass in C"] > 0
+
+
 def test_ratios_are_taken_prompt_by_prompt() -> None:
     base, fast = Times([1.0, 2.0, 4.0], [10, 10, 10], 3), Times([0.5, 0.5, 0.5], [10, 10, 5], 1)
     found = row("fast", "base", {"math": {"base": base, "fast": fast}})
@@ -173,3 +180,27 @@ def test_ours_keeps_to_the_trained_range(trained) -> None:
     configs = ours(loaded(trained), 5)
     assert {config.block_size for name, config in configs.items() if name != "ntp"} == {2, 4, 8}
     assert all(isinstance(config, DecodeConfig) for config in configs.values())
+
+
+def test_passes_of_random_weights_are_measured_and_the_rest_named(
+    nano, capsys, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(shapes, "CACHES", (64, 640))
+    monkeypatch.setattr(passes, "NUM_RUNS", 2)
+    file = tmp_path / "shape.json"
+    words = ["--shape", "--device", "cpu", "--max-new-tokens", "20", "--out", str(file)]
+    assert main(["bench", *words]) == 0
+    assert "one token" in capsys.readouterr().out
+    found = json.loads(file.read_text("utf-8"))
+    assert found["shapes"]["weight_bytes"] == sum(4 * m.numel() for m in matrices(nano))
+    assert set(found["shapes"]["batches"]["1"]) == {"64", "640", "growth"}
+    assert any("llama-3.1-8b" in line and "CUDA" in line for line in found["left_out"])
+    replay = found["shapes"]["replay"]
+    assert replay["num_tokens"] == 20
+    assert replay["nfe_speedup"] == pytest.approx(20 / replay["num_passes"], abs=0.001)
+    assert replay["wall_clock_speedup"] > 0
+
+
+def test_a_model_whose_decode_cannot_be_replayed_is_named(trained, capsys) -> None:
+    assert main(["bench", "--shape", "--model", str(trained), "--device", "cpu"]) == 2
+    assert "error: model: must be trained on blocks of 16" in capsys.readouterr().err

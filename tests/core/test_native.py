@@ -6,6 +6,7 @@ import torch
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
 from sbd_core.decoder import generate_batch
+from sbd_core.models import compiled
 from sbd_core.models import native as module
 from sbd_core.models.lean_attention import LONG
 from sbd_core.models.native import NativeForward
@@ -41,14 +42,20 @@ def test_every_mix_of_rows_gives_the_lean_logits_and_cache(nano, llama) -> None:
                 torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5)
 
 
-def test_a_cache_goes_from_c_to_a_batch_and_back(llama) -> None:
-    twin = native(llama)
-    prompts = random_ids(4, llama.vocabulary_size)
-    config = DecodeConfig(strategy="sbd", block_size=4, max_new_tokens=9)
-    together = generate_batch(twin, prompts, config, batch_size=2)
-    assert [t.token_ids for t in together] == [
-        generate(llama, prompt, config).token_ids for prompt in prompts
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_a_batch_of_short_and_long_texts_is_each_alone(llama, num_threads, monkeypatch) -> None:
+    """Long prompts go the lean way, between texts in C on threads, all on one pool."""
+    monkeypatch.setattr(torch, "get_num_threads", lambda: num_threads)
+    twin, size = native(llama), llama.vocabulary_size
+    prompts = [
+        p for pair in zip(random_ids(4, size), random_ids(4, size, 90), strict=True) for p in pair
     ]
+    for strategy in ("ntp", "sbd", "verify"):
+        config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=9)
+        together = generate_batch(twin, prompts, config, batch_size=3)
+        assert [t.token_ids for t in together] == [
+            generate(llama, prompt, config).token_ids for prompt in prompts
+        ]
 
 
 def test_weights_that_are_not_numbers_are_refused_in_c_too(tiny_folders) -> None:
@@ -66,13 +73,12 @@ def test_a_model_it_cannot_run_is_refused_by_name(tiny_folders, name) -> None:
 
 
 def test_without_a_compiler_it_says_so(llama, monkeypatch) -> None:
-    fresh = module.library.__wrapped__
-    monkeypatch.setattr(module, "library", fresh)
-    monkeypatch.setattr(module, "COMPILERS", ("no-such-compiler",))
+    monkeypatch.setattr(module, "library", compiled.library.__wrapped__)
+    monkeypatch.setattr(compiled, "COMPILERS", ("no-such-compiler",))
     with pytest.raises(
         ArgumentError, match=r"^native: needs a C compiler, one of no-such-compiler"
     ):
         NativeForward(llama.passes, llama.name)
-    monkeypatch.setattr(module, "COMPILERS", ("false",))
+    monkeypatch.setattr(compiled, "COMPILERS", ("false",))
     with pytest.raises(ArgumentError, match=r"^native: needs .*false to compile"):
         NativeForward(llama.passes, llama.name)

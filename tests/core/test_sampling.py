@@ -145,13 +145,11 @@ def test_a_bad_temperature_is_refused(temperature) -> None:
     assert caught.value.argument == "temperature"
 
 
-def test_forbid_touches_one_token_of_a_copy() -> None:
+def test_forbid_touches_the_tokens_named_and_no_other() -> None:
     logits = drawn(2, 5)
     before = logits.clone()
-    allowed = forbid(logits, 3)
-    assert allowed[:, 3].tolist() == [-INF, -INF]
-    kept = [0, 1, 2, 4]
-    assert torch.equal(allowed[:, kept], before[:, kept])
-    assert torch.equal(logits, before)
-    assert probabilities(allowed, 0.0)[:, 3].tolist() == [0.0, 0.0]
-    assert forbid(logits, None) is logits
+    forbid(logits, [3, 1])
+    assert logits[:, [1, 3]].tolist() == [[-INF, -INF]] * 2
+    kept = [0, 2, 4]
+    assert torch.equal(logits[:, kept], before[:, kept])
+    assert probabilities(logits, 0.0)[:, 3].tolist() == [0.0, 0.0]

@@ -22,6 +22,8 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
 )
@@ -58,6 +60,7 @@ NARROW_GPT2: dict[str, Any] = {
 
 MAKERS = {
     "llama": (LlamaForCausalLM, partial(LlamaConfig, **NARROW, num_key_value_heads=2)),
+    "qwen2": (Qwen2ForCausalLM, partial(Qwen2Config, **NARROW, num_key_value_heads=2)),
     "qwen3": (Qwen3ForCausalLM, partial(Qwen3Config, **NARROW, num_key_value_heads=2, head_dim=8)),
     "gpt2": (GPT2LMHeadModel, partial(GPT2Config, **NARROW_GPT2)),
     "gpt_neox": (GPTNeoXForCausalLM, partial(GPTNeoXConfig, **NARROW)),

@@ -1,0 +1,171 @@
+"""What the engine reads off logits is what Candidates says, by tensor operations and in C."""
+
+import math
+import shutil
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from sbd_core.errors import ArgumentError
+from sbd_core.models.compiled import COMPILERS
+from sbd_core.models.native_measure import NativeMeasure
+from sbd_core.sampling import Candidates, Measures, Wanted, measured
+
+INF = math.inf
+ALL = Wanted(num_top=5, has_entropy=True, has_margin=True)
+
+
+@pytest.fixture(params=["tensors", "C"])
+def measure(request: pytest.FixtureRequest) -> Callable[[torch.Tensor, Wanted], Measures]:
+    """All rows of some logits, by either Measure."""
+    if request.param == "C" and not any(map(shutil.which, COMPILERS)):
+        pytest.skip("no C compiler")
+    chosen = measured if request.param == "tensors" else NativeMeasure()
+    return lambda logits, wanted: chosen(logits, 0, len(logits), wanted)
+
+
+def drawn(rows: int, vocabulary: int, spread: float) -> torch.Tensor:
+    return spread * torch.randn(rows, vocabulary, generator=torch.Generator().manual_seed(rows))
+
+
+def check(found: Measures, logits: torch.Tensor) -> None:
+    expected = Candidates.from_logits(logits)
+    assert found.best_ids == expected.token_ids.tolist()
+    for name in ("probability", "margin", "entropy"):
+        values = getattr(expected, name).tolist()
+        # Sums of thousands of terms in fp32 on either side.
+        assert getattr(found, name) == pytest.approx(values, rel=3e-6, abs=1e-6), name
+    top = expected.distribution.topk(min(5, logits.shape[1]), dim=-1).values
+    for ids, shares, row, best in zip(
+        found.top_ids, found.top_probabilities, expected.distribution, top, strict=True
+    ):
+        assert shares == pytest.approx(best.tolist(), rel=3e-6, abs=1e-7)
+        assert row[ids].tolist() == pytest.approx(shares, rel=3e-6, abs=1e-7)
+        assert len(set(ids)) == len(ids)
+
+
+@pytest.mark.parametrize("vocabulary", [1, 2, 3, 15, 16, 17, 64, 65, 300, 2048, 5003])
+@pytest.mark.parametrize("spread", [0.1, 3.0, 30.0, 1e4])
+def test_measures_are_those_of_the_candidates(measure, vocabulary, spread) -> None:
+    for rows in (1, 7):
+        logits = drawn(rows, vocabulary, spread)
+        check(measure(logits.clone(), ALL), logits)
+
+
+def test_tokens_with_minus_infinity_have_no_share_wherever_they_stand(measure) -> None:
+    logits = drawn(6, 40, 2.0)
+    logits[0, :20] = -INF
+    logits[1, 20:] = -INF
+    logits[2, 1:] = -INF
+    logits[3, :-1] = -INF
+    logits[4, ::2] = -INF
+    check(measure(logits.clone(), ALL), logits)
+    certain = measure(logits[2:4].clone(), ALL)
+    assert certain.entropy == [0.0, 0.0]
+    assert certain.probability == certain.margin == [1.0, 1.0]
+
+
+def test_the_first_of_equals_is_best(measure) -> None:
+    rows = torch.tensor([[0.0] * 70, [-1.0] * 35 + [2.0] * 35, [3.0, *[-1.0] * 68, 3.0]])
+    found = measure(rows.clone(), ALL)
+    assert found.best_ids == [0, 35, 0]
+    assert found.margin == [0.0, 0.0, 0.0]
+    check(found, rows)
+
+
+def test_the_largest_stands_last_or_first_or_one_rounding_above_the_rest(measure) -> None:
+    low = torch.tensor(0.001)
+    logits = low.repeat(130, 130)
+    logits.fill_diagonal_(torch.nextafter(low, torch.tensor(1.0)).item())
+    assert measure(logits, ALL).best_ids == list(range(130))
+    for rising in (torch.arange(1000.0), -torch.arange(1000.0)):
+        check(measure(rising[None].clone(), ALL), rising[None])
+
+
+def test_a_nearly_certain_row_keeps_its_small_entropy(measure) -> None:
+    """What decides the order of reveals: fp32 steps of 6e-8 would make most of these equal."""
+    logits = torch.zeros(1, 3)
+    logits[0, 1:] = -14.0
+    share = 2 * math.exp(-14)
+    expected = share + share * 14
+    [entropy] = measure(logits, ALL).entropy
+    assert entropy == pytest.approx(expected, rel=0.02)
+
+
+def test_the_forbidden_token_is_never_listed_with_a_share(measure) -> None:
+    logits = drawn(4, 20, 1.0)
+    logits[:, 3] = 50.0
+    without = logits.clone()
+    without[:, 3] = -INF
+    found = measure(logits, Wanted(3, num_top=5, has_entropy=True, has_margin=True))
+    check(found, without)
+    assert torch.equal(logits, without), "the logits are to be what was measured"
+
+
+@pytest.mark.parametrize("bad", [math.nan, INF])
+@pytest.mark.parametrize("place", [0, 3, 19, 63, 64, 199])
+def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(measure, bad, place) -> None:
+    for forbidden_id in (None, 3):
+        logits = drawn(3, 200, 1.0)
+        logits[:, 0] = 90.0
+        logits[1, place] = bad
+        with pytest.raises(ArgumentError, match=r"^logits: must be finite or -inf"):
+            measure(logits, Wanted(forbidden_id))
+
+
+def test_a_row_without_a_token_is_refused(measure) -> None:
+    with pytest.raises(ArgumentError, match=r"^logits: "):
+        measure(torch.full((2, 30), -INF), ALL)
+    only = torch.full((1, 30), -INF)
+    only[0, 3] = 1.0
+    with pytest.raises(ArgumentError, match=r"^logits: "):
+        measure(only, Wanted(3))
+    with pytest.raises(ArgumentError, match=r"^logits: "):
+        measure(torch.zeros(2, 0), ALL)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3, 4.0])
+def test_shares_are_those_of_the_softmax_for_any_token(measure, temperature) -> None:
+    logits = drawn(30, 25, 2.0)
+    logits[:, 7] = -INF
+    expected = Candidates.from_logits(logits, temperature, torch.Generator()).distribution
+    found = measure(logits.clone(), Wanted(temperature=temperature))
+    ids = [row % 25 for row in range(30)]
+    shares = [expected[row, token].item() for row, token in enumerate(ids)]
+    assert found.shares(ids) == pytest.approx(shares, rel=1e-5)
+    assert found.shares(found.best_ids) == found.probability
+    some = found.rows(4, 9)
+    assert some.shares(ids[4:9]) == pytest.approx(shares[4:9], rel=1e-5)
+    assert (some.distribution is None) == (temperature == 0)
+
+
+def test_tokens_are_drawn_as_candidates_draws_them(measure) -> None:
+    logits = drawn(50, 9, 1.0)
+    found = measure(logits.clone(), Wanted(temperature=0.8))
+    drawn_ids = found.drawn(torch.Generator().manual_seed(4))
+    candidates = Candidates.from_logits(logits, 0.8, torch.Generator().manual_seed(4))
+    assert drawn_ids == candidates.token_ids.tolist()
+    still = measure(logits, Wanted())
+    assert still.drawn(torch.Generator()) == still.best_ids
+
+
+def test_nothing_is_measured_that_was_not_wanted() -> None:
+    found = measured(drawn(2, 9, 1.0), 0, 2, Wanted())
+    assert found.margin == found.entropy == found.top_ids == found.top_probabilities == []
+
+
+def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
+    for measure in (measured, NativeMeasure()) if any(map(shutil.which, COMPILERS)) else [measured]:
+        logits = drawn(9, 30, 2.0)
+        logits[0], logits[8] = math.nan, INF
+        before = logits.clone()
+        found = measure(logits, 2, 7, Wanted(4, num_top=5, has_entropy=True, has_margin=True))
+        assert torch.equal(logits[7:], before[7:])
+        assert torch.equal(logits[1], before[1])
+        assert logits[2:7, 4].tolist() == [-INF] * 5
+        check(found, logits[2:7])
+        other = [(best + 1) % 4 for best in found.best_ids]
+        whole = measured(logits[2:7].clone(), 0, 5, Wanted())
+        assert found.shares(other) == pytest.approx(whole.shares(other), rel=1e-5)
+        assert found.rows(1, 3).shares(other[1:3]) == found.shares(other)[1:3]

@@ -1,0 +1,185 @@
+"""Passes of fixed shape give the lean tokens, and nothing but buffer contents ever changes."""
+
+import copy
+import gc
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core.config import EntropyBound
+from sbd_core.decoder import generate_batch
+from sbd_core.models import lean_cache, static
+from sbd_core.models.static import StaticForward, StaticStep
+from tests.conftest import general, loaded
+from tests.core.prompts import corpus_texts, random_ids
+from tests.core.tiny_models import save_tiny, tiny_tokenizer
+
+STRATEGIES = ("ntp", "sbd", "verify")
+
+
+def still(model, block_size: int):
+    """The same model with static passes."""
+    twin = copy.copy(model)
+    twin.passes = StaticForward(model.passes, model.name, block_size)
+    return twin
+
+
+def config(strategy: str, block_size: int = 5, num_new: int = 17) -> DecodeConfig:
+    return DecodeConfig(
+        strategy=strategy,
+        block_size=block_size,
+        max_new_tokens=num_new,
+        solver=EntropyBound(gamma=4.0),
+    )
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_tokens_are_those_of_the_general_path(tmp_path, name, strategy) -> None:
+    model = loaded(save_tiny(tmp_path / name, name, tiny_tokenizer()))
+    plain, twin = general(model), still(model, 5)
+    for prompt in (
+        *random_ids(3, model.vocabulary_size),
+        *random_ids(1, model.vocabulary_size, 40),
+    ):
+        ours, theirs = (generate(one, prompt, config(strategy)) for one in (twin, plain))
+        assert ours.token_ids == theirs.token_ids
+        assert ours.num_forwards == theirs.num_forwards
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_bundled_model_says_the_same(nano, strategy) -> None:
+    twin, asked = still(nano, 16), config(strategy, 16, 40)
+    for prompt in corpus_texts(3):
+        assert generate(twin, prompt, asked).token_ids == generate(nano, prompt, asked).token_ids
+
+
+def test_a_text_that_outgrows_its_room_goes_on(llama, monkeypatch) -> None:
+    monkeypatch.setattr(static, "ROOM", 16)
+    monkeypatch.setattr(lean_cache, "STEP", 16)
+    twin = still(llama, 4)
+    [prompt] = random_ids(1, llama.vocabulary_size, 10)
+    for strategy in STRATEGIES:
+        asked = config(strategy, 4, 90)
+        assert generate(twin, prompt, asked).token_ids == generate(llama, prompt, asked).token_ids
+
+
+def test_a_prompt_that_moves_the_cache_moves_the_buffers_too(llama, monkeypatch) -> None:
+    """A step knows the addresses of a room that is gone; it must not be used again."""
+    monkeypatch.setattr(static, "ROOM", 16)
+    monkeypatch.setattr(lean_cache, "STEP", 16)
+    seen = []
+    monkeypatch.setattr(static, "captured", lambda run, output: seen.append(run.__self__) or run)
+    twin = still(llama, 4)
+    for length in (3, 100):
+        [prompt] = random_ids(1, llama.vocabulary_size, length)
+        asked = config("ntp", 4, 5)
+        assert generate(twin, prompt, asked).token_ids == generate(llama, prompt, asked).token_ids
+        gc.collect()
+    first, last = seen[0], seen[-1]
+    assert first._pool is last._pool
+    assert first.room < last.room == last._pool.room
+
+
+def test_a_batch_is_static_while_every_slot_is_at_work(llama, monkeypatch) -> None:
+    runs = []
+    run = StaticStep.run
+    monkeypatch.setattr(StaticStep, "run", lambda *given: runs.append(1) or run(*given))
+    prompts = random_ids(5, llama.vocabulary_size)
+    for strategy in STRATEGIES:
+        asked = config(strategy)
+        together = generate_batch(still(llama, 5), prompts, asked, batch_size=2)
+        assert [t.token_ids for t in together] == [
+            generate(llama, prompt, asked).token_ids for prompt in prompts
+        ]
+    assert len(runs) > 20
+
+
+class Tape(TorchDispatchMode):
+    """Every operation with the shapes it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operations: list[tuple[str, tuple[torch.Size, ...]]] = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        shapes = tuple(
+            leaf.shape for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)
+        )
+        self.operations.append((str(func), shapes))
+        return func(*args, **(kwargs or {}))
+
+
+def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(
+    nano, monkeypatch
+) -> None:
+    """What a graph's replay would do: had anything else changed, it would not follow."""
+    tapes: dict[StaticStep, list[tuple]] = {}
+
+    def taped(run, output):
+        step = run.__self__
+
+        def replay() -> None:
+            with Tape() as tape:
+                run()
+            pool = step._pool
+            kept = (step.inputs, output, pool.keys, pool.values)
+            tapes.setdefault(step, []).append(
+                (tape.operations, [tensor.data_ptr() for tensor in kept])
+            )
+
+        return replay
+
+    monkeypatch.setattr(static, "captured", taped)
+    twin = still(nano, 16)
+    for prompt in corpus_texts(2):
+        for strategy in STRATEGIES:
+            generate(twin, prompt, config(strategy, 16, 16))
+        gc.collect()
+    assert len({step._pool for step in tapes}) == 1, "a pool that is done with is used again"
+    widths = sorted(step.inputs.shape[2] for step in tapes)
+    assert widths == [1, 16, 32]
+    for passes in tapes.values():
+        assert len(passes) > 2
+        assert all(one == passes[0] for one in passes)
+        names = {name for name, _ in passes[0][0]}
+        assert not any("local_scalar" in name or "nonzero" in name for name in names), "a wait"
+
+
+def test_a_capture_that_fails_falls_back_with_one_line() -> None:
+    class Claims:
+        """A tensor's stand-in that says it lies on a GPU."""
+
+        device = torch.device("cuda")
+
+    def run() -> None:
+        raise AssertionError("not to be run without a GPU")
+
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.warns(UserWarning, match=r"^CUDA graph not used, passes run one by one: .+"):
+        assert static.captured(run, Claims()) is run
+
+
+def test_a_model_of_another_shape_is_refused_by_name(tiny_folders) -> None:
+    model = loaded(tiny_folders["gpt_neox"])
+    with pytest.raises(ArgumentError, match=r"^static: must be off .*Llama-shaped"):
+        StaticForward(model.passes, model.name, 4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_graph_gives_the_lean_tokens_on_a_gpu(tiny_folders, recwarn) -> None:
+    import sbd_core
+
+    model = sbd_core.load(tiny_folders["llama"], device="cuda", dtype="float32")
+    lean = copy.copy(model)
+    lean.passes = model.passes.lean
+    for prompt in random_ids(3, model.vocabulary_size):
+        for strategy in STRATEGIES:
+            ours = generate(model, prompt, config(strategy)).token_ids
+            assert ours == generate(lean, prompt, config(strategy)).token_ids
+    assert not [w for w in recwarn if "CUDA graph" in str(w.message)]
