@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from torch import Tensor
 
-from sbd_core.sampling import Measure
+    from sbd_core.sampling import Measure
 
 
 class Cache(Protocol):
@@ -48,7 +48,7 @@ class SetBlockModel(Protocol):
     end_token_ids: frozenset[int]
     max_positions: int | None
     block_range: tuple[int, int] | None
-    measure: Measure
+    measure: "Measure"
 
     def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
