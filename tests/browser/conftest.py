@@ -230,7 +230,8 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
         page.set_default_timeout(60_000)
         watch(page)
         page.goto(url)
-        page.wait_for_selector(".sbd-tile")  # the opening run is there
+        # The opening run is there, if behind a race that the address asks for.
+        page.wait_for_selector(".sbd-tile", state="attached")
         return page
 
     yield open_it

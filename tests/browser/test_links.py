@@ -9,6 +9,7 @@ from sbd_core.trace import Trace
 from tests.browser.conftest import begin, decode, go_to, has_begun, painted, state, sync_api
 from tests.browser.test_race import button, enter, go
 from tests.browser.test_share import open_sheet, saved, timeless
+from tests.browser.test_visitors import MAX_WAIT_MS
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -126,6 +127,17 @@ def test_a_decode_takes_the_race_out_of_the_address(open_page, story_url):
     begin(page)
     expect(page).to_have_url(re.compile("strategy=sbd"))
     assert "race=" not in page.url
+
+
+def test_a_race_of_a_link_can_be_stopped_and_frees_the_model(open_page, slow_url):
+    page = open_page(f"{slow_url}?race=ntp&prompt=p")
+    expect(page.get_by_text("Running lane 1 of 1")).to_be_visible()
+    page.locator(".sbd-race-stop").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(go(page)).to_be_enabled()
+    button(page, "Watch").click()
+    page.set_default_timeout(MAX_WAIT_MS)  # shorter than the race would take
+    begin(page)
 
 
 BAD_RACES = {

@@ -62,21 +62,25 @@ def entropy_heatmap(trace: Trace, ink: Ink) -> Figure:
         "hovertemplate": "position %{x}, pass %{y}<br>%{text}<extra></extra>",
         **coloured(ink),
     }
+    across = {"title": "position", "showgrid": False}
+    up = {"title": "pass", "showgrid": False, "range": [height + 0.5, 0.5]}
+    return figure_of(ink, [heatmap, _landed(trace, ink)], across, up, height=440)
+
+
+def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
+    """A dot where each token landed."""
     landed = [
         (item.position, event.index + 1, f"{safe(trace.tokens[item.token_id])} revealed")
         for event in trace.events
         for item in event.reveals
     ]
-    dots = {
+    return {
         "type": "scatter",
         **columns(landed),
         "mode": "markers",
         "marker": {"size": 6, "color": ink.card, "line": {"color": ink.text, "width": 1.2}},
         "hovertemplate": "position %{x}, pass %{y}<br>%{text}<extra></extra>",
     }
-    across = {"title": "position", "showgrid": False}
-    up = {"title": "pass", "showgrid": False, "range": [height + 0.5, 0.5]}
-    return figure_of(ink, [heatmap, dots], across, up, height=440)
 
 
 def tokens_per_pass(trace: Trace, ink: Ink) -> Figure:
