@@ -2,7 +2,6 @@
 
 import json
 import math
-import threading
 import time
 
 import pytest
@@ -14,7 +13,6 @@ from ui import session as session_module
 from ui.coming import ComingModel
 from ui.session import (
     LOADING_TEXT,
-    STOPPED_TEXT,
     Form,
     Session,
     Update,
@@ -133,35 +131,6 @@ def test_closing_the_stream_frees_the_model_at_once():
     assert next(waiting).message == waiting_text(1)
     stream.close()
     assert "run" in next(waiting).wire
-    waiting.close()
-
-
-def test_stop_frees_the_model_after_a_pass_and_before_another_word():
-    session, visit = Session(story_model()), Visit()
-    stream = session.decode(Form("p"), visit)
-    next(stream)
-    waiting = session.decode(Form("p"))
-    next(waiting)
-    visit.stop()
-    last = next(stream)
-    assert (last.message, last.is_running, last.wire) == (STOPPED_TEXT, False, "")
-    assert "run" in next(waiting).wire
-    waiting.close()
-    assert "run" in next(session.decode(Form("p"), visit)).wire
-
-
-def test_who_waits_is_called_at_once_when_the_line_moves(monkeypatch):
-    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_LOOKS", 50.0)
-    session = Session(story_model())
-    stream, waiting = session.decode(Form("p")), session.decode(Form("p"))
-    next(stream)
-    next(waiting)
-    began = time.monotonic()
-    timer = threading.Timer(0.1, stream.close)
-    timer.start()
-    assert "run" in next(waiting).wire
-    assert time.monotonic() - began < 40
-    timer.join()
     waiting.close()
 
 
