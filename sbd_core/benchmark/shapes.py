@@ -15,6 +15,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoder import stream
 from sbd_core.models.base import Request, SetBlockModel
 from sbd_core.models.lean import LeanForward
+from sbd_core.models.native import NativeForward
 from sbd_core.models.static import StaticForward
 from sbd_core.roofline import Shape, pass_seconds
 
@@ -53,7 +54,7 @@ Pattern = Sequence[tuple[int, int, int]]
 class Bench:
     """A model of random weights, and what it is held against."""
 
-    passes: StaticForward
+    passes: LeanForward | NativeForward | StaticForward
     config: LlamaConfig
     device: torch.device
     num_weight_bytes: int
@@ -74,8 +75,8 @@ class Bench:
         return batch * (num_cached + 2 * BLOCK_SIZE) * per_token
 
 
-def bench_of(shape: str, device: torch.device) -> Bench:
-    """Random weights of SHAPES[shape]: bf16 on a GPU, fp32 on the CPU."""
+def bench_of(shape: str, device: torch.device, *, is_native: bool) -> Bench:
+    """Random weights of SHAPES[shape]: bf16 and static on a GPU, fp32 on the CPU."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     config = LlamaConfig(**SHAPES[shape], **_COMMON, dtype=dtype)
     default = torch.get_default_dtype()
@@ -85,16 +86,21 @@ def bench_of(shape: str, device: torch.device) -> Bench:
             model = LlamaForCausalLM(config).eval()
     finally:
         torch.set_default_dtype(default)
-    passes = StaticForward(LeanForward(model), shape, BLOCK_SIZE)
+    lean = LeanForward(model)
+    passes: LeanForward | NativeForward | StaticForward = lean
+    if is_native:
+        passes = NativeForward(lean, shape)
+    elif device.type == "cuda":
+        passes = StaticForward(lean, shape, BLOCK_SIZE)
     read = sum(weight.nbytes for weight in matrices_of(passes))
     return Bench(passes, config, device, read)
 
 
 def measured_shape(
-    shape: str, device: torch.device, pattern: Pattern
+    shape: str, device: torch.device, pattern: Pattern, *, is_native: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Every figure of a shape, and which were left out and why."""
-    bench = bench_of(shape, device)
+    bench = bench_of(shape, device, is_native=is_native)
     here = machine(bench.passes.weights.head)
     is_cuda = device.type == "cuda"
     left_out: list[str] = []

@@ -166,7 +166,8 @@ def _shapes(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[st
         raise ArgumentError("model", rule, model.name)
     [prompt] = _prompts(model, arguments, 1)["math"]
     shape = "llama-3.1-8b" if place.type == "cuda" else "sbd-nano"
-    found, left_out = measured_shape(shape, place, recorded_pattern(model, prompt, config))
+    pattern = recorded_pattern(model, prompt, config)
+    found, left_out = measured_shape(shape, place, pattern, is_native=arguments.native)
     return {"shapes": found, "left_out": left_out}
 
 
