@@ -60,12 +60,9 @@ def run(arguments: argparse.Namespace) -> None:
     names = list(SUITES) if arguments.suite == "all" else arguments.suite.split(",")
     for name in names:
         family(name)
-    model = load(
-        arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
-    )
-    baseline = None
-    if arguments.baseline is not None:
-        baseline = load(arguments.baseline, device=arguments.device, dtype=arguments.dtype)
+    how = {"device": arguments.device, "dtype": arguments.dtype, "native": arguments.native}
+    model = load(arguments.model, **how)
+    baseline = None if arguments.baseline is None else load(arguments.baseline, **how)
     choose_threads(model.num_parameters, arguments.batch_size)
     suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
     folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
@@ -75,6 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         "seed": arguments.seed,
         "block_size": config.block_size,
         "batch_size": arguments.batch_size,
+        "is_native": arguments.native,
         "tokens_per_second_are": "batched" if arguments.batch_size > 1 else "of one text",
     }
     if arguments.table:
