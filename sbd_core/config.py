@@ -64,6 +64,20 @@ class EntropyBoundByMargin:
 
 
 @dataclass(frozen=True, slots=True)
+class EntropyBoundFromLeft:
+    """The leftmost masked position, and the lowest entropies that sum to at most gamma nats.
+
+    Stricter than Eq. 18, which lets the largest of all go uncounted: here only the leftmost, the
+    one that a causal model can tell best, may be unsure. Gamma 0 is left to right. Ours.
+    """
+
+    gamma: float = 0.35
+
+    def __post_init__(self) -> None:
+        require_number("gamma", self.gamma, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class EntropyThreshold:
     """Every position with entropy below gamma nats, else the single lowest."""
 
@@ -130,6 +144,7 @@ Solver = (
     EntropyBound
     | EntropyBoundByConfidence
     | EntropyBoundByMargin
+    | EntropyBoundFromLeft
     | EntropyThreshold
     | ConfidenceThreshold
     | Factor
@@ -142,6 +157,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "entropy-bound": EntropyBound,
     "entropy-bound-by-confidence": EntropyBoundByConfidence,
     "entropy-bound-by-margin": EntropyBoundByMargin,
+    "entropy-bound-from-left": EntropyBoundFromLeft,
     "entropy-threshold": EntropyThreshold,
     "confidence-threshold": ConfidenceThreshold,
     "factor": Factor,

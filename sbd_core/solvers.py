@@ -16,6 +16,7 @@ from sbd_core.config import (
     EntropyBound,
     EntropyBoundByConfidence,
     EntropyBoundByMargin,
+    EntropyBoundFromLeft,
     EntropyThreshold,
     Factor,
     LeftToRight,
@@ -31,6 +32,7 @@ __all__ = [
     "EntropyBound",
     "EntropyBoundByConfidence",
     "EntropyBoundByMargin",
+    "EntropyBoundFromLeft",
     "EntropyThreshold",
     "Factor",
     "LeftToRight",
@@ -104,6 +106,11 @@ def ranked(
         case EntropyBoundByMargin(gamma):
             order = _descending(masked, sureness.margin)
             return order[: _count_entropy_bound(_of(entropy, order), gamma)]
+        case EntropyBoundFromLeft(gamma):
+            leftmost, *rest = masked
+            order = sorted(rest, key=entropy.__getitem__)
+            sums = accumulate(_of(entropy, order))
+            return [leftmost, *order[: sum(total <= gamma for total in sums)]]
         case EntropyThreshold(gamma):
             order = sorted(masked, key=entropy.__getitem__)
             return order[: max(1, sum(value < gamma for value in _of(entropy, order)))]

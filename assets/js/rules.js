@@ -5,6 +5,7 @@ const RULE_NAMES = {
   "entropy-bound": "Entropy bound",
   "entropy-bound-by-confidence": "Entropy bound by confidence",
   "entropy-bound-by-margin": "Entropy bound by margin",
+  "entropy-bound-from-left": "Entropy bound from the left",
   "entropy-threshold": "Entropy threshold",
   "confidence-threshold": "Confidence threshold",
   "factor": "Factor",
@@ -28,7 +29,10 @@ function solverOrder(solver, masked) {
     "entropy-bound-by-margin": (item) => -marginOf(item),
   };
   const key = keys[solver.name] ?? ((item) => item.entropy);
-  return [...masked.values()].sort((a, b) => key(a) - key(b) || a.position - b.position);
+  const order = [...masked.values()].sort((a, b) => key(a) - key(b) || a.position - b.position);
+  if (solver.name !== "entropy-bound-from-left") return order;
+  const leftmost = order.reduce((a, b) => (a.position < b.position ? a : b));
+  return [leftmost, ...order.filter((item) => item !== leftmost)];
 }
 
 /** For each item in order: the least gamma that reveals it. Null for rules without gamma. */
@@ -37,9 +41,11 @@ function revealCosts(solver, order) {
   let sum = 0;
   let largest = 0;
   return order.map(({ entropy }, rank) => {
+    if (rank === 0 && solver.name === "entropy-bound-from-left") return 0;
     sum += entropy;
     largest = Math.max(largest, entropy);
     if (rank === 0) return 0;
+    if (solver.name === "entropy-bound-from-left") return sum;
     return solver.name === "entropy-threshold" ? entropy : sum - largest;
   });
 }

@@ -7,6 +7,7 @@ from sbd_core.config import (
     EntropyBound,
     EntropyBoundByConfidence,
     EntropyBoundByMargin,
+    EntropyBoundFromLeft,
     EntropyThreshold,
     Factor,
     LeftToRight,
@@ -28,6 +29,7 @@ def sweep_solvers() -> Iterator[tuple[str, float, Solver]]:
         yield "entropy-bound", gamma, EntropyBound(gamma)
         yield "entropy-bound-by-confidence", gamma, EntropyBoundByConfidence(gamma)
         yield "entropy-bound-by-margin", gamma, EntropyBoundByMargin(gamma)
+        yield "entropy-bound-from-left", gamma, EntropyBoundFromLeft(gamma)
     for gamma in THRESHOLDS:
         yield "entropy-threshold", gamma, EntropyThreshold(gamma)
     for tau in CONFIDENCES:

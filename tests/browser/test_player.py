@@ -8,6 +8,7 @@ from sbd_core.config import (
     EntropyBound,
     EntropyBoundByConfidence,
     EntropyBoundByMargin,
+    EntropyBoundFromLeft,
     EntropyThreshold,
 )
 from tests.browser.conftest import (
@@ -146,6 +147,8 @@ def test_dragging_gamma_lights_what_it_would_reveal_without_a_pass(replay):
         EntropyBound(0.0),
         EntropyBoundByConfidence(0.4),
         EntropyBoundByMargin(0.4),
+        EntropyBoundFromLeft(0.4),
+        EntropyBoundFromLeft(0.0),
         EntropyThreshold(0.3),
     ],
 )

@@ -16,6 +16,7 @@ from sbd_core.config import (
     EntropyBound,
     EntropyBoundByConfidence,
     EntropyBoundByMargin,
+    EntropyBoundFromLeft,
     EntropyThreshold,
     Factor,
     LeftToRight,
@@ -143,6 +144,23 @@ def test_eq_18_is_the_longest_prefix_whose_sum_without_its_maximum_is_gamma(rule
             assert found == order[: max(sizes)]
             num_unlike_eq8 += found != reveal_order(EntropyBound(gamma), candidates, is_masked)
     assert num_unlike_eq8 > NUM_CASES
+
+
+def test_the_bound_from_the_left_is_the_leftmost_and_the_most_others_that_sum_to_gamma() -> None:
+    num_unsure = 0
+    for candidates, is_masked, draw in cases(12):
+        entropies, (leftmost, *others) = candidates.entropy.tolist(), masked_in(is_masked)
+        order = sorted_by(entropies, others)
+        for gamma in bounds_for(draw, [entropies[i] for i in [leftmost, *others]]):
+            fitting = [
+                n for n in range(len(order) + 1) if sum(entropies[i] for i in order[:n]) <= gamma
+            ]
+            found = reveal_order(EntropyBoundFromLeft(gamma=gamma), candidates, is_masked)
+            assert found == [leftmost, *order[: max(fitting)]]
+            some = [entropies[i] for i in found]
+            assert sum(some) - max(some) <= gamma, "Eq. 18 holds as well"
+            num_unsure += entropies[leftmost] > gamma
+    assert num_unsure > NUM_CASES
 
 
 def test_entropy_threshold_takes_every_position_below_gamma_or_the_lowest() -> None:

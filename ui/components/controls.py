@@ -17,6 +17,7 @@ SOLVERS = [
     ("Entropy bound (Eq. 8)", "entropy-bound"),
     ("Entropy bound by confidence", "entropy-bound-by-confidence"),
     ("Entropy bound by margin", "entropy-bound-by-margin"),
+    ("Entropy bound from the left", "entropy-bound-from-left"),
     ("Entropy threshold", "entropy-threshold"),
     ("Confidence threshold", "confidence-threshold"),
     ("Factor", "factor"),
