@@ -115,7 +115,9 @@ def animation(browser: Any, model: SetBlockModel, folder: Path) -> tuple[float, 
     with page.expect_download() as download:
         page.get_by_role("button", name="Save GIF").click()
     seconds = time.monotonic() - began
-    return seconds, download.value.path().stat().st_size
+    size = download.value.path().stat().st_size
+    page.close()  # a page that still plays would slow the next one
+    return seconds, size
 
 
 def animation_seconds(browser: Any, model: SetBlockModel, folder: Path) -> dict[str, Any]:
