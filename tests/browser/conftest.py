@@ -127,13 +127,13 @@ def recorded(model: ScriptedModel, run_id: str, prompt: str = "p", **settings) -
 
 def slowed(model, seconds: float):
     """The model, its passes from now on longer by `seconds` each."""
-    forward = model.forward
+    forward_batch = model.forward_batch
 
-    def slow_forward(*args):
+    def slow_forward_batch(requests):
         time.sleep(seconds)
-        return forward(*args)
+        return forward_batch(requests)
 
-    model.forward = slow_forward
+    model.forward_batch = slow_forward_batch
     return model
 
 
