@@ -159,6 +159,26 @@ def forwards() -> str:
     )
 
 
+def shape() -> str:
+    """What a pass costs as the cache grows, against the roofline."""
+    data = results("shape")
+    rows = []
+    for batch, cells in data["shapes"]["batches"].items():
+        growth = cells["growth"]
+        rows += [
+            [batch, cached, *(f"{cell[f'milliseconds_{n}']:.2f}" for n in (1, 16, 32)), ""]
+            for cached, cell in cells.items()
+            if cached != "growth"
+        ]
+        rows[-1][-1] = f"{growth['over_roofline']:.2f}"
+    head = ["batch", "cached tokens", "ms, 1 token", "ms, 16 tokens", "ms, 32 tokens"]
+    return (
+        table([*head, "growth of 1 token / roofline's"], rows)
+        + f"\nRandom weights of the shape of {data['shapes']['shape']}; "
+        f"{'; '.join(data['left_out'])}. {load_of(data)} {where(data)}"
+    )
+
+
 def theory(cell: dict[str, float | None]) -> str:
     """The roofline's slowdown."""
     return "none" if cell["roofline"] is None else f"{cell['roofline']:.2f}"
@@ -206,6 +226,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
     "perplexity": perplexity,
     "sweep": sweep,
+    "shape": shape,
     "bench": bench,
     "forwards": forwards,
     "costs": costs,
