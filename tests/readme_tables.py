@@ -204,7 +204,9 @@ def profile() -> str:
     before, after = results("profile_before")["rows"], results("profile_after")["rows"]
     both = [name for name in PROFILED if name in after]
     runs = [run["milliseconds"] for name in both for run in (before[name], after[name])]
-    parts = sorted(set().union(*runs), key=lambda part: -runs[0].get(part, 0))
+    parts = sorted(
+        set().union(*runs), key=lambda part: (-max(run.get(part, 0) for run in runs), part)
+    )
     rows = [[part, *(f"{run.get(part, 0):.2f}" for run in runs)] for part in parts]
     rows.append(["sum", *(f"{sum(run.values()):.2f}" for run in runs)])
     head = [f"`{name}` {when}" for name in both for when in ("before", "after")]
