@@ -2,6 +2,7 @@
 
 import pytest
 
+from sbd_core.config import SOLVERS
 from tests.readme_tables import at_speed
 from ui.charts import look
 from ui.charts.solvers import CurvePoint, curves, solver_curves
@@ -42,3 +43,9 @@ def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None
     assert bound["text"] == ["0", "0.1", "0.5"]
     assert (top["name"], ntp["name"], ntp["y"]) == ("top-k", "NTP", [90.0])
     assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
+
+
+def test_every_solver_has_a_symbol_of_its_own() -> None:
+    rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
+    *lines, _ = solver_curves(rows, look.LIGHT)["data"]
+    assert len({line["marker"]["symbol"] for line in lines}) == len(SOLVERS)

@@ -16,6 +16,7 @@ SYMBOLS = (
     "pentagon",
     "hexagon",
     "bowtie",
+    "hourglass",
 )
 DASHES = ("solid", "dash", "dot")
 
@@ -49,6 +50,7 @@ def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
         in_order = sorted(points, key=lambda point: point.speed)
         is_main = solver == MAIN
         colour = ink.accent if is_main else ink.muted
+        symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_main else 7
         lines.append(
             {
                 "type": "scatter",
@@ -57,7 +59,7 @@ def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
                 "y": [round(100 * point.accuracy, 2) for point in in_order],
                 "text": [point.parameter for point in in_order],
                 "mode": "lines+markers",
-                "marker": {"symbol": SYMBOLS[index], "size": 9 if is_main else 7, "color": colour},
+                "marker": {"symbol": symbol, "size": size, "color": colour},
                 "line": {
                     "color": colour,
                     "width": 3 if is_main else 1.5,
