@@ -108,7 +108,19 @@ def with_cost(page: Any) -> None:
     """What parallelism cost, of the recorded story with two names mixed up."""
     with_recording(page, "names-mixed-up", 1)
     with_charts(page)
-    page.locator(".sbd-chart").last.evaluate("node => node.scrollIntoView({ block: 'center' })")
+    to_chart(page, "What parallelism cost")
+
+
+def with_solvers(page: Any) -> None:
+    """Every solver on held-out examples."""
+    with_charts(page)
+    to_chart(page, "Every solver")
+
+
+def to_chart(page: Any, title: str) -> None:
+    """Bring the chart of this title into the middle, drawn."""
+    chart = page.locator(".sbd-chart").filter(has_text=title).last
+    chart.evaluate("node => node.scrollIntoView({ block: 'center' })")
     page.wait_for_function(CHARTS_ARE_DRAWN)
 
 
@@ -181,6 +193,7 @@ SHOTS = {
     "charts-1440-light": Shot(act=with_charts),
     "charts-1440-dark": Shot(scheme="dark", act=with_charts),
     "cost-1440-light": Shot(act=with_cost),
+    "solvers-1440-light": Shot(act=with_solvers),
     "sudoku-1440-light": Shot(act=with_sudoku),
     "blanks-1440-light": Shot(height=1080, act=with_blanks),
     "branches-1440-light": Shot(act=with_branches),
