@@ -116,6 +116,7 @@ class Player {
     this.reveals.takeOver(this.watch);
     this.arrival = null;
     this.hasMoved = true;
+    this.clock.stop();
     this.set({ pass, isPlaying, held: null, hovered: null, gammaPreview: null, alternative: null });
   }
 

@@ -40,7 +40,12 @@ function makeClock(isPlaying, rate, advance) {
   function hurry() {
     due = Math.min(due, performance.now() + 1000 / rate());
   }
-  return { start, hurry };
+  /** The next start() begins anew: what the old run's next pass was due at says nothing. */
+  function stop() {
+    cancelAnimationFrame(frame);
+    frame = 0;
+  }
+  return { start, hurry, stop };
 }
 
 function makeButton(name, label, onClick) {

@@ -123,6 +123,25 @@ def test_every_pass_of_a_run_that_comes_in_bursts_is_painted_in_order(replay):
     assert shown[shown.index(2) :] == list(range(2, total + 1))
 
 
+PUSH_LATE = """(text) => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const began = performance.now();
+  while (performance.now() - began < 1500);
+  window.paintedPasses = [];
+  player.push(text);
+}"""
+
+
+def test_the_opening_pass_of_a_run_is_painted_though_the_last_run_was_about_to_advance(replay):
+    push(replay, recorded(story_model(), "before", solver=TopK(k=1)))
+    assert state(replay)["isPlaying"]
+    lines = recorded(story_model(), "after", solver=TopK(k=1))
+    replay.evaluate(PAINTED)
+    replay.evaluate(PUSH_LATE, lines.replace('"is_recorded":true', '"is_recorded":false'))
+    painted(replay)
+    assert replay.evaluate("window.paintedPasses")[0] == 2
+
+
 LATE_NEWS = """() => {
   const { requestAnimationFrame, performance } = window;
   let tick, advanced = 0;
