@@ -37,6 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--sweep", action="store_true", help="SBD under every solver and its parameters"
     )
+    which.add_argument(
+        "--compare",
+        nargs="+",
+        type=Path,
+        metavar="FOLDER",
+        help="these models side by side: their loss on masked answers, and four rows of the table",
+    )
     parser.add_argument(
         "--baseline",
         metavar="FOLDER",
@@ -61,21 +68,19 @@ def run(arguments: argparse.Namespace) -> None:
     for name in names:
         family(name)
     how = {"device": arguments.device, "dtype": arguments.dtype, "native": arguments.native}
-    model = load(arguments.model, **how)
+    models = [load(source, **how) for source in arguments.compare or [arguments.model]]
+    model = models[0]
     baseline = None if arguments.baseline is None else load(arguments.baseline, **how)
     choose_threads(model.num_parameters, arguments.batch_size)
     suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
-    folder = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
-    result: dict[str, Any] = {
-        "model": model.name,
-        "split": arguments.split,
-        "seed": arguments.seed,
-        "block_size": config.block_size,
-        "batch_size": arguments.batch_size,
-        "is_native": arguments.native,
-        "tokens_per_second_are": "batched" if arguments.batch_size > 1 else "of one text",
-    }
-    if arguments.table:
+    folder: Path | None = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
+    result = _how(arguments, config, [one.name for one in models])
+    if arguments.compare:
+        folders = dict(zip(_names(arguments.compare), arguments.compare, strict=True))
+        by_name = dict(zip(folders, models, strict=True))
+        result["models"] = _compared(folders, by_name, suites, config, arguments.batch_size)
+        folder = None
+    elif arguments.table:
         result |= _table(model, baseline, suites, config, arguments.batch_size)
         folders = {"model": folder}
         if arguments.baseline is not None:
@@ -92,11 +97,29 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(result))
 
 
+def _how(arguments: argparse.Namespace, config: DecodeConfig, names: list[str]) -> dict[str, Any]:
+    """What was asked, as the results file tells it."""
+    return {
+        "model": " ".join(names),
+        "split": arguments.split,
+        "seed": arguments.seed,
+        "block_size": config.block_size,
+        "batch_size": arguments.batch_size,
+        "is_native": arguments.native,
+        "tokens_per_second_are": "batched" if arguments.batch_size > 1 else "of one text",
+    }
+
+
 def _check(arguments: argparse.Namespace) -> None:
     require_integer("limit", arguments.limit, 1)
     require_integer("batch_size", arguments.batch_size, 1)
     if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
         raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
+    if arguments.compare and arguments.model:
+        raise ArgumentError("compare", "must come without --model", arguments.model)
+    for source in arguments.compare or []:
+        if not source.is_dir():
+            raise ArgumentError("compare", "must be folders of models", str(source))
     if arguments.baseline is not None and not arguments.table:
         raise ArgumentError("baseline", "must come with --table", arguments.baseline)
 
@@ -141,6 +164,44 @@ def _table(
         "rows": report.rows_data(scores),
         "own_wording": {row: one[0].to_data() for row, one in own_scores.items()},
     }
+
+
+def _names(folders: list[Path]) -> list[str]:
+    """The last part of each path that tells all of them apart."""
+    for parts in range(1, max(len(folder.parts) for folder in folders) + 1):
+        names = ["/".join(folder.parts[-parts:]) for folder in folders]
+        if len(set(names)) == len(names):
+            return names
+    raise ArgumentError("compare", "must be different folders", str(folders[0]))
+
+
+def _compared(
+    folders: dict[str, Path],
+    models: "dict[str, HuggingFaceModel]",
+    suites: "dict[str, list[Example]]",
+    config: DecodeConfig,
+    batch_size: int,
+) -> dict[str, Any]:
+    """Of each model its recipe, its loss on the same masked answers, and rows of the table."""
+    from sbd_core.evaluation import report
+    from sbd_core.evaluation.perplexity import masked_loss
+
+    configs = report.compared_configs(config)
+    rows = {(name, row): (models[name], configs[row]) for name in folders for row in configs}
+    scores = _measured({f"{n} {row}": how for (n, row), how in rows.items()}, suites, batch_size)
+    found = {}
+    for name, folder in folders.items():
+        recipe = folder / "recipe.json"
+        losses = masked_loss(folder, suites, config.block_size, config.seed)
+        found[name] = {
+            "recipe": json.loads(recipe.read_text("utf-8")) if recipe.is_file() else None,
+            "masked_loss": {family: round(loss, 4) for family, loss in losses.items()},
+            "weights_sha256": report.circumstances(folder).get("weights_sha256"),
+            "rows": report.rows_data({row: scores[f"{name} {row}"] for row in configs}),
+        }
+        cells = "  ".join(f"{family} {loss:.3f}" for family, loss in losses.items())
+        print(f"loss on masked answers, {name}: {cells}")
+    return found
 
 
 def _perplexity(

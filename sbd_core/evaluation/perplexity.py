@@ -1,7 +1,9 @@
-"""Perplexity of the next-token head on held-out answers (paper Fig. 4). Decodes nothing."""
+"""What a model thinks of held-out answers: perplexity of its next-token head (paper Fig. 4), loss
+of its masked one. Decodes nothing.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -9,11 +11,12 @@ from transformers import PreTrainedTokenizerBase
 
 from sbd_core.training.checkpoint import load_model
 from sbd_core.training.corpus import Example
-from sbd_core.training.data import encode_example
+from sbd_core.training.data import Pair, encode_example
 from sbd_core.training.loss import Trainee, training_loss
-from sbd_core.training.noising import clean_text, pack
+from sbd_core.training.noising import NO_TARGET, clean_text, draw_masks, noisy_text, pack
 
 TEXTS_PER_FORWARD = 64
+CPU = torch.device("cpu")
 
 
 def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[str, float]:
@@ -26,19 +29,66 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
     return {name: _perplexity(trainee, tokenizer, items) for name, items in suites.items()}
 
 
+def masked_loss(
+    folder: Path, suites: Mapping[str, Sequence[Example]], block_size: int, seed: int = 0
+) -> dict[str, float]:
+    """Mean cross-entropy in nats of each suite's masked answer tokens, the MATP sum of Eq. 14.
+
+    Every text is masked once as Alg. 1 does (eta ~ U(0,1)), the same for every model with this
+    seed; blocks of block_size start at the answer. Raises TrainingError.
+    """
+    model, tokenizer = load_model(folder)
+    trainee = Trainee(model).eval()
+    return {
+        name: _masked_loss(trainee, tokenizer, items, block_size, seed)
+        for name, items in suites.items()
+    }
+
+
+def _parts(tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]) -> Iterator[list[Pair]]:
+    for start in range(0, len(items), TEXTS_PER_FORWARD):
+        yield [encode_example(tokenizer, item) for item in items[start : start + TEXTS_PER_FORWARD]]
+
+
 @torch.no_grad()
 def _perplexity(
     trainee: Trainee, tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]
 ) -> float:
     total = count = 0.0
-    for start in range(0, len(items), TEXTS_PER_FORWARD):
-        pairs = [
-            encode_example(tokenizer, item) for item in items[start : start + TEXTS_PER_FORWARD]
-        ]
+    for pairs in _parts(tokenizer, items):
         texts = [clean_text(prompt, answer, prompt_weight=0.0) for prompt, answer in pairs]
         longest = max(len(text) for text in texts)
         rows = pack(texts, longest, tokenizer.pad_token_id)
         weight = sum(text.ntp_weight for text in texts)
-        total += float(training_loss(trainee, rows, torch.device("cpu")).ntp) * weight
+        total += float(training_loss(trainee, rows, CPU).ntp) * weight
         count += weight
     return math.exp(total / count)
+
+
+@torch.no_grad()
+def _masked_loss(
+    trainee: Trainee,
+    tokenizer: PreTrainedTokenizerBase,
+    items: Sequence[Example],
+    block_size: int,
+    seed: int,
+) -> float:
+    draws = torch.Generator().manual_seed(seed)
+    total = count = 0.0
+    for pairs in _parts(tokenizer, items):
+        texts = [
+            noisy_text(
+                clean_text(prompt, answer, prompt_weight=0.0),
+                len(prompt),
+                [draw_masks(len(answer), draws)],
+                block_size,
+                0,
+                tokenizer.mask_token_id,
+            )
+            for prompt, answer in pairs
+        ]
+        rows = pack(texts, max(len(text) for text in texts), tokenizer.pad_token_id)
+        num_masked = int((rows.layout.is_noisy & (rows.targets != NO_TARGET)).sum())
+        total += float(training_loss(trainee, rows, CPU).matp) * num_masked
+        count += num_masked
+    return total / count

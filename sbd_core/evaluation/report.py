@@ -10,18 +10,23 @@ from typing import Any
 
 import torch
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig, EntropyBound, EntropyBoundFromLeft
 from sbd_core.decoder import versions
 from sbd_core.evaluation.scoring import Score
 from sbd_core.evaluation.sweep import sweep_solvers
 
-# The rows of the paper's Table 1, with its gammas for reasoning, and the lossless strategy.
+# The rows of the paper's Table 1, with its gammas for reasoning, then our own rule and the
+# lossless strategy.
 TABLE = {
     "NTP": ("ntp", EntropyBound()),
     "SBD gamma 0.1": ("sbd", EntropyBound(gamma=0.1)),
     "SBD gamma 0.35": ("sbd", EntropyBound(gamma=0.35)),
+    "SBD from the left, gamma 0.02": ("sbd", EntropyBoundFromLeft(gamma=0.02)),
+    "SBD from the left, gamma 0.1": ("sbd", EntropyBoundFromLeft(gamma=0.1)),
     "verify": ("verify", EntropyBound()),
 }
+COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
+"""Rows of the table in which models are compared."""
 
 
 BASELINE_ROW = "NTP-trained, NTP"
@@ -33,6 +38,11 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
         row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
         for row, (strategy, solver) in TABLE.items()
     }
+
+
+def compared_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """Those of the table's configs in which models are compared."""
+    return {row: config for row, config in table_configs(base).items() if row in COMPARED}
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from shutil import copytree
 
 import pytest
 
@@ -75,6 +76,24 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
 
 
+def test_models_are_compared_on_the_same_masks_and_prompts(capsys, tmp_path) -> None:
+    again = tmp_path / "again"
+    copytree(DEFAULT_CHECKPOINT, again)
+    words = ["evaluate", "--suite", "math,json", "--limit", "2", "--max-new-tokens", "4"]
+    assert main([*words, "--compare", str(DEFAULT_CHECKPOINT), str(again), "--json"]) == 0
+    found = last_line(capsys)["models"]
+    assert list(found) == ["sbd-nano", "again"]
+    one, other = found.values()
+    assert one["recipe"] == other["recipe"]
+    assert one["weights_sha256"] == other["weights_sha256"]
+    assert one["masked_loss"] == other["masked_loss"]
+    assert set(one["masked_loss"]) == {"math", "json"}
+    assert {"NTP", "verify"} < set(one["rows"])
+    for row, data in one["rows"].items():
+        counts = [cell["num_forwards"] for cell in data["families"]]
+        assert counts == [cell["num_forwards"] for cell in other["rows"][row]["families"]]
+
+
 def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
     words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--sweep"]
     assert main([*words, "--block-size", "4", "--json"]) == 0
@@ -135,6 +154,9 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["evaluate", "--limit", "0"], "limit"),
         (["evaluate", "--split", "dev"], "split"),
         (["evaluate", "--baseline", "a"], "baseline"),
+        (["evaluate", "--compare", "/no/such/folder"], "compare"),
+        (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), str(DEFAULT_CHECKPOINT)], "compare"),
+        (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), "--model", "b"], "compare"),
         (["evaluate", "--out", "/no/such/folder/r.json"], "out"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Perplexity is that of a slow reading, token by token."""
+"""Perplexity and masked loss are those of a slow reading, token by token, block by block."""
 
 import math
 
@@ -7,11 +7,13 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from sbd_core.errors import TrainingError
-from sbd_core.evaluation.perplexity import perplexity
+from sbd_core.evaluation.perplexity import masked_loss, perplexity
 from sbd_core.evaluation.scoring import held_out
+from sbd_core.masks import decoding_mask
 from sbd_core.models.huggingface import DEFAULT_CHECKPOINT
 from sbd_core.training.checkpoint import load_model
 from sbd_core.training.data import encode_example
+from sbd_core.training.noising import draw_masks
 
 
 def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens() -> None:
@@ -28,6 +30,33 @@ def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens() -> None:
     found = perplexity(DEFAULT_CHECKPOINT, {"math": items})["math"]
     assert found == pytest.approx(math.exp(total / count), rel=1e-4)
     assert found > 1
+
+
+def test_masked_loss_is_the_mean_cross_entropy_of_what_the_masks_hide() -> None:
+    items = held_out("json", 5, 0, "test")
+    model, tokenizer = load_model(DEFAULT_CHECKPOINT)
+    draws = torch.Generator().manual_seed(3)
+    total = count = 0.0
+    for item in items:
+        prompt, answer = encode_example(tokenizer, item)
+        is_masked = draw_masks(len(answer), draws)
+        for start in range(0, len(answer), 8):
+            part = torch.tensor(answer[start : start + 8])
+            hidden = is_masked[start : start + 8]
+            # What a block holds behind the end of an answer is masked, and asked of nobody.
+            shown = torch.full((8,), tokenizer.mask_token_id)
+            shown[: len(part)] = part.masked_fill(hidden, tokenizer.mask_token_id)
+            seen = [*prompt, *answer[:start]]
+            with torch.no_grad():
+                logits = model(
+                    input_ids=torch.tensor([[*seen, *shown.tolist()]]),
+                    attention_mask=decoding_mask(0, len(seen), 8)[None, None],
+                    use_cache=False,
+                ).logits[0, len(seen) : len(seen) + len(part)]
+            total += cross_entropy(logits[hidden], part[hidden], reduction="sum").item()
+            count += int(hidden.sum())
+    found = masked_loss(DEFAULT_CHECKPOINT, {"json": items}, block_size=8, seed=3)["json"]
+    assert found == pytest.approx(total / count, rel=1e-4)
 
 
 def test_a_missing_folder_is_named(tmp_path) -> None:

@@ -35,11 +35,29 @@ def test_the_rate_rises_stays_and_falls() -> None:
 def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
     recipe = read_recipe(stage, None, {})
     assert recipe.stage == stage
-    assert {path.name for path in RECIPES.iterdir()} == {f"{name}.json" for name in STAGES}
+    assert {path.name for path in RECIPES.glob("*.json")} == {f"{name}.json" for name in STAGES}
     file = tmp_path / "recipe.json"
     file.write_text(json.dumps(recipe.to_data()))
     assert read_recipe(stage, file, {}) == recipe
     assert read_recipe(stage, file, {"steps": 3}).steps == 3
+
+
+def test_the_trials_differ_from_the_papers_loss_in_one_thing_each() -> None:
+    trials = {path.stem: read_recipe("sbd", path, {}) for path in RECIPES.glob("trials/*.json")}
+    start, paper = trials.pop("start"), trials.pop("paper")
+    assert start == replace(read_recipe("sbd", None, {}), steps=start.steps, decay_steps=0)
+    changed = {
+        name: {key for key, value in trial.to_data().items() if value != paper.to_data()[key]}
+        for name, trial in trials.items()
+    }
+    assert changed == {
+        "block_32": {"max_block_size"},
+        # Two copies make a step longer: fewer steps, the same time.
+        "copies": {"masked_copies", "steps", "decay_steps"},
+        "decoded": {"decoded_share"},
+        "full_mask": {"full_mask_share"},
+        "soft": {"soft_share"},
+    }
 
 
 def test_the_bundled_models_recipe_is_the_shipped_one() -> None:
