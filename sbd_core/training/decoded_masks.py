@@ -6,10 +6,9 @@ places of lowest entropy revealed.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from sbd_core.training.loss import attention_mask
 from sbd_core.training.noising import NO_TARGET, Text, pack
@@ -17,25 +16,28 @@ from sbd_core.training.noising import NO_TARGET, Text, pack
 
 @torch.no_grad()
 def masks_of_decoding(
-    model: Any,
+    trainee: nn.Module,
     texts: Sequence[Text],
     etas: Sequence[float],
     row_tokens: int,
     pad_id: int,
     device: torch.device,
 ) -> list[Tensor]:
-    """For texts masked whole, (num_answer,) bool each: still masked, a share eta of a block."""
+    """For texts masked whole, (num_answer,) bool each: still masked, a share eta of a block.
+
+    trainee: a Trainee, or what accelerate made of one: sharded weights come together only there.
+    """
     rows = pack(texts, row_tokens, pad_id)
-    hidden = model.base_model(
-        input_ids=rows.token_ids.to(device),
-        attention_mask=attention_mask(rows, device),
-        position_ids=rows.layout.position.to(device),
-        use_cache=False,
-    ).last_hidden_state
     is_wanted = rows.layout.is_noisy & (rows.targets != NO_TARGET)
-    logits = model.get_output_embeddings()(hidden[is_wanted.to(device)]).float()
-    spread = torch.full(rows.token_ids.shape, 0.0)
-    spread[is_wanted] = torch.distributions.Categorical(logits=logits).entropy().cpu()
+    entropies = trainee(
+        rows.token_ids.to(device),
+        attention_mask(rows, device),
+        rows.layout.position.to(device),
+        is_wanted.flatten().nonzero()[:, 0].to(device),
+        None,
+    )
+    spread = torch.zeros(rows.token_ids.shape)
+    spread[is_wanted] = entropies.cpu()
     masks = []
     for index, (text, eta) in enumerate(zip(texts, etas, strict=True)):
         own = (rows.layout.document == index) & is_wanted

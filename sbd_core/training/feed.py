@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from torch import Tensor
+from torch import Tensor, nn
 
 from sbd_core.training.data import Data
 from sbd_core.training.decoded_masks import masks_of_decoding
@@ -26,14 +26,14 @@ from sbd_core.training.recipe import Recipe
 
 
 class Feed:
-    """The rows of every step of a recipe; `model` is asked only for masks of decoding."""
+    """The rows of every step of a recipe; `trainee` is asked only for masks of decoding."""
 
     def __init__(
-        self, recipe: Recipe, tokenizer: Any, model: Any, accelerator: Accelerator
+        self, recipe: Recipe, tokenizer: Any, trainee: nn.Module, accelerator: Accelerator
     ) -> None:
         self._recipe = recipe
         self._tokenizer = tokenizer
-        self._model = model
+        self._trainee = trainee
         self._accelerator = accelerator
         self._data = Data(recipe, tokenizer)
 
@@ -81,7 +81,7 @@ class Feed:
             etas = [float(torch.rand((), generator=generator)) for generator in draws]
             with accelerator.autocast():
                 found = masks_of_decoding(
-                    self._model, whole, etas, recipe.row_tokens, pad_id, accelerator.device
+                    self._trainee, whole, etas, recipe.row_tokens, pad_id, accelerator.device
                 )
             return masked([[mask] for mask in found])
         copies = [

@@ -109,11 +109,11 @@ class _Run:
         if self.accelerator.device.type == "cuda":
             self.model.set_attn_implementation("flex_attention")
         check_output_layer(self.model)
-        self.feed = Feed(recipe, self.tokenizer, self.model, self.accelerator)
         trainee = Trainee(self.model, recipe.soft_share)
         optimizers = make_optimizers(self.model, recipe)
         self.trainee, *wrapped = self.accelerator.prepare(trainee, *optimizers)
         self.optimizers = [item.optimizer for item in wrapped]
+        self.feed = Feed(recipe, self.tokenizer, self.trainee, self.accelerator)
         if is_compiled:
             self.trainee.compile()
         if self.state.exists():

@@ -29,7 +29,7 @@ class Loss:
 
 
 class Trainee(nn.Module):
-    """A causal LM whose forward gives the cross-entropy at chosen places only.
+    """A causal LM whose forward gives cross-entropy or entropy at chosen places only.
 
     Running the output layer at those alone saves its work and memory everywhere else.
     """
@@ -45,11 +45,11 @@ class Trainee(nn.Module):
         attention_mask: "Tensor | BlockMask",
         position_ids: Tensor,
         places: Tensor,
-        targets: Tensor,
+        targets: Tensor | None,
         teachers: Tensor | None = None,
     ) -> Tensor:
         """(rows, n) ids and positions, the mask, `places` in the flattened rows and the token
-        wanted at each -> (len(places),) nats, in fp32.
+        wanted at each -> (len(places),) nats, in fp32. Without targets the entropy there.
 
         With teachers, indices into `places` and its own index for a place that has none, a
         share soft_share of the target is what the model itself predicts at its teacher. The
@@ -62,6 +62,8 @@ class Trainee(nn.Module):
             use_cache=False,
         ).last_hidden_state
         logits = self.model.get_output_embeddings()(hidden.flatten(0, 1)[places]).float()
+        if targets is None:
+            return torch.distributions.Categorical(logits=logits, validate_args=False).entropy()
         hard = functional.cross_entropy(logits, targets, reduction="none")
         if teachers is None:
             return hard

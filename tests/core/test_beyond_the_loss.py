@@ -69,7 +69,7 @@ def test_decoded_masks_are_those_of_a_decoding_pass() -> None:
         for pair in several
     ]
     etas = [0.3, 0.8, 0.5]
-    masks = masks_of_decoding(model, whole, etas, 80, PAD, CPU)
+    masks = masks_of_decoding(Trainee(model), whole, etas, 80, PAD, CPU)
     for (prompt, answer), found, eta in zip(several, masks, etas, strict=True):
         entropies = []
         for start in range(0, len(answer), 4):

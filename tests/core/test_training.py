@@ -4,9 +4,6 @@ import json
 import os
 import resource
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,25 +18,7 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.errors import TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import replace_folder
-from sbd_core.training.recipe import Recipe
-
-TINY = Recipe(
-    stage="sbd",
-    families=("math",),
-    steps=6,
-    batch_size=2,
-    learning_rate=0.01,
-    warmup_steps=2,
-    decay_steps=2,
-    optimizer="muon",
-    vocabulary_size=300,
-    tokenizer_examples=20,
-    hidden_size=32,
-    num_layers=1,
-    num_heads=2,
-    feed_forward_size=48,
-    max_positions=256,
-)
+from tests.core.training_runs import TINY, all_losses, same, weights
 
 
 class Killed(BaseException):
@@ -59,28 +38,12 @@ def kill_at(monkeypatch, owner: object, name: str, call: int) -> None:
     monkeypatch.setattr(owner, name, dying)
 
 
-def weights(out: Path) -> dict[str, torch.Tensor]:
-    """The fp32 weights of the state beside `out`."""
-    return load_file(loop.state_folder(out) / "model" / "model.safetensors")
-
-
-def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
-    assert set(first) == set(second)
-    return all(torch.equal(first[name], second[name]) for name in first)
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Path:
     """An uninterrupted run."""
     out = tmp_path_factory.mktemp("whole") / "model"
     loop.train(TINY, None, out, save_every=1)
     return out
-
-
-def all_losses(out: Path) -> list[float]:
-    lines = (loop.state_folder(out) / "metrics.jsonl").read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == list(range(1, len(lines) + 1))
-    return [json.loads(line)["loss"] for line in lines]
 
 
 def losses(out: Path) -> list[float]:
@@ -246,47 +209,6 @@ def test_a_disk_that_fills_leaves_the_last_good_state(
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
     loop.train(TINY, None, out)
     assert same(weights(out), weights(whole))
-
-
-def command(recipe: Recipe, folder: Path) -> list[str]:
-    """The command line that trains `recipe` into folder/model."""
-    file = folder / "recipe.json"
-    file.write_text(json.dumps(recipe.to_data()))
-    options = {"--stage": recipe.stage, "--recipe": file, "--out": folder / "model"}
-    words = [str(word) for pair in options.items() for word in pair]
-    return ["-m", "sbd_core", "train", *words, "--save-every", "1"]
-
-
-def test_a_process_killed_at_any_moment_resumes_to_the_same_weights(tmp_path) -> None:
-    recipe = replace(TINY, steps=60)
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    for folder in (whole, killed):
-        folder.mkdir()
-    loop.train(recipe, None, whole / "model", save_every=60)
-    progress = loop.state_folder(killed / "model") / "progress.json"
-    process = subprocess.Popen(
-        [sys.executable, *command(recipe, killed)], stderr=subprocess.DEVNULL
-    )
-    while not progress.exists() and process.poll() is None:
-        time.sleep(0.01)
-    process.kill()
-    assert process.wait() == -signal.SIGKILL
-    assert 1 <= json.loads(progress.read_text())["step"] < 60
-    loop.train(recipe, None, killed / "model", save_every=60)
-    assert same(weights(killed / "model"), weights(whole / "model"))
-
-
-def test_two_processes_take_the_steps_of_one(tmp_path) -> None:
-    recipe = replace(TINY, steps=2, batch_size=8, optimizer="adamw")
-    loop.train(recipe, None, tmp_path / "alone")
-    both = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    environment = {**os.environ, "ACCELERATE_USE_CPU": "true"}
-    words = [sys.executable, *both, *command(recipe, tmp_path)]
-    subprocess.run(words, env=environment, check=True, capture_output=True, timeout=240)
-    assert all_losses(tmp_path / "alone") == pytest.approx(all_losses(tmp_path / "model"), rel=1e-5)
-    expected = weights(tmp_path / "alone")
-    for name, found in weights(tmp_path / "model").items():
-        torch.testing.assert_close(found, expected[name], atol=1e-4, rtol=1e-3)
 
 
 def copy_into(source: Path, target: Path) -> None:

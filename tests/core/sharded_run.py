@@ -1,0 +1,40 @@
+"""The train command under FSDP on the CPU, which accelerate by itself offers on accelerators only.
+
+All else is accelerate's own: how it shards the model and what it makes of the optimizers.
+"""
+
+import sys
+from typing import Any
+
+from accelerate import Accelerator, FullyShardedDataParallelPlugin
+from accelerate.state import AcceleratorState, PartialState
+from accelerate.utils import DistributedType
+from torch.distributed.tensor import DTensor
+
+from sbd_core.__main__ import main
+from sbd_core.training import loop
+
+
+class ShardingAccelerator(Accelerator):
+    """An Accelerator that believes `accelerate launch --use_fsdp` has started it."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for state in (PartialState, AcceleratorState):
+            state._shared_state["distributed_type"] = DistributedType.FSDP
+        self.state._shared_state["fsdp_plugin"] = FullyShardedDataParallelPlugin(
+            fsdp_version=2,
+            auto_wrap_policy="transformer_based_wrap",
+            transformer_cls_names_to_wrap=["LlamaDecoderLayer"],
+        )
+
+    def prepare(self, *parts: Any) -> Any:
+        prepared = super().prepare(*parts)
+        assert all(isinstance(weight, DTensor) for weight in prepared[0].parameters())
+        return prepared
+
+
+loop.Accelerator = ShardingAccelerator  # type: ignore[misc]
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

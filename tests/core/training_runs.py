@@ -1,0 +1,53 @@
+"""A training run small enough for a test, and what it left behind."""
+
+import json
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+
+from sbd_core.training import loop
+from sbd_core.training.recipe import Recipe
+
+TINY = Recipe(
+    stage="sbd",
+    families=("math",),
+    steps=6,
+    batch_size=2,
+    learning_rate=0.01,
+    warmup_steps=2,
+    decay_steps=2,
+    optimizer="muon",
+    vocabulary_size=300,
+    tokenizer_examples=20,
+    hidden_size=32,
+    num_layers=1,
+    num_heads=2,
+    feed_forward_size=48,
+    max_positions=256,
+)
+
+
+def weights(out: Path) -> dict[str, torch.Tensor]:
+    """The fp32 weights of the state beside `out`."""
+    return load_file(loop.state_folder(out) / "model" / "model.safetensors")
+
+
+def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
+    assert set(first) == set(second)
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def all_losses(out: Path) -> list[float]:
+    lines = (loop.state_folder(out) / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == list(range(1, len(lines) + 1))
+    return [json.loads(line)["loss"] for line in lines]
+
+
+def command(recipe: Recipe, folder: Path) -> list[str]:
+    """The command line that trains `recipe` into folder/model."""
+    file = folder / "recipe.json"
+    file.write_text(json.dumps(recipe.to_data()))
+    options = {"--stage": recipe.stage, "--recipe": file, "--out": folder / "model"}
+    words = [str(word) for pair in options.items() for word in pair]
+    return ["-m", "sbd_core", "train", *words, "--save-every", "1"]
