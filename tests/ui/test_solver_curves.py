@@ -49,3 +49,7 @@ def test_every_solver_has_a_symbol_of_its_own() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
     *lines, _ = solver_curves(rows, look.LIGHT)["data"]
     assert len({line["marker"]["symbol"] for line in lines}) == len(SOLVERS)
+    colours = {line["name"]: line["line"]["color"] for line in lines}
+    assert colours.pop("entropy-bound") == look.LIGHT.accent
+    assert colours.pop("entropy-bound-from-left") == look.LIGHT.text
+    assert set(colours.values()) == {look.LIGHT.muted}

@@ -6,6 +6,9 @@ from typing import Any
 from ui.charts.look import LEGEND, Figure, Ink, figure_of
 
 MAIN = "entropy-bound"
+OWN = "entropy-bound-from-left"
+"""The paper's rule in the page's accent, ours in the colour of its text, the others in grey."""
+
 SYMBOLS = (
     "circle",
     "square",
@@ -48,9 +51,9 @@ def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
     lines: list[dict[str, Any]] = []
     for index, (solver, points) in enumerate(curves(rows).items()):
         in_order = sorted(points, key=lambda point: point.speed)
-        is_main = solver == MAIN
-        colour = ink.accent if is_main else ink.muted
-        symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_main else 7
+        is_chief = solver in (MAIN, OWN)
+        colour = {MAIN: ink.accent, OWN: ink.text}.get(solver, ink.muted)
+        symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_chief else 7
         lines.append(
             {
                 "type": "scatter",
@@ -62,7 +65,7 @@ def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
                 "marker": {"symbol": symbol, "size": size, "color": colour},
                 "line": {
                     "color": colour,
-                    "width": 3 if is_main else 1.5,
+                    "width": 3 if is_chief else 1.5,
                     "dash": DASHES[index % len(DASHES)],
                 },
                 "hovertemplate": f"{solver} %{{text}}<br>%{{y:.1f}} % right, "
