@@ -80,6 +80,37 @@ def perplexity() -> str:
     return table(["perplexity, next-token head", *found["model"]], rows)
 
 
+def trials() -> str:
+    """Losses tried against the paper's, from the same start: the first model is the paper's."""
+    data = results("trials")
+    first = next(iter(data["models"].values()))
+    rows = []
+    for name, model in data["models"].items():
+        changed = [
+            f"{field} {value}"
+            for field, value in model["recipe"].items()
+            if value != first["recipe"][field] and field not in ("steps", "decay_steps")
+        ]
+        losses = model["masked_loss"].values()
+        means = [row["mean"] for row in model["rows"].values()]
+        rows.append(
+            [
+                f"`{name}`",
+                ", ".join(changed) or "the paper's loss",
+                str(model["recipe"]["steps"]),
+                f"{sum(losses) / len(losses):.3f}",
+                *(f"{100 * m['accuracy']:.1f} %, {m['tokens_per_forward']:.2f}x" for m in means),
+            ]
+        )
+    num_examples = next(iter(first["rows"].values()))["families"][0]["num_examples"]
+    head = ["trial", "recipe", "steps", "nats a masked token", *first["rows"]]
+    return (
+        table(head, rows)
+        + f"\nMeans of the families, {num_examples} held-out examples each, the same for all. "
+        f"{where(data)}"
+    )
+
+
 def sweep() -> str:
     """Every solver's accuracy at equal speeds, read off its curve."""
     data = results("sweep")
@@ -227,6 +258,7 @@ def page() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
     "perplexity": perplexity,
+    "trials": trials,
     "sweep": sweep,
     "shape": shape,
     "bench": bench,

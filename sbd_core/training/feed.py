@@ -59,7 +59,7 @@ class Feed:
         self, texts: list[Text], nums_prompt: list[int], own: range, step: int
     ) -> list[Text]:
         """The texts number `own` with their masked copies. nums_prompt: tokens of each prompt."""
-        recipe, accelerator = self._recipe, self._accelerator
+        recipe, accelerator = self._recipe.at(step), self._accelerator
         draw = random.Random(recipe.seed * 1_000_003 + step)
         block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
         # Half the steps start blocks at the answer, as decoding does; the others anywhere.

@@ -8,7 +8,6 @@ import math
 import pickle
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -167,7 +166,7 @@ class _Run:
         self.accelerator.wait_for_everyone()
 
     def _loss(self, rows: Rows, ntp_weight: float) -> Loss:
-        device, has_teachers = self.accelerator.device, self.recipe.soft_share > 0
+        device, has_teachers = self.accelerator.device, self.recipe.at(self.step).soft_share > 0
         with self.accelerator.autocast():
             return training_loss(self.trainee, rows, device, ntp_weight, has_teachers)
 
@@ -211,20 +210,15 @@ class _Run:
     def _continues(self, step: int, recipe: Any) -> bool:
         """Whether a run of `recipe` after `step` steps is one of ours.
 
-        The numbers of steps and of falling steps may differ while no step so far was part of a
-        fall of the rate.
+        What no step so far had a part in may differ: the fall of the rate, and with it the
+        number of steps; the loss after the steps of the paper's.
         """
         try:
             # A field that came later has its default.
             saved = Recipe(**recipe)
         except (TypeError, ArgumentError):
             return False
-        own = self.recipe
-        if saved == own:
-            return True
-        if replace(saved, steps=own.steps, decay_steps=own.decay_steps) != own:
-            return False
-        return step <= min(plan.steps - plan.decay_steps for plan in (saved, own))
+        return saved.past(step) == self.recipe.past(step)
 
 
 def _unreadable(state: Path, error: Exception) -> str:

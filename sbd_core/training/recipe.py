@@ -1,7 +1,7 @@
 """A training recipe: every number of a run, read from JSON, checked, frozen."""
 
 import json
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,7 +33,8 @@ class Recipe:
     Away from the paper's loss, all 0 by default (stage sbd): full_mask_share, share of texts
     masked whole; soft_share, how much of the target is the model's own next-token distribution
     where nothing to the right in the block is revealed; decoded_share, share of steps masked as
-    decoding would, most certain tokens revealed first.
+    decoding would, most certain tokens revealed first. The first paper_loss_steps take the
+    paper's loss all the same.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
     can be made longer or shorter until the fall begins.
@@ -57,6 +58,7 @@ class Recipe:
     full_mask_share: float = 0.0
     soft_share: float = 0.0
     decoded_share: float = 0.0
+    paper_loss_steps: int = 0
     seed: int = 0
     data: tuple[str, ...] = ()
     # A model made from nothing, when there is no --init.
@@ -80,6 +82,7 @@ class Recipe:
         require_integer("masked_copies", self.masked_copies, 1)
         require_integer("warmup_steps", self.warmup_steps, 0)
         require_integer("decay_steps", self.decay_steps, 0)
+        require_integer("paper_loss_steps", self.paper_loss_steps, 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "max_gradient_norm"):
@@ -96,6 +99,24 @@ class Recipe:
         for item in self.families:
             family(item)
         object.__setattr__(self, "families", tuple(self.families))
+
+    def at(self, step: int) -> "Recipe":
+        """The recipe of step `step` (from 0): the paper's loss in the first paper_loss_steps."""
+        return self if step >= self.paper_loss_steps else self._papers
+
+    def past(self, step: int) -> "Recipe":
+        """What the first `step` steps took from it; equal for recipes that agree so far."""
+        past = self if step > self.paper_loss_steps else self._papers
+        if past == past._papers:
+            past = replace(past, paper_loss_steps=0)
+        if step <= self.steps - self.decay_steps:
+            past = replace(past, steps=max(step, 1), decay_steps=0)
+        return past
+
+    @property
+    def _papers(self) -> "Recipe":
+        """This recipe with the paper's loss from the first step to the last."""
+        return replace(self, full_mask_share=0.0, soft_share=0.0, decoded_share=0.0)
 
     def to_data(self) -> dict[str, Any]:
         """Plain JSON data; read_recipe reads it back."""

@@ -100,3 +100,17 @@ def test_a_bad_field_of_a_recipe_is_named(field, value) -> None:
     with pytest.raises(ArgumentError) as caught:
         replace(SOUND, **{field: value})
     assert caught.value.argument == field
+
+
+def test_a_recipe_takes_the_papers_loss_first_and_is_another_once_it_left_it() -> None:
+    paper = replace(SOUND, steps=100, decay_steps=10)
+    ours = replace(paper, full_mask_share=0.5, soft_share=0.5, paper_loss_steps=40)
+    assert [ours.at(step).full_mask_share for step in (0, 39, 40, 99)] == [0, 0, 0.5, 0.5]
+    assert [ours.at(step).soft_share for step in (39, 40)] == [0, 0.5]
+    assert ours.past(40) == paper.past(40) == replace(ours, paper_loss_steps=50).past(40)
+    assert ours.past(41) != paper.past(41)
+    assert ours.past(41) != replace(ours, paper_loss_steps=39).past(41)
+    assert ours.past(90) == replace(ours, steps=90, decay_steps=0).past(90)
+    assert ours.past(91) != replace(ours, steps=110).past(91)
+    assert ours.past(20) != replace(ours, seed=1).past(20)
+    assert ours.past(100) == replace(ours).past(100)

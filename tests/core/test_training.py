@@ -137,6 +137,20 @@ def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypa
             loop.train(other, None, out)
 
 
+def test_a_run_can_leave_the_papers_loss_where_it_stands(whole, tmp_path, monkeypatch) -> None:
+    ours = replace(TINY, full_mask_share=1.0, soft_share=0.5, paper_loss_steps=3)
+    loop.train(ours, None, tmp_path / "whole")
+    assert losses(tmp_path / "whole")[:3] == losses(whole)[:3]
+    assert losses(tmp_path / "whole")[3] != losses(whole)[3]
+    out = tmp_path / "model"
+    with monkeypatch.context() as patch:
+        kill_at(patch, loop._Run, "_update", 4)
+        with pytest.raises(Killed):
+            loop.train(TINY, None, out, save_every=1)
+    loop.train(ours, None, out)
+    assert same(weights(out), weights(tmp_path / "whole"))
+
+
 STATE_FILES = ["progress.json", "optimizers.pt", "model/config.json", "model/model.safetensors"]
 GARBAGE = [None, b"", b"{}", b"[]", b"\x00\xffgarbage"]
 
