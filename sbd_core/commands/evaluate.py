@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +12,9 @@ from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from sbd_core.evaluation.answering import Answering
+    from sbd_core.evaluation.measure import Rows
     from sbd_core.evaluation.scoring import Score
-    from sbd_core.models.huggingface import HuggingFaceModel
     from sbd_core.training.corpus import Example
 
 HELP = "measure accuracy and forward passes on held-out examples"
@@ -49,6 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="with --table: a model trained on next-token prediction only, as one more row",
     )
+    parser.add_argument(
+        "--processes",
+        type=int,
+        help="that share the work, each with one thread and its own copy of the models (one a core "
+        "for a small model on the CPU and many answers, else 1)",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     decoding_flags.add_arguments(parser)
 
@@ -60,36 +69,25 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.evaluation import report
     from sbd_core.evaluation.scoring import held_out
     from sbd_core.files import write_text
-    from sbd_core.models.huggingface import DEFAULT_CHECKPOINT, load
-    from sbd_core.models.threads import choose_threads
     from sbd_core.training.corpus import SUITES, family
 
     names = list(SUITES) if arguments.suite == "all" else arguments.suite.split(",")
     for name in names:
         family(name)
-    how = {"device": arguments.device, "dtype": arguments.dtype, "native": arguments.native}
-    models = [load(source, **how) for source in arguments.compare or [arguments.model]]
-    model = models[0]
-    baseline = None if arguments.baseline is None else load(arguments.baseline, **how)
-    choose_threads(model.num_parameters, arguments.batch_size)
+    examiner = _Examiner(arguments)
     suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
-    folder: Path | None = Path(arguments.model) if arguments.model else DEFAULT_CHECKPOINT
-    result = _how(arguments, config, [one.name for one in models])
+    result = _how(arguments, config, examiner.name)
+    folder = examiner.folders().get(MODEL)
     if arguments.compare:
-        folders = dict(zip(_names(arguments.compare), arguments.compare, strict=True))
-        by_name = dict(zip(folders, models, strict=True))
-        result["models"] = _compared(folders, by_name, suites, config, arguments.batch_size)
-        folder = None
+        result["models"] = _compared(examiner, suites, config)
     elif arguments.table:
-        result |= _table(model, baseline, suites, config, arguments.batch_size)
-        folders = {"model": folder}
-        if arguments.baseline is not None:
-            folders["baseline"] = Path(arguments.baseline)
-        result["perplexity"] = _perplexity(folders, suites)
+        result |= _table(examiner, suites, config)
+        result["perplexity"] = _perplexity(examiner.folders(), suites)
     else:
         configs = report.sweep_configs(config) if arguments.sweep else {config.strategy: config}
-        rows = {row: (model, one) for row, one in configs.items()}
-        result["rows"] = report.rows_data(_measured(rows, suites, arguments.batch_size))
+        rows = {row: (MODEL, one) for row, one in configs.items()}
+        result["rows"] = report.rows_data(examiner.measured(rows, suites))
+    result["processes"] = examiner.num_processes
     result["circumstances"] = report.circumstances(folder)
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
@@ -97,10 +95,74 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(result))
 
 
-def _how(arguments: argparse.Namespace, config: DecodeConfig, names: list[str]) -> dict[str, Any]:
+MODEL, BASELINE = "model", "baseline"
+MANY_ANSWERS = 1000
+"""From here on several processes pay for their start."""
+
+
+class _Examiner:
+    """The models that were asked for, by name, and what measures them."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        from sbd_core.models.huggingface import load
+        from sbd_core.models.threads import choose_threads
+
+        self.batch_size, self._asked = arguments.batch_size, arguments.processes
+        self.num_processes = 1
+        self._sources: dict[str, str | None] = {MODEL: arguments.model}
+        if arguments.compare:
+            folders = map(str, arguments.compare)
+            self._sources = dict(zip(_names(arguments.compare), folders, strict=True))
+        if arguments.baseline is not None:
+            self._sources[BASELINE] = arguments.baseline
+        device, dtype, native = arguments.device, arguments.dtype, arguments.native
+        self._how = {"device": device, "dtype": dtype, "native": native}
+        self._models = {name: load(source, **self._how) for name, source in self._sources.items()}
+        self._largest = max(self._models.values(), key=lambda model: model.num_parameters)
+        choose_threads(self._largest.num_parameters, arguments.batch_size)
+
+        compared = [model.name for model in self._models.values()]
+        self.name = " ".join(compared) if arguments.compare else self._models[MODEL].name
+        self.has_baseline = arguments.baseline is not None
+
+    def folders(self) -> dict[str, Path]:
+        """Where each is; one from the hub is left out."""
+        from sbd_core.models.huggingface import DEFAULT_CHECKPOINT
+
+        places = {key: Path(source or DEFAULT_CHECKPOINT) for key, source in self._sources.items()}
+        return {key: place for key, place in places.items() if place.is_dir()}
+
+    def measured(
+        self, rows: "Rows", suites: "Mapping[str, Sequence[Example]]"
+    ) -> "dict[str, list[Score]]":
+        """Scores of every row and suite, printed, behind a progress bar."""
+        from tqdm import tqdm
+
+        from sbd_core.evaluation import report
+        from sbd_core.evaluation.measure import measure
+
+        total = len(rows) * sum(len(items) for items in suites.values())
+        with tqdm(total=total, unit="answer") as bar:
+            scores = measure(rows, suites, self.batch_size, self._answering(total), bar.update)
+        print(report.as_text(scores))
+        return scores
+
+    def _answering(self, num_answers: int) -> "Answering":
+        from sbd_core.evaluation.answering import Here, InProcesses
+        from sbd_core.models.threads import is_small
+
+        count = self._asked or 1
+        if self._asked is None and num_answers >= MANY_ANSWERS:
+            on_cpu = self._largest.device == "cpu"
+            count = os.cpu_count() or 1 if on_cpu and is_small(self._largest.num_parameters) else 1
+        self.num_processes = max(self.num_processes, count)
+        return Here(self._models) if count == 1 else InProcesses(count, self._sources, self._how)
+
+
+def _how(arguments: argparse.Namespace, config: DecodeConfig, name: str) -> dict[str, Any]:
     """What was asked, as the results file tells it."""
     return {
-        "model": " ".join(names),
+        "model": name,
         "split": arguments.split,
         "seed": arguments.seed,
         "block_size": config.block_size,
@@ -113,6 +175,8 @@ def _how(arguments: argparse.Namespace, config: DecodeConfig, names: list[str]) 
 def _check(arguments: argparse.Namespace) -> None:
     require_integer("limit", arguments.limit, 1)
     require_integer("batch_size", arguments.batch_size, 1)
+    if arguments.processes is not None:
+        require_integer("processes", arguments.processes, 1)
     if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
         raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
     if arguments.compare and arguments.model:
@@ -124,42 +188,20 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ArgumentError("baseline", "must come with --table", arguments.baseline)
 
 
-def _measured(
-    rows: "dict[str, tuple[HuggingFaceModel, DecodeConfig]]",
-    suites: "dict[str, list[Example]]",
-    batch_size: int,
-) -> "dict[str, list[Score]]":
-    """Scores of every row and suite, printed, behind a progress bar."""
-    from tqdm import tqdm
-
-    from sbd_core.evaluation import report
-    from sbd_core.evaluation.measure import measure
-
-    total = len(rows) * sum(len(items) for items in suites.values())
-    with tqdm(total=total, unit="answer") as bar:
-        scores = measure(rows, suites, batch_size, bar.update)
-    print(report.as_text(scores))
-    return scores
-
-
 def _table(
-    model: "HuggingFaceModel",
-    baseline: "HuggingFaceModel | None",
-    suites: "dict[str, list[Example]]",
-    config: DecodeConfig,
-    batch_size: int,
+    examiner: _Examiner, suites: "dict[str, list[Example]]", config: DecodeConfig
 ) -> dict[str, Any]:
     """The rows of the paper's Table 1, and the same of prompts that no generator made."""
     from sbd_core.evaluation import report
     from sbd_core.evaluation.own_wording import own_wording
 
     configs = report.table_configs(config)
-    rows = {row: (model, one) for row, one in configs.items()}
-    if baseline is not None:
-        rows = {report.BASELINE_ROW: (baseline, configs["NTP"]), **rows}
-    scores = _measured(rows, suites, batch_size)
+    rows = {row: (MODEL, one) for row, one in configs.items()}
+    if examiner.has_baseline:
+        rows = {report.BASELINE_ROW: (BASELINE, configs["NTP"]), **rows}
+    scores = examiner.measured(rows, suites)
     own = {"own wording": [item for item in own_wording() if item.family in suites]}
-    own_scores = _measured(rows, own, batch_size) if own["own wording"] else {}
+    own_scores = examiner.measured(rows, own) if own["own wording"] else {}
     return {
         "rows": report.rows_data(scores),
         "own_wording": {row: one[0].to_data() for row, one in own_scores.items()},
@@ -176,19 +218,15 @@ def _names(folders: list[Path]) -> list[str]:
 
 
 def _compared(
-    folders: dict[str, Path],
-    models: "dict[str, HuggingFaceModel]",
-    suites: "dict[str, list[Example]]",
-    config: DecodeConfig,
-    batch_size: int,
+    examiner: _Examiner, suites: "dict[str, list[Example]]", config: DecodeConfig
 ) -> dict[str, Any]:
     """Of each model its recipe, its loss on the same masked answers, and rows of the table."""
     from sbd_core.evaluation import report
     from sbd_core.evaluation.perplexity import masked_loss
 
-    configs = report.compared_configs(config)
-    rows = {(name, row): (models[name], configs[row]) for name in folders for row in configs}
-    scores = _measured({f"{n} {row}": how for (n, row), how in rows.items()}, suites, batch_size)
+    configs, folders = report.compared_configs(config), examiner.folders()
+    rows = {f"{name} {row}": (name, configs[row]) for name in folders for row in configs}
+    scores = examiner.measured(rows, suites)
     found = {}
     for name, folder in folders.items():
         recipe = folder / "recipe.json"
@@ -212,8 +250,6 @@ def _perplexity(
 
     found = {}
     for who, folder in folders.items():
-        if not folder.is_dir():
-            continue
         values = perplexity(folder, suites)
         found[who] = {name: round(value, 4) for name, value in values.items()}
         cells = "  ".join(f"{name} {value:.3f}" for name, value in values.items())

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from typing import Any
 
@@ -53,28 +53,48 @@ def _distinct(stream: Iterator[Example]) -> Iterator[Example]:
             yield example
 
 
-def score(name: str, items: Sequence[Example], traces: Sequence[Trace]) -> Score:
-    """Check every answer as its family does and add up; name is that of all of them.
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts of answers; seconds of engine time."""
 
-    items and traces of equal length, at least one.
-    """
-    num_right = sum(
-        family(example.family).check(example, trace.text)
-        for example, trace in zip(items, traces, strict=True)
+    num_examples: int = 0
+    num_right: int = 0
+    num_tokens: int = 0
+    num_forwards: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        sums = (mine + its for mine, its in zip(astuple(self), astuple(other), strict=True))
+        return Tally(*sums)
+
+
+def tally(items: Sequence[Example], traces: Sequence[Trace]) -> Tally:
+    """Check every answer as its family does and add up; items and traces of equal length."""
+    return Tally(
+        num_examples=len(items),
+        num_right=sum(
+            family(example.family).check(example, trace.text)
+            for example, trace in zip(items, traces, strict=True)
+        ),
+        num_tokens=sum(trace.num_tokens for trace in traces),
+        num_forwards=sum(trace.num_forwards for trace in traces),
+        seconds=sum(trace.seconds for trace in traces),
     )
-    num_tokens = sum(trace.num_tokens for trace in traces)
-    num_forwards = sum(trace.num_forwards for trace in traces)
-    low, high = wilson_interval(num_right, len(items))
+
+
+def score(name: str, found: Tally) -> Score:
+    """The shares and speeds of a tally of at least one example; name is that of all of them."""
+    low, high = wilson_interval(found.num_right, found.num_examples)
     return Score(
         family=name,
-        num_examples=len(items),
-        accuracy=num_right / len(items),
+        num_examples=found.num_examples,
+        accuracy=found.num_right / found.num_examples,
         accuracy_low=low,
         accuracy_high=high,
-        num_tokens=num_tokens,
-        num_forwards=num_forwards,
-        tokens_per_forward=num_tokens / num_forwards,
-        tokens_per_second=num_tokens / sum(trace.seconds for trace in traces),
+        num_tokens=found.num_tokens,
+        num_forwards=found.num_forwards,
+        tokens_per_forward=found.num_tokens / found.num_forwards,
+        tokens_per_second=found.num_tokens / found.seconds,
     )
 
 

@@ -6,6 +6,11 @@ SMALL_MODEL_PARAMETERS = 20_000_000
 LONG_BATCH = 8
 
 
+def is_small(num_parameters: int) -> bool:
+    """Whether a pass of such a model is too short for threads to share."""
+    return num_parameters < SMALL_MODEL_PARAMETERS
+
+
 def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
     """Set torch to one thread for a small model on the CPU, else leave its own choice.
 
@@ -14,5 +19,5 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
     busy one. A batch is long enough. Called by the command line and by the page, never by
     load(), as the setting is global.
     """
-    if num_parameters < SMALL_MODEL_PARAMETERS and batch_size < LONG_BATCH:
+    if is_small(num_parameters) and batch_size < LONG_BATCH:
         torch.set_num_threads(1)

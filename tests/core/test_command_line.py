@@ -76,6 +76,21 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
 
 
+def test_processes_share_the_work_and_find_the_same(capsys) -> None:
+    words = ["evaluate", "--suite", "math,code", "--limit", "5", "--max-new-tokens", "24", "--json"]
+    words += ["--batch-size", "1", "--strategy", "verify"]
+    found = []
+    for count in ("1", "2"):
+        assert main([*words, "--processes", count]) == 0
+        found.append(last_line(capsys))
+    assert [one["processes"] for one in found] == [1, 2]
+    timed = "tokens_per_second"
+    for one in found:
+        for part in (one["rows"]["verify"]["mean"], *one["rows"]["verify"]["families"]):
+            assert part.pop(timed) > 0
+    assert found[0]["rows"] == found[1]["rows"]
+
+
 def test_models_are_compared_on_the_same_masks_and_prompts(capsys, tmp_path) -> None:
     again = tmp_path / "again"
     copytree(DEFAULT_CHECKPOINT, again)
@@ -152,6 +167,7 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["generate", "a", "--dtype", "int8"], "dtype"),
         (["evaluate", "--suite", "chess"], "family"),
         (["evaluate", "--limit", "0"], "limit"),
+        (["evaluate", "--processes", "0"], "processes"),
         (["evaluate", "--split", "dev"], "split"),
         (["evaluate", "--baseline", "a"], "baseline"),
         (["evaluate", "--compare", "/no/such/folder"], "compare"),
