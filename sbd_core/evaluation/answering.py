@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any, Protocol
 
 import torch
@@ -75,6 +75,7 @@ class InProcesses:
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
         """Every job as it is done."""
+        others = set(active_children())
         with ProcessPoolExecutor(
             self._count, get_context("spawn"), _begin, (self._sources, self._how)
         ) as pool:
@@ -87,6 +88,8 @@ class InProcesses:
                 raise ArgumentError("processes", rule, self._count) from error
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                for child in set(active_children()) - others:
+                    child.terminate()
                 raise
 
 
