@@ -58,8 +58,8 @@ def evaluation() -> str:
         shown = [f"{100 * c['accuracy']:.1f} %, {c['tokens_per_forward']:.2f}x" for c in cells]
         own = data["own_wording"][name]
         own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
-        rows.append([f"**{name}**", *shown, own_share])
-    head = ["", *(family["family"] for family in first), "mean", "own wording"]
+        rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
+    head = ["", *(family["family"] for family in first), "mean", "own wording", "tokens/s"]
     widest = max(
         family["accuracy_high"] - family["accuracy_low"]
         for row in data["rows"].values()
@@ -68,7 +68,8 @@ def evaluation() -> str:
     return (
         table(head, rows)
         + f"\n{first[0]['num_examples']} held-out examples a family; the 95 % intervals are in the "
-        f"file, at most {100 * widest / 2:.1f} points to either side. {where(data)}"
+        f"file, at most {100 * widest / 2:.1f} points to either side. "
+        f"Tokens/s are those of one process, in batches of {data['batch_size']}. {where(data)}"
     )
 
 

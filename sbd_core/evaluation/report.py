@@ -74,10 +74,11 @@ def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
 
 
 def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """A table: one line a row, accuracy (and tokens a pass) per family and their mean."""
+    """A line a row: accuracy and tokens a pass per family, their means, tokens a second."""
     names = [score.family for score in next(iter(rows.values()))]
     width = max(map(len, rows)) + 2
     lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
+    lines[0] += f"{'tokens/s':>11}"
     for row, scores in rows.items():
         mean = summary(scores)
         cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
@@ -85,6 +86,7 @@ def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
         lines.append(
             f"{row:<{width}}"
             + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
+            + f"{mean['tokens_per_second']:>11.0f}"
         )
     return "\n".join(lines)
 
