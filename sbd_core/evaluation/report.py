@@ -46,9 +46,10 @@ def compared_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """NTP, and one config a point of the sweep, all else as in `base`."""
+    """NTP, verify, and one config a point of the sweep, all else as in `base`."""
     return {
         "NTP": replace(base, strategy="ntp"),
+        "verify": replace(base, strategy="verify"),
         **{
             f"{curve} {parameter:g}": replace(base, strategy="sbd", solver=solver)
             for curve, parameter, solver in sweep_solvers()

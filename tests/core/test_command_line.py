@@ -113,7 +113,7 @@ def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
     words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--sweep"]
     assert main([*words, "--block-size", "4", "--json"]) == 0
     rows = last_line(capsys)["rows"]
-    assert {"NTP", *SOLVERS} == {row.partition(" ")[0] for row in rows}
+    assert {"NTP", "verify", *SOLVERS} == {row.partition(" ")[0] for row in rows}
     passes = {row: data["families"][0]["num_forwards"] for row, data in rows.items()}
     assert passes["top-k 4"] == 2
     assert passes["left-to-right 1"] == 5

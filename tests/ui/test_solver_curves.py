@@ -45,6 +45,13 @@ def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None
     assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
 
 
+def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
+    *_, ntp, verify = solver_curves({**ROWS, "verify": row(0.9, 4.0)}, look.LIGHT)["data"]
+    assert (ntp["name"], verify["name"]) == ("NTP", "verify")
+    assert (verify["x"], verify["y"]) == ([4.0], [90.0])
+    assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
+
+
 def test_every_solver_has_a_symbol_of_its_own() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
     *lines, _ = solver_curves(rows, look.LIGHT)["data"]

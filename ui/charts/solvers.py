@@ -46,8 +46,7 @@ def curves(rows: dict[str, Any]) -> dict[str, list[CurvePoint]]:
 
 
 def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
-    """One line a solver; a star where next-token prediction stands."""
-    ntp = rows["NTP"]["mean"]
+    """One line a solver; a star where next-token prediction stands, another for verify."""
     lines: list[dict[str, Any]] = []
     for index, (solver, points) in enumerate(curves(rows).items()):
         in_order = sorted(points, key=lambda point: point.speed)
@@ -72,17 +71,25 @@ def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
                 "%{x:.2f} tokens a pass<extra></extra>",
             }
         )
-    star = {
-        "type": "scatter",
-        "name": "NTP",
-        "x": [ntp["tokens_per_forward"]],
-        "y": [round(100 * ntp["accuracy"], 2)],
-        "mode": "markers",
-        "marker": {"symbol": "star", "size": 14, "color": ink.ntp},
-        "hovertemplate": "next-token prediction<br>%{y:.1f} % right<extra></extra>",
-    }
     axes = {"title": "tokens per pass"}, {"title": "right answers, %"}
     margin = {"l": 8, "r": 8, "t": 34, "b": 96}
+    marks = [_mark("NTP", "star", rows["NTP"], ink.ntp)]
+    if "verify" in rows:
+        marks.append(_mark("verify", "star-square", rows["verify"], ink.accent))
     return figure_of(
-        ink, [*lines, star], *axes, height=480, showlegend=True, legend=LEGEND, margin=margin
+        ink, [*lines, *marks], *axes, height=480, showlegend=True, legend=LEGEND, margin=margin
     )
+
+
+def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:
+    """Where a strategy stands that has no parameter."""
+    mean = row["mean"]
+    return {
+        "type": "scatter",
+        "name": name,
+        "x": [mean["tokens_per_forward"]],
+        "y": [round(100 * mean["accuracy"], 2)],
+        "mode": "markers",
+        "marker": {"symbol": symbol, "size": 14, "color": colour},
+        "hovertemplate": f"{name}<br>%{{y:.1f}} % right, %{{x:.2f}} tokens a pass<extra></extra>",
+    }
