@@ -40,9 +40,10 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def where(data: dict[str, Any]) -> str:
     """Machine and versions of a results file."""
-    facts = data["circumstances"]
+    facts, processes = data["circumstances"], data.get("processes", 1)
+    shared = f"{processes} processes of " if processes > 1 else ""
     return (
-        f"Measured on {facts['cores']} cores of {facts['processor']}, {facts['threads']} "
+        f"Measured on {facts['cores']} cores of {facts['processor']}, {shared}{facts['threads']} "
         f"thread{'s' * (facts['threads'] > 1)}, fp32, "
         f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
     )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from sbd_core.training.corpus import Example
 
 HELP = "measure accuracy and forward passes on held-out examples"
+MODEL, BASELINE = "model", "baseline"
+MANY_ANSWERS = 1000
+"""From here on several processes pay for their start."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
         family(name)
     examiner = _Examiner(arguments)
     suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
-    result = _how(arguments, config, examiner.name)
+    result = _asked(arguments, config, examiner.name)
     folder = examiner.folders().get(MODEL)
     if arguments.compare:
         result["models"] = _compared(examiner, suites, config)
@@ -89,15 +92,12 @@ def run(arguments: argparse.Namespace) -> None:
         result["rows"] = report.rows_data(examiner.measured(rows, suites))
     result["processes"] = examiner.num_processes
     result["circumstances"] = report.circumstances(folder)
+    if examiner.num_processes > 1:
+        result["circumstances"]["threads"] = 1
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
     if arguments.json:
         print(json.dumps(result))
-
-
-MODEL, BASELINE = "model", "baseline"
-MANY_ANSWERS = 1000
-"""From here on several processes pay for their start."""
 
 
 class _Examiner:
@@ -116,11 +116,10 @@ class _Examiner:
         if arguments.baseline is not None:
             self._sources[BASELINE] = arguments.baseline
         device, dtype, native = arguments.device, arguments.dtype, arguments.native
-        self._how = {"device": device, "dtype": dtype, "native": native}
-        self._models = {name: load(source, **self._how) for name, source in self._sources.items()}
+        self._loading = {"device": device, "dtype": dtype, "native": native}
+        self._models = {name: load(place, **self._loading) for name, place in self._sources.items()}
         self._largest = max(self._models.values(), key=lambda model: model.num_parameters)
         choose_threads(self._largest.num_parameters, arguments.batch_size)
-
         compared = [model.name for model in self._models.values()]
         self.name = " ".join(compared) if arguments.compare else self._models[MODEL].name
         self.has_baseline = arguments.baseline is not None
@@ -156,10 +155,12 @@ class _Examiner:
             on_cpu = self._largest.device == "cpu"
             count = os.cpu_count() or 1 if on_cpu and is_small(self._largest.num_parameters) else 1
         self.num_processes = max(self.num_processes, count)
-        return Here(self._models) if count == 1 else InProcesses(count, self._sources, self._how)
+        return (
+            Here(self._models) if count == 1 else InProcesses(count, self._sources, self._loading)
+        )
 
 
-def _how(arguments: argparse.Namespace, config: DecodeConfig, name: str) -> dict[str, Any]:
+def _asked(arguments: argparse.Namespace, config: DecodeConfig, name: str) -> dict[str, Any]:
     """What was asked, as the results file tells it."""
     return {
         "model": name,
@@ -210,8 +211,9 @@ def _table(
 
 def _names(folders: list[Path]) -> list[str]:
     """The last part of each path that tells all of them apart."""
-    for parts in range(1, max(len(folder.parts) for folder in folders) + 1):
-        names = ["/".join(folder.parts[-parts:]) for folder in folders]
+    paths = [folder.resolve().parts for folder in folders]
+    for parts in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(path[-parts:]) for path in paths]
         if len(set(names)) == len(names):
             return names
     raise ArgumentError("compare", "must be different folders", str(folders[0]))

@@ -84,6 +84,7 @@ def test_processes_share_the_work_and_find_the_same(capsys) -> None:
         assert main([*words, "--processes", count]) == 0
         found.append(last_line(capsys))
     assert [one["processes"] for one in found] == [1, 2]
+    assert found[1]["circumstances"]["threads"] == 1
     timed = "tokens_per_second"
     for one in found:
         for part in (one["rows"]["verify"]["mean"], *one["rows"]["verify"]["families"]):
@@ -173,6 +174,7 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["evaluate", "--compare", "/no/such/folder"], "compare"),
         (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), str(DEFAULT_CHECKPOINT)], "compare"),
         (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), "--model", "b"], "compare"),
+        (["evaluate", "--compare", "assets", "tests/../assets"], "compare"),
         (["evaluate", "--out", "/no/such/folder/r.json"], "out"),
     ],
 )

@@ -45,8 +45,8 @@ def in_two(words: list[str]) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def assert_close(found: Path, expected: Path, atol: float = 1e-4) -> None:
-    assert all_losses(found) == pytest.approx(all_losses(expected), rel=1e-4)
+def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1e-4) -> None:
+    assert all_losses(found) == pytest.approx(all_losses(expected), rel=rel)
     wanted = weights(expected)
     for name, weight in weights(found).items():
         torch.testing.assert_close(weight, wanted[name], atol=atol, rtol=1e-3)
@@ -57,9 +57,6 @@ def test_two_processes_take_the_steps_of_one(tmp_path) -> None:
     loop.train(recipe, None, tmp_path / "alone")
     in_two(command(recipe, tmp_path))
     assert_close(tmp_path / "model", tmp_path / "alone")
-
-
-SHARDED = ["-m", "tests.core.sharded_run"]
 
 
 def sharded(recipe: Recipe, folder: Path) -> None:
@@ -81,4 +78,4 @@ def test_sharded_weights_take_what_a_recipe_adds_to_the_papers_loss(tmp_path) ->
     loop.train(recipe, None, tmp_path / "alone")
     sharded(recipe, tmp_path)
     # Muon's bf16 makes much of a rounding error; a step moves a weight by up to 1e-2.
-    assert_close(tmp_path / "model", tmp_path / "alone", atol=2e-2)
+    assert_close(tmp_path / "model", tmp_path / "alone", rel=1e-4, atol=2e-2)
