@@ -74,40 +74,77 @@ def evaluation() -> str:
     )
 
 
+def parity() -> str:
+    """What SBD training costs NTP: two models from one base, after the same number of steps."""
+    data = results("parity")
+    names = {
+        "baseline": ("NTP-trained", data["rows"]["NTP-trained, NTP"]),
+        "model": ("SBD-trained", data["rows"]["NTP"]),
+    }
+    rows = []
+    for who, (name, row) in names.items():
+        perplexities = data["perplexity"][who].values()
+        cells = [
+            f"{100 * family['accuracy']:.1f} %, {value:.3f}"
+            for family, value in zip(row["families"], perplexities, strict=True)
+        ]
+        rows.append([f"**{name}**", *cells, f"{100 * row['mean']['accuracy']:.1f} %"])
+    head = ["NTP decoding", *data["perplexity"]["model"], "mean"]
+    return table(head, rows) + f"\n{where(data)}"
+
+
 def perplexity() -> str:
     """Of the next-token head, per family."""
-    found = results("evaluation")["perplexity"]
-    names = {"model": "SBD-trained", "baseline": "NTP-trained"}
-    rows = [[names[who], *(f"{v:.3f}" for v in values.values())] for who, values in found.items()]
-    return table(["perplexity, next-token head", *found["model"]], rows)
+    found = results("evaluation")["perplexity"]["model"]
+    head = ["perplexity", *found]
+    return table(head, [["next-token head", *(f"{value:.3f}" for value in found.values())]])
 
 
 def trials() -> str:
     """Losses tried against the paper's, from the same start: the first model is the paper's."""
     data = results("trials")
     first = next(iter(data["models"].values()))
-    rows = []
+    named = {}
     for name, model in data["models"].items():
         changed = [
             f"{field} {value}"
             for field, value in model["recipe"].items()
             if value != first["recipe"][field] and field not in ("steps", "decay_steps")
         ]
+        recipe = ", ".join(changed) or "the paper's loss"
+        named[name] = [f"`{name}`", recipe, str(model["recipe"]["steps"])]
+    return compared(data, ["trial", "recipe", "steps"], named)
+
+
+def curve() -> str:
+    """Accuracy against training steps: models along the bundled one's way."""
+    data = results("curve")
+    named = {}
+    for name, model in data["models"].items():
+        recipe = model["recipe"]
+        steps, falling = recipe["steps"], recipe["decay_steps"]
+        ours = max(0, steps - recipe["paper_loss_steps"]) if recipe["full_mask_share"] else 0
+        named[name] = [f"{steps:,}", f"{falling:,}", f"{ours:,}"]
+    return compared(data, ["steps", "with the rate falling", "with texts masked whole"], named)
+
+
+def compared(data: dict[str, Any], head: list[str], named: dict[str, list[str]]) -> str:
+    """Models side by side: their loss on the same masked answers, and means of the families."""
+    rows = []
+    for name, model in data["models"].items():
         losses = model["masked_loss"].values()
         means = [row["mean"] for row in model["rows"].values()]
         rows.append(
             [
-                f"`{name}`",
-                ", ".join(changed) or "the paper's loss",
-                str(model["recipe"]["steps"]),
+                *named[name],
                 f"{sum(losses) / len(losses):.3f}",
                 *(f"{100 * m['accuracy']:.1f} %, {m['tokens_per_forward']:.2f}x" for m in means),
             ]
         )
-    num_examples = next(iter(first["rows"].values()))["families"][0]["num_examples"]
-    head = ["trial", "recipe", "steps", "nats a masked token", *first["rows"]]
+    first = next(iter(data["models"].values()))["rows"]
+    num_examples = next(iter(first.values()))["families"][0]["num_examples"]
     return (
-        table(head, rows)
+        table([*head, "nats a masked token", *first], rows)
         + f"\nMeans of the families, {num_examples} held-out examples each, the same for all. "
         f"{where(data)}"
     )
@@ -259,8 +296,10 @@ def page() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
+    "parity": parity,
     "perplexity": perplexity,
     "trials": trials,
+    "curve": curve,
     "sweep": sweep,
     "shape": shape,
     "bench": bench,

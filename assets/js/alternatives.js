@@ -24,7 +24,8 @@ function whyNoAction({ run, focus, pass }, alternative) {
   if (run.pins.has(focus)) return "This token was given; branch at another position.";
   if (focus >= run.main.end) return "This position is after the end of the answer.";
   const isKnown = run.main.fixedAt(focus, pass) !== null;
-  return isKnown ? "" : "No candidates yet: go to a pass whose block holds this position.";
+  return isKnown ? "The model weighed no other token here: choose another position."
+    : "No candidates yet: go to a pass whose block holds this position.";
 }
 
 class Alternatives {
@@ -38,7 +39,8 @@ class Alternatives {
       (pair) => [...this.view.run.settings().pinned, ...tokensSoFar(this.view), pair]);
     this.buttons = make("div", "sbd-alternative-actions", {}, this.pin.button, this.branch.button);
     this.note = make("p", "sbd-action-note");
-    this.root = make("div", "sbd-top", {}, ...this.rows.map((row) => row.root), this.buttons, this.note);
+    this.acting = make("div", "sbd-alternative-acting", {}, this.buttons, this.note);
+    this.root = make("div", "sbd-top", {}, ...this.rows.map((row) => row.root), this.acting);
   }
 
   makeRow() {
@@ -74,12 +76,13 @@ class Alternatives {
     this.view = view;
     this.alternative = chosenAlternative(view, top, fixedToken);
     const note = this.actions.canRedo ? whyNoAction(view, this.alternative) : "";
-    this.buttons.hidden = !this.actions.canRedo || run.strategy !== "sbd";
+    this.acting.hidden = !this.actions.canRedo;
+    this.buttons.hidden = this.acting.hidden || note !== "";
     this.note.hidden = note === "";
     setText(this.note, note);
     this.rows.forEach((row, index) => this.showRow(row, top[index] ?? null));
     for (const { button, label } of [this.pin, this.branch]) {
-      button.disabled = this.alternative === null;
+      button.disabled = this.alternative === null || note !== "";
       showToken(label, this.alternative ? run.tokenText(this.alternative.token) : "\u200a");
     }
   }

@@ -10,6 +10,7 @@ from tests.browser.conftest import (
     go_to,
     painted,
     push,
+    recorded,
     state,
     sync_api,
     traces,
@@ -150,6 +151,22 @@ def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
     story.keyboard.press("p")
     story.keyboard.press("b")
     assert state(story)["run"] == before
+
+
+def test_where_the_model_weighed_one_token_alone_the_inspector_says_so(story):
+    model = story_model()
+    doubtful = model.block_logits
+    model.block_logits = lambda tokens, block: [
+        [50.0 * (logit == max(row)) for logit in row] for row in doubtful(tokens, block)
+    ]
+    push(story, recorded(model, "sure"))
+    go_to(story, 1)
+    story.locator(".sbd-tile").nth(1).click()
+    expect(story.locator(".sbd-top-row:visible")).to_have_count(1)
+    expect(story.locator(".sbd-action-note")).to_have_text(
+        "The model weighed no other token here: choose another position."
+    )
+    expect(story.locator(".sbd-action-pin")).to_be_disabled()
 
 
 def test_blanks_are_filled_round_what_is_given(story):
