@@ -20,6 +20,9 @@ RESULTS = ROOT / "assets" / "results"
 SPEEDS = (1.5, 2, 3, 4)
 """Tokens a pass at which the README compares the solvers."""
 
+OWN_ROWS = ("NTP", "SBD gamma 0.1")
+"""Rows whose answers to prompts of our own wording are told."""
+
 PROFILED = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
 """Strategies whose passes the README takes apart."""
 
@@ -72,6 +75,22 @@ def evaluation() -> str:
         f"file, at most {100 * widest / 2:.1f} points to either side. "
         f"Tokens/s are those of one process, in batches of {data['batch_size']}. {where(data)}"
     )
+
+
+def own_answers() -> str:
+    """Prompts that no generator made, and what came back."""
+    rows = []
+    for one in results("evaluation")["own_answers"]:
+        answers = [one["answers"][name] for name in OWN_ROWS]
+        shown = [f"{'right' if a['is_right'] else 'wrong'}: {quoted(a['text'])}" for a in answers]
+        rows.append([one["family"], quoted(one["prompt"]), *shown])
+    return table(["family", "prompt", *OWN_ROWS], rows)
+
+
+def quoted(text: str) -> str:
+    """Any text in a cell of a table, as it is but for line breaks."""
+    plain = re.sub(r"\s*\n\s*", " ⏎ ", text.strip()).replace("`", "'").replace("|", "\\|")
+    return f"`{plain}`" if plain else "nothing"
 
 
 def parity() -> str:
@@ -296,6 +315,7 @@ def page() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
+    "own_answers": own_answers,
     "parity": parity,
     "perplexity": perplexity,
     "trials": trials,

@@ -14,7 +14,7 @@ from sbd_core.errors import ArgumentError
 if TYPE_CHECKING:
     from sbd_core.evaluation.answering import Answering
     from sbd_core.evaluation.measure import Rows
-    from sbd_core.evaluation.scoring import Score
+    from sbd_core.evaluation.scoring import Answer, Score
     from sbd_core.training.corpus import Example
 
 HELP = "measure accuracy and forward passes on held-out examples"
@@ -146,6 +146,16 @@ class _Examiner:
         print(report.as_text(scores))
         return scores
 
+    def answers(self, rows: "Rows", items: "Sequence[Example]") -> "dict[str, list[Answer]]":
+        """Every row's answers to a few examples."""
+        from sbd_core.evaluation.answering import Here, Job
+
+        here = Here(self._models)
+        return {
+            row: here.answers(Job(row, "own wording", model, one, tuple(items), self.batch_size))
+            for row, (model, one) in rows.items()
+        }
+
     def _answering(self, num_answers: int) -> "Answering":
         from sbd_core.evaluation.answering import Here, InProcesses
         from sbd_core.models.threads import is_small
@@ -194,18 +204,23 @@ def _table(
 ) -> dict[str, Any]:
     """The rows of the paper's Table 1, and the same of prompts that no generator made."""
     from sbd_core.evaluation import report
-    from sbd_core.evaluation.own_wording import own_wording
+    from sbd_core.evaluation.own_wording import came_back, own_wording
+    from sbd_core.evaluation.scoring import score, tally
 
     configs = report.table_configs(config)
     rows = {row: (MODEL, one) for row, one in configs.items()}
     if examiner.has_baseline:
         rows = {report.BASELINE_ROW: (BASELINE, configs["NTP"]), **rows}
     scores = examiner.measured(rows, suites)
-    own = {"own wording": [item for item in own_wording() if item.family in suites]}
-    own_scores = examiner.measured(rows, own) if own["own wording"] else {}
+    items = [item for item in own_wording() if item.family in suites]
+    answers = examiner.answers(rows, items) if items else {}
+    own_scores = {row: score("own wording", tally(one)) for row, one in answers.items()}
+    if own_scores:
+        print(report.as_text({row: [one] for row, one in own_scores.items()}))
     return {
         "rows": report.rows_data(scores),
-        "own_wording": {row: one[0].to_data() for row, one in own_scores.items()},
+        "own_wording": {row: one.to_data() for row, one in own_scores.items()},
+        "own_answers": came_back(items, answers),
     }
 
 

@@ -13,7 +13,7 @@ import torch
 from sbd_core.config import DecodeConfig
 from sbd_core.decoder import generate, generate_batch
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation.scoring import Tally, tally
+from sbd_core.evaluation.scoring import Answer, Tally, checked, tally
 from sbd_core.models.base import SetBlockModel
 from sbd_core.training.corpus import Example
 
@@ -51,14 +51,17 @@ class Here:
 
     def tally(self, job: Job) -> Tally:
         """What came of one job."""
+        return tally(self.answers(job))
+
+    def answers(self, job: Job) -> list[Answer]:
+        """One job's answers, in the order of its examples."""
         model = self._models[job.model]
         prompts = [item.prompt for item in job.items]
         if job.row not in self._warm_rows:
             self._warm_rows.add(job.row)
             generate(model, prompts[0], job.config)
-        return tally(
-            job.items, generate_batch(model, prompts, job.config, batch_size=job.batch_size)
-        )
+        traces = generate_batch(model, prompts, job.config, batch_size=job.batch_size)
+        return checked(job.items, traces)
 
 
 class InProcesses:

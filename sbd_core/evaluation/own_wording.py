@@ -5,9 +5,12 @@ the family reads it: math the number, code a literal of (inputs, results), json 
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sbd_core.errors import ArgumentError
+from sbd_core.evaluation.scoring import Answer
 from sbd_core.training.corpus import Example, family
 
 PATH = Path(__file__).with_name("own_wording.json")
@@ -23,6 +26,23 @@ def own_wording(path: Path = PATH) -> list[Example]:
     if not isinstance(data, list) or not data:
         raise ArgumentError("own_wording", "must be a list of at least one object", str(path))
     return [_example(item) for item in data]
+
+
+def came_back(
+    items: Sequence[Example], answers: Mapping[str, Sequence[Answer]]
+) -> list[dict[str, Any]]:
+    """Prompt by prompt what each row answered, as plain data."""
+    return [
+        {
+            "family": item.family,
+            "prompt": item.prompt,
+            "answers": {
+                row: {"text": one[index].text, "is_right": one[index].is_right}
+                for row, one in answers.items()
+            },
+        }
+        for index, item in enumerate(items)
+    ]
 
 
 def _example(item: object) -> Example:

@@ -68,17 +68,39 @@ class Tally:
         return Tally(*sums)
 
 
-def tally(items: Sequence[Example], traces: Sequence[Trace]) -> Tally:
-    """Check every answer as its family does and add up; items and traces of equal length."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for one example; seconds of engine time."""
+
+    text: str
+    is_right: bool
+    num_tokens: int
+    num_forwards: int
+    seconds: float
+
+
+def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[Answer]:
+    """Every answer, checked as its family does; items and traces of equal length."""
+    return [
+        Answer(
+            trace.text,
+            family(example.family).check(example, trace.text),
+            trace.num_tokens,
+            trace.num_forwards,
+            trace.seconds,
+        )
+        for example, trace in zip(items, traces, strict=True)
+    ]
+
+
+def tally(answers: Sequence[Answer]) -> Tally:
+    """Add the answers up."""
     return Tally(
-        num_examples=len(items),
-        num_right=sum(
-            family(example.family).check(example, trace.text)
-            for example, trace in zip(items, traces, strict=True)
-        ),
-        num_tokens=sum(trace.num_tokens for trace in traces),
-        num_forwards=sum(trace.num_forwards for trace in traces),
-        seconds=sum(trace.seconds for trace in traces),
+        num_examples=len(answers),
+        num_right=sum(answer.is_right for answer in answers),
+        num_tokens=sum(answer.num_tokens for answer in answers),
+        num_forwards=sum(answer.num_forwards for answer in answers),
+        seconds=sum(answer.seconds for answer in answers),
     )
 
 

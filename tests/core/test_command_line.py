@@ -72,6 +72,12 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     assert counts[0] == counts[1]
     assert {row["num_examples"] for row in found["own_wording"].values()} == {12}
     assert list(found["own_wording"]) == list(rows)
+    for row, own in found["own_wording"].items():
+        back = [answer["answers"][row] for answer in found["own_answers"]]
+        assert len(back) == 12
+        assert all(answer["text"] for answer in back)
+        assert sum(answer["is_right"] for answer in back) == round(12 * own["accuracy"])
+    assert {answer["family"] for answer in found["own_answers"]} == {"math", "json"}
     assert set(found["perplexity"]["model"]) == {"math", "json"}
     assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
 
