@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.benchmark.report import load_line, threads_line
+from sbd_core.evaluation.report import BASELINE_ROW
 from ui.charts.solvers import CurvePoint, curves
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +98,7 @@ def parity() -> str:
     """What SBD training costs NTP: two models from one base, after the same number of steps."""
     data = results("parity")
     names = {
-        "baseline": ("NTP-trained", data["rows"]["NTP-trained, NTP"]),
+        "baseline": ("NTP-trained", data["rows"][BASELINE_ROW]),
         "model": ("SBD-trained", data["rows"]["NTP"]),
     }
     rows = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme_tables import DOCUMENTS, MARKED, TABLES, renewed
+from tests.readme_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -21,6 +21,11 @@ def test_the_marked_tables_are_those_of_the_results_files() -> None:
         text = document.read_text("utf-8")
         assert MARKED.search(text)
         assert renewed(text) == text, "run python -m tests.readme_tables"
+
+
+def test_any_text_stays_one_cell_of_a_table() -> None:
+    assert quoted("def f(x):\n    return `x` | 1\n") == "`def f(x): ⏎ return 'x' \\| 1`"
+    assert quoted(" \n") == "nothing"
 
 
 @pytest.mark.parametrize("name", ["evaluation", "bench", "page"])
