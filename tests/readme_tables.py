@@ -4,53 +4,25 @@ A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `python -m tes
 renews them all.
 """
 
-import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sbd_core.benchmark.report import load_line, threads_line
-from sbd_core.evaluation.report import BASELINE_ROW
+from tests.results_files import results, table, where
+from tests.wall_clock_tables import bench, costs, forwards, page, profile, shape
 from ui.charts.solvers import CurvePoint, curves
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (ROOT / "README.md", ROOT / "assets" / "checkpoints" / "sbd-nano" / "README.md")
-RESULTS = ROOT / "assets" / "results"
 SPEEDS = (1.5, 2, 3, 4)
 """Tokens a pass at which the README compares the solvers."""
 
 OWN_ROWS = ("NTP", "SBD gamma 0.1")
 """Rows whose answers to prompts of our own wording are told."""
 
-PROFILED = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
-"""Strategies whose passes the README takes apart."""
-
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
-def results(name: str) -> dict[str, Any]:
-    """A results file by its stem."""
-    data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    return data
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
-def where(data: dict[str, Any]) -> str:
-    """Machine and versions of a results file."""
-    facts, processes = data["circumstances"], data.get("processes", 1)
-    shared = f"{processes} processes of " if processes > 1 else ""
-    return (
-        f"Measured on {facts['cores']} cores of {facts['processor']}, {shared}{facts['threads']} "
-        f"thread{'s' * (facts['threads'] > 1)}, fp32, "
-        f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
-    )
 
 
 def evaluation() -> str:
@@ -96,28 +68,23 @@ def quoted(text: str) -> str:
 
 def parity() -> str:
     """What SBD training costs NTP: two models from one base, after the same number of steps."""
-    data = results("parity")
-    names = {
-        "baseline": ("NTP-trained", data["rows"][BASELINE_ROW]),
-        "model": ("SBD-trained", data["rows"]["NTP"]),
-    }
+    perplexities = results("evaluation")["perplexity"]
     rows = []
-    for who, (name, row) in names.items():
-        perplexities = data["perplexity"][who].values()
+    for who, name in {"baseline": "NTP-trained", "model": "SBD-trained"}.items():
+        data = results(f"parity_{who}")
+        row = data["rows"]["ntp"]
+        families = row["families"]
         cells = [
-            f"{100 * family['accuracy']:.1f} %, {value:.3f}"
-            for family, value in zip(row["families"], perplexities, strict=True)
+            f"{100 * family['accuracy']:.1f} %, {perplexities[who][family['family']]:.3f}"
+            for family in families
         ]
         rows.append([f"**{name}**", *cells, f"{100 * row['mean']['accuracy']:.1f} %"])
-    head = ["NTP decoding", *data["perplexity"]["model"], "mean"]
-    return table(head, rows) + f"\n{where(data)}"
-
-
-def perplexity() -> str:
-    """Of the next-token head, per family."""
-    found = results("evaluation")["perplexity"]["model"]
-    head = ["perplexity", *found]
-    return table(head, [["next-token head", *(f"{value:.3f}" for value in found.values())]])
+    widest = max(family["accuracy_high"] - family["accuracy_low"] for family in families)
+    return (
+        table(["NTP decoding", *(family["family"] for family in families), "mean"], rows)
+        + f"\n{families[0]['num_examples']:,} held-out examples a family; 95 % intervals of at "
+        f"most {100 * widest / 2:.1f} points to either side. {where(data)}"
+    )
 
 
 def trials() -> str:
@@ -204,121 +171,10 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
     return None
 
 
-def load_of(data: dict[str, Any]) -> str:
-    """How busy others kept the machine meanwhile."""
-    return f"{load_line(data['other_load']).capitalize()}."
-
-
-def bench() -> str:
-    """Tokens a second as a ratio to generate(), with quartiles."""
-    data = results("bench")
-    first = next(iter(data["rows"].values()))["families"]
-    rows = []
-    for name, row in data["rows"].items():
-        cells = [cell["ratio"] for cell in row["families"].values()]
-        shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
-        rows.append([f"`{name}`", *shown, f"{row['mean_ratio']:.2f}"])
-    left_out = "".join(f"{line}. " for line in data["left_out"])
-    if "baseline_seconds_by_threads" in data:
-        left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
-    if data.get("is_native"):
-        left_out += "Our passes ran in C (`--native`). "
-    num_prompts = next(iter(first.values()))["num_prompts"]
-    return (
-        table(["times generate()", *first, "mean"], rows)
-        + f"\nPrompts a family: {num_prompts}; median and quartiles. {left_out}"
-        + f"{load_of(data)} {where(data)}"
-    )
-
-
-def forwards() -> str:
-    """What a pass over more tokens costs, against theory and against its matrix products."""
-    data = results("bench")
-    lengths = list(next(iter(data["forwards"].values())))
-    rows = [
-        [cached, *(f"{c['milliseconds']:.2f} ms, {c['slowdown']:.2f} ({theory(c)})" for c in cells)]
-        for cached, cells in ((cached, row.values()) for cached, row in data["forwards"].items())
-    ]
-    against = ", ".join(
-        f"{cell['ratio']:.2f} times of {count} token{'s' * (count != '1')}"
-        for count, cell in data["against_matrices"].items()
-    )
-    return (
-        table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
-        + f"\nA pass takes {against} what its bare matrix products take.\n"
-    )
-
-
-def shape() -> str:
-    """What a pass costs as the cache grows, against the roofline."""
-    data = results("shape")
-    rows = []
-    for batch, cells in data["shapes"]["batches"].items():
-        growth = cells["growth"]
-        rows += [
-            [batch, cached, *(f"{cell[f'milliseconds_{n}']:.2f}" for n in (1, 16, 32)), ""]
-            for cached, cell in cells.items()
-            if cached != "growth"
-        ]
-        rows[-1][-1] = f"{growth['over_roofline']:.2f}"
-    head = ["batch", "cached tokens", "ms, 1 token", "ms, 16 tokens", "ms, 32 tokens"]
-    return (
-        table([*head, "growth of 1 token / roofline's"], rows)
-        + f"\nRandom weights of the shape of {data['shapes']['shape']}; "
-        f"{'; '.join(data['left_out'])}. {load_of(data)} {where(data)}"
-    )
-
-
-def theory(cell: dict[str, float | None]) -> str:
-    """The roofline's slowdown."""
-    return "none" if cell["roofline"] is None else f"{cell['roofline']:.2f}"
-
-
-def costs() -> str:
-    """What a decode spends outside the forward, and the memory it takes at most."""
-    data = results("bench")
-    rows = [
-        [
-            f"`{name}`",
-            f"{100 * share:.1f} %",
-            f"{data['peak_memory'][name]['peak'] / 1e6:.1f} MB",
-            f"{100 * data['peak_memory'][name]['over']:.0f} %",
-        ]
-        for name, share in data["share_outside_forward"].items()
-    ]
-    return table(["", "time outside the forward", "peak memory", "above weights and cache"], rows)
-
-
-def profile() -> str:
-    """Milliseconds of a pass by part, before and after the lean forward."""
-    before, after = results("profile_before")["rows"], results("profile_after")["rows"]
-    both = [name for name in PROFILED if name in after]
-    runs = [run["milliseconds"] for name in both for run in (before[name], after[name])]
-    parts = sorted(
-        set().union(*runs), key=lambda part: (-max(run.get(part, 0) for run in runs), part)
-    )
-    rows = [[part, *(f"{run.get(part, 0):.2f}" for run in runs)] for part in parts]
-    rows.append(["sum", *(f"{sum(run.values()):.2f}" for run in runs)])
-    head = [f"`{name}` {when}" for name in both for when in ("before", "after")]
-    data = results("profile_after")
-    return table(["ms a pass", *head], rows) + f"\n{load_of(data)} {where(data)}"
-
-
-def page() -> str:
-    """What the browser measured of the page."""
-    data = results("page")
-    rows = [
-        [row["what"], str(row["value"]), row["wanted"], "" if row["is_met"] else "missed"]
-        for row in data["rows"].values()
-    ]
-    return table(["figure", "measured", "wanted", ""], rows) + f"\n{where(data)}"
-
-
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
     "own_answers": own_answers,
     "parity": parity,
-    "perplexity": perplexity,
     "trials": trials,
     "curve": curve,
     "sweep": sweep,
