@@ -1,17 +1,16 @@
 """The README's numbers are those of the results file, and its paths exist."""
 
 import hashlib
-import json
 import re
 from pathlib import Path
 
 import pytest
 
 from tests.readme_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
+from tests.results_files import results
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-RESULTS = ROOT / "assets" / "results"
 
 
 def test_the_marked_tables_are_those_of_the_results_files() -> None:
@@ -28,12 +27,22 @@ def test_any_text_stays_one_cell_of_a_table() -> None:
     assert quoted(" \n") == "nothing"
 
 
-@pytest.mark.parametrize("name", ["evaluation", "bench", "page"])
+def test_training_for_sbd_costs_ntp_decoding_what_the_readme_says() -> None:
+    rows = {name: results(f"parity_{name}")["rows"]["ntp"] for name in ("model", "baseline")}
+    perplexities = results("evaluation")["perplexity"]
+    for ours, other in zip(*(row["families"] for row in rows.values()), strict=True):
+        assert ours["family"] == other["family"]
+        assert ours["num_examples"] == other["num_examples"] == 2500
+        assert other["accuracy"] - ours["accuracy"] < 0.01
+        rise = perplexities["model"][ours["family"]] - perplexities["baseline"][ours["family"]]
+        assert rise <= 0.01
+
+
+@pytest.mark.parametrize("name", ["evaluation", "parity_model", "sweep", "bench", "page"])
 def test_the_results_are_of_the_bundled_weights(name) -> None:
     weights = ROOT / "assets" / "checkpoints" / "sbd-nano" / "model.safetensors"
     digest = hashlib.sha256(weights.read_bytes()).hexdigest()
-    results = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    assert results["circumstances"]["weights_sha256"] == digest
+    assert results(name)["circumstances"]["weights_sha256"] == digest
 
 
 def test_every_file_the_readme_names_exists() -> None:
