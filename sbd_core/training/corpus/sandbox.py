@@ -42,6 +42,9 @@ def main():
             os.setresuid(65534, 65534, 65534)
         except OSError:
             pass  # A container may forbid it; the other layers stay.
+    for name in ("mkfifo", "mknod"):  # They make files and raise no audit event.
+        delattr(os, name)
+        delattr(sys.modules["posix"], name)
     def load(name, *rest):
         if name in modules:
             return modules[name]
