@@ -68,7 +68,9 @@ def quoted(text: str) -> str:
 
 def parity() -> str:
     """What SBD training costs NTP: two models from one base, after the same number of steps."""
-    perplexities = results("evaluation")["perplexity"]
+    table_data = results("evaluation")
+    perplexities = table_data["perplexity"]
+    num_texts = table_data["rows"]["NTP"]["families"][0]["num_examples"]
     rows = []
     for who, name in {"baseline": "NTP-trained", "model": "SBD-trained"}.items():
         data = results(f"parity_{who}")
@@ -82,8 +84,9 @@ def parity() -> str:
     widest = max(family["accuracy_high"] - family["accuracy_low"] for family in families)
     return (
         table(["NTP decoding", *(family["family"] for family in families), "mean"], rows)
-        + f"\n{families[0]['num_examples']:,} held-out examples a family; 95 % intervals of at "
-        f"most {100 * widest / 2:.1f} points to either side. {where(data)}"
+        + f"\nAccuracy on {families[0]['num_examples']:,} held-out examples a family, with 95 % "
+        f"intervals of at most {100 * widest / 2:.1f} points to either side; perplexity of the "
+        f"answers on {num_texts} of them. {where(data)}"
     )
 
 
