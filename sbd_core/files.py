@@ -1,5 +1,6 @@
-"""Writing files so that a reader sees the old text or the new one, never half of it."""
+"""Writing files so that a reader sees the old text or the new one, never half of it; digests."""
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path
@@ -25,3 +26,12 @@ def write_text(path: Path, text: str) -> None:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
         raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
+
+
+def sha256(path: Path) -> str:
+    """Of a file's bytes, in hexadecimal. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while part := file.read(2**20):
+            digest.update(part)
+    return digest.hexdigest()

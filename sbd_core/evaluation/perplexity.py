@@ -14,6 +14,7 @@ from sbd_core.training.corpus import Example
 from sbd_core.training.data import Pair, encode_example
 from sbd_core.training.loss import Trainee, training_loss
 from sbd_core.training.noising import NO_TARGET, clean_text, draw_masks, noisy_text, pack
+from sbd_core.training.tokenizer import require_turns
 
 TEXTS_PER_FORWARD = 64
 CPU = torch.device("cpu")
@@ -25,6 +26,7 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
     folder: a model folder, read in fp32. suites: none empty. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
+    require_turns(tokenizer, folder.name, needs_mask=False)
     trainee = Trainee(model).eval()
     return {name: _perplexity(trainee, tokenizer, items) for name, items in suites.items()}
 
@@ -38,6 +40,7 @@ def masked_loss(
     seed; blocks of block_size start at the answer. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
+    require_turns(tokenizer, folder.name, needs_mask=True)
     trainee = Trainee(model).eval()
     return {
         name: _masked_loss(trainee, tokenizer, items, block_size, seed)

@@ -1,6 +1,5 @@
 """Evaluation results as a table for people and as data that names machine and versions."""
 
-import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from sbd_core.config import DecodeConfig, EntropyBound, EntropyBoundFromLeft
 from sbd_core.decoder import versions
 from sbd_core.evaluation.scoring import Score
 from sbd_core.evaluation.sweep import sweep_solvers
+from sbd_core.files import sha256
 
 # The rows of the paper's Table 1, with its gammas for reasoning, then our own rule and the
 # lossless strategy.
@@ -102,8 +102,7 @@ def circumstances(model_folder: Path | None) -> dict[str, Any]:
         **versions(),
     }
     if model_folder is not None and (model_folder / "model.safetensors").is_file():
-        digest = hashlib.sha256((model_folder / "model.safetensors").read_bytes())
-        facts["weights_sha256"] = digest.hexdigest()
+        facts["weights_sha256"] = sha256(model_folder / "model.safetensors")
     return facts
 
 

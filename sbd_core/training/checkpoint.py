@@ -4,12 +4,14 @@ import copy
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 from transformers import (
     GenerationConfig,
@@ -19,18 +21,30 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from sbd_core.errors import ModelError, TrainingError
+from sbd_core.config import require_integer
+from sbd_core.errors import ArgumentError, ModelError, TrainingError
 from sbd_core.models.huggingface import read
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import train_tokenizer
+
+RECIPE_FILE = "recipe.json"
+"""What tells a model folder that training wrote from any other folder."""
 
 # What a full disk raises: Python, safetensors and torch.save each have their own.
 WRITING_ERRORS = (OSError, SafetensorError, RuntimeError)
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus."""
+    """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus.
+
+    Raises ArgumentError for a shape that no Llama has.
+    """
+    # Rotary positions turn the numbers of a head in pairs.
+    if recipe.hidden_size % (2 * recipe.num_heads):
+        rule = f"must be a multiple of twice num_heads ({recipe.num_heads})"
+        raise ArgumentError("hidden_size", rule, recipe.hidden_size)
+    require_integer("max_positions", recipe.max_positions, recipe.row_tokens)
     sources = [read_source(source) for source in recipe.data]
     stream = islice(mixed(recipe.seed, recipe.families, sources), recipe.tokenizer_examples)
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)
@@ -65,8 +79,10 @@ def load_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
 def export(
     model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, recipe: Recipe, folder: Path
 ) -> None:
-    """Write a standard transformers folder in bf16, all of it or nothing."""
+    """Write a standard transformers folder in bf16, all of it or nothing.
 
+    What else lies in `folder`, a model card say, stays in it.
+    """
     shipped: Any = copy.deepcopy(model)
     shipped.to(torch.bfloat16)
     if recipe.stage == "sbd":
@@ -84,7 +100,11 @@ def export(
     def write(target: Path) -> None:
         shipped.save_pretrained(target)
         tokenizer.save_pretrained(target)
-        (target / "recipe.json").write_text(json.dumps(recipe.to_data(), indent=2) + "\n")
+        (target / RECIPE_FILE).write_text(json.dumps(recipe.to_data(), indent=2) + "\n")
+        for item in folder.iterdir() if folder.is_dir() else ():
+            is_weights = ".safetensors" in item.name
+            if item.is_file() and not is_weights and not (target / item.name).exists():
+                shutil.copy2(item, target)
 
     replace_folder(folder, write)
 
@@ -93,14 +113,14 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
     """Have `write` fill a new folder beside `folder`, then put it in its place.
 
     A kill or a full disk at any moment leaves the old or the new folder whole, under `folder`
-    or, for an instant, under `folder`.old; recover() brings it back.
+    or, for an instant, under its name for the old one; recover() brings it back.
     """
-    fresh, old = folder.with_name(folder.name + ".new"), folder.with_name(folder.name + ".old")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    recover(folder)
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir()
+    fresh, old = _beside(folder, "new"), _beside(folder, "old")
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        recover(folder)
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir()
         write(fresh)
     except WRITING_ERRORS as error:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -114,7 +134,40 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
 
 def recover(folder: Path) -> None:
     """Undo a replacement that was killed between its two renames, or clear up after one."""
-    old = folder.with_name(folder.name + ".old")
+    old = _beside(folder, "old")
     if old.exists() and not folder.exists():
         os.rename(old, folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Hold `folder` for one run, which may replace a model that training wrote and nothing else.
+
+    Raises ArgumentError for a folder of something else, TrainingError where nothing can be
+    written or while another process holds it.
+    """
+    is_named = folder.name not in ("", "..")
+    is_ours = not folder.exists() or (
+        folder.is_dir() and ((folder / RECIPE_FILE).is_file() or not any(folder.iterdir()))
+    )
+    if not (is_named and is_ours):
+        rule = "must be a new folder, or one that training wrote, which is replaced"
+        raise ArgumentError("out", rule, str(folder))
+    lock = FileLock(_beside(folder, "lock"))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise TrainingError(f"{folder}: another run is writing it; give another --out") from error
+    except OSError as error:
+        raise TrainingError(f"{folder}: cannot be written: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _beside(folder: Path, kind: str) -> Path:
+    """A hidden name, which nobody gives a folder of their own."""
+    return folder.with_name(f".{folder.name}.{kind}")

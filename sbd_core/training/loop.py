@@ -8,6 +8,7 @@ import math
 import pickle
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -24,13 +25,22 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
+from sbd_core.training.checkpoint import (
+    export,
+    load_model,
+    new_model,
+    only_writer,
+    recover,
+    replace_folder,
+)
 from sbd_core.training.feed import Feed
 from sbd_core.training.interrupt import stop_wish
 from sbd_core.training.loss import Loss, Trainee, check_output_layer, training_loss
 from sbd_core.training.noising import Rows
 from sbd_core.training.optimizers import learning_rate, make_optimizers
+from sbd_core.training.origin import ORIGINS, Origin, origin
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.tokenizer import require_turns
 
 # What a state folder that something else wrote over can raise when read.
 STATE_ERRORS = (
@@ -62,17 +72,27 @@ def train(
     is_compiled: True runs the forward through torch.compile: minutes of waiting at the start,
     then less time a step.
 
-    Goes on from the state beside `out` if there is one, of the same recipe. Ctrl-C saves and
-    returns. Raises TrainingError; what was saved before stays.
+    Goes on from the state beside `out` if there is one, of the same recipe and `init`. Ctrl-C
+    and SIGTERM save, then raise KeyboardInterrupt: the model is not done. Raises ArgumentError
+    for an `out` that holds something else, TrainingError; what was saved before stays.
     """
-    run = _Run(recipe, init, out, is_compiled)
-    is_main = run.accelerator.is_main_process
+    # bf16 autocast pays on a GPU; most CPUs without AMX run it slower than fp32.
+    accelerator = Accelerator(mixed_precision="bf16" if torch.cuda.is_available() else "no")
+    began_from = origin(recipe, init)
+    with only_writer(out) if accelerator.is_main_process else nullcontext():
+        run = _Run(recipe, init, out, is_compiled, accelerator, began_from)
+        _train(run, save_every)
+
+
+def _train(run: "_Run", save_every: int) -> None:
+    """All steps that are left, behind a progress bar."""
+    recipe = run.recipe
     bar = tqdm(
         total=recipe.steps,
         initial=run.step,
         unit="step",
         desc=f"train {recipe.stage}",
-        disable=not is_main,
+        disable=not run.accelerator.is_main_process,
     )
     with stop_wish() as wish, bar:
         for line in run.steps(wish):
@@ -84,30 +104,37 @@ def train(
             if run.step % save_every == 0 and run.step < recipe.steps:
                 run.save()
         run.save()
-        if wish.is_set():
-            bar.write("stopped; the state is saved, the same command goes on from here")
+        if run.step < recipe.steps:
+            bar.write("the state is saved, the same command goes on from here")
+            raise KeyboardInterrupt
 
 
 class _Run:
     """Model, optimizers and the number of steps done."""
 
-    def __init__(self, recipe: Recipe, init: Path | None, out: Path, is_compiled: bool) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        init: Path | None,
+        out: Path,
+        is_compiled: bool,
+        accelerator: Accelerator,
+        began_from: Origin,
+    ) -> None:
         self.recipe, self.out, self.state = recipe, out, state_folder(out)
         self.step = 0
         self.metrics = ""
-        # bf16 autocast pays on a GPU; most CPUs without AMX run it slower than fp32.
-        precision = "bf16" if torch.cuda.is_available() else "no"
-        self.accelerator = Accelerator(mixed_precision=precision)
+        self.accelerator = accelerator
+        self.origin = began_from
         if self.accelerator.is_main_process:
             recover(self.state)
         self.accelerator.wait_for_everyone()
         folder = self.state / "model" if self.state.exists() else init
         self.model, self.tokenizer = load_model(folder) if folder else new_model(recipe)
-        if self.tokenizer.mask_token_id is None:
-            raise TrainingError(f"init: the tokenizer of {init} has no mask token")
+        require_turns(self.tokenizer, "init", needs_mask=True)
+        check_output_layer(self.model)
         if self.accelerator.device.type == "cuda":
             self.model.set_attn_implementation("flex_attention")
-        check_output_layer(self.model)
         trainee = Trainee(self.model, recipe.soft_share)
         optimizers = make_optimizers(self.model, recipe)
         self.trainee, *wrapped = self.accelerator.prepare(trainee, *optimizers)
@@ -123,6 +150,8 @@ class _Run:
         self.trainee.train()
         while self.step < self.recipe.steps:
             began = time.perf_counter()
+            # A model with dropout draws what this step would draw had it not been stopped before.
+            torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
             rows, ntp_weight = self.feed.rows(self.step)
             loss = self._loss(rows, ntp_weight)
             rate = learning_rate(self.recipe, self.step)
@@ -162,7 +191,8 @@ class _Run:
             whole = type(self.model)(self.model.config)
             whole.load_state_dict({name.removeprefix("model."): w for name, w in weights.items()})
             replace_folder(self.state, lambda folder: self._write_state(folder, whole, optimizer))
-            export(whole, self.tokenizer, self.recipe, self.out)
+            done = self.recipe if self.step == self.recipe.steps else self.recipe.past(self.step)
+            export(whole, self.tokenizer, done, self.out)
         self.accelerator.wait_for_everyone()
 
     def _loss(self, rows: Rows, ntp_weight: float) -> Loss:
@@ -172,7 +202,10 @@ class _Run:
 
     def _update(self, loss: Loss, rate: float) -> None:
         self.accelerator.backward(loss.total)
-        self.accelerator.clip_grad_norm_(self.trainee.parameters(), self.recipe.max_gradient_norm)
+        most = self.recipe.max_gradient_norm
+        norm = float(self.accelerator.clip_grad_norm_(self.trainee.parameters(), most))
+        if not math.isfinite(norm):
+            raise TrainingError(f"the gradient's norm is {norm} at step {self.step + 1}; stopped")
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
@@ -184,7 +217,7 @@ class _Run:
         self.tokenizer.save_pretrained(folder / "model")
         torch.save(optimizer, folder / "optimizers.pt")
         (folder / "metrics.jsonl").write_text(self.metrics)
-        progress = {"step": self.step, "recipe": self.recipe.to_data()}
+        progress = {"step": self.step, "recipe": self.recipe.to_data(), **self.origin}
         (folder / "progress.json").write_text(json.dumps(progress, indent=2))
 
     def _restore(self) -> None:
@@ -192,6 +225,8 @@ class _Run:
         try:
             progress = json.loads((state / "progress.json").read_text())
             step, recipe = int(progress["step"]), progress["recipe"]
+            # A state that knows less is from before these were told.
+            told = {name: progress[name] for name in self.origin if name in progress}
             optimizer = torch.load(state / "optimizers.pt", weights_only=True)
             self.metrics = (state / "metrics.jsonl").read_text()
         except STATE_ERRORS as error:
@@ -200,6 +235,10 @@ class _Run:
             raise TrainingError(
                 f"state {state}: is of another recipe; give another --out, or remove it"
             )
+        for name, value in told.items():
+            if value != self.origin[name]:
+                other = f"began from other {ORIGINS[name]}"
+                raise TrainingError(f"state {state}: {other}; give another --out, or remove it")
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         try:
             set_optimizer_state_dict(self.trainee, self.optimizers, optimizer, options=options)

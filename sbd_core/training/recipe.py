@@ -94,7 +94,8 @@ class Recipe:
         require_integer("seed", self.seed, 0)
         require_sources(self.data)
         object.__setattr__(self, "data", tuple(self.data))
-        if isinstance(self.families, str) or not (self.families or self.data):
+        is_list = isinstance(self.families, (list, tuple))
+        if not is_list or not (self.families or self.data):
             raise ArgumentError("families", "must be a list of family names", self.families)
         for item in self.families:
             family(item)

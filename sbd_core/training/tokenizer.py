@@ -5,9 +5,12 @@ Every text can be written (all 256 bytes are in the alphabet). A turn is
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
+
+from sbd_core.errors import TrainingError
 
 SPECIAL_TOKENS = ("<pad>", "<eos>", "<m>", "<user>", "<assistant>")
 PAD_ID, EOS_ID, MASK_ID, USER_ID, ASSISTANT_ID = range(len(SPECIAL_TOKENS))
@@ -48,6 +51,23 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTok
         clean_up_tokenization_spaces=False,
         model_input_names=["input_ids", "attention_mask"],
     )
+
+
+def require_turns(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
+    """Raise TrainingError unless the tokenizer has every token that frames a training text."""
+    named: dict[str, int | None] = {}
+    for name in ("<user>", "<assistant>"):
+        token_id = tokenizer.convert_tokens_to_ids(name)
+        named[name] = None if token_id == tokenizer.unk_token_id else token_id
+    named |= {"an eos token": tokenizer.eos_token_id, "a pad token": tokenizer.pad_token_id}
+    if needs_mask:
+        named["a mask token"] = tokenizer.mask_token_id
+    for name, token_id in named.items():
+        if token_id is None:
+            raise TrainingError(
+                f"{argument}: the tokenizer has not got {name}; texts are <user>prompt<assistant>"
+                "answer and eos, padded and masked: add what is missing to it"
+            )
 
 
 def encode_plain(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:

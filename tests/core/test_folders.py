@@ -1,18 +1,20 @@
-"""Folders are replaced whole: a kill or a full disk at any moment loses and blocks nothing."""
+"""Folders are replaced whole, and only those that training wrote: nothing is lost or blocked."""
 
 from pathlib import Path
 
 import pytest
 
-from sbd_core.errors import TrainingError
-from sbd_core.training.checkpoint import recover, replace_folder
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training import loop
+from sbd_core.training.checkpoint import only_writer, recover, replace_folder
+from tests.core.training_runs import TINY
 
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path, moment) -> None:
     folder = tmp_path / "model"
     replace_folder(folder, lambda target: (target / "a").write_text("old"))
-    old, fresh = tmp_path / "model.old", tmp_path / "model.new"
+    old, fresh = tmp_path / ".model.old", tmp_path / ".model.new"
     if moment == "between":
         folder.rename(old)
     elif moment == "after":
@@ -40,3 +42,48 @@ def test_a_failed_write_leaves_the_old_folder(tmp_path) -> None:
         replace_folder(folder, full_disk)
     assert (folder / "a").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("name", ["runs", "notes.txt", ".", "..", "runs/.."])
+def test_what_training_did_not_write_is_not_replaced(tmp_path, monkeypatch, name) -> None:
+    (tmp_path / "runs" / "base").mkdir(parents=True)
+    (tmp_path / "runs" / "base" / "model.safetensors").write_text("weights of hours")
+    (tmp_path / "notes.txt").write_text("notes")
+    monkeypatch.chdir(tmp_path)
+    before = files_in(tmp_path)
+    with pytest.raises(ArgumentError) as caught:
+        loop.train(TINY, None, Path(name))
+    assert caught.value.argument == "out"
+    assert files_in(tmp_path) == before
+
+
+def test_a_card_and_backups_beside_a_model_stay(tmp_path) -> None:
+    out = tmp_path / "model"
+    out.mkdir()
+    loop.train(TINY, None, out)
+    (out / "README.md").write_text("A card of ours.")
+    (tmp_path / "model.old").mkdir()
+    (tmp_path / "model.old" / "a").write_text("a backup of ours")
+    loop.train(TINY, None, out)
+    assert (out / "README.md").read_text() == "A card of ours."
+    assert (tmp_path / "model.old" / "a").read_text() == "a backup of ours"
+
+
+def test_two_runs_do_not_write_one_folder(tmp_path) -> None:
+    with only_writer(tmp_path / "model"):
+        with pytest.raises(TrainingError, match="another run"):
+            loop.train(TINY, None, tmp_path / "model")
+        with only_writer(tmp_path / "other"):
+            pass
+    with only_writer(tmp_path / "model"):
+        pass
+
+
+def test_a_place_where_nothing_can_be_written_is_told_before_the_first_step(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrainingError, match="cannot be written"):
+        loop.train(TINY, None, tmp_path / "file" / "model")

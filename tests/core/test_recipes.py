@@ -88,6 +88,7 @@ def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, te
         ("max_gradient_norm", float("nan")),
         ("seed", "x"),
         ("families", "math"),
+        ("families", 5),
     ],
 )
 def test_a_bad_field_of_a_recipe_is_named(field, value) -> None:

@@ -15,10 +15,11 @@ from safetensors.torch import load_file, save_file
 
 import sbd_core
 from sbd_core import DecodeConfig, generate
+from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import replace_folder
-from tests.core.training_runs import TINY, all_losses, same, weights
+from tests.core.training_runs import TINY, all_losses, command, same, weights
 
 
 class Killed(BaseException):
@@ -98,7 +99,9 @@ def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch, n
             update(*arguments)
 
         patch.setattr(loop._Run, "_update", interrupted)
-        loop.train(TINY, None, out)
+        words = command(TINY, tmp_path)[2:]
+        assert main(words) == 130, "a shell must not go on to the next stage"
+    assert json.loads((out / "recipe.json").read_text())["steps"] == 3
     assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 3
     loop.train(TINY, None, out)
     assert same(weights(out), weights(whole))

@@ -32,7 +32,7 @@ SUITES: tuple[str, ...] = tuple(name for name, item in FAMILIES.items() if item.
 
 def family(name: str) -> Family:
     """The family called `name`; ArgumentError if there is none."""
-    if name not in FAMILIES:
+    if not isinstance(name, str) or name not in FAMILIES:
         raise ArgumentError("family", f"must be one of {', '.join(FAMILIES)}", name)
     return FAMILIES[name]
 
