@@ -3,13 +3,14 @@
 import argparse
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sbd_core.commands import decoding_flags
 from sbd_core.config import DecodeConfig, require_integer
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, TrainingError
 
 if TYPE_CHECKING:
     from sbd_core.evaluation.answering import Answering
@@ -84,8 +85,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.compare:
         result["models"] = _compared(examiner, suites, config)
     elif arguments.table:
-        result |= _table(examiner, suites, config)
+        # First what is quick and can fail.
         result["perplexity"] = _perplexity(examiner.folders(), suites)
+        result |= _table(examiner, suites, config)
     else:
         configs = report.sweep_configs(config) if arguments.sweep else {config.strategy: config}
         rows = {row: (MODEL, one) for row, one in configs.items()}
@@ -188,8 +190,11 @@ def _check(arguments: argparse.Namespace) -> None:
     require_integer("batch_size", arguments.batch_size, 1)
     if arguments.processes is not None:
         require_integer("processes", arguments.processes, 1)
-    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
-        raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
+    if arguments.out is not None:
+        folder = arguments.out.absolute().parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK) or arguments.out.is_dir():
+            rule = "must be a file in a folder that exists and can be written"
+            raise ArgumentError("out", rule, str(arguments.out))
     if arguments.compare and arguments.model:
         raise ArgumentError("compare", "must come without --model", arguments.model)
     for source in arguments.compare or []:
@@ -239,35 +244,53 @@ def _compared(
 ) -> dict[str, Any]:
     """Of each model its recipe, its loss on the same masked answers, and rows of the table."""
     from sbd_core.evaluation import report
-    from sbd_core.evaluation.perplexity import masked_loss
 
     configs, folders = report.compared_configs(config), examiner.folders()
+    # First what is quick and can fail.
+    found = {name: _told(folder, suites, config) for name, folder in folders.items()}
     rows = {f"{name} {row}": (name, configs[row]) for name in folders for row in configs}
     scores = examiner.measured(rows, suites)
-    found = {}
-    for name, folder in folders.items():
-        recipe = folder / "recipe.json"
-        losses = masked_loss(folder, suites, config.block_size, config.seed)
-        found[name] = {
-            "recipe": json.loads(recipe.read_text("utf-8")) if recipe.is_file() else None,
-            "masked_loss": {family: round(loss, 4) for family, loss in losses.items()},
-            "weights_sha256": report.circumstances(folder).get("weights_sha256"),
-            "rows": report.rows_data({row: scores[f"{name} {row}"] for row in configs}),
-        }
-        cells = "  ".join(f"{family} {loss:.3f}" for family, loss in losses.items())
+    for name, told in found.items():
+        told["rows"] = report.rows_data({row: scores[f"{name} {row}"] for row in configs})
+        cells = "  ".join(f"{family} {loss:.3f}" for family, loss in told["masked_loss"].items())
         print(f"loss on masked answers, {name}: {cells}")
     return found
+
+
+def _told(folder: Path, suites: "dict[str, list[Example]]", config: DecodeConfig) -> dict[str, Any]:
+    """A model's recipe, its loss on masked answers, and which weights these were."""
+    from sbd_core.evaluation import report
+    from sbd_core.evaluation.perplexity import masked_loss
+
+    recipe = folder / "recipe.json"
+    try:
+        told = json.loads(recipe.read_text("utf-8")) if recipe.is_file() else None
+    except (OSError, ValueError) as error:
+        raise ArgumentError("compare", "must have a recipe.json of JSON", str(recipe)) from error
+    losses = masked_loss(folder, suites, config.block_size, config.seed)
+    return {
+        "recipe": told,
+        "masked_loss": {family: round(loss, 4) for family, loss in losses.items()},
+        "weights_sha256": report.circumstances(folder).get("weights_sha256"),
+    }
 
 
 def _perplexity(
     folders: dict[str, Path], suites: "dict[str, list[Example]]"
 ) -> dict[str, dict[str, float]]:
-    """Of the next-token head, per family, of each model that is a folder (paper Fig. 4)."""
+    """Of the next-token head, per family, of each model that is a folder (paper Fig. 4).
+
+    A model with turns of its own has none: its texts would be framed in tokens it never saw.
+    """
     from sbd_core.evaluation.perplexity import perplexity
 
     found = {}
     for who, folder in folders.items():
-        values = perplexity(folder, suites)
+        try:
+            values = perplexity(folder, suites)
+        except TrainingError as error:
+            print(f"perplexity left out: {error}", file=sys.stderr)
+            continue
         found[who] = {name: round(value, 4) for name, value in values.items()}
         cells = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
         print(f"perplexity of the next-token head, {who}: {cells}")

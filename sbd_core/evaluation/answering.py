@@ -1,11 +1,13 @@
 """Answers to held-out examples, from models in this process or in several that share the work."""
 
+import os
 import signal
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, Protocol
 
 import torch
@@ -101,12 +103,20 @@ _own: list[Here] = []
 
 
 def _begin(sources: Mapping[str, str | None], how: Mapping[str, Any]) -> None:
-    # Ctrl-C is the parent's to handle.
+    # Ctrl-C is the parent's to handle; a parent that was killed takes this process with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     from sbd_core.models.huggingface import load
 
     torch.set_num_threads(1)
     _own.append(Here({name: load(source, **how) for name, source in sources.items()}))
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _tally(job: Job) -> Tally:

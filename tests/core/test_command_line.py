@@ -116,6 +116,24 @@ def test_models_are_compared_on_the_same_masks_and_prompts(capsys, tmp_path) -> 
         assert counts == [cell["num_forwards"] for cell in other["rows"][row]["families"]]
 
 
+def test_a_table_of_a_model_with_other_turns_lacks_perplexity_alone(
+    capsys, tiny_folders, tmp_path
+) -> None:
+    words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--table"]
+    other = tmp_path / "other"
+    copytree(tiny_folders["llama"], other)
+    for file in other.iterdir():
+        if file.suffix in (".json", ".jinja"):
+            text = file.read_text("utf-8").replace("<user>", "<human>")
+            file.write_text(text.replace('embeddings": 128', 'embeddings": 512'), "utf-8")
+    assert main([*words, "--model", str(other), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "perplexity left out: other: the tokenizer has not got <user>" in printed.err
+    found = json.loads(printed.out.splitlines()[-1])
+    assert found["perplexity"] == {}
+    assert "verify" in found["rows"]
+
+
 def test_a_sweep_has_every_solver_at_each_of_its_settings(capsys) -> None:
     words = ["evaluate", "--suite", "json", "--limit", "1", "--max-new-tokens", "4", "--sweep"]
     assert main([*words, "--block-size", "4", "--json"]) == 0
@@ -182,6 +200,7 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["evaluate", "--compare", str(DEFAULT_CHECKPOINT), "--model", "b"], "compare"),
         (["evaluate", "--compare", "assets", "tests/../assets"], "compare"),
         (["evaluate", "--out", "/no/such/folder/r.json"], "out"),
+        (["evaluate", "--out", "assets"], "out"),
     ],
 )
 def test_bad_arguments_end_with_2_and_one_line(command, capsys, words, argument) -> None:
