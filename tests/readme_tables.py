@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.results_files import results, table, where
-from tests.wall_clock_tables import bench, costs, forwards, page, profile, shape
+from tests.wall_clock_tables import bench, costs, forwards, gains, page, profile, shape
 from ui.charts.solvers import CurvePoint, curves
 
 ROOT = Path(__file__).parents[1]
@@ -183,6 +183,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sweep": sweep,
     "shape": shape,
     "bench": bench,
+    "gains": gains,
     "forwards": forwards,
     "costs": costs,
     "profile": profile,

@@ -38,6 +38,18 @@ def test_training_for_sbd_costs_ntp_decoding_what_the_readme_says() -> None:
         assert rise <= 0.01
 
 
+def test_fewer_passes_gain_what_the_readme_says() -> None:
+    rows = results("evaluation")["rows"]
+    speeds = {name: row["mean"]["tokens_per_second"] for name, row in rows.items()}
+    assert max(speed for name, speed in speeds.items() if "SBD" in name) < speeds["NTP"]
+    assert speeds["NTP"] < speeds["verify"]
+    story = {
+        name: row["families"]["story"]["ratio"]["median"]
+        for name, row in results("bench")["rows"].items()
+    }
+    assert max(ratio for name, ratio in story.items() if name[:3] == "sbd") < story["ntp"]
+
+
 @pytest.mark.parametrize("name", ["evaluation", "parity_model", "sweep", "bench", "page"])
 def test_the_results_are_of_the_bundled_weights(name) -> None:
     weights = ROOT / "assets" / "checkpoints" / "sbd-nano" / "model.safetensors"

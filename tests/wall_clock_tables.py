@@ -36,6 +36,22 @@ def bench() -> str:
     )
 
 
+def gains() -> str:
+    """What fewer passes alone gain: medians of `bench` as ratios to `ntp`."""
+    rows = results("bench")["rows"]
+    ntp = rows["ntp"]
+    shown = []
+    for name, row in rows.items():
+        if name.startswith(("sbd", "verify")):
+            cells = [
+                cell["ratio"]["median"] / ntp["families"][family]["ratio"]["median"]
+                for family, cell in row["families"].items()
+            ]
+            cells.append(row["mean_ratio"] / ntp["mean_ratio"])
+            shown.append([f"`{name}`", *(f"{cell:.2f}" for cell in cells)])
+    return table(["times `ntp`", *ntp["families"], "mean"], shown)
+
+
 def forwards() -> str:
     """What a pass over more tokens costs, against theory and against its matrix products."""
     data = results("bench")

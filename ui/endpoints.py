@@ -78,7 +78,7 @@ def decode_endpoint(session: Session) -> Callable[..., Iterator[dict[str, Any]]]
 
 DECODE = """Decode a prompt and stream what is known after every few forward passes.
 prompt: what to answer. strategy: sbd, ntp or verify.
-solver: entropy-bound and eight others, see sbd_core.config.SOLVERS.
+solver: entropy-bound and nine others, see sbd_core.config.SOLVERS.
 gamma: the entropy bound of a pass, nats. block_size: positions decoded together.
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of

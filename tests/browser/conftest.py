@@ -1,5 +1,6 @@
 """One Chromium and a few pages over scripted models; every page must stay clean and local."""
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from unittest import mock
@@ -20,7 +21,8 @@ from ui.export import standalone_html
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
 
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium")
+"""The system's; without one Playwright takes its own."""
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
