@@ -90,6 +90,26 @@ def parity() -> str:
     )
 
 
+def rerun() -> str:
+    """The recipe run again from nothing, beside the bundled model."""
+    data, bundled = results("rerun"), results("evaluation")["rows"]
+    rows = []
+    for name, row in data["rows"].items():
+        again, before = ([*r["families"], r["mean"]] for r in (row, bundled[name]))
+        cells = [
+            f"{100 * a['accuracy']:.1f} % ({100 * (a['accuracy'] - b['accuracy']):+.1f}), "
+            f"{a['tokens_per_forward']:.2f}x"
+            for a, b in zip(again, before, strict=True)
+        ]
+        rows.append([f"**{name}**", *cells])
+    families = row["families"]
+    return (
+        table(["", *(family["family"] for family in families), "mean"], rows)
+        + f"\n{families[0]['num_examples']} held-out examples a family, the same as above; in "
+        f"brackets the difference in points. {where(data)}"
+    )
+
+
 def trials() -> str:
     """Losses tried against the paper's, from the same start: the first model is the paper's."""
     data = results("trials")
@@ -178,6 +198,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
     "own_answers": own_answers,
     "parity": parity,
+    "rerun": rerun,
     "trials": trials,
     "curve": curve,
     "sweep": sweep,

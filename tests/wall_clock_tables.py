@@ -111,17 +111,16 @@ def costs() -> str:
 
 
 def profile() -> str:
-    """Milliseconds of a pass by part, before and after the lean forward."""
-    before, after = results("profile_before")["rows"], results("profile_after")["rows"]
-    both = [name for name in PROFILED if name in after]
-    runs = [run["milliseconds"] for name in both for run in (before[name], after[name])]
+    """Milliseconds of a pass by part, through the lean forward and in C."""
+    data = results("profile_native")
+    lean, native = results("profile_lean")["rows"], data["rows"]
+    runs = [run["milliseconds"] for name in PROFILED for run in (lean[name], native[name])]
     parts = sorted(
         set().union(*runs), key=lambda part: (-max(run.get(part, 0) for run in runs), part)
     )
     rows = [[part, *(f"{run.get(part, 0):.2f}" for run in runs)] for part in parts]
     rows.append(["sum", *(f"{sum(run.values()):.2f}" for run in runs)])
-    head = [f"`{name}` {when}" for name in both for when in ("before", "after")]
-    data = results("profile_after")
+    head = [f"`{name}` {how}" for name in PROFILED for how in ("lean", "in C")]
     return table(["ms a pass", *head], rows) + f"\n{load_of(data)} {where(data)}"
 
 
