@@ -11,10 +11,7 @@ from tests.results_files import results
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-BUNDLED = [
-    *("evaluation", "parity_model", "sweep", "bench", "page"),
-    *("profile_lean", "profile_native"),
-]
+BUNDLED = ["evaluation", "parity_model", "sweep", "bench", "page", "profile_lean", "profile_native"]
 """Results of the bundled weights."""
 
 
