@@ -15,27 +15,27 @@ from sbd_core.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from sbd_core.config import DecodeConfig
-    from sbd_core.decoder import generate, stream
+    from sbd_core.decoding.api import generate, stream
     from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, TraceError
     from sbd_core.events import StepEvent
-    from sbd_core.models.base import SetBlockModel
-    from sbd_core.models.card import DEFAULT_CHECKPOINT
-    from sbd_core.models.huggingface import load
+    from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+    from sbd_core.models.hf_model import load
+    from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
 _HOMES = {
     "ArgumentError": "errors",
-    "DEFAULT_CHECKPOINT": "models.card",
+    "DEFAULT_CHECKPOINT": "models.checkpoint_info",
     "DecodeConfig": "config",
     "ModelError": "errors",
     "SetBlockDecodingError": "errors",
-    "SetBlockModel": "models.base",
+    "SetBlockModel": "models.protocol",
     "StepEvent": "events",
     "Trace": "trace",
     "TraceError": "errors",
-    "generate": "decoder",
-    "load": "models.huggingface",
-    "stream": "decoder",
+    "generate": "decoding.api",
+    "load": "models.hf_model",
+    "stream": "decoding.api",
 }
 
 __all__ = [

@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from sbd_core.commands import bench, evaluate, generate, roofline, train
+from sbd_core.cli import bench, evaluate, generate, roofline, train
 from sbd_core.errors import SetBlockDecodingError
 
 COMMANDS = {

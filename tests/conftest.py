@@ -12,11 +12,11 @@ import pytest
 import torch
 
 import sbd_core
-from sbd_core.models.compiled import COMPILERS
-from sbd_core.models.huggingface import HuggingFaceModel
-from sbd_core.models.lean import LeanForward
-from sbd_core.models.native import NativeForward
-from sbd_core.models.native_measure import NativeMeasure
+from sbd_core.models.backends.c.compiler import COMPILERS
+from sbd_core.models.backends.c.forward import NativeForward
+from sbd_core.models.backends.c.logit_stats import NativeMeasure
+from sbd_core.models.backends.llama.forward import LeanForward
+from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.

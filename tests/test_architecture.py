@@ -15,13 +15,12 @@ FLOORS = [
     ("config", "files"),
     ("events",),
     ("trace",),
-    ("trace_json", "masks", "sampling", "roofline"),
+    ("trace_json", "masks", "sampling", "roofline", "tasks"),
     ("models", "solvers"),
-    ("strategies",),
-    ("decoder",),
+    ("decoding",),
     ("training",),
     ("evaluation", "benchmark"),
-    ("commands",),
+    ("cli",),
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
@@ -37,7 +36,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def module_of(file: Path) -> str:
-    """sbd_core/models/base.py -> sbd_core.models.base; a package is named by its folder."""
+    """sbd_core/models/protocol.py -> sbd_core.models.protocol; a package is named by its folder."""
     parts = file.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -62,7 +61,7 @@ def imports_of(file: Path) -> list[tuple[str, bool]]:
 
 
 def part_of(module: str) -> str:
-    """sbd_core.models.base -> models, sbd_core -> ""."""
+    """sbd_core.models.protocol -> models, sbd_core -> ""."""
     return ([*module.split("."), ""])[1]
 
 
@@ -97,12 +96,12 @@ def test_imports_in_sbd_core_point_downward() -> None:
 
 
 def test_the_rule_itself_can_say_no() -> None:
-    assert broken_rule("sbd_core.masks", "sbd_core.decoder", True)
+    assert broken_rule("sbd_core.masks", "sbd_core.decoding.api", True)
     assert broken_rule("sbd_core.masks", "sbd_core.sampling", True)
     assert broken_rule("sbd_core.config", "sbd_core", False)
     assert broken_rule("sbd_core.trace", "sbd_core.trace_json", True)
-    assert broken_rule("sbd_core.evaluation.report", "sbd_core.benchmark.measure", False)
-    assert broken_rule("sbd_core.decoder", "sbd_core.strategies.ntp", True) is None
+    assert broken_rule("sbd_core.evaluation.tables", "sbd_core.benchmark.timing", False)
+    assert broken_rule("sbd_core.decoding.api", "sbd_core.decoding.ntp", True) is None
 
 
 def test_the_front_door_imports_nothing_but_the_version() -> None:
@@ -123,12 +122,12 @@ def test_the_lower_floors_are_standard_library_only(part) -> None:
     assert foreign_imports(CORE / f"{part}.py") == set()
 
 
-def test_the_corpus_is_standard_library_only() -> None:
-    for file in files_of(CORE / "training" / "corpus"):
+def test_the_tasks_are_standard_library_only() -> None:
+    for file in files_of(CORE / "tasks"):
         assert foreign_imports(file) == set(), file
         ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
         assert all(
-            name.startswith("sbd_core.training.corpus") or part_of(name) in ("errors", "config")
+            name.startswith("sbd_core.tasks") or part_of(name) in ("errors", "config")
             for name in ours
         ), file
 

@@ -3,7 +3,7 @@
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 from ui.coming import ComingModel
 from ui.components.header import header
 

@@ -8,7 +8,7 @@ import re
 
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 
 MAX_TEMPLATE_CHARACTERS = 2_000
 BLANK = re.compile(r"_{3,}(?:\((\d+)\)|(\d+))?", re.ASCII)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent import futures
 
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 
 
 class ComingModel:

@@ -16,11 +16,11 @@ from itertools import pairwise
 
 import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
+from sbd_core.tasks import FAMILIES
+from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from sbd_core.training.corpus import FAMILIES
-from sbd_core.training.corpus.base import Example
 from ui.components.controls import DEFAULT_BLOCK_RANGE
 from ui.gallery_names import worst_mix_up
 from ui.presets import families, label_of, preset_examples

@@ -14,11 +14,11 @@ from random import Random
 
 import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
+from sbd_core.tasks.base import Example
+from sbd_core.tasks.story import task as stories
+from sbd_core.tasks.story.facts import read_case
 from sbd_core.trace import Trace
-from sbd_core.training.corpus import stories
-from sbd_core.training.corpus.base import Example
-from sbd_core.training.corpus.story_facts import read_case
 
 SEED = 20
 NUM_STORIES = 120

@@ -7,7 +7,7 @@ import gradio as gr
 
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 from ui import recorded
 from ui.arrival import arriving_header
 from ui.charting import charts_section

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from sbd_core.training.corpus import FAMILIES, SUITES
-from sbd_core.training.corpus.base import Example
+from sbd_core.tasks import FAMILIES, SUITES
+from sbd_core.tasks.base import Example
 from ui.components.presets import PRESETS
 
 # The words on the buttons, in the order of the page.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus.sudoku import parse_puzzle, prompt_for, solutions
+from sbd_core.tasks.sudoku import parse_puzzle, prompt_for, solutions
 
 MAX_PUZZLE_CHARACTERS = 100
 

@@ -12,11 +12,11 @@ import argparse
 
 import sbd_core
 from sbd_core.config import EntropyBound
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
+from sbd_core.tasks import FAMILIES
+from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from sbd_core.training.corpus import FAMILIES
-from sbd_core.training.corpus.base import Example
 from ui.presets import families, preset_examples
 from ui.recorded import OPENING_LANES, TRACES
 from ui.session import DEFAULT_GAMMA

@@ -13,7 +13,7 @@ from typing import Any
 import sbd_core
 from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, require_integer
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.trace import Trace
 from ui.blanks import pins_of
 from ui.coming import ComingModel
@@ -285,7 +285,9 @@ class Session:
 
     def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""
-        from sbd_core.decoder import make_trace  # here: the page opens before torch is imported
+        from sbd_core.decoding.api import (
+            make_trace,  # here: the page opens before torch is imported
+        )
 
         return make_trace(self.model, lane.prompt, lane.config, lane.events)
 

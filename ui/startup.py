@@ -9,8 +9,8 @@ from unittest import mock
 
 import sbd_core
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.models.base import SetBlockModel
-from sbd_core.models.card import read_card
+from sbd_core.models.checkpoint_info import read_card
+from sbd_core.models.protocol import SetBlockModel
 from ui.coming import ComingModel
 
 DEVICES_TO_TRUST = ("auto", "cpu")

@@ -10,8 +10,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoder import stream
-from sbd_core.models.huggingface import HuggingFaceModel
+from sbd_core.decoding.api import stream
+from sbd_core.models.hf_model import HuggingFaceModel
 
 
 class LiveTensors(TorchDispatchMode):

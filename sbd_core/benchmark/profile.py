@@ -11,10 +11,12 @@ from typing import Any
 from transformers import DynamicCache
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoder import stream
-from sbd_core.models import general, lean, lean_attention, lean_cache, lean_weights, native
-from sbd_core.models.huggingface import HuggingFaceModel
-from sbd_core.strategies import ntp, run, sbd, verify
+from sbd_core.decoding import ntp, sbd, state, verify
+from sbd_core.decoding.api import stream
+from sbd_core.models.backends import transformers as general
+from sbd_core.models.backends.c import forward as native
+from sbd_core.models.backends.llama import attention, forward, kv_cache, weights
+from sbd_core.models.hf_model import HuggingFaceModel
 
 REST = "the pass itself"
 OUTSIDE = ("selection", "event building", REST)
@@ -109,29 +111,29 @@ def instrumented(watch: Stopwatch, model: HuggingFaceModel) -> Iterator[None]:
 def _engine_parts() -> list[tuple[Any, str, str]]:
     """(owner, name of a function of it, part); of either forward, as only one is at work."""
     return [
-        (lean_weights.Matrix, "__call__", "linear layers"),
-        (lean_weights.Matrix, "add_to", "linear layers"),
-        (lean_weights.Norm, "__call__", "norms"),
-        (lean_attention.MaskTable, "get", "mask building"),
-        (lean_cache.Pool, "make_room", "cache"),
-        (lean.LeanForward, "_attended", "attention"),
-        (lean.LeanForward, "_angles", "rotary tables"),
-        (lean.LeanForward, "_logits", "head"),
+        (weights.Matrix, "__call__", "linear layers"),
+        (weights.Matrix, "add_to", "linear layers"),
+        (weights.Norm, "__call__", "norms"),
+        (attention.MaskTable, "get", "mask building"),
+        (kv_cache.Pool, "make_room", "cache"),
+        (forward.LeanForward, "_attended", "attention"),
+        (forward.LeanForward, "_angles", "rotary tables"),
+        (forward.LeanForward, "_logits", "head"),
         (native.NativeForward, "_pass", "the whole pass in C"),
         (general, "decoding_mask", "mask building"),
         (HuggingFaceModel, "forward", "forward: glue"),
         (DynamicCache, "update", "cache"),
         (general.GeneralCache, "drop_last", "cache"),
-        (run.Run, "known", "selection"),
-        (run.Run, "predicted", "selection"),
+        (state.Run, "known", "selection"),
+        (state.Run, "predicted", "selection"),
         (sbd, "ranked", "selection"),
         (verify, "_checked", "selection"),
         (verify, "_drafted", "selection"),
         (sbd, "hindsight_of", "event building"),
         (ntp, "hindsight_of", "event building"),
         (verify, "hindsight_of", "event building"),
-        (run.Run, "recorded", "event building"),
-        (run.Run, "event", "event building"),
+        (state.Run, "recorded", "event building"),
+        (state.Run, "event", "event building"),
         (sbd.Block, "reveal", "event building"),
     ]
 

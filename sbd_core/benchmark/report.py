@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sbd_core.benchmark.measure import Times, median_and_spread
+from sbd_core.benchmark.timing import Times, median_and_spread
 
 LOADED_CORES = 0.1
 """Other processes' busy cores from which on times are called unclean."""

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sbd_core.config import DecodeConfig
-from sbd_core.evaluation.answering import Answering, Job
+from sbd_core.evaluation.runners import Answering, Job
 from sbd_core.evaluation.scoring import Score, Tally, score
-from sbd_core.training.corpus import Example
+from sbd_core.tasks import Example
 
 ROUND = 4
 """Batches of one row before the next row's turn: enough for slots to be filled again."""

@@ -9,11 +9,11 @@ from pathlib import Path
 import torch
 from transformers import PreTrainedTokenizerBase
 
+from sbd_core.tasks import Example
 from sbd_core.training.checkpoint import load_model
-from sbd_core.training.corpus import Example
-from sbd_core.training.data import Pair, encode_example
+from sbd_core.training.examples import Pair, encode_example
 from sbd_core.training.loss import Trainee, training_loss
-from sbd_core.training.noising import NO_TARGET, clean_text, draw_masks, noisy_text, pack
+from sbd_core.training.masking import NO_TARGET, clean_text, draw_masks, noisy_text, pack
 from sbd_core.training.tokenizer import require_turns
 
 TEXTS_PER_FORWARD = 64

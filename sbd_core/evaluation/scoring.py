@@ -6,8 +6,8 @@ from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from typing import Any
 
+from sbd_core.tasks import Example, examples, family
 from sbd_core.trace import Trace
-from sbd_core.training.corpus import Example, examples, family
 
 Z_95 = 1.959964
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sbd_core.models.base import Request
+from sbd_core.models.protocol import Request
 from sbd_core.sampling import Measure, measured
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from sbd_core.training.loss import attention_mask
-from sbd_core.training.noising import NO_TARGET, Text, pack
+from sbd_core.training.masking import NO_TARGET, Text, pack
 
 
 @torch.no_grad()

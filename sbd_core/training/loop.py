@@ -25,6 +25,7 @@ from tqdm import tqdm
 from transformers import PreTrainedModel
 
 from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training.batches import Feed
 from sbd_core.training.checkpoint import (
     export,
     load_model,
@@ -33,12 +34,11 @@ from sbd_core.training.checkpoint import (
     recover,
     replace_folder,
 )
-from sbd_core.training.feed import Feed
-from sbd_core.training.interrupt import stop_wish
+from sbd_core.training.graceful_stop import stop_wish
 from sbd_core.training.loss import Loss, Trainee, check_output_layer, training_loss
-from sbd_core.training.noising import Rows
+from sbd_core.training.masking import Rows
 from sbd_core.training.optimizers import learning_rate, make_optimizers
-from sbd_core.training.origin import ORIGINS, Origin, origin
+from sbd_core.training.provenance import ORIGINS, Origin, origin
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.tokenizer import require_turns
 

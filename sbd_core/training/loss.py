@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from sbd_core.errors import TrainingError
 from sbd_core.masks import dense, flex, training_may_attend
-from sbd_core.training.noising import NO_TARGET, Rows
+from sbd_core.training.masking import NO_TARGET, Rows
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask

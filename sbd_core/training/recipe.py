@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.corpus import family
+from sbd_core.tasks import family
 from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd", "baseline"]

@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from sbd_core.errors import ArgumentError, TrainingError, shown, shown_name
-from sbd_core.training.corpus import Example, examples
+from sbd_core.tasks import Example, examples
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"

@@ -9,7 +9,7 @@ from urllib.parse import urlparse
 import pytest
 
 from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.decoder import generate
+from sbd_core.decoding.api import generate
 from sbd_core.models.scripted import ScriptedModel
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
-from sbd_core.evaluation.report import circumstances
-from sbd_core.models.base import SetBlockModel
+from sbd_core.evaluation.tables import circumstances
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from tests.browser import measures, play_measures
 from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed

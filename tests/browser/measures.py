@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.config import DecodeConfig, EntropyBound, TopK
-from sbd_core.decoder import generate
-from sbd_core.models.base import SetBlockModel
+from sbd_core.decoding.api import generate
+from sbd_core.models.protocol import SetBlockModel
 from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model

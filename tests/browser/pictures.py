@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
-from sbd_core.models.base import SetBlockModel
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from tests.browser.conftest import CHROMIUM, FLAGS, begin, decode, go_to, painted, slowed
 from tests.ui.doubles import story_model

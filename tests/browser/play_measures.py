@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.decoder import generate
-from sbd_core.models.base import SetBlockModel
+from sbd_core.decoding.api import generate
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.trace import Trace
 from tests.browser.conftest import decode, go_to
 from tests.browser.measures import ROUNDS, spread

@@ -6,7 +6,7 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import stories
+from sbd_core.tasks.story import task as stories
 from tests.browser.conftest import has_begun, state, sync_api
 from ui import recorded
 from ui.gallery import FAILURES, RUNS_PER_FAMILY, Decoded, repeated_part, repetition_sentence

@@ -3,7 +3,7 @@
 import pytest
 
 from sbd_core.config import DecodeConfig, EntropyBound, TopK
-from sbd_core.decoder import generate
+from sbd_core.decoding.api import generate
 from tests.browser.conftest import painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 from ui import view_model

@@ -3,7 +3,7 @@
 import torch
 
 from sbd_core.training.loss import Loss, Trainee, training_loss
-from sbd_core.training.noising import NO_TARGET, Text, clean_text, draw_masks, noisy_text, pack
+from sbd_core.training.masking import NO_TARGET, Text, clean_text, draw_masks, noisy_text, pack
 
 PAD, EOS, MASK = 0, 1, 2
 VOCABULARY = 60

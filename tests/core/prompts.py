@@ -3,7 +3,7 @@
 import random
 from itertools import islice
 
-from sbd_core.training.corpus import FAMILIES, examples
+from sbd_core.tasks import FAMILIES, examples
 
 
 def random_ids(count: int, vocabulary_size: int, longest: int = 12) -> list[list[int]]:

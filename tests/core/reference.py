@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sbd_core.models.base import Request
-from sbd_core.models.huggingface import HuggingFaceModel
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.protocol import Request
 
 
 @dataclass

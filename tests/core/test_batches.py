@@ -7,8 +7,8 @@ import torch
 
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.config import EntropyBound, Random
-from sbd_core.decoder import generate_batch, stream_batch
-from sbd_core.models.base import Request
+from sbd_core.decoding.api import generate_batch, stream_batch
+from sbd_core.models.protocol import Request
 from tests.conftest import general
 from tests.core.chance_models import chance_model
 from tests.core.prompts import corpus_texts, random_ids

@@ -9,14 +9,22 @@ import torch
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
-from sbd_core.benchmark import passes, shapes
-from sbd_core.benchmark.measure import Times, other_load
+from sbd_core.benchmark import forward_passes as passes
+from sbd_core.benchmark import synthetic_shapes as shapes
+from sbd_core.benchmark.baselines import (
+    BASELINE,
+    Peer,
+    at_best_threads,
+    laid_out_as_usual,
+    ours,
+    peers,
+)
+from sbd_core.benchmark.forward_passes import matrices, share_outside_forward
 from sbd_core.benchmark.memory import LiveTensors, peak_memory
-from sbd_core.benchmark.passes import matrices, share_outside_forward
-from sbd_core.benchmark.peers import BASELINE, Peer, at_best_threads, laid_out_as_usual, ours, peers
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.report import load_line, row
-from sbd_core.commands.roofline import calibrated
+from sbd_core.benchmark.timing import Times, other_load
+from sbd_core.cli.roofline import calibrated
 from tests.conftest import general, loaded, native
 from tests.core.prompts import random_ids
 from tests.core.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer

@@ -7,7 +7,7 @@ from torch.nn.functional import cross_entropy
 from sbd_core.masks import decoding_mask
 from sbd_core.training.decoded_masks import masks_of_decoding, most_certain_revealed
 from sbd_core.training.loss import Trainee, training_loss
-from sbd_core.training.noising import NO_TARGET, clean_text, noisy_text, pack
+from sbd_core.training.masking import NO_TARGET, clean_text, noisy_text, pack
 from tests.core.masked_texts import CPU, MASK, PAD, VOCABULARY, noisy, pairs
 from tests.core.tiny_models import tiny_model
 

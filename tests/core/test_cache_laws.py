@@ -5,8 +5,8 @@ import torch
 
 from sbd_core import DecodeConfig, stream
 from sbd_core.config import EntropyBound
-from sbd_core.decoder import make_trace
-from sbd_core.models.huggingface import HuggingFaceModel
+from sbd_core.decoding.api import make_trace
+from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core import reference
 from tests.core.prompts import corpus_texts, random_ids
 from tests.core.reference import Recorder

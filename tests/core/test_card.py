@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from sbd_core.models.card import DEFAULT_CHECKPOINT, WEIGHTS, read_card
-from sbd_core.models.huggingface import HuggingFaceModel
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEIGHTS, read_card
+from sbd_core.models.hf_model import HuggingFaceModel
 
 
 def test_the_bundled_card_says_what_the_loaded_model_says(nano: HuggingFaceModel) -> None:

@@ -8,10 +8,10 @@ import pytest
 
 from sbd_core import Trace
 from sbd_core.__main__ import COMMANDS, main
-from sbd_core.commands.decoding_flags import pins
+from sbd_core.cli.decoding_flags import pins
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
-from sbd_core.models.huggingface import DEFAULT_CHECKPOINT
+from sbd_core.models.hf_model import DEFAULT_CHECKPOINT
 
 COUNTED = ("accuracy", "tokens_per_forward")
 

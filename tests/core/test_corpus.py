@@ -8,12 +8,13 @@ from random import Random
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import FAMILIES, SUITES, examples, family, word_problems
-from sbd_core.training.corpus import json_extraction as extraction
-from sbd_core.training.corpus.base import Example, split_of
-from sbd_core.training.corpus.json_extraction import RECORDS
-from sbd_core.training.corpus.word_problems import SETTINGS
-from sbd_core.training.corpus.words import MEN, NAMES, THINGS, WOMEN
+from sbd_core.tasks import FAMILIES, SUITES, examples, family
+from sbd_core.tasks.base import Example, split_of
+from sbd_core.tasks.json import task as extraction
+from sbd_core.tasks.json.task import RECORDS
+from sbd_core.tasks.math import task as word_problems
+from sbd_core.tasks.math.task import SETTINGS
+from sbd_core.tasks.words import MEN, NAMES, THINGS, WOMEN
 
 NUM_TRAIN, NUM_TEST = 6000, 600
 BASE = ("math", "json", "code", "drill")

@@ -11,9 +11,10 @@ from random import Random
 
 import pytest
 
-from sbd_core.training.corpus import examples, functions
-from sbd_core.training.corpus.base import Example
-from sbd_core.training.corpus.functions import check_each
+from sbd_core.tasks import examples
+from sbd_core.tasks.base import Example
+from sbd_core.tasks.code import task as functions
+from sbd_core.tasks.code.task import check_each
 
 
 @pytest.fixture(scope="module")

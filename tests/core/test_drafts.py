@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from sbd_core import DecodeConfig, generate
+from sbd_core.decoding.verify import GROWTH, SHORTEST
 from sbd_core.models.scripted import ScriptedModel
-from sbd_core.strategies.verify import GROWTH, SHORTEST
 
 END, B, C = 1, 2, 3
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.models.huggingface import HuggingFaceModel
+from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.scripted import ScriptedModel
 from tests.core.chance_models import chance_model
 from tests.core.prompts import corpus_texts, random_ids

@@ -6,7 +6,10 @@ from itertools import islice
 
 import pytest
 
-from sbd_core.training.corpus import Example, examples, infill, infill_code, infill_lines
+from sbd_core.tasks import Example, examples
+from sbd_core.tasks.infill import code as infill_code
+from sbd_core.tasks.infill import lines as infill_lines
+from sbd_core.tasks.infill import task as infill
 
 BLANK = infill.BLANK
 

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from sbd_core.errors import TrainingError
 from sbd_core.masks import decoding_mask, flex, training_may_attend
 from sbd_core.training.loss import Trainee, attention_mask, check_output_layer, training_loss
-from sbd_core.training.noising import NO_TARGET, Rows, clean_text, pack
+from sbd_core.training.masking import NO_TARGET, Rows, clean_text, pack
 from tests.core.masked_texts import CPU, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
 from tests.core.tiny_models import tiny_model
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.compiled import COMPILERS
-from sbd_core.models.native_measure import NativeMeasure
+from sbd_core.models.backends.c.compiler import COMPILERS
+from sbd_core.models.backends.c.logit_stats import NativeMeasure
 from sbd_core.sampling import Candidates, Measures, Wanted, measured
 
 INF = math.inf

@@ -5,11 +5,11 @@ import torch
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
-from sbd_core.decoder import generate_batch
-from sbd_core.models import compiled
-from sbd_core.models import native as module
-from sbd_core.models.lean_attention import LONG
-from sbd_core.models.native import NativeForward
+from sbd_core.decoding.api import generate_batch
+from sbd_core.models.backends.c import compiler as compiled
+from sbd_core.models.backends.c import forward as module
+from sbd_core.models.backends.c.forward import NativeForward
+from sbd_core.models.backends.llama.attention import LONG
 from tests.conftest import loaded, native
 from tests.core.prompts import corpus_texts, random_ids
 

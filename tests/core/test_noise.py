@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from sbd_core.training.noising import (
+from sbd_core.training.masking import (
     NO_TARGET,
     clean_text,
     draw_copies,

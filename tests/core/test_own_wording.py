@@ -7,9 +7,9 @@ from itertools import islice
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation.own_wording import own_wording
-from sbd_core.training.corpus import FAMILIES, SUITES, examples
-from sbd_core.training.corpus.sudoku import solutions
+from sbd_core.evaluation.handwritten_prompts import own_wording
+from sbd_core.tasks import FAMILIES, SUITES, examples
+from sbd_core.tasks.sudoku import solutions
 
 RIGHT = {
     "math": lambda case: f"The answer is {case}.",

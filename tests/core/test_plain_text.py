@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.decoder import prompt_token_ids
-from sbd_core.models.huggingface import HuggingFaceModel
-from sbd_core.models.pieces import byte_of_character
+from sbd_core.decoding.api import prompt_token_ids
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.token_text import byte_of_character
 from sbd_core.training.tokenizer import SPECIAL_TOKENS, encode_plain
 
 TYPED = [

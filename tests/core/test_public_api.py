@@ -143,8 +143,8 @@ def test_functions_take_these_arguments() -> None:
         ("sbd_core", "torch transformers numpy gradio plotly ui"),
         ("sbd_core.config, sbd_core.events, sbd_core.errors", "torch transformers numpy"),
         ("sbd_core.trace, sbd_core.trace_json", "torch transformers numpy"),
-        ("sbd_core.training.corpus, sbd_core.__main__", "torch transformers"),
-        ("sbd_core.decoder, sbd_core.models.huggingface", "gradio plotly ui"),
+        ("sbd_core.tasks, sbd_core.__main__", "torch transformers"),
+        ("sbd_core.decoding.api, sbd_core.models.hf_model", "gradio plotly ui"),
     ],
 )
 def test_importing_loads_nothing_heavy(modules, absent) -> None:

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.tasks import examples
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import new_model
-from sbd_core.training.corpus import examples
-from sbd_core.training.data import Data
+from sbd_core.training.examples import Data
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
 

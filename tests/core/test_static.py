@@ -10,9 +10,10 @@ from torch.utils._pytree import tree_leaves
 
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.config import EntropyBound
-from sbd_core.decoder import generate_batch
-from sbd_core.models import lean_cache, static
-from sbd_core.models.static import StaticForward, StaticStep
+from sbd_core.decoding.api import generate_batch
+from sbd_core.models.backends import cuda_graph as static
+from sbd_core.models.backends.cuda_graph import StaticForward, StaticStep
+from sbd_core.models.backends.llama import kv_cache as lean_cache
 from tests.conftest import general, loaded
 from tests.core.prompts import corpus_texts, random_ids
 from tests.core.tiny_models import save_tiny, tiny_tokenizer

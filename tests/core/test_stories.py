@@ -8,10 +8,11 @@ from string import Formatter
 
 import pytest
 
-from sbd_core.training.corpus import Example, examples, stories
-from sbd_core.training.corpus import story_plots as plots
-from sbd_core.training.corpus.base import split_of
-from sbd_core.training.corpus.story_words import ANIMAL_NAMES, LISTS, OBJECTS, PEOPLE, SPECIES
+from sbd_core.tasks import Example, examples
+from sbd_core.tasks.base import split_of
+from sbd_core.tasks.story import plots
+from sbd_core.tasks.story import task as stories
+from sbd_core.tasks.story.words import ANIMAL_NAMES, LISTS, OBJECTS, PEOPLE, SPECIES
 
 CASE = {
     "person": ["Mia"],

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.training.corpus import Example, examples, sudoku
+from sbd_core.tasks import Example, examples, sudoku
 from sbd_core.training.tokenizer import EOS_ID, encode_plain, train_tokenizer
 
 CELLS = range(16)

@@ -10,7 +10,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, generate, stream
 from sbd_core.config import SOLVERS, EntropyBound, Random, TopK
-from sbd_core.decoder import make_trace
+from sbd_core.decoding.api import make_trace
 from sbd_core.events import StepEvent
 from tests.conftest import general
 from tests.core.chance_models import END, chance_model

@@ -7,8 +7,8 @@ from accelerate import Accelerator
 
 import sbd_core
 from sbd_core.errors import TrainingError
-from sbd_core.training.data import Data
-from sbd_core.training.feed import Feed
+from sbd_core.training.batches import Feed
+from sbd_core.training.examples import Data
 from sbd_core.training.recipe import Recipe, read_recipe
 
 RECIPE = read_recipe("sbd", None, {"batch_size": 50})

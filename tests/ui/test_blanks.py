@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoder import generate
+from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import ANSWER, END, story_model
 from ui.blanks import pins_of

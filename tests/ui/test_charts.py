@@ -8,7 +8,7 @@ import plotly.graph_objects as graph_objects
 import pytest
 
 from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.decoder import generate, make_trace
+from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import ArgumentError
 from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.trace import Trace

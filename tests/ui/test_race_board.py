@@ -5,7 +5,7 @@ import time
 import pytest
 
 from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.decoder import generate
+from sbd_core.decoding.api import generate
 from tests.ui.doubles import ANSWER, story_model
 from ui import session as session_module
 from ui.coming import ComingModel

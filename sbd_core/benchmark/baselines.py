@@ -1,0 +1,162 @@
+"""What is timed: each peer turns prompt ids into answer ids, by its own way, on one model."""
+
+import copy
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sbd_core.config import DecodeConfig, EntropyBound, Strategy
+from sbd_core.decoding.api import generate
+from sbd_core.errors import ArgumentError
+from sbd_core.models.hf_model import HuggingFaceModel
+
+Answer = Callable[[Sequence[int]], tuple[int, ...]]
+
+BASELINE = "transformers generate()"
+LOOK_UP_TOKENS = 10
+GAMMAS = (0.1, 0.35)
+NUM_TRIALS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A name for the table, and the call that is timed."""
+
+    name: str
+    answer: Answer
+
+
+def peers(
+    model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
+) -> tuple[list[Peer], list[str]]:
+    """Every peer the model can run, the baseline first; and why others were left out.
+
+    assistant: a smaller model that drafts for generate(). Raises ArgumentError if its tokenizer
+    is not the model's.
+    """
+    own = laid_out_as_usual(model)
+    look_up = {"prompt_lookup_num_tokens": LOOK_UP_TOKENS}
+    found = [
+        Peer(BASELINE, _transformers(model, own, max_new_tokens)),
+        Peer(f"{BASELINE}, prompt look-up", _transformers(model, own, max_new_tokens, look_up)),
+    ]
+    left_out = []
+    if assistant is None:
+        left_out.append(f"{BASELINE}, assistant: left out, no --assistant was given")
+    else:
+        if assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
+            raise ArgumentError(
+                "assistant", f"must have the tokenizer of {model.name}", assistant.name
+            )
+        helper = {"assistant_model": laid_out_as_usual(assistant)}
+        found.append(
+            Peer(f"{BASELINE}, assistant", _transformers(model, own, max_new_tokens, helper))
+        )
+    found += [
+        Peer(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
+    ]
+    if model.mask_token_id is None:
+        left_out.append(f"sbd, verify: left out, {model.name} has no mask token")
+    elif model.block_range is None:
+        left_out.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
+    return found, left_out
+
+
+def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
+    """Our strategies that the model can run, by the name they are shown under."""
+
+    def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
+        return DecodeConfig(
+            strategy=strategy,
+            solver=EntropyBound(gamma=gamma),
+            block_size=block_size,
+            max_new_tokens=max_new_tokens,
+            top_k_recorded=0,
+        )
+
+    found = {"ntp": config("ntp")}
+    if model.mask_token_id is None or model.block_range is None:
+        return found
+    low, high = model.block_range
+    for gamma in GAMMAS:
+        found[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
+    for size in sorted({max(low, high // 4), max(low, high // 2), high}):
+        found[f"verify, k={size}"] = config("verify", size)
+    return found
+
+
+def at_best_threads(
+    found: Sequence[Peer], prompt: Sequence[int]
+) -> tuple[list[Peer], dict[str, float]]:
+    """The peers, those of transformers at the number of threads its generate() is fastest with.
+
+    Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
+    seconds by number. Our own keep to the threads that are set.
+    """
+    own = torch.get_num_threads()
+    best: dict[int, float] = {}
+    for _ in range(NUM_TRIALS + 1):
+        for count in sorted({1, os.cpu_count() or 1}):
+            began = time.perf_counter()
+            _with_threads(found[0].answer, count, own)(prompt)
+            best[count] = min(time.perf_counter() - began, best.get(count, float("inf")))
+    chosen = min(best, key=best.__getitem__)
+    moved = [
+        Peer(peer.name, _with_threads(peer.answer, chosen, own)) if BASELINE in peer.name else peer
+        for peer in found
+    ]
+    return moved, {str(count): round(seconds, 4) for count, seconds in best.items()}
+
+
+def _with_threads(answer: Answer, count: int, afterwards: int) -> Answer:
+    def call(prompt_ids: Sequence[int]) -> tuple[int, ...]:
+        torch.set_num_threads(count)
+        try:
+            return answer(prompt_ids)
+        finally:
+            torch.set_num_threads(afterwards)
+
+    return call
+
+
+def laid_out_as_usual(model: HuggingFaceModel) -> Any:
+    """The transformers model with every weight contiguous, as it comes from disk.
+
+    The lean forward lays weights out for itself; generate() must not be slower for that, so it
+    gets a copy.
+    """
+    if all(parameter.is_contiguous() for parameter in model.model.parameters()):
+        return model.model
+    own = copy.deepcopy(model.model)
+    for parameter in own.parameters():
+        parameter.data = parameter.data.contiguous()
+    return own
+
+
+def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Answer:
+    return lambda prompt_ids: generate(model, prompt_ids, config).token_ids
+
+
+def _transformers(
+    model: HuggingFaceModel,
+    own: Any,
+    max_new_tokens: int,
+    options: dict[str, Any] | None = None,
+) -> Answer:
+    """generate() of `own`, greedy, with the mask token suppressed as in ours."""
+    arguments: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
+    arguments |= options or {}
+    if model.mask_token_id is not None:
+        arguments["suppress_tokens"] = [model.mask_token_id]
+
+    def answer(prompt_ids: Sequence[int]) -> tuple[int, ...]:
+        ids = torch.tensor([list(prompt_ids)], device=own.device)
+        with torch.inference_mode():
+            output = own.generate(ids, attention_mask=torch.ones_like(ids), **arguments)
+        return tuple(output[0, len(prompt_ids) :].tolist())
+
+    return answer

@@ -1,0 +1,181 @@
+"""Timing single passes: against the roofline, against bare matrix products, inside a decode."""
+
+import copy
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Linear
+from transformers.pytorch_utils import Conv1D
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import stream
+from sbd_core.errors import ArgumentError
+from sbd_core.models.backends.c.forward import NativeForward
+from sbd_core.models.backends.cuda_graph import StaticForward
+from sbd_core.models.backends.llama.forward import LeanForward
+from sbd_core.models.hf_model import HuggingFaceModel, Passes
+from sbd_core.models.protocol import Request
+from sbd_core.roofline import Device, Shape, slowdown
+
+QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
+CACHE_LENGTHS = (64, 256, 512, 896)
+MATRIX_ROWS = (1, 16, 32)
+NUM_RUNS = 15
+NUM_WARM_UPS = 3
+
+
+def median_seconds(call: Callable[[], object], device: str) -> float:
+    """Of NUM_RUNS calls, after NUM_WARM_UPS more."""
+    seconds = []
+    for _ in range(NUM_WARM_UPS + NUM_RUNS):
+        began = time.perf_counter()
+        call()
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds[NUM_WARM_UPS:])
+
+
+def forward_seconds(model: HuggingFaceModel, num_queries: int, num_cached: int) -> float:
+    """Median seconds of a block pass of `num_queries` positions over a cache of `num_cached`."""
+    cache = model.new_cache()
+    if num_cached:
+        model.forward(cache, [0] * num_cached, (), 1)
+    block = [0] * num_queries
+    return median_seconds(lambda: model.forward(cache, (), block, 0), model.device)
+
+
+def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
+    """{cache length: {query length: milliseconds, slowdown, and what the roofline says}}.
+
+    The roofline is the corrected one, for this model's shape and this machine's measured peaks;
+    None for a model that is not Llama-shaped.
+    """
+    device = machine(next(model.model.parameters()))
+    try:
+        shape = Shape.of(model.model.config)
+    except ArgumentError:
+        shape = None
+
+    def theory(queries: int, cached: int) -> float | None:
+        if shape is None:
+            return None
+        return round(slowdown(queries, cached, 1, "corrected", shape=shape, device=device), 3)
+
+    found: dict[str, dict[str, dict[str, float | None]]] = {}
+    for cached in CACHE_LENGTHS:
+        if model.max_positions and cached + QUERY_LENGTHS[-1] > model.max_positions:
+            continue
+        times = {queries: forward_seconds(model, queries, cached) for queries in QUERY_LENGTHS}
+        found[str(cached)] = {
+            str(queries): {
+                "milliseconds": round(1000 * seconds, 4),
+                "slowdown": round(seconds / times[1], 3),
+                "roofline": theory(queries, cached),
+            }
+            for queries, seconds in times.items()
+        }
+    return found
+
+
+def machine(weight: Tensor) -> Device:
+    """Where a weight lies, by what a large matrix product and a large copy reach there."""
+    kind = str(weight.device)
+    square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
+    large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
+    target = torch.empty_like(large)
+    flops = 2 * 1024**3 / median_seconds(lambda: square @ square, kind)
+    copying = median_seconds(lambda: target.copy_(large), kind)
+    return Device(
+        name="this machine",
+        linear_flops=flops,
+        attention_flops=flops,
+        bandwidth=2 * large.nbytes / copying,
+        bytes_per_value=weight.itemsize,
+        source="measured: a product of 1024 x 1024 matrices, a copy of 64 MiB",
+    )
+
+
+@torch.inference_mode()
+def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
+    """{rows: milliseconds of a pass and of its matrix products alone, and their ratio}."""
+    weights = matrices(model)
+    found = {}
+    for rows in MATRIX_ROWS:
+        pairs = [(torch.randn(rows, w.shape[0]).to(w), w) for w in weights]
+        products = median_seconds(partial(_multiply, pairs), model.device)
+        whole = forward_seconds(model, rows, CACHE_LENGTHS[0])
+        found[str(rows)] = {
+            "forward_milliseconds": round(1000 * whole, 4),
+            "matrices_milliseconds": round(1000 * products, 4),
+            "ratio": round(whole / products, 3),
+        }
+    return found
+
+
+def matrices(model: HuggingFaceModel) -> list[Tensor]:
+    """Every weight a pass multiplies by, (in, out), fused as the forward has them."""
+    if isinstance(model.passes, LeanForward | NativeForward | StaticForward):
+        return matrices_of(model.passes)
+    modules = model.model.modules()
+    return [
+        module.weight.t() if isinstance(module, Linear) else module.weight
+        for module in modules
+        if isinstance(module, Linear | Conv1D)
+    ]
+
+
+def matrices_of(passes: LeanForward | NativeForward | StaticForward) -> list[Tensor]:
+    """matrices() of a forward that fuses them."""
+    weights = passes.weights
+    layers = [
+        matrix.weight
+        for layer in weights.layers
+        for matrix in (layer.query_key_value, layer.out, layer.gate_up, layer.down)
+    ]
+    return [*layers, weights.head]
+
+
+def _multiply(pairs: Sequence[tuple[Tensor, Tensor]]) -> None:
+    for x, weight in pairs:
+        torch.mm(x, weight)
+
+
+@dataclass(slots=True)
+class TimedPasses:
+    """Passes of a model, and the seconds they took."""
+
+    passes: Passes
+    seconds: float = 0.0
+
+    def new_caches(self, count: int) -> Sequence[Any]:
+        """Those of the passes."""
+        return self.passes.new_caches(count)
+
+    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+        """That of the passes, timed."""
+        began = time.perf_counter()
+        logits = self.passes.forward(requests)
+        self.seconds += time.perf_counter() - began
+        return logits
+
+
+def share_outside_forward(
+    model: HuggingFaceModel, prompts: Sequence[Sequence[int]], config: DecodeConfig
+) -> float:
+    """Share of decoding time that no forward takes: selection, events, bookkeeping."""
+    timed = copy.copy(model)
+    timed.passes = passes = TimedPasses(model.passes)
+    for _ in stream(timed, prompts[0], config):
+        pass
+    passes.seconds, began = 0.0, time.perf_counter()
+    for prompt in prompts:
+        for _ in stream(timed, prompt, config):
+            pass
+    return 1 - passes.seconds / (time.perf_counter() - began)

@@ -1,0 +1,88 @@
+"""`generate`: decode one prompt, printing the text as it becomes final."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sbd_core.cli import decoding_flags
+from sbd_core.errors import ArgumentError
+from sbd_core.files import write_text
+
+if TYPE_CHECKING:
+    from sbd_core.events import StepEvent
+    from sbd_core.models.protocol import SetBlockModel
+
+HELP = "decode one prompt"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `generate`."""
+    parser.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads standard input")
+    decoding_flags.add_arguments(parser)
+    parser.add_argument("--raw", action="store_true", help="do not wrap in the chat template")
+    parser.add_argument(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="OFFSET=TOKEN_ID",
+        help="a given token of the answer, decoded around; may be repeated (sbd)",
+    )
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace as JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Decode and print. Raises our errors."""
+    config = decoding_flags.decode_config(
+        arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
+    )
+    prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
+    if not prompt.strip():
+        raise ArgumentError("prompt", "must not be empty", prompt)
+    if arguments.trace is not None and not arguments.trace.absolute().parent.is_dir():
+        raise ArgumentError("trace", "must be in a folder that exists", str(arguments.trace))
+    # Imported here so that --help and bad flags answer at once.
+    from sbd_core.decoding.api import make_trace, stream
+    from sbd_core.models.hf_model import load
+    from sbd_core.models.threads import choose_threads
+
+    model = load(
+        arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
+    )
+    choose_threads(model.num_parameters)
+    events = stream(model, prompt, config)
+    shown = events if arguments.json else _print_text(model, events)
+    trace = make_trace(model, prompt, config, shown)
+    if arguments.trace is not None:
+        write_text(arguments.trace, trace.to_json())
+    result = {
+        "text": trace.text,
+        "token_ids": list(trace.token_ids),
+        "num_tokens": trace.num_tokens,
+        "num_forwards": trace.num_forwards,
+        "seconds": round(trace.seconds, 6),
+    }
+    if arguments.json:
+        print(json.dumps(result))
+        return
+    print(
+        f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
+        f"{trace.tokens_per_forward:.2f} tokens a pass, {trace.seconds:.3f} s]",
+        file=sys.stderr,
+    )
+
+
+def _print_text(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator["StepEvent"]:
+    """Pass the events on, printing what they add to the text."""
+    token_ids: list[int] = []
+    printed = ""
+    for event in events:
+        token_ids.extend(event.committed)
+        # A character split over tokens shows as U+FFFD until its last byte is there.
+        text = model.decode(token_ids).rstrip("\ufffd")
+        if text.startswith(printed):
+            print(text[len(printed) :], end="", flush=True)
+            printed = text
+        yield event

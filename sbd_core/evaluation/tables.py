@@ -1,0 +1,116 @@
+"""Evaluation results as a table for people and as data that names machine and versions."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sbd_core.config import DecodeConfig, EntropyBound, EntropyBoundFromLeft
+from sbd_core.decoding.api import versions
+from sbd_core.evaluation.scoring import Score
+from sbd_core.evaluation.sweep import sweep_solvers
+from sbd_core.files import sha256
+
+# The rows of the paper's Table 1, with its gammas for reasoning, then our own rule and the
+# lossless strategy.
+TABLE = {
+    "NTP": ("ntp", EntropyBound()),
+    "SBD gamma 0.1": ("sbd", EntropyBound(gamma=0.1)),
+    "SBD gamma 0.35": ("sbd", EntropyBound(gamma=0.35)),
+    "SBD from the left, gamma 0.02": ("sbd", EntropyBoundFromLeft(gamma=0.02)),
+    "SBD from the left, gamma 0.1": ("sbd", EntropyBoundFromLeft(gamma=0.1)),
+    "verify": ("verify", EntropyBound()),
+}
+COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
+"""Rows of the table in which models are compared."""
+
+
+BASELINE_ROW = "NTP-trained, NTP"
+
+
+def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """One config a row of the table, all else as in `base`."""
+    return {
+        row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
+        for row, (strategy, solver) in TABLE.items()
+    }
+
+
+def compared_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """Those of the table's configs in which models are compared."""
+    return {row: config for row, config in table_configs(base).items() if row in COMPARED}
+
+
+def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
+    """NTP, verify, and one config a point of the sweep, all else as in `base`."""
+    return {
+        "NTP": replace(base, strategy="ntp"),
+        "verify": replace(base, strategy="verify"),
+        **{
+            f"{curve} {parameter:g}": replace(base, strategy="sbd", solver=solver)
+            for curve, parameter, solver in sweep_solvers()
+        },
+    }
+
+
+def summary(scores: Sequence[Score]) -> dict[str, float]:
+    """Means over families."""
+    return {
+        "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
+        "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
+        "tokens_per_second": round(sum(s.tokens_per_second for s in scores) / len(scores), 1),
+    }
+
+
+def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
+    """Every row with its mean over families and each family, as plain data."""
+    return {
+        row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
+        for row, scores in rows.items()
+    }
+
+
+def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
+    """A line a row: accuracy and tokens a pass per family, their means, tokens a second."""
+    names = [score.family for score in next(iter(rows.values()))]
+    width = max(map(len, rows)) + 2
+    lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
+    lines[0] += f"{'tokens/s':>11}"
+    for row, scores in rows.items():
+        mean = summary(scores)
+        cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
+        cells.append((mean["accuracy"], mean["tokens_per_forward"]))
+        lines.append(
+            f"{row:<{width}}"
+            + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
+            + f"{mean['tokens_per_second']:>11.0f}"
+        )
+    return "\n".join(lines)
+
+
+def circumstances(model_folder: Path | None) -> dict[str, Any]:
+    """Machine, threads, versions and, for a folder, what weights were measured."""
+    facts: dict[str, Any] = {
+        "processor": processor_name(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        **versions(),
+    }
+    if model_folder is not None and (model_folder / "model.safetensors").is_file():
+        facts["weights_sha256"] = sha256(model_folder / "model.safetensors")
+    return facts
+
+
+def processor_name() -> str:
+    """The processor as the system names it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,169 @@
+"""Passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
+
+A pass is padded to one of few row counts, copied into the same buffers every time and read out
+of the same ones, so nothing but their contents changes between two passes of one shape. The
+host waits once a pass, for the logits that decide what is revealed. All but the capture itself
+runs the same on any device; the capture has not been tried on a GPU, which is why `captured`
+holds its first replay against the plain run.
+"""
+
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sbd_core.errors import ArgumentError
+from sbd_core.models.backends.llama.attention import Rows, Together
+from sbd_core.models.backends.llama.forward import LeanForward
+from sbd_core.models.backends.llama.kv_cache import LeanCache, Pool
+from sbd_core.models.protocol import Request
+
+NUM_WARM_UPS = 3
+"""Runs on a side stream before a capture: libraries set themselves up in the first ones."""
+ROOM = 1024
+"""Positions a pool begins with; doubled when they run out, as every growth is a new capture."""
+
+
+class StaticForward:
+    """The passes of a lean model; see LeanForward.
+
+    Those of at most 2 * block_size rows a text, made for every slot of a pool, are static; long
+    prompts and batches with a slot at rest go the lean way, on the same cache.
+    """
+
+    def __init__(self, lean: Any, name: str, block_size: int) -> None:
+        """Raises ArgumentError for a model that is not lean."""
+        if not isinstance(lean, LeanForward):
+            raise ArgumentError("static", "must be off but for a Llama-shaped model", name)
+        self.lean = lean
+        self.weights = lean.weights
+        self.shapes = (1, block_size, 2 * block_size)
+        self._at_rest: list[Pool] = []
+        self._steps: weakref.WeakKeyDictionary[Pool, dict[int, StaticStep]] = (
+            weakref.WeakKeyDictionary()
+        )
+
+    def new_caches(self, count: int) -> list[LeanCache]:
+        """Empty caches whose passes can be made together.
+
+        A single text gets a pool that another has done with, whose captures it can use.
+        """
+        pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
+        caches = [LeanCache(pool, slot) for slot in range(count)]
+        if count == 1:
+            weakref.finalize(caches[0], self._at_rest.append, pool)
+        return caches
+
+    def _new_pool(self, count: int) -> Pool:
+        pool: Pool = self.lean.new_caches(count)[0].pool
+        pool.make_room(ROOM)
+        return pool
+
+    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+        """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        rows = [Rows(r.cache, len(r.causal_ids), len(r.block_ids)) for r in requests]
+        pool: Pool = rows[0].cache.pool
+        most = max(text.num_queries for text in rows)
+        if most > self.shapes[-1] or len(rows) != pool.num_slots:
+            return self.lean.forward(requests)
+        width = next(shape for shape in self.shapes if shape >= most)
+        logits = self._step(pool, width, max(text.cache.length for text in rows)).run(
+            [[*r.causal_ids, *r.block_ids] for r in requests], rows
+        )
+        found = []
+        for request, text in zip(requests, rows, strict=True):
+            last = text.num_queries
+            first = last - text.num_block - request.num_causal_logits
+            # Copied, as the next pass writes over it; this is where the host waits.
+            found.append(logits[text.cache.slot, first:last].to("cpu", copy=True))
+            request.cache.length += text.num_causal
+        return found
+
+    def _step(self, pool: Pool, width: int, longest: int) -> "StaticStep":
+        """The step of a shape, made anew where the pool had to grow for it."""
+        needed = longest + self.shapes[-1]
+        if needed > pool.room:
+            pool.make_room(max(needed, 2 * pool.room))
+        steps = self._steps.setdefault(pool, {})
+        step = steps.get(width)
+        if step is None or step.room != pool.room:
+            step = steps[width] = StaticStep(self.lean, pool, width)
+        return step
+
+
+class StaticStep:
+    """The pass of `width` rows for each slot of a pool, as long as the pool's room stays."""
+
+    def __init__(self, lean: LeanForward, pool: Pool, width: int) -> None:
+        device, slots = pool.keys.device, pool.num_slots
+        self._lean, self._pool, self._width = lean, pool, width
+        self.room = pool.room
+        # Held here, as a graph reads where it lay when captured.
+        self._rotary = lean.rotary_until(pool.room)
+        is_cuda = device.type == "cuda"
+        self._host = torch.zeros(3, slots, width, dtype=torch.long, pin_memory=is_cuda)
+        self.inputs = self._host.to(device, copy=True)
+        """Token ids, positions, last keys seen: (3, slots, width)."""
+        self.logits = torch.zeros(slots, width, lean.weights.head.shape[1], device=device)
+        self._slot = torch.arange(slots, device=device).repeat_interleave(width)
+        self._offset = torch.arange(width, device=device).repeat(slots)
+        self._replay: Callable[[], None] | None = None
+
+    def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[Rows]) -> Tensor:
+        """Logits (slots, width, vocab), good until the next run; padding's mean nothing.
+
+        Padding is written behind the text, where the next pass writes over it, and sees the
+        first key alone.
+        """
+        self._host.zero_()
+        for ids, text in zip(token_ids, texts, strict=True):
+            row, size, start = self._host[:, text.cache.slot], text.num_queries, text.cache.length
+            row[0, :size] = torch.tensor(ids)
+            row[1] = torch.arange(start, start + self._width)
+            row[2, :size] = torch.tensor(text.last_seen())
+        self.inputs.copy_(self._host, non_blocking=True)
+        if self._replay is None:
+            self._replay = captured(self._pass, self.logits)
+        self._replay()
+        return self.logits
+
+    @torch.inference_mode()
+    def _pass(self) -> None:
+        """From `inputs` to `logits`: no shape, address or host value that is not always so."""
+        ids, positions, last = self.inputs.unbind()
+        lean, flat = self._lean, positions.flatten()
+        together = Together(self._pool, (self._slot, self._offset, flat), last, self.room)
+        hidden = lean.hidden(ids.flatten(), lean.angles_at(flat, self._rotary), [together])
+        found = torch.mm(lean.weights.norm(hidden), lean.weights.head)
+        self.logits.copy_(found.view(self.logits.shape))
+
+
+def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
+    """What repeats `run`, which writes `output`: on CUDA a graph's replay, elsewhere `run`.
+
+    Also `run` itself, with a warning, where the capture fails or its replay gives other numbers.
+    """
+    if output.device.type != "cuda":
+        return run
+    try:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(NUM_WARM_UPS):
+                run()
+        torch.cuda.current_stream().wait_stream(side)
+        expected = output.clone()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            run()
+        output.zero_()
+        graph.replay()
+        torch.testing.assert_close(output, expected, atol=1e-2, rtol=1e-2)
+    except (RuntimeError, AssertionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        warnings.warn(f"CUDA graph not used, passes run one by one: {reason}", stacklevel=2)
+        return run
+    return graph.replay

@@ -1,0 +1,162 @@
+"""A lean forward for Llama-shaped models: the transformers model's weights, few operations.
+
+Equal to the transformers model up to rounding. Texts of one pass are rows of one matrix in
+every linear layer; only attention tells them apart.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import silu
+
+from sbd_core.models.backends.llama.attention import LONG, Alone, MaskTable, Rows, Together
+from sbd_core.models.backends.llama.kv_cache import STEP, LeanCache, Pool
+from sbd_core.models.backends.llama.weights import Norm, Weights, fused
+from sbd_core.models.protocol import Request
+
+
+class LeanForward:
+    """The passes of one model. Threads may share it; a cache belongs to one of them."""
+
+    def __init__(self, model: Any) -> None:
+        """model: one that lean_weights.is_lean(); its modules become views of fused weights."""
+        self.weights: Weights = fused(model)
+        self._masks = MaskTable(self.weights.embedding)
+        self._rotary = self._rotary_table(STEP)
+        w = self.weights
+        kinds = [0] * w.num_heads + [1] * w.num_kv_heads + [2] * w.num_kv_heads
+        self._kinds = torch.tensor(kinds, device=w.embedding.device)
+
+    def new_caches(self, count: int) -> list[LeanCache]:
+        """Empty caches whose passes can be made together."""
+        w = self.weights
+        pool = Pool(count, len(w.layers), w.num_kv_heads, w.head_size, w.embedding)
+        return [LeanCache(pool, slot) for slot in range(count)]
+
+    @torch.inference_mode()
+    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+        """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        order = sorted(range(len(requests)), key=lambda i: _num_queries(requests[i]) <= LONG)
+        texts = [requests[i] for i in order]
+        rows = [Rows(r.cache, len(r.causal_ids), len(r.block_ids)) for r in texts]
+        longest = max(text.stop for text in rows)
+        rows[0].cache.pool.make_room(longest)
+        self.rotary_until(longest)
+        token_ids = [token_id for r in texts for token_id in (*r.causal_ids, *r.block_ids)]
+        ids = torch.tensor(token_ids, device=self.weights.embedding.device)
+        hidden = self.hidden(ids, self._angles(rows), self._parts(rows))
+        wanted = [r.num_causal_logits + len(r.block_ids) for r in texts]
+        logits = self._logits(hidden, [text.num_queries for text in rows], wanted)
+        for request, text in zip(texts, rows, strict=True):
+            request.cache.length += text.num_causal
+        found: dict[int, Tensor] = dict(zip(order, logits, strict=True))
+        return [found[i] for i in range(len(requests))]
+
+    def _parts(self, rows: Sequence[Rows]) -> list[Alone | Together]:
+        """Long texts and a single one by themselves, the others together; in order of `rows`."""
+        num_long = sum(text.num_queries > LONG for text in rows)
+        if len(rows) - num_long == 1:
+            num_long += 1
+        alone: list[Alone | Together] = [Alone(text, self._masks) for text in rows[:num_long]]
+        return alone + ([Together.of(rows[num_long:])] if rows[num_long:] else [])
+
+    def _angles(self, rows: Sequence[Rows]) -> tuple[Tensor, Tensor]:
+        """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
+        cosines, sines = self._rotary
+        if len(rows) == 1:
+            start, stop = rows[0].cache.length, rows[0].stop
+            cosines, sines = cosines[start:stop], sines[start:stop]
+        else:
+            positions = [position for text in rows for position in text.positions()]
+            return self.angles_at(torch.tensor(positions, device=cosines.device), self._rotary)
+        return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
+
+    def angles_at(self, positions: Tensor, rotary: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        """Cosines and sines of rows at positions (rows,), which a rotary_until() covers."""
+        cosines, sines = (table.index_select(0, positions) for table in rotary)
+        return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
+
+    def hidden(
+        self,
+        ids: Tensor,
+        angles: tuple[Tensor, Tensor],
+        parts: Sequence[Alone | Together],
+    ) -> Tensor:
+        """(rows, hidden) of token ids (rows,), after the last layer, before the last norm."""
+        w = self.weights
+        hidden = w.embedding.index_select(0, ids)
+        shape = angles[0].shape
+        width = w.layers[0].gate_up.weight.shape[1] // 2
+        for index, layer in enumerate(w.layers):
+            heads = layer.query_key_value(layer.attention_norm(hidden)).view(shape)
+            if layer.query_norm is not None and layer.key_norm is not None:
+                heads = self._normed(heads, layer.query_norm, layer.key_norm)
+            heads = torch.addcmul(heads * angles[0], heads.flip(2), angles[1]).flatten(2)
+            layer.out.add_to(hidden, self._attended(parts, index, heads))
+            gate_up = layer.gate_up(layer.feed_forward_norm(hidden))
+            gate, up = gate_up.narrow(1, 0, width), gate_up.narrow(1, width, width)
+            layer.down.add_to(hidden, silu(gate).mul_(up))
+        return hidden
+
+    def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:
+        """Heads (rows, heads, 2, half) with queries and keys normed."""
+        w = self.weights
+        kinds = torch.split_with_sizes(
+            heads.flatten(2), (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
+        )
+        normed = torch.cat([query_norm(kinds[0]), key_norm(kinds[1]), kinds[2]], 1)
+        return normed.view(heads.shape)
+
+    def _attended(self, parts: Sequence[Alone | Together], layer: int, heads: Tensor) -> Tensor:
+        """Attention of every text: (rows, heads, size) of queries, keys, values -> (rows, ..)."""
+        w = self.weights
+        queries, keys, values = torch.split_with_sizes(
+            heads, (w.num_heads, w.num_kv_heads, w.num_kv_heads), 1
+        )
+        if len(parts) == 1:
+            return parts[0].attend(layer, queries, keys, values).reshape(heads.shape[0], -1)
+        sizes = [part.num_rows for part in parts]
+        shares = zip(
+            parts, queries.split(sizes), keys.split(sizes), values.split(sizes), strict=True
+        )
+        return torch.cat([part.attend(layer, q, k, v) for part, q, k, v in shares]).flatten(1)
+
+    def _logits(
+        self, hidden: Tensor, num_rows: Sequence[int], wanted: Sequence[int]
+    ) -> list[Tensor]:
+        """fp32 logits on the CPU of the last wanted[i] of each text's num_rows[i] rows."""
+        if list(num_rows) != list(wanted):
+            parts = zip(hidden.split(list(num_rows)), wanted, strict=True)
+            hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
+        logits = torch.mm(self.weights.norm(hidden), self.weights.head)
+        return list(logits.float().cpu().split(list(wanted)))
+
+    def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
+        """The table of _rotary_table for at least `length` positions."""
+        table = self._rotary
+        if length > table[0].shape[0]:
+            table = self._rotary = self._rotary_table(-(-length // STEP) * STEP)
+        return table
+
+    def _rotary_table(self, length: int) -> tuple[Tensor, Tensor]:
+        """Cosines and sines (length, 3, 2, half) for turning queries, keys and values.
+
+        x * cosines + swapped halves of x * sines: queries come out scaled for attention too,
+        values as they are.
+        """
+        w = self.weights
+        positions = torch.arange(length, device=w.embedding.device)[None]
+        shape = (length, 1, 2, w.head_size // 2)
+        cosines, sines = (t[0].reshape(shape) for t in w.rotary(w.embedding, positions))
+        sines = torch.cat([-sines[:, :, :1], sines[:, :, 1:]], 2)
+        scale = w.head_size**-0.5
+        return (
+            torch.cat([cosines * scale, cosines, torch.ones_like(cosines)], 1),
+            torch.cat([sines * scale, sines, torch.zeros_like(sines)], 1),
+        )
+
+
+def _num_queries(request: Request) -> int:
+    return len(request.causal_ids) + len(request.block_ids)

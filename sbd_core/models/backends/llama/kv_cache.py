@@ -1,0 +1,56 @@
+"""Keys and values of many texts in two tensors, allocated ahead; a cache is one text's slot."""
+
+import torch
+from torch import Tensor
+
+STEP = 128
+"""Positions by which the room of every slot grows."""
+
+
+class Pool:
+    """keys (layers, slots, heads, head size, room), values (layers, slots, heads, room, head size).
+
+    Keys lie transposed, as the product with the queries reads them. Whatever lies beyond a
+    slot's length is finite, so that a weight of zero takes it out.
+    """
+
+    def __init__(
+        self, num_slots: int, num_layers: int, num_heads: int, head_size: int, like: Tensor
+    ) -> None:
+        self.num_slots = num_slots
+        self.room = 0
+        self.keys = like.new_zeros(num_layers, num_slots, num_heads, head_size, 0)
+        self.values = like.new_zeros(num_layers, num_slots, num_heads, 0, head_size)
+
+    def make_room(self, length: int) -> None:
+        """See that every slot holds at least `length` positions."""
+        if length <= self.room:
+            return
+        more = -(-length // STEP) * STEP - self.room
+        self.keys = torch.nn.functional.pad(self.keys, (0, more))
+        self.values = torch.nn.functional.pad(self.values, (0, 0, 0, more))
+        self.room += more
+
+    @property
+    def num_bytes(self) -> int:
+        """Memory held."""
+        return self.keys.nbytes + self.values.nbytes
+
+
+class LeanCache:
+    """A slot of a pool; see sbd_core.models.protocol.Cache."""
+
+    def __init__(self, pool: Pool, slot: int) -> None:
+        self.pool = pool
+        self.slot = slot
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        self.length = min(self.length, length)
+
+    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
+        """(keys, values) of every layer, each (heads, length, head size)."""
+        keys = self.pool.keys[:, self.slot, :, :, : self.length].transpose(2, 3)
+        values = self.pool.values[:, self.slot, :, : self.length]
+        return list(zip(keys.unbind(), values.unbind(), strict=True))

@@ -1,0 +1,77 @@
+"""The forward of any transformers causal LM with full attention, through its own modules."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from sbd_core.masks import decoding_mask
+from sbd_core.models.protocol import Request
+
+
+class GeneralCache:
+    """A transformers DynamicCache that records its length."""
+
+    def __init__(self) -> None:
+        # Its layers are typed as the widest kind there is.
+        self.layers: Any = DynamicCache()
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        if length < self.length:
+            self.drop_last(self.length - length)
+            self.length = length
+
+    def drop_last(self, num_tokens: int) -> None:
+        """Drop keys and values that `length` may not count."""
+        self.layers.crop(-num_tokens)
+
+    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
+        """(keys, values) of every layer, each (heads, length, head size)."""
+        return [(layer.keys[0], layer.values[0]) for layer in self.layers.layers]
+
+
+class GeneralForward:
+    """The passes of one model."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def new_caches(self, count: int) -> list[GeneralCache]:
+        """Empty caches."""
+        return [GeneralCache() for _ in range(count)]
+
+    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+        """A pass of each text, one after the other; logits (wanted rows, vocab) of each."""
+        return [self._forward(request) for request in requests]
+
+    @torch.inference_mode()
+    def _forward(self, request: Request) -> Tensor:
+        cache, num_block = request.cache, len(request.block_ids)
+        num_causal = len(request.causal_ids)
+        num_queries = num_causal + num_block
+        num_wanted = request.num_causal_logits + num_block
+        device = self._model.device
+        mask = None
+        # One causal token sees all there is; a prompt alone is what the model does by itself.
+        if num_block or (num_causal > 1 and cache.length):
+            mask = decoding_mask(cache.length, num_causal, num_block)[None, None].to(device)
+        positions = torch.arange(cache.length, cache.length + num_queries)[None]
+        arguments: dict[str, Any] = {"logits_to_keep": num_wanted} if self._keeps_logits else {}
+        logits = self._model(
+            input_ids=torch.tensor([[*request.causal_ids, *request.block_ids]], device=device),
+            attention_mask=mask,
+            position_ids=positions.to(device),
+            past_key_values=cache.layers,
+            use_cache=True,
+            **arguments,
+        ).logits[0, -num_wanted:]
+        if num_block:
+            cache.drop_last(num_block)
+        cache.length += num_causal
+        return logits.float().cpu()

@@ -1,0 +1,141 @@
+"""4x4 sudoku with one solution: 16 cells in, 16 digits out. Knows no other family.
+
+A puzzle is its 16 cells in reading order as digits, 0 for a blank: one token a cell, always the
+end of the prompt, so that a cell and its answer are a fixed distance apart. What decides the
+split is the solution: no solution grid of a test puzzle is the solution of a training puzzle.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from random import Random
+
+from sbd_core.errors import ArgumentError
+from sbd_core.tasks.base import Example, Family, Split, split_of
+
+NAME = "sudoku"
+TEST_PERCENT = 20
+NUM_CELLS = 16
+NUM_BLANKS = range(4, 11)
+BLANKS_WEIGHTS = (1, 1, 2, 3, 5, 6, 4)
+BLANK_SIGNS = "0._?*-xX"
+SEPARATORS = " \t\r\n|,;/"
+UNITS: tuple[tuple[int, ...], ...] = (
+    *(tuple(range(4 * row, 4 * row + 4)) for row in range(4)),
+    *(tuple(range(column, NUM_CELLS, 4)) for column in range(4)),
+    *((corner, corner + 1, corner + 4, corner + 5) for corner in (0, 2, 8, 10)),
+)
+WORDINGS: tuple[str, ...] = (
+    "Solve this 4x4 sudoku: {puzzle}",
+    "Solve this sudoku: {puzzle}",
+    "Solve the sudoku {puzzle}",
+    "Solve the puzzle: {puzzle}",
+    "Please solve this sudoku: {puzzle}",
+    "Can you solve this sudoku? {puzzle}",
+    "Complete the grid: {puzzle}",
+    "Complete this sudoku grid: {puzzle}",
+    "Complete the 4x4 sudoku {puzzle}",
+    "Fill in the sudoku: {puzzle}",
+    "Fill the empty cells of this sudoku: {puzzle}",
+    "Fill in the missing digits (0 is empty): {puzzle}",
+    "Find the missing numbers: {puzzle}",
+    "What is the solution of this sudoku? {puzzle}",
+    "What is the solution of {puzzle}",
+    "Here is a 4x4 sudoku, 0 is a blank: {puzzle}",
+    "Every row, column and box needs 1 to 4: {puzzle}",
+    "Finish this small sudoku: {puzzle}",
+    "4x4 sudoku: {puzzle}",
+    "Sudoku: {puzzle}",
+    "sudoku {puzzle}",
+    "solve {puzzle}",
+)
+
+
+def parse_puzzle(text: str) -> str:
+    """`text` as 16 digits, 0 for a blank; blanks may be any of 0 . _ ? * - x.
+
+    Spaces, line ends and the signs | , ; / between cells do not count. ArgumentError otherwise.
+    """
+    cells = "".join(sign for sign in text if sign not in SEPARATORS)
+    puzzle = "".join("0" if sign in BLANK_SIGNS else sign for sign in cells)
+    if len(puzzle) != NUM_CELLS:
+        raise ArgumentError("puzzle", f"must have 16 cells, not {len(puzzle)}", text)
+    if not set(puzzle) <= set("01234"):
+        raise ArgumentError("puzzle", "cells must be 1 to 4, or 0 or . for a blank", text)
+    return puzzle
+
+
+def solutions(text: str) -> tuple[str, ...]:
+    """The first two solutions of a puzzle, in order: (), one, or two when it has several.
+
+    Raises ArgumentError for a text that is no puzzle; see parse_puzzle.
+    """
+    puzzle = parse_puzzle(text)
+    return tuple(grid for grid in grids() if _keeps(grid, puzzle))[:2]
+
+
+def prompt_for(puzzle: str, wording: str = WORDINGS[0]) -> str:
+    """The prompt that asks for the solution of 16 digits `puzzle`."""
+    return wording.format(puzzle=puzzle)
+
+
+def generate(random: Random, split: Split) -> Example:
+    """A puzzle with one solution, which belongs to `split`."""
+    solution = random.choice(_grids_of(split))
+    exchangeable = _exchangeable(solution)
+    num_blanks = random.choices(NUM_BLANKS, BLANKS_WEIGHTS)[0]
+    while True:
+        blanks = sum(1 << cell for cell in random.sample(range(NUM_CELLS), num_blanks))
+        if not any(cells & blanks == cells for cells in exchangeable):
+            break
+    puzzle = "".join("0" if blanks >> cell & 1 else solution[cell] for cell in range(NUM_CELLS))
+    return Example(NAME, prompt_for(puzzle, random.choice(WORDINGS)), solution, puzzle)
+
+
+def check(example: Example, text: str) -> bool:
+    """True when `text` is 16 digits, a valid grid, and keeps the givens of the puzzle."""
+    return text in grids() and _keeps(text, example.case)
+
+
+def is_valid(cells: Iterable[str]) -> bool:
+    """True when no row, column or box of the 16 cells holds a digit twice; 0 is a blank."""
+    cells = list(cells)
+    digits = ([cells[cell] for cell in unit if cells[cell] != "0"] for unit in UNITS)
+    return all(len(set(unit)) == len(unit) for unit in digits)
+
+
+@cache
+def grids() -> tuple[str, ...]:
+    """All 288 solved grids in order."""
+    found = [""]
+    for _ in range(NUM_CELLS):
+        longer = (start + digit for start in found for digit in "1234")
+        found = [start for start in longer if is_valid(start.ljust(NUM_CELLS, "0"))]
+    return tuple(found)
+
+
+@cache
+def _grids_of(split: Split) -> tuple[str, ...]:
+    return tuple(grid for grid in grids() if split_of(grid, TEST_PERCENT) == split)
+
+
+@cache
+def _exchangeable(solution: str) -> tuple[int, ...]:
+    """The smallest sets of cells, as bits, that if all blank leave another solution as well."""
+    found: list[int] = []
+    differences = (
+        sum(1 << cell for cell in range(NUM_CELLS) if grid[cell] != solution[cell])
+        for grid in grids()
+        if grid != solution
+    )
+    for cells in sorted(differences, key=lambda cells: cells.bit_count()):
+        if not any(smaller & cells == smaller for smaller in found):
+            found.append(cells)
+    return tuple(found)
+
+
+def _keeps(grid: str, puzzle: str) -> bool:
+    return all(given in ("0", cell) for given, cell in zip(puzzle, grid, strict=True))
+
+
+FAMILY = Family(NAME, generate, check)
+"""Solve a 4x4 sudoku."""

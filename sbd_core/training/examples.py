@@ -1,0 +1,80 @@
+"""The texts of a step, as a function of (recipe, step) alone: what makes resuming exact."""
+
+from array import array
+from itertools import islice
+from typing import Any
+
+from sbd_core.errors import TrainingError, shown_name
+from sbd_core.tasks import Example
+from sbd_core.training.recipe import Recipe
+from sbd_core.training.sources import mixed, read_source
+from sbd_core.training.tokenizer import encode_plain
+
+Pair = tuple[list[int], list[int]]
+"""Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
+
+
+MOST_TRIED = 20
+"""Examples looked at for one that fits into a row."""
+
+
+class Data:
+    """Endless texts for one recipe."""
+
+    def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
+        self._recipe = recipe
+        self._tokenizer = tokenizer
+        self._sources = [self._pieces(source) for source in recipe.data]
+
+    def pairs(self, step: int) -> list[Pair]:
+        """The batch_size texts of step `step`: the same for every stage, whatever it masks."""
+        recipe = self._recipe
+        seed = recipe.seed * 1_000_003 + step
+        drawn = mixed(seed, recipe.families, self._sources)
+        stream = (
+            encode_example(self._tokenizer, item)
+            if isinstance(item, Example)
+            else (list(item[0]), list(item[1]))
+            for item in drawn
+        )
+        tried = islice(stream, MOST_TRIED * recipe.batch_size)
+        pairs = list(islice(filter(self._fits, tried), recipe.batch_size))
+        if len(pairs) < recipe.batch_size:
+            families = ", ".join((*recipe.families, *recipe.data))
+            raise TrainingError(
+                f"row_tokens: hardly an example of {families} fits into {recipe.row_tokens} tokens"
+            )
+        return pairs
+
+    def _pieces(self, source: str) -> "list[tuple[array[int], array[int]]]":
+        """The records of a source that fit into a row; texts that do not are cut evenly.
+
+        Only the last piece of a text ends in <eos>. Raises TrainingError where none fits.
+        """
+        recipe = self._recipe
+        pieces = []
+        for record in read_source(source):
+            prompt, answer = encode_example(self._tokenizer, record)
+            longest = (recipe.row_tokens - len(prompt) - recipe.max_block_size + 1) // 2
+            if longest < 1 or (record.prompt and len(answer) > longest):
+                continue
+            size = -(-len(answer) // -(-len(answer) // longest))
+            for start in range(0, len(answer), size):
+                # Arrays take a tenth of what lists of numbers take.
+                pieces.append((array("I", prompt), array("I", answer[start : start + size])))
+        if not pieces:
+            where = f"data {shown_name(source)}"
+            raise TrainingError(f"{where}: no record fits into {recipe.row_tokens} tokens")
+        return pieces
+
+    def _fits(self, pair: Pair) -> bool:
+        prompt, answer = pair
+        longest = len(prompt) + 2 * len(answer) + self._recipe.max_block_size - 1
+        return longest <= self._recipe.row_tokens
+
+
+def encode_example(tokenizer: Any, example: Example) -> Pair:
+    """The turn that the chat template writes for this prompt, and its answer."""
+    user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
+    prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]
+    return prompt, [*encode_plain(tokenizer, example.answer), tokenizer.eos_token_id]
