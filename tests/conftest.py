@@ -17,7 +17,7 @@ from sbd_core.models.backends.c.forward import NativeForward
 from sbd_core.models.backends.c.logit_stats import NativeMeasure
 from sbd_core.models.backends.llama.forward import LeanForward
 from sbd_core.models.hf_model import HuggingFaceModel
-from tests.core.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
+from tests.core.models.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
 torch.set_num_threads(1)

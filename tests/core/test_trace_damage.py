@@ -11,7 +11,7 @@ import pytest
 
 from sbd_core import DecodeConfig, Trace, TraceError, generate
 from sbd_core.config import EntropyBound
-from tests.core.chance_models import chance_model
+from tests.core.decoding.chance_models import chance_model
 
 Data = dict[str, Any]
 

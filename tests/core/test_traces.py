@@ -13,9 +13,9 @@ from sbd_core.config import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.decoding.api import make_trace
 from sbd_core.events import StepEvent
 from tests.conftest import general
-from tests.core.chance_models import END, chance_model
-from tests.core.prompts import corpus_texts, random_ids
-from tests.core.reference import Recorder
+from tests.core.decoding.chance_models import END, chance_model
+from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.reference import Recorder
 
 
 def many_configs(count: int) -> Iterator[tuple[int, DecodeConfig]]:
@@ -137,7 +137,7 @@ def test_hindsight_is_what_next_token_prediction_gives_the_answer(llama) -> None
     """One number for every token but the last block's, and the numbers are NTP's own."""
     import torch
 
-    from tests.core.reference import full_forward
+    from tests.core.decoding.reference import full_forward
 
     prompt = random_ids(1, llama.vocabulary_size)[0]
     for strategy in ("sbd", "verify", "ntp"):

@@ -11,8 +11,8 @@ from transformers import GPT2LMHeadModel
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import new_model
-from tests.core.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
-from tests.core.training_runs import TINY, same, weights
+from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
+from tests.core.training.training_runs import TINY, same, weights
 
 
 def stopped_after(monkeypatch, num_steps: int, *arguments) -> None:

@@ -11,7 +11,7 @@ from sbd_core.models.backends.c import forward as module
 from sbd_core.models.backends.c.forward import NativeForward
 from sbd_core.models.backends.llama.attention import LONG
 from tests.conftest import loaded, native
-from tests.core.prompts import corpus_texts, random_ids
+from tests.core.decoding.prompts import corpus_texts, random_ids
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])

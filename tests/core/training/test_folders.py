@@ -7,7 +7,7 @@ import pytest
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import only_writer, recover, replace_folder
-from tests.core.training_runs import TINY
+from tests.core.training.training_runs import TINY
 
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])

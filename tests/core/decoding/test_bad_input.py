@@ -18,7 +18,7 @@ from sbd_core.config import (
 )
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.scripted import ScriptedModel
-from tests.core.chance_models import MASK, TEXTS, chance_model
+from tests.core.decoding.chance_models import MASK, TEXTS, chance_model
 
 NAN, INF, HUGE = math.nan, math.inf, 10**400
 

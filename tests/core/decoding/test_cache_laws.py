@@ -7,9 +7,9 @@ from sbd_core import DecodeConfig, stream
 from sbd_core.config import EntropyBound
 from sbd_core.decoding.api import make_trace
 from sbd_core.models.hf_model import HuggingFaceModel
-from tests.core import reference
-from tests.core.prompts import corpus_texts, random_ids
-from tests.core.reference import Recorder
+from tests.core.decoding import reference
+from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.reference import Recorder
 
 
 def assert_near(found: torch.Tensor, expected: torch.Tensor) -> None:

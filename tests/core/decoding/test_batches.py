@@ -10,8 +10,8 @@ from sbd_core.config import EntropyBound, Random
 from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.protocol import Request
 from tests.conftest import general
-from tests.core.chance_models import chance_model
-from tests.core.prompts import corpus_texts, random_ids
+from tests.core.decoding.chance_models import chance_model
+from tests.core.decoding.prompts import corpus_texts, random_ids
 
 STRATEGIES = ("ntp", "sbd", "verify")
 

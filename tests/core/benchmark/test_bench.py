@@ -26,8 +26,8 @@ from sbd_core.benchmark.report import load_line, row
 from sbd_core.benchmark.timing import Times, other_load
 from sbd_core.cli.roofline import calibrated
 from tests.conftest import general, loaded, native
-from tests.core.prompts import random_ids
-from tests.core.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
+from tests.core.decoding.prompts import random_ids
+from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
 
 RANGE = {"min_block_size": 2, "max_block_size": 8}
 

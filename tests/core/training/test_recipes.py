@@ -9,7 +9,7 @@ import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.optimizers import learning_rate
 from sbd_core.training.recipe import RECIPES, STAGES, Recipe, read_recipe
-from tests.core.training_runs import TINY
+from tests.core.training.training_runs import TINY
 
 
 def test_the_rate_rises_stays_and_falls() -> None:

@@ -14,7 +14,7 @@ import torch
 
 from sbd_core.training import loop
 from sbd_core.training.recipe import Recipe
-from tests.core.training_runs import TINY, all_losses, command, same, weights
+from tests.core.training.training_runs import TINY, all_losses, command, same, weights
 
 
 def test_a_process_killed_at_any_moment_resumes_to_the_same_weights(tmp_path) -> None:
@@ -87,7 +87,7 @@ def test_two_processes_take_the_steps_of_one(tmp_path) -> None:
 
 def sharded(recipe: Recipe, folder: Path) -> None:
     words = command(recipe, folder)
-    in_two(["-m", "tests.core.sharded_run", *words[words.index("train") :]])
+    in_two(["-m", "tests.core.training.sharded_run", *words[words.index("train") :]])
 
 
 def test_sharded_weights_take_the_steps_of_whole_ones_and_resume(tmp_path) -> None:

@@ -19,7 +19,7 @@ from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import replace_folder
-from tests.core.training_runs import TINY, all_losses, command, same, weights
+from tests.core.training.training_runs import TINY, all_losses, command, same, weights
 
 
 class Killed(BaseException):

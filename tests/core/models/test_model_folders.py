@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
-from tests.core.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
+from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
 
 WEIGHTS = "model.safetensors"
 

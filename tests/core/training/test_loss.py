@@ -10,8 +10,8 @@ from sbd_core.errors import TrainingError
 from sbd_core.masks import decoding_mask, flex, training_may_attend
 from sbd_core.training.loss import Trainee, attention_mask, check_output_layer, training_loss
 from sbd_core.training.masking import NO_TARGET, Rows, clean_text, pack
-from tests.core.masked_texts import CPU, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
-from tests.core.tiny_models import tiny_model
+from tests.core.models.tiny_models import tiny_model
+from tests.core.training.masked_texts import CPU, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen3"])

@@ -11,8 +11,8 @@ from sbd_core.training.masking import (
     noisy_text,
     pack,
 )
-from tests.core.masked_texts import MASK, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
-from tests.core.tiny_models import tiny_model
+from tests.core.models.tiny_models import tiny_model
+from tests.core.training.masked_texts import MASK, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
 
 
 @pytest.mark.parametrize(

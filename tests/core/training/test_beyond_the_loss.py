@@ -8,8 +8,8 @@ from sbd_core.masks import decoding_mask
 from sbd_core.training.decoded_masks import masks_of_decoding, most_certain_revealed
 from sbd_core.training.loss import Trainee, training_loss
 from sbd_core.training.masking import NO_TARGET, clean_text, noisy_text, pack
-from tests.core.masked_texts import CPU, MASK, PAD, VOCABULARY, noisy, pairs
-from tests.core.tiny_models import tiny_model
+from tests.core.models.tiny_models import tiny_model
+from tests.core.training.masked_texts import CPU, MASK, PAD, VOCABULARY, noisy, pairs
 
 
 def test_a_teacher_is_the_causal_place_of_a_token_with_nothing_revealed_to_its_right() -> None:

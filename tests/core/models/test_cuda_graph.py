@@ -15,8 +15,8 @@ from sbd_core.models.backends import cuda_graph as static
 from sbd_core.models.backends.cuda_graph import StaticForward, StaticStep
 from sbd_core.models.backends.llama import kv_cache as lean_cache
 from tests.conftest import general, loaded
-from tests.core.prompts import corpus_texts, random_ids
-from tests.core.tiny_models import save_tiny, tiny_tokenizer
+from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 STRATEGIES = ("ntp", "sbd", "verify")
 

@@ -8,8 +8,8 @@ import pytest
 from sbd_core import DecodeConfig, generate
 from sbd_core.config import SOLVERS, EntropyBound, LeftToRight
 from sbd_core.models.scripted import ScriptedModel
-from tests.core.chance_models import END, MASK, TEXTS, chance_model
-from tests.core.prompts import corpus_texts, random_ids
+from tests.core.decoding.chance_models import END, MASK, TEXTS, chance_model
+from tests.core.decoding.prompts import corpus_texts, random_ids
 
 LETTERS = range(2, len(TEXTS))
 

@@ -1,0 +1,1 @@
+"""How an answer is decoded: one module a strategy, and the public stream() and generate()."""

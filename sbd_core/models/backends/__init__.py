@@ -1,0 +1,1 @@
+"""Which forward runs: transformers' own modules, fused Llama, CUDA graphs, C."""

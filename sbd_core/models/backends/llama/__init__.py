@@ -1,0 +1,1 @@
+"""A fused PyTorch forward for Llama-shaped models: few operations, the same weights."""

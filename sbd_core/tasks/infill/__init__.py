@@ -1,0 +1,5 @@
+"""A line with blanks, answered by the whole line filled."""
+
+from sbd_core.tasks.infill.task import FAMILY
+
+__all__ = ["FAMILY"]

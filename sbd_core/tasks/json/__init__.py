@@ -1,0 +1,5 @@
+"""Facts in a paragraph to one line of JSON."""
+
+from sbd_core.tasks.json.task import FAMILY
+
+__all__ = ["FAMILY"]

@@ -1,0 +1,5 @@
+"""Short stories that keep to the facts of their prompt."""
+
+from sbd_core.tasks.story.task import FAMILY
+
+__all__ = ["FAMILY"]
