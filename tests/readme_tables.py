@@ -36,15 +36,15 @@ def evaluation() -> str:
         own = data["own_wording"][name]
         own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
         rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
-    head = ["", *(family["family"] for family in first), "mean", "own wording", "tokens/s"]
+    head = ["", *(task["family"] for task in first), "mean", "own wording", "tokens/s"]
     widest = max(
-        family["accuracy_high"] - family["accuracy_low"]
+        task["accuracy_high"] - task["accuracy_low"]
         for row in data["rows"].values()
-        for family in row["families"]
+        for task in row["families"]
     )
     return (
         table(head, rows)
-        + f"\n{first[0]['num_examples']} held-out examples a family; the 95 % intervals are in the "
+        + f"\n{first[0]['num_examples']} held-out examples a task; the 95 % intervals are in the "
         f"file, at most {100 * widest / 2:.1f} points to either side. "
         f"Tokens/s are those of one process, in batches of {data['batch_size']}. {where(data)}"
     )
@@ -75,16 +75,16 @@ def parity() -> str:
     for who, name in {"baseline": "NTP-trained", "model": "SBD-trained"}.items():
         data = results(f"parity_{who}")
         row = data["rows"]["ntp"]
-        families = row["families"]
+        tasks = row["families"]
         cells = [
-            f"{100 * family['accuracy']:.1f} %, {perplexities[who][family['family']]:.3f}"
-            for family in families
+            f"{100 * task['accuracy']:.1f} %, {perplexities[who][task['family']]:.3f}"
+            for task in tasks
         ]
         rows.append([f"**{name}**", *cells, f"{100 * row['mean']['accuracy']:.1f} %"])
-    widest = max(family["accuracy_high"] - family["accuracy_low"] for family in families)
+    widest = max(task["accuracy_high"] - task["accuracy_low"] for task in tasks)
     return (
-        table(["NTP decoding", *(family["family"] for family in families), "mean"], rows)
-        + f"\nAccuracy on {families[0]['num_examples']:,} held-out examples a family, with 95 % "
+        table(["NTP decoding", *(task["family"] for task in tasks), "mean"], rows)
+        + f"\nAccuracy on {tasks[0]['num_examples']:,} held-out examples a task, with 95 % "
         f"intervals of at most {100 * widest / 2:.1f} points to either side; perplexity of the "
         f"answers on {num_texts} of them. {where(data)}"
     )
@@ -102,10 +102,10 @@ def rerun() -> str:
             for a, b in zip(again, before, strict=True)
         ]
         rows.append([f"**{name}**", *cells])
-    families = row["families"]
+    tasks = row["families"]
     return (
-        table(["", *(family["family"] for family in families), "mean"], rows)
-        + f"\n{families[0]['num_examples']} held-out examples a family, the same as above; in "
+        table(["", *(task["family"] for task in tasks), "mean"], rows)
+        + f"\n{tasks[0]['num_examples']} held-out examples a task, the same as above; in "
         f"brackets the difference in points. {where(data)}"
     )
 
@@ -139,7 +139,7 @@ def curve() -> str:
 
 
 def compared(data: dict[str, Any], head: list[str], named: dict[str, list[str]]) -> str:
-    """Models side by side: their loss on the same masked answers, and means of the families."""
+    """Models side by side: their loss on the same masked answers, and means of the tasks."""
     rows = []
     for name, model in data["models"].items():
         losses = model["masked_loss"].values()
@@ -155,7 +155,7 @@ def compared(data: dict[str, Any], head: list[str], named: dict[str, list[str]])
     num_examples = next(iter(first.values()))["families"][0]["num_examples"]
     return (
         table([*head, "nats a masked token", *first], rows)
-        + f"\nMeans of the families, {num_examples} held-out examples each, the same for all. "
+        + f"\nMeans of the tasks, {num_examples} held-out examples each, the same for all. "
         f"{where(data)}"
     )
 
@@ -178,7 +178,7 @@ def sweep() -> str:
     head = ["solver", "its most accurate setting", *(f"at {speed:g}x" for speed in SPEEDS)]
     return (
         table(head, rows)
-        + f"\nMean accuracy of the families, {ntp['families'][0]['num_examples']} examples each, "
+        + f"\nMean accuracy of the tasks, {ntp['families'][0]['num_examples']} examples each, "
         f"between two settings as a straight line; empty where no setting is as fast or as slow. "
         f"NTP: {100 * ntp['mean']['accuracy']:.1f} %. {where(data)}"
     )

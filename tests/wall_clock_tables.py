@@ -31,7 +31,7 @@ def bench() -> str:
     num_prompts = next(iter(first.values()))["num_prompts"]
     return (
         table(["times generate()", *first, "mean"], rows)
-        + f"\nPrompts a family: {num_prompts}; median and quartiles. {left_out}"
+        + f"\nPrompts a task: {num_prompts}; median and quartiles. {left_out}"
         + f"{load_of(data)} {where(data)}"
     )
 
@@ -44,8 +44,8 @@ def gains() -> str:
     for name, row in rows.items():
         if name.startswith(("sbd", "verify")):
             cells = [
-                cell["ratio"]["median"] / ntp["families"][family]["ratio"]["median"]
-                for family, cell in row["families"].items()
+                cell["ratio"]["median"] / ntp["families"][task]["ratio"]["median"]
+                for task, cell in row["families"].items()
             ]
             cells.append(row["mean_ratio"] / ntp["mean_ratio"])
             shown.append([f"`{name}`", *(f"{cell:.2f}" for cell in cells)])

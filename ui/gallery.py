@@ -1,9 +1,9 @@
-"""Record the gallery: three runs of every family, and instructive failures.
+"""Record the gallery: three runs of every task, and instructive failures.
 
     python -m ui.gallery                  with the bundled checkpoint
     python -m ui.gallery --model FOLDER   with another one
 
-The rule: of a family's preset prompts, the three answered rightly in the fewest passes a token;
+The rule: of a task's preset prompts, the three answered rightly in the fewest passes a token;
 of each kind of failure, the run in which it shows most, see the functions. The sentences are
 written from the traces. Not imported by the page.
 """
@@ -18,17 +18,17 @@ import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from sbd_core.tasks import FAMILIES
+from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from ui.components.controls import DEFAULT_BLOCK_RANGE
 from ui.gallery_names import worst_mix_up
-from ui.presets import families, label_of, preset_examples
+from ui.presets import label_of, preset_examples, tasks
 from ui.record import decoded, share_out_of_order
 from ui.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
 from ui.session import DEFAULT_GAMMA
 
-RUNS_PER_FAMILY = 3
+RUNS_PER_TASK = 3
 MAX_NEW_TOKENS = 128
 HIGH_GAMMA = 4.0
 NO_BOUND = 1000.0
@@ -55,33 +55,31 @@ class Decoded:
 
 def is_right(example: Example, trace: Trace) -> bool:
     """Whether a trace's text answers the example."""
-    return FAMILIES[example.family].check(example, trace.text)
+    return TASKS[example.task].check(example, trace.text)
 
 
 def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
     """The whole gallery, in the order of the page."""
     plain = {
-        family: [
-            Decoded(e, decoded(model, e.prompt, DEFAULT_GAMMA)) for e in preset_examples(family)
-        ]
-        for family in families()
+        task: [Decoded(e, decoded(model, e.prompt, DEFAULT_GAMMA)) for e in preset_examples(task)]
+        for task in tasks()
     }
-    shown = [row for family, runs in plain.items() for row in best_of(family, runs)]
+    shown = [row for task, runs in plain.items() for row in best_of(task, runs)]
     everything = [run for runs in plain.values() for run in runs]
     return [*shown, *failures(model, everything), *names_mixed_up(model)]
 
 
-def best_of(family: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
-    """The runs of a family to show: right ones first, then those of most tokens a pass."""
+def best_of(task: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
+    """The runs of a task to show: right ones first, then those of most tokens a pass."""
     order = sorted(runs, key=lambda run: (run.is_right, run.main.tokens_per_forward), reverse=True)
     return [
-        recording(f"{family}-{number}", label_of(family), title(run), success_sentence(run), run)
-        for number, run in enumerate(order[:RUNS_PER_FAMILY], 1)
+        recording(f"{task}-{number}", label_of(task), title(run), success_sentence(run), run)
+        for number, run in enumerate(order[:RUNS_PER_TASK], 1)
     ]
 
 
 def success_sentence(run: Decoded) -> str:
-    """What to look at in a run of a family."""
+    """What to look at in a run of a task."""
     main, ntp = run.main, run.traces["ntp"]
     part = share_out_of_order(main)
     order = f"{part:.0%} of the tokens landed before one on their left" if part else "left to right"

@@ -1,4 +1,4 @@
-"""Write the presets of the page: held-out prompts of every family that is measured.
+"""Write the presets of the page: held-out prompts of every task that is measured.
 
     python -m ui.presets
 
@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from random import Random
 
-from sbd_core.tasks import FAMILIES, SUITES
+from sbd_core.tasks import SUITES, TASKS
 from sbd_core.tasks.base import Example
 from ui.components.presets import PRESETS
 
@@ -27,42 +27,42 @@ MAX_PRESET_CHARACTERS = 320
 SEED = 20250904
 
 
-def held_out(family: str) -> Iterator[Example]:
-    """Test examples of a family that are short enough to read at a glance, without end."""
-    random = Random(f"{SEED}/{family}")
+def held_out(task: str) -> Iterator[Example]:
+    """Test examples of a task that are short enough to read at a glance, without end."""
+    random = Random(f"{SEED}/{task}")
     while True:
-        example = FAMILIES[family].generate(random, "test")
+        example = TASKS[task].generate(random, "test")
         if len(example.prompt) <= MAX_PRESET_CHARACTERS:
             yield example
 
 
-def preset_examples(family: str) -> list[Example]:
-    """The first held-out examples of a family whose prompts differ."""
+def preset_examples(task: str) -> list[Example]:
+    """The first held-out examples of a task whose prompts differ."""
     chosen: dict[str, Example] = {}
-    for example in held_out(family):
+    for example in held_out(task):
         chosen.setdefault(example.prompt, example)
         if len(chosen) == PROMPTS_PER_PRESET:
             break
     return list(chosen.values())
 
 
-def families() -> list[str]:
-    """Every measured family, those with a label first."""
+def tasks() -> list[str]:
+    """Every measured task, those with a label first."""
     known = [name for name in LABELS if name in SUITES]
     return known + [name for name in SUITES if name not in LABELS]
 
 
-def label_of(family: str) -> str:
-    """The words on its button; a family that has none is called by its name."""
-    return LABELS.get(family, family.replace("_", " ").capitalize())
+def label_of(task: str) -> str:
+    """The words on its button; a task that has none is called by its name."""
+    return LABELS.get(task, task.replace("_", " ").capitalize())
 
 
 def preset_rows() -> list[dict[str, object]]:
     """What the file holds, see ui.components.presets."""
     rows: list[dict[str, object]] = []
-    for family in families():
-        prompts = [example.prompt for example in preset_examples(family)]
-        rows.append({"family": family, "label": label_of(family), "prompts": prompts})
+    for task in tasks():
+        prompts = [example.prompt for example in preset_examples(task)]
+        rows.append({"family": task, "label": label_of(task), "prompts": prompts})
     return rows
 
 

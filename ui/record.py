@@ -14,10 +14,10 @@ import sbd_core
 from sbd_core.config import EntropyBound
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from sbd_core.tasks import FAMILIES
+from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from ui.presets import families, preset_examples
+from ui.presets import preset_examples, tasks
 from ui.recorded import OPENING_LANES, TRACES
 from ui.session import DEFAULT_GAMMA
 
@@ -29,8 +29,8 @@ MAX_NEW_TOKENS = 128
 def opening_run(model: SetBlockModel, gamma: float) -> tuple[Example, dict[str, Trace]]:
     """The preset worth opening on, by the rule above, and its lanes."""
     runs = []
-    for family in families():
-        for example in preset_examples(family):
+    for task in tasks():
+        for example in preset_examples(task):
             traces = decoded(model, example.prompt, gamma)
             runs.append((worth(example, traces), example, traces))
     _, example, traces = max(runs, key=lambda run: run[0])
@@ -51,7 +51,7 @@ def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]
 
 def worth(example: Example, traces: dict[str, Trace]) -> tuple[int, int, float]:
     """(lanes that are right if it is of a good length, lanes that are, part out of order)."""
-    check = FAMILIES[example.family].check
+    check = TASKS[example.task].check
     num_right = sum(check(example, trace.text) for trace in traces.values())
     main = traces[OPENING_LANES[0]]
     is_good = main.num_tokens in GOOD_TOKENS and main.num_forwards in GOOD_PASSES
@@ -90,7 +90,7 @@ def main() -> None:
     model = sbd_core.load(flags.model, device="cpu")
     choose_threads(model.num_parameters)
     example, traces = opening_run(model, flags.gamma)
-    print(f"{example.family}: {example.prompt}")
+    print(f"{example.task}: {example.prompt}")
     write_opening(traces)
 
 

@@ -9,13 +9,13 @@ LOADED_CORES = 0.1
 """Other processes' busy cores from which on times are called unclean."""
 
 
-def row(name: str, baseline: str, families: Mapping[str, Mapping[str, Times]]) -> dict[str, Any]:
-    """Tokens a second and the ratio to the baseline, prompt by prompt, per family and mean."""
+def row(name: str, baseline: str, tasks: Mapping[str, Mapping[str, Times]]) -> dict[str, Any]:
+    """Tokens a second and the ratio to the baseline, prompt by prompt, per task and mean."""
     cells: dict[str, dict[str, Any]] = {}
-    for family, times in families.items():
+    for task, times in tasks.items():
         ours, base = times[name], times[baseline]
         ratios = [a / b for a, b in zip(ours.rates, base.rates, strict=True)]
-        cells[family] = {
+        cells[task] = {
             "tokens_per_second": _rounded(median_and_spread(ours.rates)),
             "ratio": _rounded(median_and_spread(ratios)),
             "num_prompts": len(ratios),
@@ -95,11 +95,11 @@ def load_line(load: Mapping[str, float]) -> str:
 
 
 def _rows(rows: Mapping[str, Any]) -> list[str]:
-    families = list(next(iter(rows.values()))["families"])
-    head = f"{'times generate() (quartiles)':<40}" + "".join(f"{name:>19}" for name in families)
+    tasks = list(next(iter(rows.values()))["families"])
+    head = f"{'times generate() (quartiles)':<40}" + "".join(f"{name:>19}" for name in tasks)
     lines = [f"{head}   mean"]
     for name, found in rows.items():
-        cells = [found["families"][family]["ratio"] for family in families]
+        cells = [found["families"][task]["ratio"] for task in tasks]
         shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
         text = "".join(f"{cell:>19}" for cell in shown)
         lines.append(f"{name:<40}{text}{found['mean_ratio']:>7.2f}")

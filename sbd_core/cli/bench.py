@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HELP = "measure wall-clock against transformers generate()"
 PROFILED_PROMPTS = 5
-"""Prompts a family for what needs no spread: the profile, the share outside the forward."""
+"""Prompts a task for what needs no spread: the profile, the share outside the forward."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
     parser.add_argument("--native", action="store_true", help=NATIVE_HELP)
-    parser.add_argument("--limit", type=int, default=50, help="prompts per family")
+    parser.add_argument("--limit", type=int, default=50, help="prompts per task")
     parser.add_argument(
         "--rounds", type=int, default=1, help="runs of each prompt, the best counts"
     )
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _prompts(
     model: "HuggingFaceModel", arguments: argparse.Namespace, limit: int
 ) -> dict[str, list[tuple[int, ...]]]:
-    """{family: token ids of held-out prompts}."""
+    """{task: token ids of held-out prompts}."""
     from sbd_core.evaluation.scoring import held_out
     from sbd_core.tasks import SUITES
 
@@ -102,8 +102,8 @@ def _measured(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[
 
     result = _rows(model, arguments)
     result |= {"forwards": forwards(model), "against_matrices": against_matrices(model)}
-    families = _prompts(model, arguments, min(arguments.limit, PROFILED_PROMPTS))
-    prompts = [prompt for items in families.values() for prompt in items]
+    tasks = _prompts(model, arguments, min(arguments.limit, PROFILED_PROMPTS))
+    prompts = [prompt for items in tasks.values() for prompt in items]
     longest = max(prompts, key=len)
     configs = ours(model, arguments.max_new_tokens)
     result["share_outside_forward"] = {
@@ -117,7 +117,7 @@ def _measured(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[
 
 
 def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
-    """Every peer on every prompt of every family, and which peers were left out."""
+    """Every peer on every prompt of every task, and which peers were left out."""
     from tqdm import tqdm
 
     from sbd_core.benchmark import report
@@ -129,15 +129,15 @@ def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str,
     if arguments.assistant is not None:
         assistant = load(arguments.assistant, device=arguments.device, dtype=arguments.dtype)
     found, left_out = peers(model, arguments.max_new_tokens, assistant)
-    families: dict[str, dict[str, Times]] = {}
+    tasks: dict[str, dict[str, Times]] = {}
     suites = _prompts(model, arguments, arguments.limit)
     found, seconds = at_best_threads(found, next(iter(suites.values()))[0])
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
         for name, prompts in suites.items():
             for times in time_peers(found, prompts, arguments.rounds):
-                families[name] = times
+                tasks[name] = times
                 bar.update()
-    rows = {peer.name: report.row(peer.name, found[0].name, families) for peer in found}
+    rows = {peer.name: report.row(peer.name, found[0].name, tasks) for peer in found}
     return {"rows": rows, "left_out": left_out, "baseline_seconds_by_threads": seconds}
 
 
@@ -146,8 +146,8 @@ def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[
     from sbd_core.benchmark.baselines import ours
     from sbd_core.benchmark.profile import profile
 
-    families = _prompts(model, arguments, min(arguments.limit, PROFILED_PROMPTS))
-    prompts = [prompt for items in families.values() for prompt in items]
+    tasks = _prompts(model, arguments, min(arguments.limit, PROFILED_PROMPTS))
+    prompts = [prompt for items in tasks.values() for prompt in items]
     configs = ours(model, arguments.max_new_tokens)
     return {"rows": {name: profile(model, prompts, config) for name, config in configs.items()}}
 

@@ -26,9 +26,9 @@ MANY_ANSWERS = 1000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `evaluate`."""
-    parser.add_argument("--suite", default="all", help="families, comma-separated, or all")
+    parser.add_argument("--suite", default="all", help="tasks, comma-separated, or all")
     parser.add_argument("--split", default="test", help="test or train")
-    parser.add_argument("--limit", type=int, default=100, help="examples per family")
+    parser.add_argument("--limit", type=int, default=100, help="examples per task")
     parser.add_argument(
         "--batch-size",
         type=int,
@@ -73,11 +73,11 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.evaluation import tables
     from sbd_core.evaluation.scoring import held_out
     from sbd_core.files import write_text
-    from sbd_core.tasks import SUITES, family
+    from sbd_core.tasks import SUITES, task
 
     names = list(SUITES) if arguments.suite == "all" else arguments.suite.split(",")
     for name in names:
-        family(name)
+        task(name)
     examiner = _Examiner(arguments)
     suites = {n: held_out(n, arguments.limit, arguments.seed, arguments.split) for n in names}
     result = _asked(arguments, config, examiner.name)
@@ -217,7 +217,7 @@ def _table(
     if examiner.has_baseline:
         rows = {tables.BASELINE_ROW: (BASELINE, configs["NTP"]), **rows}
     scores = examiner.measured(rows, suites)
-    items = [item for item in own_wording() if item.family in suites]
+    items = [item for item in own_wording() if item.task in suites]
     answers = examiner.answers(rows, items) if items else {}
     own_scores = {row: score("own wording", tally(one)) for row, one in answers.items()}
     if own_scores:
@@ -252,7 +252,7 @@ def _compared(
     scores = examiner.measured(rows, suites)
     for name, told in found.items():
         told["rows"] = tables.rows_data({row: scores[f"{name} {row}"] for row in configs})
-        cells = "  ".join(f"{family} {loss:.3f}" for family, loss in told["masked_loss"].items())
+        cells = "  ".join(f"{task} {loss:.3f}" for task, loss in told["masked_loss"].items())
         print(f"loss on masked answers, {name}: {cells}")
     return found
 
@@ -270,7 +270,7 @@ def _told(folder: Path, suites: "dict[str, list[Example]]", config: DecodeConfig
     losses = masked_loss(folder, suites, config.block_size, config.seed)
     return {
         "recipe": told,
-        "masked_loss": {family: round(loss, 4) for family, loss in losses.items()},
+        "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
         "weights_sha256": tables.circumstances(folder).get("weights_sha256"),
     }
 
@@ -278,7 +278,7 @@ def _told(folder: Path, suites: "dict[str, list[Example]]", config: DecodeConfig
 def _perplexity(
     folders: dict[str, Path], suites: "dict[str, list[Example]]"
 ) -> dict[str, dict[str, float]]:
-    """Of the next-token head, per family, of each model that is a folder (paper Fig. 4).
+    """Of the next-token head, per task, of each model that is a folder (paper Fig. 4).
 
     A model with turns of its own has none: its texts would be framed in tokens it never saw.
     """

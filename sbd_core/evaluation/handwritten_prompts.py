@@ -1,7 +1,7 @@
 """Prompts in our own words, made by no generator, each with what a right answer must satisfy.
 
-handwritten_prompts.json is a list of objects of three strings: family, prompt, and case as the
-check of the family reads it: math the number, code a literal of (inputs, results), json the object.
+handwritten_prompts.json is a list of objects of three strings: task, prompt, and case as the
+check of the task reads it: math the number, code a literal of (inputs, results), json the object.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.scoring import Answer
-from sbd_core.tasks import Example, family
+from sbd_core.tasks import Example, task
 
 PATH = Path(__file__).with_name("handwritten_prompts.json")
 KEYS = ("family", "prompt", "case")
@@ -34,7 +34,7 @@ def came_back(
     """Prompt by prompt what each row answered, as plain data."""
     return [
         {
-            "family": item.family,
+            "family": item.task,
             "prompt": item.prompt,
             "answers": {
                 row: {"text": one[index].text, "is_right": one[index].is_right}
@@ -51,5 +51,5 @@ def _example(item: object) -> Example:
     for key in KEYS:
         if not isinstance(item[key], str) or not item[key]:
             raise ArgumentError("own_wording", f"must have a text as {key}", item)
-    family(item["family"])
+    task(item["family"])
     return Example(item["family"], item["prompt"], "", item["case"])

@@ -1,4 +1,4 @@
-"""Decoding held-out examples under one config, and what came of it, per family."""
+"""Decoding held-out examples under one config, and what came of it, per task."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, astuple, dataclass
 from itertools import islice
 from typing import Any
 
-from sbd_core.tasks import Example, examples, family
+from sbd_core.tasks import Example, examples, task
 from sbd_core.trace import Trace
 
 Z_95 = 1.959964
@@ -14,14 +14,14 @@ Z_95 = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One family, or another set of examples, under one config.
+    """One task, or another set of examples, under one config.
 
     accuracy and its 95 % Wilson interval are shares;
     tokens_per_forward is the NFE speed-up, all tokens over all forwards, prefills included;
     tokens_per_second is of engine time, all tokens over all seconds.
     """
 
-    family: str
+    task: str
     num_examples: int
     accuracy: float
     accuracy_low: float
@@ -32,15 +32,16 @@ class Score:
     tokens_per_second: float
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, rounded for reading."""
-        return {
+        """Plain JSON data, rounded for reading; the task is "family", as readers of it expect."""
+        data = {
             name: round(value, 4) if isinstance(value, float) else value
             for name, value in asdict(self).items()
         }
+        return {"family": data.pop("task"), **data}
 
 
 def held_out(name: str, limit: int, seed: int, split: str) -> list[Example]:
-    """The first `limit` distinct examples of a family's split. Raises ArgumentError."""
+    """The first `limit` distinct examples of a task's split. Raises ArgumentError."""
     stream = examples(seed, split, [name])  # type: ignore[arg-type]
     return list(islice(_distinct(stream), limit))
 
@@ -80,11 +81,11 @@ class Answer:
 
 
 def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[Answer]:
-    """Every answer, checked as its family does; items and traces of equal length."""
+    """Every answer, checked as its task does; items and traces of equal length."""
     return [
         Answer(
             trace.text,
-            family(example.family).check(example, trace.text),
+            task(example.task).check(example, trace.text),
             trace.num_tokens,
             trace.num_forwards,
             trace.seconds,
@@ -108,7 +109,7 @@ def score(name: str, found: Tally) -> Score:
     """The shares and speeds of a tally of at least one example; name is that of all of them."""
     low, high = wilson_interval(found.num_right, found.num_examples)
     return Score(
-        family=name,
+        task=name,
         num_examples=found.num_examples,
         accuracy=found.num_right / found.num_examples,
         accuracy_low=low,

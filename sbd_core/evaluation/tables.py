@@ -58,7 +58,7 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Means over families."""
+    """Means over tasks."""
     return {
         "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
         "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
@@ -67,7 +67,7 @@ def summary(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Every row with its mean over families and each family, as plain data."""
+    """Every row with its mean over tasks and each task, as plain data."""
     return {
         row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
         for row, scores in rows.items()
@@ -75,8 +75,8 @@ def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
 
 
 def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """A line a row: accuracy and tokens a pass per family, their means, tokens a second."""
-    names = [score.family for score in next(iter(rows.values()))]
+    """A line a row: accuracy and tokens a pass per task, their means, tokens a second."""
+    names = [score.task for score in next(iter(rows.values()))]
     width = max(map(len, rows)) + 2
     lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
     lines[0] += f"{'tokens/s':>11}"

@@ -1,6 +1,6 @@
-"""What an example and a family of examples are. Knows no family.
+"""What an example and a task of examples are. Knows no task.
 
-A family writes examples for two splits that share no composition: `split_of` maps a
+A task writes examples for two splits that share no composition: `split_of` maps a
 composition key to the one split it belongs to, by a hash that no process or version changes.
 """
 
@@ -20,16 +20,16 @@ TEST_PERCENT = 8
 class Example:
     """One task in plain ASCII; `answer` is the only canonical answer to `prompt`."""
 
-    family: str
-    """Key of `FAMILIES`."""
+    task: str
+    """Key of `TASKS`."""
     prompt: str
     answer: str
     case: str
-    """What the family's checker needs beyond the text to score."""
+    """What the task's checker needs beyond the text to score."""
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class Task:
     """A kind of task: how to make an example and how to score any text as its answer."""
 
     name: str

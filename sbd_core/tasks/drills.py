@@ -1,6 +1,6 @@
 """Plain exercises: sums as in word problems, sorting, reversing, counting, copying.
 
-Trained on because they teach what the shown families build on; no suite of their own. The
+Trained on because they teach what the shown tasks build on; no suite of their own. The
 composition that decides the split is the exercise without its wording. The sums of a drill
 are any of those a word problem may need, also those of its held-out chains.
 """
@@ -8,7 +8,7 @@ are any of those a word problem may need, also those of its held-out chains.
 from random import Random
 
 from sbd_core.tasks import words
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 from sbd_core.tasks.math.events import Operation
 from sbd_core.tasks.math.task import (
     MAX_AMOUNT,
@@ -117,4 +117,4 @@ EXERCISES = {
     "count": _count,
     "copy": _copy,
 }
-FAMILY = Family(NAME, generate, check, is_suite=False)
+TASK = Task(NAME, generate, check, is_suite=False)

@@ -1,4 +1,4 @@
-"""4x4 sudoku with one solution: 16 cells in, 16 digits out. Knows no other family.
+"""4x4 sudoku with one solution: 16 cells in, 16 digits out. Knows no other task.
 
 A puzzle is its 16 cells in reading order as digits, 0 for a blank: one token a cell, always the
 end of the prompt, so that a cell and its answer are a fixed distance apart. What decides the
@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 
 NAME = "sudoku"
 TEST_PERCENT = 20
@@ -137,5 +137,5 @@ def _keeps(grid: str, puzzle: str) -> bool:
     return all(given in ("0", cell) for given, cell in zip(puzzle, grid, strict=True))
 
 
-FAMILY = Family(NAME, generate, check)
+TASK = Task(NAME, generate, check)
 """Solve a 4x4 sudoku."""

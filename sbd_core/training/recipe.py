@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.tasks import family
+from sbd_core.tasks import task
 from sbd_core.training.sources import require_sources
 
 Stage = Literal["ntp", "sbd", "baseline"]
@@ -98,7 +98,7 @@ class Recipe:
         if not is_list or not (self.families or self.data):
             raise ArgumentError("families", "must be a list of family names", self.families)
         for item in self.families:
-            family(item)
+            task(item)
         object.__setattr__(self, "families", tuple(self.families))
 
     def at(self, step: int) -> "Recipe":

@@ -9,9 +9,9 @@ from sbd_core.errors import ArgumentError
 from sbd_core.tasks.story import task as stories
 from tests.browser.conftest import has_begun, state, sync_api
 from ui import recorded
-from ui.gallery import FAILURES, RUNS_PER_FAMILY, Decoded, repeated_part, repetition_sentence
+from ui.gallery import FAILURES, RUNS_PER_TASK, Decoded, repeated_part, repetition_sentence
 from ui.gallery_names import by_blocks, mixed_up, stories_of_two
-from ui.presets import families, label_of
+from ui.presets import label_of, tasks
 from ui.trace_files import read_trace
 
 pytestmark = pytest.mark.browser
@@ -20,8 +20,8 @@ expect = sync_api.expect
 
 def test_the_gallery_holds_every_family_and_its_failures():
     groups = [item.group for item in recorded.gallery()]
-    for family in families():
-        assert groups.count(label_of(family)) == RUNS_PER_FAMILY
+    for task in tasks():
+        assert groups.count(label_of(task)) == RUNS_PER_TASK
     assert groups.count(FAILURES) == 5
 
 

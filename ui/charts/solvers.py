@@ -26,7 +26,7 @@ DASHES = ("solid", "dash", "dot")
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One setting of a solver. accuracy: mean share over the families; speed: tokens a pass."""
+    """One setting of a solver. accuracy: mean share over the tasks; speed: tokens a pass."""
 
     parameter: str
     accuracy: float

@@ -1,5 +1,5 @@
 """Small Python functions described in a sentence."""
 
-from sbd_core.tasks.code.task import FAMILY
+from sbd_core.tasks.code.task import TASK
 
-__all__ = ["FAMILY"]
+__all__ = ["TASK"]

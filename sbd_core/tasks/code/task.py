@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 from sbd_core.tasks.code import operations, parts
 from sbd_core.tasks.code.bodies import DOMAINS, LOOPS, body, forms, signature
 from sbd_core.tasks.code.cases import LETTERS, draw_case
@@ -54,7 +54,7 @@ KIND_WORDS = {"number": ("number", "number", "whole number"), "text": ("text", "
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Assignment:
     """A composed function: its key, one way to say it, and its source."""
 
     composition: tuple[str, ...]
@@ -92,7 +92,7 @@ def owner(composition: tuple[str, ...]) -> Split:
     return split_of(" ".join(composition)) if num_pieces > 1 else "train"
 
 
-def _fold_task(random: Random) -> Task | None:
+def _fold_task(random: Random) -> Assignment | None:
     """A filter, a map and a fold over a domain; None if the draw makes no sense."""
     domain = random.choices(DOMAINS, DOMAIN_WEIGHTS)[0]
     keep = _maybe(random, domain.filters)
@@ -118,7 +118,7 @@ def _fold_task(random: Random) -> Task | None:
     source = _source(signature(domain, change, fold), f"Return {summary}.",
                      body(domain, keep, change, fold, form))  # fmt: skip
     keys = (domain.name, keep.key if keep else "", change.key if change else "", fold.key)
-    return Task(keys, prompt, source, (domain.name,))
+    return Assignment(keys, prompt, source, (domain.name,))
 
 
 def _said(
@@ -144,7 +144,7 @@ def _said(
     return wording.replace("{core}", core).replace("{noun}", change.noun if change else "")
 
 
-def _chain_task(random: Random) -> Task | None:
+def _chain_task(random: Random) -> Assignment | None:
     """One to three operations on a number or a text, one after another."""
     kind: Kind = random.choice(("number", "text"))
     pool = operations.NUMBER_OPERATIONS if kind == "number" else operations.TEXT_OPERATIONS
@@ -160,10 +160,10 @@ def _chain_task(random: Random) -> Task | None:
                      f"return {_chain_code(kind, chosen)}")  # fmt: skip
     word = random.choice(KIND_WORDS[kind])
     prompt = random.choice(TAKES).format(kind=word, joint=joint, what=what)
-    return Task((kind, *(piece.key for piece in chosen)), prompt, source, (kind,))
+    return Assignment((kind, *(piece.key for piece in chosen)), prompt, source, (kind,))
 
 
-def _branch_task(random: Random) -> Task | None:
+def _branch_task(random: Random) -> Assignment | None:
     """One of two operations on a number or a text, by a condition."""
     kind: Kind = random.choice(("number", "text"))
     is_number = kind == "number"
@@ -188,15 +188,15 @@ def _branch_task(random: Random) -> Task | None:
     word = random.choice(KIND_WORDS[kind])
     prompt = random.choice(TAKES).format(kind=word, joint=" and ", what=what)
     keys = (kind, "if", condition.key, first.key, second.key)
-    return Task(keys, prompt, source, (kind,))
+    return Assignment(keys, prompt, source, (kind,))
 
 
-def _classic_task(random: Random) -> Task:
+def _classic_task(random: Random) -> Assignment:
     """A well-known function."""
     classic = random.choice(CLASSICS)
     prompt = f"{random.choice(OPENINGS)} {random.choice(classic.wordings)}."
     source = _source(classic.signature, _sentence(classic.wordings[0]), classic.body)
-    return Task(("classic", classic.key), prompt, source, classic.takes)
+    return Assignment(("classic", classic.key), prompt, source, classic.takes)
 
 
 def _source(signature: str, summary: str, code: str) -> str:
@@ -246,4 +246,4 @@ def _trial(example: Example, text: str) -> Trial:
     return Trial(text, tuple(inputs), tuple(expected))
 
 
-FAMILY = Family(NAME, generate, check)
+TASK = Task(NAME, generate, check)

@@ -1,5 +1,5 @@
 """A line with blanks, answered by the whole line filled."""
 
-from sbd_core.tasks.infill.task import FAMILY
+from sbd_core.tasks.infill.task import TASK
 
-__all__ = ["FAMILY"]
+__all__ = ["TASK"]

@@ -9,7 +9,7 @@ import json
 import re
 from random import Random
 
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 from sbd_core.tasks.infill import code, lines
 from sbd_core.tasks.story.plots import OPENINGS, OPENINGS_OF_TWO
 from sbd_core.tasks.story.task import draft_story
@@ -169,5 +169,5 @@ def _plural(thing: str) -> str:
     return thing + ("es" if thing.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-FAMILY = Family(NAME, generate, check)
+TASK = Task(NAME, generate, check)
 """Fill in the blanks of a line."""

@@ -1,5 +1,5 @@
 """Facts in a paragraph to one line of JSON."""
 
-from sbd_core.tasks.json.task import FAMILY
+from sbd_core.tasks.json.task import TASK
 
-__all__ = ["FAMILY"]
+__all__ = ["TASK"]

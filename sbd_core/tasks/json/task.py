@@ -11,7 +11,7 @@ import re
 from random import Random
 
 from sbd_core.tasks import words
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 from sbd_core.tasks.json.records import PEOPLE, Record, Several, Value
 from sbd_core.tasks.json.records_events import EVENTS
 from sbd_core.tasks.json.records_things import THINGS
@@ -150,4 +150,4 @@ def _refuse(literal: str) -> object:
     raise ValueError(f"{literal} is not a value any answer holds")
 
 
-FAMILY = Family(NAME, generate, check)
+TASK = Task(NAME, generate, check)

@@ -1,5 +1,5 @@
 """Arithmetic word problems, solved line by line."""
 
-from sbd_core.tasks.math.task import FAMILY
+from sbd_core.tasks.math.task import TASK
 
-__all__ = ["FAMILY"]
+__all__ = ["TASK"]

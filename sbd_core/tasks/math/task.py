@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 from sbd_core.tasks.math import events
 from sbd_core.tasks.math import events_measures as measures
 from sbd_core.tasks.math import events_places as places
@@ -216,4 +216,4 @@ def _story(teller: Teller, setting: Setting, parts: list[Part]) -> str:
     return ". ".join(sentences)
 
 
-FAMILY = Family(NAME, generate, check)
+TASK = Task(NAME, generate, check)

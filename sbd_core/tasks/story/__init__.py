@@ -1,5 +1,5 @@
 """Short stories that keep to the facts of their prompt."""
 
-from sbd_core.tasks.story.task import FAMILY
+from sbd_core.tasks.story.task import TASK
 
-__all__ = ["FAMILY"]
+__all__ = ["TASK"]

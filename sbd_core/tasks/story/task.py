@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
-from sbd_core.tasks.base import Example, Family, Split, split_of
+from sbd_core.tasks.base import Example, Split, Task, split_of
 from sbd_core.tasks.story import prompts
 from sbd_core.tasks.story.facts import Facts, Owner, is_consistent, read_case
 from sbd_core.tasks.story.plots import (
@@ -188,5 +188,5 @@ def _told(wording: str, slots: dict[str, str]) -> str:
     return ARTICLE.sub(r"\1n ", wording.format(**slots))
 
 
-FAMILY = Family(NAME, generate, check)
+TASK = Task(NAME, generate, check)
 """Write a short story."""

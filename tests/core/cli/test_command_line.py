@@ -58,14 +58,14 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     assert found == json.loads(file.read_text("utf-8"))
     assert "ntp" in " ".join(found["rows"]).lower()
     for row in found["rows"].values():
-        assert [family["family"] for family in row["families"]] == ["math", "json"]
-        for family in row["families"]:
-            assert family["num_examples"] == 2
-            assert family["num_tokens"] <= 8
-            speed = family["num_tokens"] / family["num_forwards"]
-            assert family["tokens_per_forward"] == pytest.approx(speed, abs=1e-4)
-            assert 0 <= family["accuracy_low"] <= family["accuracy"] <= family["accuracy_high"] <= 1
-            assert family["tokens_per_second"] > 0
+        assert [task["family"] for task in row["families"]] == ["math", "json"]
+        for task in row["families"]:
+            assert task["num_examples"] == 2
+            assert task["num_tokens"] <= 8
+            speed = task["num_tokens"] / task["num_forwards"]
+            assert task["tokens_per_forward"] == pytest.approx(speed, abs=1e-4)
+            assert 0 <= task["accuracy_low"] <= task["accuracy"] <= task["accuracy_high"] <= 1
+            assert task["tokens_per_second"] > 0
     rows = found["rows"]
     counts = [[row["mean"][key] for key in COUNTED] for row in rows.values()]
     assert list(rows)[:2] == ["NTP-trained, NTP", "NTP"]
@@ -190,7 +190,7 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["generate", "a", "--pin", "1=5", "--strategy", "ntp"], "pinned"),
         (["generate", "a", "--trace", "/no/such/folder/t.json"], "trace"),
         (["generate", "a", "--dtype", "int8"], "dtype"),
-        (["evaluate", "--suite", "chess"], "family"),
+        (["evaluate", "--suite", "chess"], "task"),
         (["evaluate", "--limit", "0"], "limit"),
         (["evaluate", "--processes", "0"], "processes"),
         (["evaluate", "--split", "dev"], "split"),

@@ -3,7 +3,7 @@
 import random
 from itertools import islice
 
-from sbd_core.tasks import FAMILIES, examples
+from sbd_core.tasks import TASKS, examples
 
 
 def random_ids(count: int, vocabulary_size: int, longest: int = 12) -> list[list[int]]:
@@ -16,6 +16,6 @@ def random_ids(count: int, vocabulary_size: int, longest: int = 12) -> list[list
 
 
 def corpus_texts(count: int) -> list[str]:
-    """`count` prompts of the test split, every family among them, the shortest first."""
-    drawn = islice(examples(3, "test", list(FAMILIES)), 3 * count)
+    """`count` prompts of the test split, every task among them, the shortest first."""
+    drawn = islice(examples(3, "test", list(TASKS)), 3 * count)
     return sorted({example.prompt for example in drawn}, key=len)[:count]

@@ -1,4 +1,4 @@
-"""The prompts of our own: enough of each family, held by the checker, refused when malformed."""
+"""The prompts of our own: enough of each task, held by the checker, refused when malformed."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation.handwritten_prompts import own_wording
-from sbd_core.tasks import FAMILIES, SUITES, examples
+from sbd_core.tasks import SUITES, TASKS, examples
 from sbd_core.tasks.sudoku import solutions
 
 RIGHT = {
@@ -47,10 +47,10 @@ ITEMS = own_wording()
 
 @pytest.mark.parametrize("name", SUITES)
 def test_each_family_has_six_that_a_right_answer_passes_and_no_other(name) -> None:
-    items = [item for item in ITEMS if item.family == name]
+    items = [item for item in ITEMS if item.task == name]
     assert len(items) >= 6
     for item in items:
-        check = FAMILIES[name].check
+        check = TASKS[name].check
         assert check(item, RIGHT[name](item.case))
         assert not check(item, "")
         others = [other for other in items if other.case != item.case]
@@ -60,7 +60,7 @@ def test_each_family_has_six_that_a_right_answer_passes_and_no_other(name) -> No
 def test_the_prompts_are_distinct_plain_and_not_the_generators() -> None:
     assert max(Counter(item.prompt for item in ITEMS).values()) == 1
     assert all(item.prompt.isascii() for item in ITEMS)
-    names = sorted({item.family for item in ITEMS})
+    names = sorted({item.task for item in ITEMS})
     made = {example.prompt for example in islice(examples(0, "train", names), 5000)}
     assert not made & {item.prompt for item in ITEMS}
 

@@ -1,4 +1,4 @@
-"""Laws of the code family: composed, typed, documented, and scored by running it in a sandbox."""
+"""Laws of the code task: composed, typed, documented, and scored by running it in a sandbox."""
 
 import ast
 import os

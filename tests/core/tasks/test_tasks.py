@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks import FAMILIES, SUITES, examples, family
+from sbd_core.tasks import SUITES, TASKS, examples, task
 from sbd_core.tasks.base import Example, split_of
 from sbd_core.tasks.json import task as extraction
 from sbd_core.tasks.json.task import RECORDS
@@ -39,7 +39,7 @@ def test_same_seed_gives_the_same_stream_and_another_seed_another() -> None:
     first, again, other = (list(islice(examples(s, "train", BASE), 60)) for s in (5, 5, 6))
     assert first == again
     assert first != other
-    assert {example.family for example in first} == set(BASE)
+    assert {example.task for example in first} == set(BASE)
 
 
 def test_the_stream_is_the_same_in_every_version() -> None:
@@ -51,10 +51,10 @@ def test_the_stream_is_the_same_in_every_version() -> None:
 @pytest.mark.parametrize(
     ("argument", "call"),
     [
-        ("family", lambda: family("chess")),
-        ("family", lambda: examples(0, "train", ["chess"])),
-        ("families", lambda: examples(0, "train", [])),
-        ("families", lambda: examples(0, "train", "math")),
+        ("task", lambda: task("chess")),
+        ("task", lambda: examples(0, "train", ["chess"])),
+        ("tasks", lambda: examples(0, "train", [])),
+        ("tasks", lambda: examples(0, "train", "math")),
         ("split", lambda: examples(0, "dev", ["math"])),
     ],
 )
@@ -132,7 +132,7 @@ def test_drills_hold_the_sums_of_word_problems_and_are_no_suite(train) -> None:
     needed = [c for e in train["math"] for c in CALCULATION.findall(e.answer)]
     assert sum(calculation in drilled for calculation in needed) > 0.97 * len(needed)
     assert "drill" not in SUITES
-    assert set(SUITES) < set(FAMILIES)
+    assert set(SUITES) < set(TASKS)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_drills_hold_the_sums_of_word_problems_and_are_no_suite(train) -> None:
     ],
 )
 def test_a_drill_is_right_only_line_by_line(prompt: str, answer: str) -> None:
-    check = FAMILIES["drill"].check
+    check = TASKS["drill"].check
     example = Example("drill", prompt, answer, answer)
     assert check(example, f" {answer} \n")
     assert not check(example, answer.replace("\n", " ") + ".")
@@ -154,7 +154,7 @@ def test_a_drill_is_right_only_line_by_line(prompt: str, answer: str) -> None:
 
 @pytest.mark.parametrize("name", ["math", "json", "drill"])
 def test_the_reference_passes_and_a_changed_one_fails(name, train, test) -> None:
-    check = FAMILIES[name].check
+    check = TASKS[name].check
     for example in train[name][:300] + test[name][:300]:
         assert check(example, example.answer)
         assert not check(example, example.answer[:-2])
@@ -223,5 +223,5 @@ def test_json_is_compared_by_value(text: str, is_right: bool) -> None:
 
 def test_generating_depends_on_the_given_generator_only() -> None:
     for name in BASE:
-        first = FAMILIES[name].generate(Random(3), "test")
-        assert first == FAMILIES[name].generate(Random(3), "test")
+        first = TASKS[name].generate(Random(3), "test")
+        assert first == TASKS[name].generate(Random(3), "test")

@@ -99,7 +99,7 @@ def test_families_and_sources_come_equally_often_and_the_same_for_a_seed() -> No
     def drawn(seed: int) -> list[object]:
         return list(islice(mixed(seed, ["math", "sudoku"], [["a", "b"], ["c"]]), 4000))
 
-    kinds = Counter(item if isinstance(item, str) else item.family for item in drawn(1))
+    kinds = Counter(item if isinstance(item, str) else item.task for item in drawn(1))
     assert all(900 < kinds[kind] < 1100 for kind in ("math", "sudoku", "c"))
     assert 400 < kinds["a"] < 600
     assert drawn(1) == drawn(1) != drawn(2)
