@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, help="instead of the recipe's")
     parser.add_argument("--learning-rate", type=float, help="instead of the recipe's")
     parser.add_argument("--seed", type=int, help="instead of the recipe's")
-    parser.add_argument("--tasks", help="comma-separated, instead of the recipe's; '' for none")
+    parser.add_argument("--families", help="comma-separated, instead of the recipe's; '' for none")
     parser.add_argument(
         "--data",
         action="append",
@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
         for name in ("steps", "batch_size", "learning_rate", "seed")
         if getattr(arguments, name) is not None
     }
-    if arguments.tasks is not None:
-        names = arguments.tasks
+    if arguments.families is not None:
+        names = arguments.families
         changes["families"] = tuple(names.split(",")) if names else ()
     if arguments.data is not None:
         changes["data"] = tuple(arguments.data)
