@@ -1,4 +1,4 @@
-"""Tables of the README and the model card, made from the results files.
+"""Tables of the README, docs/ and the model card, made from the results files.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `python -m tests.readme_tables`
 renews them all.
@@ -15,7 +15,11 @@ from tests.wall_clock_tables import bench, costs, forwards, gains, page, profile
 from ui.charts.solvers import CurvePoint, curves
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = (ROOT / "README.md", ROOT / "assets" / "checkpoints" / "sbd-nano" / "README.md")
+DOCUMENTS = (
+    ROOT / "README.md",
+    ROOT / "assets" / "checkpoints" / "sbd-nano" / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+)
 SPEEDS = (1.5, 2, 3, 4)
 """Tokens a pass at which the README compares the solvers."""
 

@@ -1,4 +1,4 @@
-"""The README's numbers are those of the results file, and its paths exist."""
+"""The numbers of README, docs and model card are those of the results files; their paths exist."""
 
 import hashlib
 import re
@@ -10,17 +10,15 @@ from tests.readme_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 from tests.results_files import results
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
+TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
 BUNDLED = ["evaluation", "parity_model", "sweep", "bench", "page", "profile_lean", "profile_native"]
 """Results of the bundled weights."""
 
 
 def test_the_marked_tables_are_those_of_the_results_files() -> None:
-    texts = [document.read_text("utf-8") for document in DOCUMENTS]
-    assert set(TABLES) == {name for text in texts for _, name, _ in MARKED.findall(text)}
-    for document in DOCUMENTS:
-        text = document.read_text("utf-8")
-        assert MARKED.search(text)
+    found = [name for text in TEXTS.values() for _, name, _ in MARKED.findall(text)]
+    assert set(TABLES) == set(found)
+    for text in TEXTS.values():
         assert renewed(text) == text, "run python -m tests.readme_tables"
 
 
@@ -53,7 +51,7 @@ def test_the_recipe_run_again_gives_what_the_readme_says() -> None:
         for ours, other in zip(row["families"], bundled[name]["families"], strict=True):
             assert ours["num_examples"] == other["num_examples"]
             furthest = max(furthest, abs(ours["accuracy"] - other["accuracy"]))
-    assert f"{100 * furthest:.1f} points" in README
+    assert f"{100 * furthest:.1f} points" in TEXTS[ROOT / "docs" / "training.md"]
 
 
 def test_fewer_passes_gain_what_the_readme_says() -> None:
@@ -77,12 +75,13 @@ def test_the_results_are_of_the_bundled_weights(name) -> None:
     assert results(name)["circumstances"]["weights_sha256"] == digest
 
 
-def test_every_file_the_readme_names_exists() -> None:
-    named = re.findall(r"\]\(([^)]+)\)|`((?:sbd_core|ui|assets|tests)/[^`*]*)`", README)
-    paths = [first or second for first, second in named]
-    local = [path for path in paths if not path.startswith("http")]
-    assert len(local) > 5
-    assert [path for path in local if not (ROOT / path).exists()] == []
+def test_every_file_the_documents_name_exists() -> None:
+    """Links are relative to the document, paths in code type to the repository."""
+    for document, text in TEXTS.items():
+        links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
+        paths = re.findall(r"`((?:sbd_core|ui|assets|tests|docs|scripts)/[^`*]*)`", text)
+        assert [link for link in links if not (document.parent / link).exists()] == [], document
+        assert [path for path in paths if not (ROOT / path).exists()] == [], document
 
 
 def test_no_file_is_too_large_for_a_space() -> None:
