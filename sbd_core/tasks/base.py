@@ -1,19 +1,48 @@
 """What an example and a task of examples are. Knows no task.
 
-A task writes examples for two splits that share no composition: `split_of` maps a
-composition key to the one split it belongs to, by a hash that no process or version changes.
+Two things keep the splits apart. `split_of` maps a composition key (the numbers of a problem,
+the fields of a record) to the one split it belongs to. `is_reserved` keeps some wordings,
+names and descriptions for the test split. Both are hashes no process or version changes.
+
+How a task uses the second:
+
+    INSTRUCTIONS = Pool(("Give {fields} as JSON.", "Read {fields} off: {text}", ...))
+
+    def generate(random, split):
+        wording = draw_wording(random, split)          # train: "seen"; test: half and half
+        prompt = INSTRUCTIONS.draw(random, wording)    # "unseen" draws only reserved ones
+        person = words.NAME_POOL.draw(random, wording) # the same for names from a list
+        other = made_up_name(random, wording)          # "Zorvin", "Malika": copied, not recalled
+        return Example(NAME, prompt, answer, case, wording=wording)
+
+A pool without a reserved entry gives seen ones for "unseen" too, so take care that each
+example draws from at least one pool that `has_reserved`. Never pick from a list of names or
+wordings by `random.choice`: that trains on what is reserved. Lists that are plain facts (days,
+colors) and pieces too short to be a wording may stay lists.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from random import Random
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 Split = Literal["train", "test"]
 SPLITS: tuple[Split, ...] = ("train", "test")
+Wording = Literal["seen", "unseen"]
+WORDINGS: tuple[Wording, ...] = ("seen", "unseen")
 
 TEST_PERCENT = 8
+RESERVED_PERCENT = 15
+UNSEEN_RATE = 0.5
+
+T = TypeVar("T")
+
+ONSETS = tuple("b d f g h j k l m n p r s t v w y z br dr gr kr tr fl gl kl sl sh th st".split())
+VOWELS = tuple("a e i o u a e i o ai ea".split())
+JOINTS = tuple("l r n m s d k t v b p nd rv ll pp lk rt mb st rn nn zz".split())
+ENDINGS: tuple[str, ...] = tuple("a ia in o or an ek i en us is ar el o a e il on ina".split())
+WOMANLY = ("a", "e", "i", "is", "el")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +55,10 @@ class Example:
     answer: str
     case: str
     """What the task's checker needs beyond the text to score."""
+    wording: Wording = "seen"
+    """Whether the prompt is told in words and names that training draws from too."""
+    kind: str = ""
+    """What sort of exercise it is, for tasks of several sorts that can be weighted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +74,76 @@ class Task:
     """Whether it is measured and shown; else it is only trained on."""
 
 
+class Pool(Generic[T]):
+    """Wordings, names or other entries to draw from, some of them reserved for test.
+
+    `key` gives the text an entry is known by; by default the entry as text.
+    """
+
+    __slots__ = ("reserved", "seen")
+
+    def __init__(self, entries: Iterable[T], key: Callable[[T], str] = str) -> None:
+        listed = tuple(entries)
+        self.seen = tuple(entry for entry in listed if not is_reserved(key(entry)))
+        """Entries either split draws."""
+        self.reserved = tuple(entry for entry in listed if is_reserved(key(entry)))
+        """Entries only an unseen wording draws."""
+        assert self.seen, f"every entry is reserved for test: {listed}"
+
+    @property
+    def has_reserved(self) -> bool:
+        """Whether an unseen wording differs from a seen one here."""
+        return bool(self.reserved)
+
+    def of(self, wording: Wording) -> tuple[T, ...]:
+        """The entries that `wording` draws from."""
+        return self.reserved if wording == "unseen" and self.reserved else self.seen
+
+    def draw(self, random: Random, wording: Wording) -> T:
+        """One entry, uniformly."""
+        return random.choice(self.of(wording))
+
+    def sample(self, random: Random, wording: Wording, count: int) -> list[T]:
+        """`count` different entries; filled up with seen ones when too few are reserved."""
+        chosen = self.of(wording)
+        found = random.sample(chosen, min(count, len(chosen)))
+        if len(found) < count:
+            found += random.sample(self.seen, count - len(found))
+        return found
+
+
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:
     """The split that owns `composition`: about `test_percent` % of all keys are test."""
     digest = hashlib.blake2b(composition.encode(), digest_size=8).digest()
     return "test" if int.from_bytes(digest, "big") % 100 < test_percent else "train"
+
+
+def is_reserved(text: str) -> bool:
+    """Whether a wording or name is for the test split alone, whatever task or case it is in."""
+    return split_of(f"wording {text.lower()}", RESERVED_PERCENT) == "test"
+
+
+def draw_wording(random: Random, split: Split) -> Wording:
+    """ "seen" when training, either of the two when testing."""
+    return "unseen" if split == "test" and random.random() < UNSEEN_RATE else "seen"
+
+
+def made_up_word(random: Random, wording: Wording) -> str:
+    """A pronounceable word of no language, in small letters: "zorvin", "teppo"."""
+    while True:
+        word = random.choice(ONSETS) + random.choice(VOWELS) + random.choice(JOINTS)
+        if random.random() < 0.25:
+            word += random.choice(VOWELS) + random.choice(JOINTS[:11])
+        word += random.choice(ENDINGS)
+        if is_reserved(word) == (wording == "unseen"):
+            return word
+
+
+def made_up_name(random: Random, wording: Wording) -> str:
+    """A pronounceable name of nobody: "Zorvin", "Malika", "Teppo"."""
+    return made_up_word(random, wording).capitalize()
+
+
+def is_womanly(made_up: str) -> bool:
+    """Whether a made-up name is told as a woman's, by its ending."""
+    return made_up.endswith(WOMANLY)

@@ -1,4 +1,6 @@
-"""Names and things the made-up tasks are about. Plain lists, no rules."""
+"""Names and things the made-up tasks are about. Plain lists; those of names also as pools."""
+
+from sbd_core.tasks.base import Pool
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -28,6 +30,7 @@ MEN: tuple[str, ...] = (
     Sam Scott Sean Simon Stan Sven Theo Tim Tom Toni Victor Walt Yusuf Zac""")
 )
 NAMES: tuple[str, ...] = WOMEN + MEN
+WOMAN_POOL, MAN_POOL, NAME_POOL = Pool(WOMEN), Pool(MEN), Pool(NAMES)
 
 THINGS: tuple[str, ...] = (
     _words("""apples balls bananas beads bells belts berries bikes birds blocks boats books bottles bowls
