@@ -38,10 +38,15 @@ UNSEEN_RATE = 0.5
 
 T = TypeVar("T")
 
-ONSETS = tuple("b d f g h j k l m n p r s t v w y z br dr gr kr tr fl gl kl sl sh th st".split())
-VOWELS = tuple("a e i o u a e i o ai ea".split())
-JOINTS = tuple("l r n m s d k t v b p nd rv ll pp lk rt mb st rn nn zz".split())
-ENDINGS: tuple[str, ...] = tuple("a ia in o or an ek i en us is ar el o a e il on ina".split())
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+ONSETS = _words("b d f g h j k l m n p r s t v w y z br dr gr kr tr fl gl kl sl sh th st")
+VOWELS = _words("a e i o u a e i o ai ea")
+JOINTS = _words("l r n m s d k t v b p nd rv ll pp lk rt mb st rn nn zz")
+ENDINGS = _words("a ia in o or an ek i en us is ar el o a e il on ina")
 WOMANLY = ("a", "e", "i", "is", "el")
 
 
