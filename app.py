@@ -22,20 +22,20 @@ def main() -> int:
     """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
     flags = arguments()
     from sbd_core.errors import SetBlockDecodingError
-    from ui.startup import load_behind, model_of, no_stubs_for_editors
+    from ui.launch import load_behind, model_of, no_stubs_for_editors
 
     try:
-        coming = model_of(flags.model, flags.device)
+        lazy = model_of(flags.model, flags.device)
         with no_stubs_for_editors():
             from ui import page
-        demo = page.build(coming)
+        demo = page.build(lazy)
         try:
             address = {"server_name": flags.host, "server_port": flags.port}
             demo.launch(prevent_thread_lock=True, **address, **page.launch_options())
         except OSError as error:
             print(f"app.py: port {flags.port} on {flags.host}: {error}", file=sys.stderr)
             return 2
-        load_behind(coming)
+        load_behind(lazy)
     except KeyboardInterrupt:
         return 0
     except SetBlockDecodingError as error:

@@ -27,8 +27,8 @@ FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # The two halves of one idea: Trace offers to_json() without loading json before it is asked.
 LAZY_UPWARD = {("trace", "trace_json")}
 STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "version", "files")
-FOREIGN_TO_CORE = {"gradio", "plotly", "ui", "app", "tests"}
-VIEW_MODEL_MAY_IMPORT = {"config", "events", "trace", "errors"}
+FOREIGN_TO_CORE = {"gradio", "plotly", "ui", "app", "scripts", "tests"}
+WIRE_FORMAT_MAY_IMPORT = {"config", "events", "trace", "errors"}
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -138,11 +138,17 @@ def foreign_imports(file: Path) -> set[str]:
     return used - set(sys.stdlib_module_names) - {"sbd_core"}
 
 
-def test_the_view_model_sees_configs_events_and_traces_only() -> None:
-    file = UI / "view_model.py"
+def test_the_wire_format_sees_configs_events_and_traces_only() -> None:
+    file = UI / "wire_format.py"
     assert foreign_imports(file) == set()
     ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
-    assert {part_of(name) for name in ours} <= VIEW_MODEL_MAY_IMPORT
+    assert {part_of(name) for name in ours} <= WIRE_FORMAT_MAY_IMPORT
+
+
+def test_the_page_imports_no_script_and_no_test() -> None:
+    for file in (*files_of(UI), ROOT / "app.py"):
+        used = {name.split(".")[0] for name, _ in imports_of(file)}
+        assert not used & {"scripts", "tests"}, file
 
 
 def test_the_page_holds_no_tensors() -> None:

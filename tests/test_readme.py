@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.readme_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
-from tests.results_files import results
+from scripts.results_files import results
+from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 
 ROOT = Path(__file__).parents[1]
 TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
@@ -19,7 +19,7 @@ def test_the_marked_tables_are_those_of_the_results_files() -> None:
     found = [name for text in TEXTS.values() for _, name, _ in MARKED.findall(text)]
     assert set(TABLES) == set(found)
     for text in TEXTS.values():
-        assert renewed(text) == text, "run python -m tests.readme_tables"
+        assert renewed(text) == text, "run python -m scripts.write_tables"
 
 
 def test_any_text_stays_one_cell_of_a_table() -> None:
@@ -87,7 +87,7 @@ def test_every_file_the_documents_name_exists() -> None:
 def test_no_file_is_too_large_for_a_space() -> None:
     large = [
         path
-        for folder in ("assets", "sbd_core", "ui", "tests")
+        for folder in ("assets", "sbd_core", "ui", "scripts", "tests")
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and path.stat().st_size >= 10_000_000
     ]

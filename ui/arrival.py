@@ -4,22 +4,22 @@ import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.protocol import SetBlockModel
-from ui.coming import ComingModel
 from ui.components.header import header
+from ui.lazy_model import LazyModel
 
 
-def arriving_header(page: gr.Blocks, coming: ComingModel) -> None:
+def arriving_header(page: gr.Blocks, lazy: LazyModel) -> None:
     """The header of the page that is being built; it follows the model on its way."""
-    if coming.is_settled:
-        header(about(coming.result()))
+    if lazy.is_settled:
+        header(about(lazy.result()))
         return
-    title = header(f"{coming.name} · loading …")
+    title = header(f"{lazy.name} · loading …")
 
     def arrived() -> str:
         try:
-            return about(coming.result())
+            return about(lazy.result())
         except SetBlockDecodingError as error:
-            return f"{coming.name} could not be loaded: {error}"
+            return f"{lazy.name} could not be loaded: {error}"
 
     page.load(
         arrived,

@@ -10,10 +10,10 @@ import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.trace import Trace
-from ui.export import trace_html
-from ui.session import DEFAULT_GAMMA, Form, Session, message_of
-from ui.trace_files import read_trace
-from ui.visit import Visit
+from ui.decode.session import DEFAULT_GAMMA, Form, Session, message_of
+from ui.decode.visitor_runs import VisitorRuns
+from ui.share.export import trace_html
+from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
 
@@ -98,7 +98,7 @@ next-token prediction, shown beside it; may be empty."""
 
 def decoded(session: Session, form: Form) -> Iterator[dict[str, Any]]:
     """What `decode` yields."""
-    visit = Visit()
+    visit = VisitorRuns()
     for update in session.decode(form, visit):
         if update.is_error:
             refuse(update.message)

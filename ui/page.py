@@ -8,10 +8,8 @@ import gradio as gr
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
-from ui import recorded
 from ui.arrival import arriving_header
-from ui.charting import charts_section
-from ui.coming import ComingModel
+from ui.charts.section import charts_section
 from ui.components import controls
 from ui.components.assets import STYLES
 from ui.components.controls import Controls
@@ -21,12 +19,14 @@ from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
 from ui.components.shelf import shelf
+from ui.decode.puzzles import puzzle_prompt
+from ui.decode.session import STOPPED_TEXT, Form, Session, message_of
+from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
-from ui.linking import linked_run
-from ui.puzzles import puzzle_prompt
-from ui.session import STOPPED_TEXT, Form, Session, message_of
-from ui.sharing import wire_sharing
-from ui.visit import Visit
+from ui.gallery import recorded
+from ui.lazy_model import LazyModel
+from ui.share.linked_run import linked_run
+from ui.share.sheet import wire_sharing
 
 PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
 MAX_QUEUED = 32
@@ -45,19 +45,19 @@ RUN: dict[str, Any] = {
 }
 
 
-def build(model: SetBlockModel | ComingModel) -> gr.Blocks:
+def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
     """The page over one model, which may still be on its way. Launch it with `launch_options()`."""
-    coming = ComingModel.of(model)
+    lazy = LazyModel.of(model)
     with gr.Blocks(analytics_enabled=False, title="Set Block Decoding", fill_width=True) as page:
-        arriving_header(page, coming)
+        arriving_header(page, lazy)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
-                form = controls.build(coming)
+                form = controls.build(lazy)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(recorded.opening())
-                lanes = race_view(can_draft=coming.can_draft, prompt_id=controls.PROMPT_ID)
+                lanes = race_view(can_draft=lazy.can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
-        session = Session(coming)
+        session = Session(lazy)
         add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
         linked = _wire(page, session, form, show, lanes, visit)
         wire_race(session, lanes, form.fields, RUN, linked)
@@ -87,9 +87,9 @@ def theme() -> gr.themes.Base:
     return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
 
 
-def first_visit() -> Visit:
+def first_visit() -> VisitorRuns:
     """What a visitor has before any decode: the run the page opens on."""
-    visit = Visit()
+    visit = VisitorRuns()
     visit.keep("opening", recorded.opening_traces)
     return visit
 
@@ -106,7 +106,7 @@ def _wire(
     fields = form.fields
     outputs = [show, form.news, form.decode, form.stop]
 
-    def shown(kept: Visit, request: Form) -> Iterator[tuple[Any, ...]]:
+    def shown(kept: VisitorRuns, request: Form) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
         is_running, message, news, wire = False, None, "", ""
         for update in session.decode(request, kept):
@@ -121,13 +121,13 @@ def _wire(
             wire = update.wire or wire
             yield (wire, news, *buttons)
 
-    def decode(kept: Visit, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def decode(kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
         yield from shown(kept, Form(**dict(zip(fields, values, strict=True))))
 
-    def redo(kept: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
+    def redo(kept: VisitorRuns, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
         yield from shown(kept, Form.of(event._data))
 
-    def stopped(kept: Visit) -> tuple[Any, ...]:
+    def stopped(kept: VisitorRuns) -> tuple[Any, ...]:
         kept.stop()  # cancelling alone frees the model only at the next yield
         return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
 

@@ -1,4 +1,4 @@
-// A run's settings as an address, with the names that ui/permalink.py reads; a race's come from it.
+// A run's settings as an address, with the names that ui/share/permalink.py reads; a race's come from it.
 
 const LINK_NAMES = { prompt: "prompt", strategy: "strategy", solver: "solver", gamma: "gamma",
   tau: "tau", factor: "factor", k: "k", by: "by", block_size: "block", max_new_tokens: "tokens",
@@ -12,7 +12,7 @@ function bareAddress() {
   return address;
 }
 
-/** The address that races again; `query` as ui/permalink.py made it. */
+/** The address that races again; `query` as ui/share/permalink.py made it. */
 function linkToRace(query) {
   const address = bareAddress();
   for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);

@@ -14,9 +14,9 @@ from sbd_core.models.scripted import ScriptedModel
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui import page as page_module
-from ui import view_model
+from ui import wire_format
 from ui.components.presets import Preset
-from ui.export import standalone_html
+from ui.share.export import standalone_html
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
@@ -124,7 +124,7 @@ def traces(model: ScriptedModel, prompt: str = "p", **settings) -> tuple[Trace, 
 def recorded(model: ScriptedModel, run_id: str, prompt: str = "p", **settings) -> str:
     """The wire lines of both."""
     main, ntp = traces(model, prompt, **settings)
-    return view_model.replay(run_id, {"sbd": main, "ntp": ntp})
+    return wire_format.replay(run_id, {"sbd": main, "ntp": ntp})
 
 
 def slowed(model, seconds: float):

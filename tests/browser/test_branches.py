@@ -16,7 +16,7 @@ from tests.browser.conftest import (
     traces,
 )
 from tests.ui.doubles import story_model
-from ui import view_model
+from ui import wire_format
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -124,9 +124,9 @@ def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
 
 def test_given_tokens_are_no_decoded_tokens(replay):
     main, ntp = traces(story_model(), pinned={1: 4, 2: 5, 40: 6})
-    push(replay, view_model.replay("given", {"sbd": main, "ntp": ntp}))
+    push(replay, wire_format.replay("given", {"sbd": main, "ntp": ntp}))
     replay.get_by_role("button", name="Last pass").click()
-    expected = view_model.summary(main, ntp)
+    expected = wire_format.summary(main, ntp)
     assert expected.num_given == 3
     number = replay.locator
     expect(number(".sbd-number-tokens .sbd-number")).to_have_text(str(expected.num_tokens))

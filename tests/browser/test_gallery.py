@@ -7,12 +7,18 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks.story import task as stories
+from scripts.mixed_up_names import by_blocks, mixed_up, stories_of_two
+from scripts.record_gallery import (
+    FAILURES,
+    RUNS_PER_TASK,
+    Decoded,
+    repeated_part,
+    repetition_sentence,
+)
+from scripts.write_presets import label_of, tasks
 from tests.browser.conftest import has_begun, state, sync_api
-from ui import recorded
-from ui.gallery import FAILURES, RUNS_PER_TASK, Decoded, repeated_part, repetition_sentence
-from ui.gallery_names import by_blocks, mixed_up, stories_of_two
-from ui.presets import label_of, tasks
-from ui.trace_files import read_trace
+from ui.gallery import recorded
+from ui.share.trace_files import read_trace
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -5,14 +5,14 @@ import pytest
 from sbd_core.errors import ModelError
 from tests.browser.conftest import decode_button, has_begun, state, sync_api
 from tests.ui.doubles import ANSWER, story_model
-from ui.coming import ComingModel
-from ui.session import LOADING_TEXT
+from ui.decode.session import LOADING_TEXT
+from ui.lazy_model import LazyModel
 
 pytestmark = pytest.mark.browser
 
 
-def coming(load) -> ComingModel:
-    return ComingModel("story", can_draft=True, block_range=(2, 16), load=load)
+def coming(load) -> LazyModel:
+    return LazyModel("story", can_draft=True, block_range=(2, 16), load=load)
 
 
 def test_a_decode_pressed_while_the_model_is_loading_waits_and_then_runs(serve, open_page):

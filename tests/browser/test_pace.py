@@ -6,7 +6,7 @@ from sbd_core.config import DecodeConfig, EntropyBound, TopK
 from sbd_core.decoding.api import generate
 from tests.browser.conftest import painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
-from ui import view_model
+from ui import wire_format
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -56,7 +56,7 @@ def long_lines() -> str:
     sbd = DecodeConfig(solver=TopK(k=4), max_new_tokens=NUM_TOKENS)
     ntp = DecodeConfig(strategy="ntp", solver=EntropyBound(), max_new_tokens=NUM_TOKENS)
     traces = {"sbd": generate(model, "p", sbd), "ntp": generate(model, "p", ntp)}
-    return view_model.replay("long", traces)
+    return wire_format.replay("long", traces)
 
 
 def seek(page, pass_index: int):

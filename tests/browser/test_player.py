@@ -21,7 +21,7 @@ from tests.browser.conftest import (
     traces,
 )
 from tests.ui.doubles import ANSWER, story_model
-from ui import view_model
+from ui import wire_format
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -29,7 +29,7 @@ expect = sync_api.expect
 
 def test_numbers_are_those_of_the_traces(replay):
     main, ntp = traces(story_model())
-    expected = view_model.summary(main, ntp)
+    expected = wire_format.summary(main, ntp)
     replay.get_by_role("button", name="Last pass").click()
     expect(replay.locator(".sbd-number")).to_have_text(
         [

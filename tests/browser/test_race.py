@@ -8,7 +8,7 @@ import pytest
 from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, sync_api
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
-from ui import session as session_module
+from ui.decode import session as session_module
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -12,8 +12,8 @@ from sbd_core.config import LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, state, sync_api, traces
 from tests.ui.doubles import story_model
-from ui.export import main as export_main
-from ui.export import trace_html
+from ui.share.export import main as export_main
+from ui.share.export import trace_html
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from tests.browser.conftest import begin, decode, decode_button, has_begun, state, sync_api
-from ui import session as session_module
+from ui.decode import session as session_module
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -21,8 +21,8 @@ def hardness(position: int) -> float:
     return hashlib.blake2b(str(position).encode(), digest_size=1).digest()[0] / 255
 
 
-def story_model(pieces: Sequence[str] | str = ANSWER, **fields: Any) -> ScriptedModel:
-    """A model that answers every prompt with `pieces` (a text is cut at its words)."""
+def story_model(pieces: Sequence[str] | str = ANSWER, **fields: Any) -> Any:
+    """A ScriptedModel that answers every prompt with `pieces` (a text is cut at its words)."""
     if isinstance(pieces, str):
         pieces = re.findall(r"\s?[A-Za-z]+|\s?\d|\s?[^\w\s]|\s", pieces)
     texts = ["<unknown>", "<m>", "<eos>", *dict.fromkeys(pieces)]

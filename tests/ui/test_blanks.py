@@ -8,8 +8,8 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import ANSWER, END, story_model
-from ui.blanks import pins_of
-from ui.session import Form, Session
+from ui.decode.blanks import pins_of
+from ui.decode.session import Form, Session
 
 CONFIG = DecodeConfig(max_new_tokens=64, block_size=4)
 

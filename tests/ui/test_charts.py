@@ -14,13 +14,13 @@ from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
-from ui.charting import charts_of
 from ui.charts import figures as drawn
 from ui.charts import look
 from ui.charts.cost import cost_of_parallelism
 from ui.charts.facts import agreements, entropies_at_reveal, gambles, token_name
+from ui.charts.section import charts_of
 from ui.components.assets import ASSETS
-from ui.visit import Visit
+from ui.decode.visitor_runs import VisitorRuns
 
 HOSTILE = ["<b>bold</b>", "<a href='javascript:1'>x</a>", "%{x}", "&lt;i&gt;", "\u202e", "$x$"]
 
@@ -200,7 +200,7 @@ def test_the_scale_and_the_colours_are_those_of_the_page():
 
 
 def test_the_page_gets_every_chart_of_a_kept_run_in_its_scheme(trace):
-    visit = Visit()
+    visit = VisitorRuns()
     visit.keep("one", lambda: {"sbd": trace})
     rows = json.loads((ASSETS / "charts.json").read_text("utf-8"))
     for is_dark, ink in ((False, look.LIGHT), (True, look.DARK)):

@@ -9,9 +9,9 @@ from gradio_client.exceptions import AppError
 from sbd_core.config import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
-from ui import pace
 from ui import page as page_module
-from ui import session as session_module
+from ui.decode import session as session_module
+from ui.decode import update_throttle
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,8 @@ def test_decode_streams_to_a_whole_trace_and_its_page(client):
 
 
 def test_decode_tells_what_is_known_while_it_runs(client, monkeypatch):
-    monkeypatch.setattr(pace, "SECONDS_BETWEEN_YIELDS", 0.0)
-    monkeypatch.setattr(pace, "SECONDS_TO_FIRST", 0.0)
+    monkeypatch.setattr(update_throttle, "SECONDS_BETWEEN_YIELDS", 0.0)
+    monkeypatch.setattr(update_throttle, "SECONDS_TO_FIRST", 0.0)
     job = client.submit("p", api_name="/decode")
     *running, last = (job.result(), job.outputs())[1]
     assert len(running) > 3

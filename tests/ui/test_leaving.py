@@ -4,13 +4,13 @@ import threading
 import time
 
 from tests.ui.doubles import story_model
-from ui import session as session_module
-from ui.session import STOPPED_TEXT, Form, Session
-from ui.visit import Visit
+from ui.decode import session as session_module
+from ui.decode.session import STOPPED_TEXT, Form, Session
+from ui.decode.visitor_runs import VisitorRuns
 
 
 def test_stop_frees_the_model_after_a_pass_and_before_another_word():
-    session, visit = Session(story_model()), Visit()
+    session, visit = Session(story_model()), VisitorRuns()
     stream = session.decode(Form("p"), visit)
     next(stream)
     waiting = session.decode(Form("p"))

@@ -7,10 +7,12 @@ import pytest
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoding.api import generate
 from tests.ui.doubles import ANSWER, story_model
-from ui import session as session_module
-from ui.coming import ComingModel
-from ui.race import LANES, Entry, board, differences, fixed_passes, race
-from ui.session import LOADING_TEXT, Session, waiting_text
+from ui.decode import session as session_module
+from ui.decode.session import LOADING_TEXT, Session, waiting_text
+from ui.lazy_model import LazyModel
+from ui.race.board import board, differences, fixed_passes
+from ui.race.entry import LANES, Entry
+from ui.race.run import race
 
 ALL = list(LANES)
 GAMMAS = {"low": 0.1, "high": 2.0}
@@ -152,8 +154,8 @@ def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
 
 
 def test_a_race_waits_for_its_model_in_words() -> None:
-    coming = ComingModel("m", can_draft=True, block_range=(2, 16), load=story_model)
-    stream = race(Session(coming), Entry("p", ["ntp", "sbd-low"]))
+    lazy = LazyModel("m", can_draft=True, block_range=(2, 16), load=story_model)
+    stream = race(Session(lazy), Entry("p", ["ntp", "sbd-low"]))
     assert next(stream).message == LOADING_TEXT
-    coming.load()
+    lazy.load()
     assert list(stream)[-1].board is not None

@@ -8,10 +8,10 @@ import pytest
 
 from sbd_core.errors import ArgumentError, ModelError
 from tests.ui.doubles import ANSWER, story_model
-from ui import pace
-from ui import session as session_module
-from ui.coming import ComingModel
-from ui.session import (
+from ui.decode import session as session_module
+from ui.decode import update_throttle
+from ui.decode.fair_queue import FairQueue
+from ui.decode.session import (
     LOADING_TEXT,
     Form,
     Session,
@@ -20,8 +20,8 @@ from ui.session import (
     message_of,
     waiting_text,
 )
-from ui.turns import Turns
-from ui.visit import Visit
+from ui.decode.visitor_runs import VisitorRuns
+from ui.lazy_model import LazyModel
 
 
 def updates(form: Form, model=None) -> list[Update]:
@@ -136,7 +136,7 @@ def test_closing_the_stream_frees_the_model_at_once():
 
 def test_two_visitors_pins_stay_their_own():
     session = Session(story_model())
-    visits = [Visit(), Visit()]
+    visits = [VisitorRuns(), VisitorRuns()]
     pins = [[[1, 4]], [[2, 5], [3, 6]]]
     first, second = (
         session.decode(Form("p", pinned=each), visit)
@@ -172,7 +172,7 @@ def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
 
 
 def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypatch):
-    monkeypatch.setattr(pace, "SECONDS_TO_FIRST", 1000.0)
+    monkeypatch.setattr(update_throttle, "SECONDS_TO_FIRST", 1000.0)
     news = updates(Form("p"))
     assert len(news) == 2
     first = lines(news[:1])
@@ -182,7 +182,7 @@ def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypat
 
 def test_at_most_eight_sendings_a_second_after_the_first():
     now = [0.0]
-    clock = pace.Pace(lambda: now[0])
+    clock = update_throttle.UpdateThrottle(lambda: now[0])
     assert clock.is_due(True)
     sent = 0
     for _ in range(1000):
@@ -192,11 +192,11 @@ def test_at_most_eight_sendings_a_second_after_the_first():
 
 
 def test_a_decode_waits_for_its_model_in_words_and_loses_nothing():
-    coming = ComingModel("m", can_draft=True, block_range=(2, 16), load=story_model)
-    stream = Session(coming).decode(Form("p"))
+    lazy = LazyModel("m", can_draft=True, block_range=(2, 16), load=story_model)
+    stream = Session(lazy).decode(Form("p"))
     assert next(stream).message == LOADING_TEXT
     assert next(stream).is_running
-    coming.load()
+    lazy.load()
     rows = lines(list(stream))
     assert rows[0]["type"] == "run"
     assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
@@ -206,17 +206,17 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     def load():
         raise ModelError("m: has no weights")
 
-    coming = ComingModel("m", can_draft=True, block_range=None, load=load)
-    stream = Session(coming).decode(Form("p"))
+    lazy = LazyModel("m", can_draft=True, block_range=None, load=load)
+    stream = Session(lazy).decode(Form("p"))
     next(stream)
     with pytest.raises(ModelError):
-        coming.load()
+        lazy.load()
     (news,) = stream
     assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
 
 
 def test_turns_are_first_come_and_leaving_moves_the_line():
-    turns = Turns(10)
+    turns = FairQueue(10)
     first, second, third = turns.join(), turns.join(), turns.join()
     assert [turns.num_ahead(ticket) for ticket in (first, second, third)] == [0, 1, 2]
     turns.leave(second)
@@ -228,7 +228,7 @@ def test_turns_are_first_come_and_leaving_moves_the_line():
 
 def test_a_turn_that_is_too_long_is_over():
     now = [0.0]
-    turns = Turns(10, clock=lambda: now[0])
+    turns = FairQueue(10, clock=lambda: now[0])
     turns.join()
     second = turns.join()
     now[0] = 9.0

@@ -3,7 +3,7 @@
 import pytest
 
 from sbd_core.config import SOLVERS
-from tests.readme_tables import at_speed
+from scripts.write_tables import at_speed
 from ui.charts import look
 from ui.charts.solvers import CurvePoint, curves, solver_curves
 

@@ -12,17 +12,17 @@ from gradio.component_meta import create_or_modify_pyi
 
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
-from ui.startup import load_behind, model_of, no_stubs_for_editors
+from ui.launch import load_behind, model_of, no_stubs_for_editors
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
 import sys
-from ui.startup import model_of, no_stubs_for_editors
-coming = model_of(None, "auto")
+from ui.launch import model_of, no_stubs_for_editors
+lazy = model_of(None, "auto")
 with no_stubs_for_editors():
     from ui import page
-page.build(coming)
-print(coming.is_settled, sorted({"torch", "transformers", "plotly"} & sys.modules.keys()))
+page.build(lazy)
+print(lazy.is_settled, sorted({"torch", "transformers", "plotly"} & sys.modules.keys()))
 """
 
 
@@ -65,14 +65,14 @@ def test_the_program_says_what_is_wrong_with_a_flag_and_ends_with_2():
 
 
 def test_a_model_that_breaks_while_loading_ends_the_program(monkeypatch):
-    monkeypatch.setattr("ui.startup.SECONDS_FOR_FIRST_VISITOR", 0.0)
-    monkeypatch.setattr("ui.startup.SECONDS_FOR_BAD_NEWS", 0.0)
-    coming = model_of(None, "cpu")
-    assert not coming.is_settled
+    monkeypatch.setattr("ui.launch.SECONDS_FOR_FIRST_VISITOR", 0.0)
+    monkeypatch.setattr("ui.launch.SECONDS_FOR_BAD_NEWS", 0.0)
+    lazy = model_of(None, "cpu")
+    assert not lazy.is_settled
     with (
         mock.patch.object(sbd_core, "load", side_effect=ModelError("m: broken"), create=True),
         pytest.raises(ModelError, match="m: broken"),
     ):
-        load_behind(coming)
+        load_behind(lazy)
     with pytest.raises(ModelError, match="m: broken"):
-        coming.result()
+        lazy.result()

@@ -4,18 +4,18 @@ import gradio as gr
 
 from tests.ui.doubles import story_model
 from ui import page as page_module
-from ui.visit import Visit
+from ui.decode.visitor_runs import VisitorRuns
 
 
 def decode_rows(monkeypatch) -> list[tuple]:
     """Every yield of the handler of Decode, one after each wire line."""
-    monkeypatch.setattr("ui.pace.SECONDS_BETWEEN_YIELDS", 0.0)
-    monkeypatch.setattr("ui.pace.SECONDS_TO_FIRST", 0.0)
+    monkeypatch.setattr("ui.decode.update_throttle.SECONDS_BETWEEN_YIELDS", 0.0)
+    monkeypatch.setattr("ui.decode.update_throttle.SECONDS_TO_FIRST", 0.0)
     demo = page_module.build(story_model())
     shown = 4  # player, notice, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)
     values = ["" if item.value is None else item.value for item in decode.inputs[1:]]
-    return list(decode.fn(Visit(), *values))
+    return list(decode.fn(VisitorRuns(), *values))
 
 
 def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):

@@ -5,13 +5,13 @@ from typing import Any
 
 import gradio as gr
 
-from ui import recorded
-from ui.blanks import MAX_TEMPLATE_CHARACTERS
-from ui.coming import ComingModel
 from ui.components.notice import notice
 from ui.components.presets import preset_bar, presets
 from ui.components.puzzle import puzzle
-from ui.session import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
+from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
+from ui.decode.session import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
+from ui.gallery import recorded
+from ui.lazy_model import LazyModel
 
 SOLVERS = [
     ("Entropy bound (Eq. 8)", "entropy-bound"),
@@ -44,7 +44,7 @@ class Controls:
     puzzle: gr.HTML
 
 
-def build(model: ComingModel) -> Controls:
+def build(model: LazyModel) -> Controls:
     """Everything in the form, inside the layout that is open now."""
     preset_bar(model.name, PROMPT_ID)
     prompt = gr.Textbox(
@@ -70,7 +70,7 @@ def build(model: ComingModel) -> Controls:
     return Controls(fields, decode, stop, news, own_puzzle)
 
 
-def _solver_fields(model: ComingModel) -> dict[str, gr.components.Component]:
+def _solver_fields(model: LazyModel) -> dict[str, gr.components.Component]:
     strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
     gamma_hint = "uncertainty a pass may take on, nats"
     return {
@@ -97,7 +97,7 @@ def _template() -> gr.Textbox:
     )
 
 
-def _size_fields(model: ComingModel) -> dict[str, gr.components.Component]:
+def _size_fields(model: LazyModel) -> dict[str, gr.components.Component]:
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     return {
         "block_size": _slider("Block size", low, high, high, 1),

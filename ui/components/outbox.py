@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 
 from ui.components.assets import markup, scripts
-from ui.view_model import wire_json
+from ui.wire_format import wire_json
 
 _count = itertools.count()
 

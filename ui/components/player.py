@@ -1,4 +1,4 @@
-"""The player as a Gradio component: its value is wire text, see ui.view_model."""
+"""The player as a Gradio component: its value is wire text, see ui.wire_format."""
 
 import gradio as gr
 

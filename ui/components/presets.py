@@ -10,7 +10,7 @@ from functools import cache
 import gradio as gr
 
 from ui.components.assets import ASSETS, markup, scripts
-from ui.view_model import wire_json
+from ui.wire_format import wire_json
 
 PRESETS = ASSETS / "presets.json"
 BUNDLED_MODEL = "sbd-nano"

@@ -1,4 +1,4 @@
-"""The race: lanes to choose, the lanes side by side, and the table. See ui.race for its board."""
+"""The race: lanes to choose, the lanes side by side, and the table. See ui.race."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,14 +6,16 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError
-from ui import recorded
 from ui.components.assets import RACE_SCRIPTS, markup, scripts
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.notice import Speaker
-from ui.permalink import race_query
-from ui.race import HIGH_GAMMA, LANES, LOW_GAMMA, Entry, News, board, race
-from ui.session import Session, message_of
-from ui.view_model import wire_json
+from ui.decode.session import Session, message_of
+from ui.gallery import recorded
+from ui.race.board import board
+from ui.race.entry import HIGH_GAMMA, LANES, LOW_GAMMA, Entry
+from ui.race.run import News, race
+from ui.share.permalink import race_query
+from ui.wire_format import wire_json
 
 Fields = dict[str, gr.components.Component]
 FROM_FORM = (*SHARED_BY_VIEWS, "seed")

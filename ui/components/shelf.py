@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import gradio as gr
 
-from ui import recorded
 from ui.components.assets import markup, scripts
-from ui.view_model import wire_json
+from ui.gallery import recorded
+from ui.wire_format import wire_json
 
 
 def shelf() -> gr.HTML:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sbd_core.benchmark.report import load_line, threads_line
-from tests.results_files import results, table, where
+from scripts.results_files import results, table, where
 
 PROFILED = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
 """Strategies whose passes the README takes apart."""

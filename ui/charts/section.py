@@ -13,10 +13,10 @@ from ui.charts.figures import figures
 from ui.charts.solvers import solver_curves
 from ui.components.assets import ASSETS, markup, scripts
 from ui.components.outbox import parcel
-from ui.session import message_of
-from ui.sharing import QUICK, file_stem
-from ui.view_model import wire_json
-from ui.visit import Visit
+from ui.decode.session import message_of
+from ui.decode.visitor_runs import VisitorRuns
+from ui.share.sheet import QUICK, file_stem
+from ui.wire_format import wire_json
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"
@@ -35,7 +35,7 @@ def charts_section(visit: gr.State) -> None:
         elem_id="sbd-charts",
     )
 
-    def drawn(kept: Visit, event: gr.EventData) -> str:
+    def drawn(kept: VisitorRuns, event: gr.EventData) -> str:
         wish = event._data if isinstance(event._data, dict) else {}
         try:
             return parcel(run=wish.get("run"), **charts_of(kept, wish))
@@ -45,7 +45,7 @@ def charts_section(visit: gr.State) -> None:
     section.draw_charts(drawn, visit, section, trigger_mode="always_last", **QUICK)
 
 
-def charts_of(visit: Visit, wish: dict[str, Any]) -> dict[str, Any]:
+def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
     """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
     trace = next(iter(visit.traces(wish.get("run")).values()))
     ink = look.DARK if wish.get("isDark") is True else look.LIGHT

@@ -1,4 +1,4 @@
-"""What figures.py measures: one function a figure, each on a page that is already served.
+"""What measure_page measures: one function a figure, each on a page that is already served.
 
 Times are of the page's own clock (performance.now) unless they span processes.
 """
@@ -18,9 +18,9 @@ from sbd_core.models.protocol import SetBlockModel
 from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model
-from ui import view_model
+from ui import wire_format
 from ui.components.presets import presets
-from ui.session import Form, Session
+from ui.decode.session import Form, Session
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 5
@@ -173,7 +173,7 @@ def long_run(num_steps: int, run_id: str) -> str:
         "sbd": DecodeConfig(solver=TopK(k=1), max_new_tokens=num_steps - 1),
         "ntp": DecodeConfig(strategy="ntp", solver=EntropyBound(), max_new_tokens=num_steps - 1),
     }
-    return view_model.replay(run_id, {key: generate(model, "p", c) for key, c in lanes.items()})
+    return wire_format.replay(run_id, {key: generate(model, "p", c) for key, c in lanes.items()})
 
 
 def painted_steps(page: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A recorded run as one HTML file that plays anywhere, offline, with nothing beside it.
 
-python -m ui.export run.json --out run.html            the trace of one decode
-python -m ui.export sbd.json ntp.json --out run.html   several lanes, the main one first
+python -m ui.share.export run.json --out run.html            the trace of one decode
+python -m ui.share.export sbd.json ntp.json --out run.html   several lanes, the main one first
 """
 
 import argparse
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from sbd_core.errors import SetBlockDecodingError, TraceError
 from sbd_core.trace import Trace
-from ui import view_model
+from ui import wire_format
 from ui.components.assets import PLAYER_SCRIPTS, STYLES, markup, scripts
-from ui.trace_files import read_trace
+from ui.share.trace_files import read_trace
 
 
 def trace_html(*traces: Trace) -> str:
@@ -21,11 +21,11 @@ def trace_html(*traces: Trace) -> str:
     lanes: dict[str, Trace] = {trace.config.strategy: trace for trace in traces}
     if len(lanes) < len(traces):
         raise TraceError("traces: must each be of another strategy")
-    return standalone_html(view_model.replay("export", lanes))
+    return standalone_html(wire_format.replay("export", lanes))
 
 
 def standalone_html(lines: str) -> str:
-    """The player with wire `lines` (see view_model) inside; lines hold no `<`, so none escape."""
+    """The player with wire `lines` inside, which hold no `<`, so none escape."""
     styles = "\n".join(path.read_text(encoding="utf-8") for path in STYLES if path.stem != "page")
     page = markup("replay").replace("/*STYLES*/", styles)
     page = page.replace("/*SCRIPTS*/", scripts(*PLAYER_SCRIPTS, "standalone"))
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. Exit status: 0 done, 2 a file cannot be read, used or written."""
     parser = argparse.ArgumentParser(
         description="Turn traces of one prompt into a page that replays them offline.",
-        prog="python -m ui.export",
+        prog="python -m ui.share.export",
     )
     parser.add_argument("traces", nargs="+", type=Path, help="trace files, the main one first")
     parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         page = trace_html(*traces)
         flags.out.write_text(page, encoding="utf-8")
     except (OSError, UnicodeDecodeError, SetBlockDecodingError) as error:
-        print(f"python -m ui.export: {error}", file=sys.stderr)
+        print(f"python -m ui.share.export: {error}", file=sys.stderr)
         return 2
     print(f"wrote {flags.out}: {len(page.encode()) / 1000:.0f} kB")
     return 0

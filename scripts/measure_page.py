@@ -1,4 +1,4 @@
-"""Measure the page in headless Chromium: python -m tests.browser.figures
+"""Measure the page in headless Chromium: python -m scripts.measure_page
 
 Writes assets/results/page.json with the targets beside the figures, the machine and the versions.
 Uses the bundled checkpoint, and scripted models where only the page is measured. Take the figures
@@ -18,12 +18,12 @@ import sbd_core
 from sbd_core.evaluation.tables import circumstances
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from tests.browser import measures, play_measures
+from scripts import page_measures, play_measures
 from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
-from ui.export import standalone_html
+from ui.share.export import standalone_html
 
 RESULTS = ASSETS / "results" / "page.json"
 MAX_WAIT_MS = 120_000
@@ -81,15 +81,15 @@ class Stage:
     def measure(self, name: str, folder: Path) -> dict[str, Any]:
         """One figure."""
         rows: dict[str, Callable[[], dict[str, Any]]] = {
-            "streaming_cost": lambda: measures.streaming_cost(
+            "streaming_cost": lambda: page_measures.streaming_cost(
                 self.tab(self.served(self.model)), self.model
             ),
-            "wire_bytes": lambda: measures.wire_bytes(self.model),
-            "first_reveal": lambda: measures.first_reveal(self.tab(self.served(self.model))),
-            "painted_steps": lambda: measures.painted_steps(self.replay(folder)),
-            "seeks": lambda: measures.seeks(self.replay(folder)),
-            "cold_start": lambda: measures.cold_start(self.browser),
-            "access": lambda: measures.access(self.tab(self.served(story_model()))),
+            "wire_bytes": lambda: page_measures.wire_bytes(self.model),
+            "first_reveal": lambda: page_measures.first_reveal(self.tab(self.served(self.model))),
+            "painted_steps": lambda: page_measures.painted_steps(self.replay(folder)),
+            "seeks": lambda: page_measures.seeks(self.replay(folder)),
+            "cold_start": lambda: page_measures.cold_start(self.browser),
+            "access": lambda: page_measures.access(self.tab(self.served(story_model()))),
             "freed": lambda: self.freed(),
             "pin": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "p"),
             "branch": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "b"),
@@ -115,7 +115,7 @@ class Stage:
     def freed(self) -> dict[str, Any]:
         """Needs two visitors of one slow model."""
         url = self.served(slowed(story_model(), 0.05))
-        return measures.freed(lambda: self.tab(url))
+        return page_measures.freed(lambda: self.tab(url))
 
 
 def main() -> int:
@@ -124,7 +124,7 @@ def main() -> int:
 
     from playwright.sync_api import sync_playwright
 
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.browser.figures")
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.measure_page")
     parser.add_argument("--only", choices=TARGETS, nargs="+", help="some figures; writes no file")
     names = parser.parse_args().only or list(TARGETS)
     model = sbd_core.load(device="cpu")

@@ -11,7 +11,7 @@ import sbd_core
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.checkpoint_info import read_card
 from sbd_core.models.protocol import SetBlockModel
-from ui.coming import ComingModel
+from ui.lazy_model import LazyModel
 
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0
@@ -36,7 +36,7 @@ def no_stubs_for_editors() -> Iterator[None]:
         yield
 
 
-def model_of(path_or_hub_id: str | None, device: str) -> ComingModel:
+def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     """The model that is asked for: loaded later if its card is readable, else now.
 
     Raises ArgumentError, ModelError for a model that is loaded now.
@@ -51,21 +51,21 @@ def model_of(path_or_hub_id: str | None, device: str) -> ComingModel:
 
     card = read_card(path_or_hub_id) if device in DEVICES_TO_TRUST else None
     if card is None:
-        return ComingModel.of(load())
-    return ComingModel(card.name, can_draft=True, block_range=card.block_range, load=load)
+        return LazyModel.of(load())
+    return LazyModel(card.name, can_draft=True, block_range=card.block_range, load=load)
 
 
-def load_behind(coming: ComingModel) -> None:
+def load_behind(lazy: LazyModel) -> None:
     """Load the model of a page that is already served, unless it is there.
 
     Loading slows a page on its way to its first visitor; it begins when that page is there, or
     somebody decodes, or nobody came. Raises what loading raises, once visitors have read of it.
     """
-    if coming.is_settled:
+    if lazy.is_settled:
         return
-    coming.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
+    lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
     try:
-        coming.load()
+        lazy.load()
     except SetBlockDecodingError:
         time.sleep(SECONDS_FOR_BAD_NEWS)
         raise

@@ -9,7 +9,7 @@ from pathlib import Path
 from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.trace import Trace
-from ui import view_model
+from ui import wire_format
 from ui.components.assets import ASSETS
 
 TRACES = ASSETS / "traces"
@@ -47,7 +47,7 @@ def opening_traces() -> dict[str, Trace]:
 def opening() -> str:
     """Its wire lines; "" is an empty player."""
     lanes = opening_traces()
-    return view_model.replay("opening", lanes) if lanes else ""
+    return wire_format.replay("opening", lanes) if lanes else ""
 
 
 def opening_prompt() -> str:

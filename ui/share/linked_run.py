@@ -6,23 +6,23 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from ui import permalink
 from ui.components.notice import Speaker
 from ui.components.race import raced, refused
-from ui.race import forms_of
-from ui.session import MAX_PROMPT_CHARACTERS, Form, Session, message_of
-from ui.visit import Visit
+from ui.decode.session import MAX_PROMPT_CHARACTERS, Form, Session, message_of
+from ui.decode.visitor_runs import VisitorRuns
+from ui.race.entry import forms_of
+from ui.share import permalink
 
 Updates = Iterator[tuple[Any, ...]]
 NUM_SHOWN = 4  # player, notice, Decode, Stop; the race and the fields of the form come after
 
 
 def linked_run(
-    session: Session, shown: Callable[[Visit, Form], Updates], fields: Sequence[str]
-) -> Callable[[Visit, gr.Request], Updates]:
+    session: Session, shown: Callable[[VisitorRuns, Form], Updates], fields: Sequence[str]
+) -> Callable[[VisitorRuns, gr.Request], Updates]:
     """A handler of the page's load. shown: decodes a form. fields: names of the form's fields."""
 
-    def linked(kept: Visit, request: gr.Request) -> Updates:
+    def linked(kept: VisitorRuns, request: gr.Request) -> Updates:
         query = request.query_params
         if permalink.is_race(query):
             yield from _race(session, query, fields)
@@ -36,8 +36,8 @@ def linked_run(
 
 def _decode(
     session: Session,
-    shown: Callable[[Visit, Form], Updates],
-    kept: Visit,
+    shown: Callable[[VisitorRuns, Form], Updates],
+    kept: VisitorRuns,
     query: Mapping[str, str],
     fields: Sequence[str],
 ) -> Updates:

@@ -1,4 +1,4 @@
-"""What figures.py measures of intervening in a run and of taking it home."""
+"""What measure_page measures of intervening in a run and of taking it home."""
 
 import statistics
 import time
@@ -11,10 +11,10 @@ from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoding.api import generate
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.trace import Trace
+from scripts.page_measures import ROUNDS, spread
 from tests.browser.conftest import decode, go_to
-from tests.browser.measures import ROUNDS, spread
 from ui.components.presets import presets
-from ui.export import trace_html
+from ui.share.export import trace_html
 
 NUM_TOKENS = 128
 NUM_PASSES = 60

@@ -13,7 +13,7 @@ MAX_KEPT = 12
 Traces = Mapping[str, Trace]
 
 
-class Visit:
+class VisitorRuns:
     """The last few runs by id, the oldest dropped first."""
 
     def __init__(self) -> None:

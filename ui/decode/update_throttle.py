@@ -11,7 +11,7 @@ SECONDS_BETWEEN_YIELDS = 0.125
 SECONDS_TO_FIRST = 0.1
 
 
-class Pace:
+class UpdateThrottle:
     """Says when what has gathered is to be sent."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,6 +1,6 @@
 """One visitor's decode: the form checked, the turn awaited, the lanes run pass by pass.
 
-Turns every error into one line of text, here and nowhere else. Knows no Gradio and no tensors.
+FairQueue every error into one line of text, here and nowhere else. Knows no Gradio and no tensors.
 """
 
 import logging
@@ -15,13 +15,13 @@ from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, re
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.trace import Trace
-from ui.blanks import pins_of
-from ui.coming import ComingModel
-from ui.lanes import Lane, passes
-from ui.pace import Pace
-from ui.turns import Turns
-from ui.view_model import RunWire
-from ui.visit import Traces, Visit
+from ui.decode.blanks import pins_of
+from ui.decode.fair_queue import FairQueue
+from ui.decode.lanes import Lane, passes
+from ui.decode.update_throttle import UpdateThrottle
+from ui.decode.visitor_runs import Traces, VisitorRuns
+from ui.lazy_model import LazyModel
+from ui.wire_format import RunWire
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
@@ -151,31 +151,31 @@ def message_of(error: SetBlockDecodingError) -> str:
 class Session:
     """All visitors' way to one model. Only the model is shared, and nobody writes to it."""
 
-    def __init__(self, model: SetBlockModel | ComingModel) -> None:
-        self._coming = ComingModel.of(model)
-        self.turns = Turns(MAX_RUN_SECONDS + 10)
+    def __init__(self, model: SetBlockModel | LazyModel) -> None:
+        self._lazy_model = LazyModel.of(model)
+        self.turns = FairQueue(MAX_RUN_SECONDS + 10)
 
     @property
     def model(self) -> SetBlockModel:
         """The model, waiting until it is loaded; `arrival` waits with words."""
-        return self._coming.result()
+        return self._lazy_model.result()
 
     def arrival(self) -> Iterator[Update]:
         """News while the model is being loaded; none if it is there."""
-        while not self._coming.wait(SECONDS_BETWEEN_LOOKS):
+        while not self._lazy_model.wait(SECONDS_BETWEEN_LOOKS):
             yield Update(message=LOADING_TEXT)
 
     def check(self, form: Form) -> None:
         """Raise the error that a decode of the form would be refused with; needs the model."""
         self.open(form)
 
-    def decode(self, form: Form, visit: Visit | None = None) -> Iterator[Update]:
+    def decode(self, form: Form, visit: VisitorRuns | None = None) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.
 
         visit: where the run is kept for its visitor, who may stop it there.
         """
         ticket = object()
-        visit = visit or Visit()
+        visit = visit or VisitorRuns()
         is_stopped = visit.watch()
         try:
             yield from self.arrival()
@@ -241,11 +241,11 @@ class Session:
             self.turns.rest(ticket, SECONDS_BETWEEN_LOOKS)
 
     def _run(
-        self, lanes: list[Lane], visit: Visit, ask: str, is_stopped: Callable[[], bool]
+        self, lanes: list[Lane], visit: VisitorRuns, ask: str, is_stopped: Callable[[], bool]
     ) -> Iterator[Update]:
         lines: list[str] = []
         deadline = time.monotonic() + MAX_RUN_SECONDS
-        pace = Pace()
+        pace = UpdateThrottle()
         is_awaited = True  # the first reveal of the main lane
         for line in self._lines(lanes, deadline, visit, ask):
             if is_stopped():
@@ -260,7 +260,9 @@ class Session:
         text = f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit." if is_late else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False)
 
-    def _lines(self, lanes: list[Lane], deadline: float, visit: Visit, ask: str) -> Iterator[str]:
+    def _lines(
+        self, lanes: list[Lane], deadline: float, visit: VisitorRuns, ask: str
+    ) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
         run_id = uuid.uuid4().hex[:8]
         wire = RunWire(run_id, self.model.token_text)

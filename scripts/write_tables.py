@@ -1,6 +1,6 @@
 """Tables of the README, docs/ and the model card, made from the results files.
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `python -m tests.readme_tables`
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `python -m scripts.write_tables`
 renews them all.
 """
 
@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tests.results_files import results, table, where
-from tests.wall_clock_tables import bench, costs, forwards, gains, page, profile, shape
+from scripts.results_files import results, table, where
+from scripts.wall_clock_tables import bench, costs, forwards, gains, page, profile, shape
 from ui.charts.solvers import CurvePoint, curves
 
 ROOT = Path(__file__).parents[1]

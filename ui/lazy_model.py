@@ -10,7 +10,7 @@ from concurrent import futures
 from sbd_core.models.protocol import SetBlockModel
 
 
-class ComingModel:
+class LazyModel:
     """The one model of a page.
 
     name, can_draft (whether it has a mask token), block_range: the model's own, known at once.
@@ -32,9 +32,9 @@ class ComingModel:
         self._wanted = threading.Event()
 
     @classmethod
-    def of(cls, model: "SetBlockModel | ComingModel") -> "ComingModel":
+    def of(cls, model: "SetBlockModel | LazyModel") -> "LazyModel":
         """A model that is there as one that need not be waited for."""
-        if isinstance(model, ComingModel):
+        if isinstance(model, LazyModel):
             return model
         can_draft = model.mask_token_id is not None
         here = cls(

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sbd_core.errors import ArgumentError
-from ui.race import Entry
-from ui.session import Form
+from ui.decode.session import Form
+from ui.race.entry import Entry
 
 # Name in the address: field of the form.
 FIELDS = {

@@ -9,12 +9,13 @@ import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.trace import Trace
-from ui import recorded, view_model
+from ui import wire_format
 from ui.components.outbox import parcel
-from ui.export import trace_html
-from ui.session import message_of
-from ui.trace_files import read_trace
-from ui.visit import Traces, Visit
+from ui.decode.session import message_of
+from ui.decode.visitor_runs import Traces, VisitorRuns
+from ui.gallery import recorded
+from ui.share.export import trace_html
+from ui.share.trace_files import read_trace
 
 MAX_NAME = 40
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
@@ -23,13 +24,13 @@ QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibil
 def wire_sharing(show: gr.HTML, shelf: gr.HTML, carrier: gr.HTML, visit: gr.State) -> None:
     """Let the player `ask` for files of a run, be `give`n a trace, or one chosen from the shelf."""
 
-    def asked(kept: Visit, event: gr.EventData) -> str:
+    def asked(kept: VisitorRuns, event: gr.EventData) -> str:
         return answer(lambda: parcel(**file_of(kept, event._data)))
 
-    def given(kept: Visit, event: gr.EventData) -> tuple[Any, str]:
+    def given(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
         return opened(lambda: open_trace(kept, event._data))
 
-    def chosen(kept: Visit, event: gr.EventData) -> tuple[Any, str]:
+    def chosen(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
         return opened(lambda: open_recorded(kept, event._data))
 
     show.ask(asked, visit, carrier, **QUICK)
@@ -53,7 +54,7 @@ def answer(make: Callable[[], str]) -> str:
         return parcel(error=message_of(error))
 
 
-def file_of(visit: Visit, wish: Any) -> dict[str, str]:
+def file_of(visit: VisitorRuns, wish: Any) -> dict[str, str]:
     """{"file": name, "text": content} of a kept run, as the player asked for it."""
     wish = wish if isinstance(wish, dict) else {}
     traces = visit.traces(wish.get("run"))
@@ -65,23 +66,23 @@ def file_of(visit: Visit, wish: Any) -> dict[str, str]:
     raise ArgumentError("The file", "must be json or html", wish.get("kind"))
 
 
-def open_trace(visit: Visit, gift: Any) -> str:
+def open_trace(visit: VisitorRuns, gift: Any) -> str:
     """Wire lines of a trace file that the visitor gave; it is kept as a decoded run is."""
     trace = read_trace(gift.get("text") if isinstance(gift, dict) else None)
     return shown_run(visit, {trace.config.strategy: trace})
 
 
-def open_recorded(visit: Visit, choice: Any) -> str:
+def open_recorded(visit: VisitorRuns, choice: Any) -> str:
     """Wire lines of a run of the gallery."""
     name = choice.get("name") if isinstance(choice, dict) else None
     return shown_run(visit, recorded.gallery_traces(name))
 
 
-def shown_run(visit: Visit, lanes: Traces) -> str:
+def shown_run(visit: VisitorRuns, lanes: Traces) -> str:
     """Wire lines of recorded lanes as a new run, kept for the visitor."""
     run_id = uuid.uuid4().hex[:8]
     visit.keep(run_id, lambda: lanes)
-    return view_model.replay(run_id, lanes)
+    return wire_format.replay(run_id, lanes)
 
 
 def file_stem(trace: Trace) -> str:

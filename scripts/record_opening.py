@@ -1,7 +1,7 @@
 """Record the run that the page opens on.
 
-    python -m ui.record                  with the bundled checkpoint
-    python -m ui.record --model FOLDER   with another one
+    python -m scripts.record_opening                  with the bundled checkpoint
+    python -m scripts.record_opening --model FOLDER   with another one
 
 The rule: among the preset prompts, those of a good length that most lanes answer rightly come
 first, then others that most lanes answer rightly; of these, the one in which the largest part of
@@ -17,9 +17,9 @@ from sbd_core.models.threads import choose_threads
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from ui.presets import preset_examples, tasks
-from ui.recorded import OPENING_LANES, TRACES
-from ui.session import DEFAULT_GAMMA
+from scripts.write_presets import preset_examples, tasks
+from ui.decode.session import DEFAULT_GAMMA
+from ui.gallery.recorded import OPENING_LANES, TRACES
 
 GOOD_TOKENS = range(40, 97)
 GOOD_PASSES = range(8, 33)
@@ -83,7 +83,7 @@ def write_opening(traces: dict[str, Trace]) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m ui.record")
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.record_opening")
     parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
     parser.add_argument("--gamma", type=float, default=DEFAULT_GAMMA, help="nats")
     flags = parser.parse_args()

@@ -11,8 +11,8 @@ from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
 from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.trace import Trace, mentioned_token_ids
 from tests.ui.events import block_pass, prefill, two_passes
-from ui import view_model
-from ui.view_model import RunWire
+from ui import wire_format
+from ui.wire_format import RunWire
 
 TEXTS = {7: "Hello", 8: "Bye", 9: " world"}
 CONFIG = DecodeConfig(solver=EntropyBound(0.1), block_size=2, max_new_tokens=2)
@@ -73,7 +73,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_any_text_survives_the_wire_and_cannot_open_a_tag(text):
-    line = view_model.wire_json({"text": text})
+    line = wire_format.wire_json({"text": text})
     assert json.loads(line)["text"] == text
     assert not set("<>&\n\u2028\u2029") & set(line)
     line.encode()
@@ -103,12 +103,12 @@ def test_worst_pass_stays_within_1500_bytes_once_its_token_texts_are_known():
 def test_summary_agrees_with_the_trace():
     main = trace(two_passes())
     ntp = trace([prefill(seconds=0.5)] * 4)
-    alone = view_model.summary(main)
+    alone = wire_format.summary(main)
     assert (alone.num_forwards, alone.num_tokens) == (main.num_forwards, main.num_tokens) == (3, 2)
     assert alone.tokens_per_forward == alone.passes_saved == pytest.approx(2 / 3)
     assert alone.seconds == pytest.approx(0.5)
     assert alone.ntp_seconds is None
-    beside = view_model.summary(main, ntp)
+    beside = wire_format.summary(main, ntp)
     assert beside.passes_saved == pytest.approx(4 / 3)
     assert beside.ntp_seconds == pytest.approx(2.0)
 
@@ -116,13 +116,13 @@ def test_summary_agrees_with_the_trace():
 def test_given_tokens_count_as_tokens_and_not_as_decoded():
     main = trace(two_passes())
     pinned = replace(main, config=replace(CONFIG, pinned={0: main.token_ids[0]}))
-    counts = view_model.summary(pinned, trace([prefill(seconds=0.5)] * 40))
+    counts = wire_format.summary(pinned, trace([prefill(seconds=0.5)] * 40))
     assert (counts.num_tokens, counts.num_given) == (2, 1)
     assert counts.tokens_per_forward == counts.passes_saved == pytest.approx(1 / 3)
 
 
 def test_summary_of_nothing_is_zero():
-    empty = view_model.summary(trace([]))
+    empty = wire_format.summary(trace([]))
     assert (empty.num_tokens, empty.tokens_per_forward, empty.passes_saved) == (0, 0, 0)
 
 
@@ -130,7 +130,7 @@ def test_replay_interleaves_lanes_and_ends_each():
     main = trace(two_passes())
     ntp = replace(main, config=replace(CONFIG, strategy="ntp"), events=main.events[:2])
     lines = [
-        json.loads(row) for row in view_model.replay("r", {"sbd": main, "ntp": ntp}).split("\n")
+        json.loads(row) for row in wire_format.replay("r", {"sbd": main, "ntp": ntp}).split("\n")
     ]
     assert [(line["type"], line.get("lane")) for line in lines] == [
         ("run", None), ("step", "sbd"), ("step", "ntp"), ("step", "sbd"), ("step", "ntp"),

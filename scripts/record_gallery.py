@@ -1,7 +1,7 @@
 """Record the gallery: three runs of every task, and instructive failures.
 
-    python -m ui.gallery                  with the bundled checkpoint
-    python -m ui.gallery --model FOLDER   with another one
+    python -m scripts.record_gallery                  with the bundled checkpoint
+    python -m scripts.record_gallery --model FOLDER   with another one
 
 The rule: of a task's preset prompts, the three answered rightly in the fewest passes a token;
 of each kind of failure, the run in which it shows most, see the functions. The sentences are
@@ -21,12 +21,12 @@ from sbd_core.models.threads import choose_threads
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
+from scripts.mixed_up_names import worst_mix_up
+from scripts.record_opening import decoded, share_out_of_order
+from scripts.write_presets import label_of, preset_examples, tasks
 from ui.components.controls import DEFAULT_BLOCK_RANGE
-from ui.gallery_names import worst_mix_up
-from ui.presets import label_of, preset_examples, tasks
-from ui.record import decoded, share_out_of_order
-from ui.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
-from ui.session import DEFAULT_GAMMA
+from ui.decode.session import DEFAULT_GAMMA
+from ui.gallery.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
 
 RUNS_PER_TASK = 3
 MAX_NEW_TOKENS = 128
@@ -223,7 +223,7 @@ def write(rows: Sequence[tuple[Recording, dict[str, Trace]]]) -> None:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m ui.gallery")
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.record_gallery")
     parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
     flags = parser.parse_args()
     model = sbd_core.load(flags.model, device="cpu")

@@ -1,4 +1,4 @@
-"""Photograph the page: python -m tests.browser.pictures [--only NAME ...]
+"""Photograph the page: python -m scripts.take_pictures [--only NAME ...]
 
 Writes assets/pictures/NAME.png. Uses the bundled checkpoint if it is there, else a scripted
 model; what is seen is the recorded opening run, so that only the pictures of a run in progress
@@ -17,8 +17,8 @@ from sbd_core.models.threads import choose_threads
 from tests.browser.conftest import CHROMIUM, FLAGS, begin, decode, go_to, painted, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
-from ui import recorded
 from ui.components.assets import ASSETS
+from ui.gallery import recorded
 
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35
@@ -229,7 +229,7 @@ def main() -> None:
     """Serve, visit in every size and scheme, photograph."""
     from playwright.sync_api import sync_playwright
 
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m tests.browser.pictures")
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.take_pictures")
     parser.add_argument("--only", choices=SHOTS, nargs="+", default=list(SHOTS))
     names = parser.parse_args().only
     FOLDER.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
 """Write the presets of the page: held-out prompts of every task that is measured.
 
-    python -m ui.presets
+    python -m scripts.write_presets
 
 Needs no model, and gives the same file every time. Not imported by the page.
 """

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 
-class Turns:
+class FairQueue:
     """A first-come line: ask `num_ahead` until it is 0, with a `rest` between, then leave.
 
     A turn that lasts longer than `max_seconds` is over, whether or not its holder left: a

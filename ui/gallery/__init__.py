@@ -1,0 +1,1 @@
+"""The recorded runs: the one the page opens on, and the gallery."""

@@ -1,0 +1,78 @@
+"""One prompt decoded in several ways, one after the other, and compared once all are done.
+
+Knows no Gradio and no tensors.
+"""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sbd_core
+from sbd_core.errors import SetBlockDecodingError
+from ui.decode import session as limits
+from ui.decode.session import SECONDS_BETWEEN_LOOKS, Lane, Session, message_of
+from ui.race.board import board
+from ui.race.entry import LANES, Entry, forms_of
+
+WARM_PASSES = 3
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A line of text for the page, and the finished race's board if there is one."""
+
+    message: str
+    is_error: bool = False
+    is_running: bool = True
+    board: Mapping[str, Any] | None = None
+
+
+def race(session: Session, entry: Entry) -> Iterator[News]:
+    """Everything the page is told of one race, the board last. Closing it frees the model."""
+    ticket = session.turns.join()
+    try:
+        forms = forms_of(entry)
+        for update in session.arrival():
+            yield News(update.message)
+        lanes = {name: session.open(form)[0] for name, form in forms.items()}
+        for update in session.wait(ticket):
+            yield News(update.message)
+        yield from _run(session, lanes)
+        traces = {name: session.trace(lane) for name, lane in lanes.items()}
+        yield News("", is_running=False, board=board(traces))
+    except SetBlockDecodingError as error:
+        yield News(message_of(error), is_error=True, is_running=False)
+    except Exception:  # the page must say something, whatever broke
+        logger.exception("a race failed")
+        text = "The race failed inside the program; its log says where."
+        yield News(text, is_error=True, is_running=False)
+    finally:
+        session.turns.leave(ticket)
+
+
+def _run(session: Session, lanes: Mapping[str, Lane]) -> Iterator[News]:
+    """Every lane to its end, after a few passes of each that are thrown away."""
+    deadline = time.monotonic() + limits.MAX_RUN_SECONDS
+    yield News("Warming up …")
+    for lane in lanes.values():
+        warm = sbd_core.stream(session.model, lane.prompt, lane.config)
+        for _ in zip(range(WARM_PASSES), warm, strict=False):
+            pass
+    for number, (name, lane) in enumerate(lanes.items(), 1):
+        told = 0.0
+        for event in lane.stream:
+            lane.events.append(event)
+            now = time.monotonic()
+            if now > deadline:
+                raise SetBlockDecodingError(
+                    f"The race took longer than {limits.MAX_RUN_SECONDS:.0f} seconds, this page’s "
+                    "limit; choose fewer lanes or a shorter answer."
+                )
+            if now - told > SECONDS_BETWEEN_LOOKS:
+                told = now
+                passes = f"pass {len(lane.events)}"
+                yield News(f"Running lane {number} of {len(lanes)}: {LANES[name]}, {passes} …")
