@@ -1,1 +1,11 @@
-"""Measuring accuracy and forward passes on held-out examples of the corpus."""
+"""Accuracy and forward passes on held-out examples.
+
+from sbd_core.evaluation import evaluate
+found = evaluate(model, ["math", "json"], config, limit=100)
+print(found)
+found.to_data()
+"""
+
+from sbd_core.evaluation.api import Evaluation, Sample, evaluate
+
+__all__ = ["Evaluation", "Sample", "evaluate"]

@@ -1,4 +1,4 @@
-"""Prompts in our own words, made by no generator, each with what a right answer must satisfy.
+"""Prompts written by hand, made by no generator, each with what a right answer must satisfy.
 
 handwritten_prompts.json is a list of objects of three strings: task, prompt, and case as the
 check of the task reads it: math the number, code a literal of (inputs, results), json the object.
@@ -14,24 +14,29 @@ from sbd_core.evaluation.scoring import Answer
 from sbd_core.tasks import Example, task
 
 PATH = Path(__file__).with_name("handwritten_prompts.json")
+NAME = PATH.stem
 KEYS = ("family", "prompt", "case")
 
 
-def own_wording(path: Path = PATH) -> list[Example]:
+def handwritten_prompts(path: Path = PATH) -> list[Example]:
     """The prompts of `path` as examples without an answer. Raises ArgumentError."""
     try:
         data = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ArgumentError("own_wording", "must be a readable JSON file", str(path)) from error
+        raise ArgumentError(
+            "handwritten_prompts", "must be a readable JSON file", str(path)
+        ) from error
     if not isinstance(data, list) or not data:
-        raise ArgumentError("own_wording", "must be a list of at least one object", str(path))
+        raise ArgumentError(
+            "handwritten_prompts", "must be a list of at least one object", str(path)
+        )
     return [_example(item) for item in data]
 
 
-def came_back(
+def answer_table(
     items: Sequence[Example], answers: Mapping[str, Sequence[Answer]]
 ) -> list[dict[str, Any]]:
-    """Prompt by prompt what each row answered, as plain data."""
+    """What each row answered to each prompt, as plain data."""
     return [
         {
             "family": item.task,
@@ -47,9 +52,9 @@ def came_back(
 
 def _example(item: object) -> Example:
     if not isinstance(item, dict) or set(item) != set(KEYS):
-        raise ArgumentError("own_wording", f"must hold objects of {', '.join(KEYS)}", item)
+        raise ArgumentError(NAME, f"must hold objects of {', '.join(KEYS)}", item)
     for key in KEYS:
         if not isinstance(item[key], str) or not item[key]:
-            raise ArgumentError("own_wording", f"must have a text as {key}", item)
+            raise ArgumentError(NAME, f"must have a text as {key}", item)
     task(item["family"])
     return Example(item["family"], item["prompt"], "", item["case"])

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sbd_core.config import DecodeConfig
-from sbd_core.evaluation.runners import Answering, Job
+from sbd_core.evaluation.runners import Job, Runner
 from sbd_core.evaluation.scoring import Score, Tally, score
 from sbd_core.tasks import Example
 
@@ -19,7 +19,7 @@ def measure(
     rows: Rows,
     suites: Mapping[str, Sequence[Example]],
     batch_size: int,
-    answering: Answering,
+    runner: Runner,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[Score]]:
     """Scores of every row, one a suite. Rows take turns, so all share the machine's load.
@@ -27,7 +27,7 @@ def measure(
     suites: none empty. advance is told of each number of answers as they are done.
     """
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    for job, tally in answering.tallies(_jobs(rows, suites, batch_size)):
+    for job, tally in runner.tallies(_jobs(rows, suites, batch_size)):
         tallies[job.row, job.suite] += tally
         advance(len(job.items))
     return {row: [score(suite, tallies[row, suite]) for suite in suites] for row in rows}

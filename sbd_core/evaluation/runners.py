@@ -32,15 +32,19 @@ class Job:
     batch_size: int
 
 
-class Answering(Protocol):
-    """Whoever has the models."""
+class Runner(Protocol):
+    """What has the models and answers with them."""
+
+    num_processes: int
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
         """Every job with what came of it, in any order."""
 
 
-class Here:
+class LocalRunner:
     """The models of this process; the first job of a row warms up."""
+
+    num_processes = 1
 
     def __init__(self, models: Mapping[str, SetBlockModel]) -> None:
         self._models = models
@@ -66,23 +70,28 @@ class Here:
         return checked(job.items, traces)
 
 
-class InProcesses:
+class ProcessPoolRunner:
     """Several processes, each with one thread and the models of its own.
 
-    sources: a folder or hub id of each model, None for the bundled one; how: what else load()
-    is given. Small models only: much of a batch's time is Python's, which threads do not share.
+    sources: a folder or hub id of each model, None for the bundled one; load_options: what else
+    load() is given. Small models only: much of a batch's time is Python's, which threads do not
+    share.
     """
 
     def __init__(
-        self, count: int, sources: Mapping[str, str | None], how: Mapping[str, Any]
+        self,
+        num_processes: int,
+        sources: Mapping[str, str | None],
+        load_options: Mapping[str, Any],
     ) -> None:
-        self._count, self._sources, self._how = count, dict(sources), dict(how)
+        self.num_processes = num_processes
+        self._sources, self._load_options = dict(sources), dict(load_options)
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
         """Every job as it is done."""
         others = set(active_children())
         with ProcessPoolExecutor(
-            self._count, get_context("spawn"), _begin, (self._sources, self._how)
+            self.num_processes, get_context("spawn"), _begin, (self._sources, self._load_options)
         ) as pool:
             futures = {pool.submit(_tally, job): job for job in jobs}
             try:
@@ -90,7 +99,7 @@ class InProcesses:
                     yield futures[future], future.result()
             except BrokenProcessPool as error:
                 rule = "must be processes that the memory has room for; one was killed"
-                raise ArgumentError("processes", rule, self._count) from error
+                raise ArgumentError("processes", rule, self.num_processes) from error
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for child in set(active_children()) - others:
@@ -98,18 +107,19 @@ class InProcesses:
                 raise
 
 
-_own: list[Here] = []
-"""In a process of the pool: its models."""
+_runner_of_process: list[LocalRunner] = []
+"""In a process of the pool: the one with its models."""
 
 
-def _begin(sources: Mapping[str, str | None], how: Mapping[str, Any]) -> None:
+def _begin(sources: Mapping[str, str | None], load_options: Mapping[str, Any]) -> None:
     # Ctrl-C is the parent's to handle; a parent that was killed takes this process with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     from sbd_core.models.hf_model import load
 
     torch.set_num_threads(1)
-    _own.append(Here({name: load(source, **how) for name, source in sources.items()}))
+    models = {name: load(source, **load_options) for name, source in sources.items()}
+    _runner_of_process.append(LocalRunner(models))
 
 
 def _end_with_parent() -> None:
@@ -120,4 +130,4 @@ def _end_with_parent() -> None:
 
 
 def _tally(job: Job) -> Tally:
-    return _own[0].tally(job)
+    return _runner_of_process[0].tally(job)

@@ -62,6 +62,7 @@ class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
     `.passes` makes the forwards: lean where is_lean() says it can, else through the model.
+    `.is_native`: whether short ones run in C.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class HuggingFaceModel:
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
         self.measure: Measure = measured
+        self.is_native = False
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.passes: Passes = (
@@ -189,6 +191,7 @@ def load(
         wrapped.passes = StaticForward(wrapped.passes, name, largest)
     if native:
         wrapped.passes, wrapped.measure = NativeForward(wrapped.passes, name), NativeMeasure()
+        wrapped.is_native = True
     return wrapped
 
 

@@ -1,4 +1,4 @@
-"""The prompts of our own: enough of each task, held by the checker, refused when malformed."""
+"""The handwritten prompts: enough of each task, held by the checker, refused when malformed."""
 
 import json
 from collections import Counter
@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation.handwritten_prompts import own_wording
+from sbd_core.evaluation.handwritten_prompts import handwritten_prompts
 from sbd_core.tasks import SUITES, TASKS, examples
 from sbd_core.tasks.sudoku import solutions
 
@@ -42,7 +42,7 @@ def filled(line: str, fills: list[list[str]]) -> str:
     return line
 
 
-ITEMS = own_wording()
+ITEMS = handwritten_prompts()
 
 
 @pytest.mark.parametrize("name", SUITES)
@@ -84,10 +84,10 @@ def test_a_malformed_file_is_refused_by_name(text: str, tmp_path) -> None:
     path = tmp_path / "own.json"
     path.write_text(text)
     with pytest.raises(ArgumentError):
-        own_wording(path)
+        handwritten_prompts(path)
 
 
 def test_a_file_with_more_prompts_can_be_read(tmp_path) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps([{"family": "math", "prompt": "What is 1 plus 1?", "case": "2"}]))
-    assert [item.case for item in own_wording(path)] == ["2"]
+    assert [item.case for item in handwritten_prompts(path)] == ["2"]
