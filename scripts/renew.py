@@ -1,0 +1,158 @@
+"""Renew every committed file that depends on the bundled checkpoint.
+
+    python -m scripts.renew                     what is not of the present weights yet
+    python -m scripts.renew --list              the steps, and which are done
+    python -m scripts.renew --only sweep page   these steps, done or not
+
+A step is done once its command has ended well with the present weights; assets/results/renewed.json
+says so. Stopped and started again, it goes on with the first step that is not done. Knows commands
+and files only; what the numbers mean is the commands' business.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sbd_core.files import sha256, write_text
+
+ROOT = Path(__file__).parents[1]
+CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"
+STATE = ROOT / "assets" / "results" / "renewed.json"
+BASELINE = Path("runs") / "baseline"
+RESULTS = "assets/results"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command. words: after `python`; outputs: files it writes, from the repository's root.
+
+    is_timed: its figures need a machine on which nothing else runs.
+    needs_baseline: it reads the model trained on next-token prediction only.
+    good: exit statuses after which the outputs are whole.
+    """
+
+    words: str
+    outputs: tuple[str, ...]
+    is_timed: bool = False
+    needs_baseline: bool = False
+    good: tuple[int, ...] = (0,)
+
+
+def steps(baseline: Path) -> dict[str, Step]:
+    """Every step by name, in the order in which they run: tables last, as they read all others."""
+    evaluate, bench = "-m sbd_core evaluate", "-m sbd_core bench"
+    parity = f"{evaluate} --suite all --limit 2500 --strategy ntp"
+
+    def result(name: str, words: str, is_timed: bool = False, needs_baseline: bool = False) -> Step:
+        file = f"{RESULTS}/{name}.json"
+        return Step(f"{words} --out {file}", (file,), is_timed, needs_baseline)
+
+    return {
+        "presets": Step("-m scripts.write_presets", ("assets/presets.json",)),
+        "opening": Step(
+            "-m scripts.record_opening",
+            ("assets/traces/opening-sbd.json", "assets/traces/opening-ntp.json"),
+        ),
+        "gallery": Step("-m scripts.record_gallery", ("assets/traces/gallery/index.json",)),
+        "evaluation": result(
+            "evaluation",
+            f"{evaluate} --table --limit 500 --baseline {baseline}",
+            needs_baseline=True,
+        ),
+        "parity-model": result("parity_model", parity),
+        "parity-baseline": result(
+            "parity_baseline", f"{parity} --model {baseline}", needs_baseline=True
+        ),
+        "sweep": result("sweep", f"{evaluate} --sweep --limit 25"),
+        "bench": result("bench", f"{bench} --native", is_timed=True),
+        "profile-lean": result("profile_lean", f"{bench} --profile", is_timed=True),
+        "profile-native": result("profile_native", f"{bench} --native --profile", is_timed=True),
+        "shape": result("shape", f"{bench} --native --shape", is_timed=True),
+        # Status 1: a target was missed, which the file says.
+        "page": Step("-m scripts.measure_page", (f"{RESULTS}/page.json",), True, good=(0, 1)),
+        "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
+        "tables": Step("-m scripts.write_tables", ("README.md",)),
+    }
+
+
+def read_state() -> dict[str, dict[str, str]]:
+    """{step: {"weights_sha256", "command"}} of the steps that ended well; none if unreadable."""
+    try:
+        state = json.loads(STATE.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def is_done(step: Step, said: object, weights: str) -> bool:
+    """Whether a step's entry in the state is of these weights and this command."""
+    return said == entry(step, weights) and all((ROOT / name).exists() for name in step.outputs)
+
+
+def entry(step: Step, weights: str) -> dict[str, str]:
+    """What the state says of a step that ended well."""
+    return {"weights_sha256": weights, "command": f"python {step.words}"}
+
+
+def run(todo: Mapping[str, Step], weights: str, baseline: Path) -> int:
+    """Run the steps in order; the exit status of the first that fails, else 0."""
+    for name, step in todo.items():
+        if step.needs_baseline and not (ROOT / baseline).is_dir():
+            print(
+                f"renew: {name} needs the model trained on next-token prediction only; there is no "
+                f"folder {baseline}; train it or name it with --baseline",
+                file=sys.stderr,
+            )
+            return 2
+        print(f"== {name}: python {step.words}", flush=True)
+        status = subprocess.run([sys.executable, *step.words.split()], cwd=ROOT).returncode
+        if status not in step.good:
+            print(f"renew: {name} ended with {status}; nothing after it was run", file=sys.stderr)
+            return status
+        write_text(STATE, json.dumps(read_state() | {name: entry(step, weights)}, indent=1) + "\n")
+    return 0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """The command line. Exit status: 0 done, 130 stopped by Ctrl-C, else that of a failed step."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.renew",
+        description="Renew every committed file that depends on the bundled checkpoint.",
+    )
+    parser.add_argument("--list", action="store_true", help="show the steps and run none")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="STEP",
+        choices=list(steps(BASELINE)),
+        help="these, done or not",
+    )
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        default=BASELINE,
+        metavar="FOLDER",
+        help=f"the model trained on next-token prediction only ({BASELINE})",
+    )
+    flags = parser.parse_args(words)
+    known, state = steps(flags.baseline), read_state()
+    weights = sha256(CHECKPOINT / "model.safetensors")
+    done = {name for name, step in known.items() if is_done(step, state.get(name), weights)}
+    if flags.list:
+        for name, step in known.items():
+            note = " (on a quiet machine)" if step.is_timed else ""
+            print(f"{'done' if name in done else 'to do':<6} {name:<16} python {step.words}{note}")
+        return 0
+    chosen = flags.only or [name for name in known if name not in done]
+    try:
+        return run({name: known[name] for name in known if name in chosen}, weights, flags.baseline)
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
