@@ -15,11 +15,11 @@ from sbd_core.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from sbd_core.config import DecodeConfig
-    from sbd_core.decoding.api import generate, stream
+    from sbd_core.decoding.api import generate, generate_batch, stream, stream_batch
     from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, TraceError
     from sbd_core.events import StepEvent
     from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-    from sbd_core.models.hf_model import load
+    from sbd_core.models.loading import load
     from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
@@ -34,8 +34,10 @@ _HOMES = {
     "Trace": "trace",
     "TraceError": "errors",
     "generate": "decoding.api",
-    "load": "models.hf_model",
+    "generate_batch": "decoding.api",
+    "load": "models.loading",
     "stream": "decoding.api",
+    "stream_batch": "decoding.api",
 }
 
 __all__ = [
@@ -50,8 +52,10 @@ __all__ = [
     "TraceError",
     "__version__",
     "generate",
+    "generate_batch",
     "load",
     "stream",
+    "stream_batch",
 ]
 
 
@@ -59,3 +63,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'sbd_core' has no attribute {name!r}")
     return getattr(import_module(f"sbd_core.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,6 @@
 """Logits to candidate tokens and how sure the model is of each. Knows no model, no rule.
 
-Candidates is for callers: tensors. Measures is for the engine: plain numbers, read once a pass.
+Candidates is for callers: tensors. LogitStats is for the engine: plain numbers, read once a pass.
 """
 
 import math
@@ -51,8 +51,8 @@ class Candidates:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogitStatsSpec:
     """What is to be measured, besides each row's best token and its probability.
 
     forbidden_id: a token made impossible first, as the mask token is no answer. num_top: tokens
@@ -67,7 +67,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sureness:
+class ConfidenceScores:
     """probability, margin and entropy as in Candidates, in plain numbers, one a row."""
 
     probability: list[float]
@@ -76,8 +76,8 @@ class Sureness:
 
 
 @dataclass(frozen=True, slots=True)
-class Measures(Sureness):
-    """What rows of `logits` (.., vocab) say, from row `start` on; a list not wanted is empty.
+class LogitStats(ConfidenceScores):
+    """What rows of `logits` (.., vocab) say, from row `start` on; a list not asked for is empty.
 
     best_ids: the argmax. top_ids and top_probabilities: the most likely tokens, best first.
     distribution: at a temperature above 0 the softmax (rows, vocab), for drawing from.
@@ -91,10 +91,10 @@ class Measures(Sureness):
     top_probabilities: list[list[float]]
     distribution: Tensor | None
 
-    def rows(self, start: int, stop: int) -> "Measures":
+    def rows(self, start: int, stop: int) -> "LogitStats":
         """Those of some of the rows, without the lists of the most likely tokens."""
         within = slice(start, stop)
-        return Measures(
+        return LogitStats(
             probability=self.probability[within],
             margin=self.margin[within],
             entropy=self.entropy[within],
@@ -107,7 +107,7 @@ class Measures(Sureness):
             distribution=None if self.distribution is None else self.distribution[within],
         )
 
-    def shares(self, token_ids: Sequence[int]) -> list[float]:
+    def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
         """The probability of one token a row, whichever it is."""
         if token_ids == self.best_ids:
             return self.probability
@@ -117,7 +117,7 @@ class Measures(Sureness):
         scale = self.temperature or 1.0
         return [top * math.exp((logit - best) / scale) for (logit, best), top in pairs]
 
-    def drawn(self, generator: torch.Generator) -> list[int]:
+    def sample(self, generator: torch.Generator) -> list[int]:
         """A token a row: the best at temperature 0, else one of the distribution."""
         if self.distribution is None:
             return self.best_ids
@@ -125,7 +125,7 @@ class Measures(Sureness):
         return chosen
 
 
-Measure = Callable[[Tensor, int, int, Wanted], Measures]
+ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]
 """fp32 logits (.., vocab), first row, row to stop before -> measures of the rows between.
 
 The forbidden token's logits are -inf in these rows afterwards. Raises ArgumentError for logits
@@ -134,30 +134,30 @@ that are NaN or +inf or leave a row no token.
 
 
 @torch.inference_mode()
-def measured(logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
-    """The Measure made of tensor operations, none of them for what is not wanted."""
+def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
+    """By tensor operations, none of them for what `spec` does not ask for."""
     rows = logits[start:stop]
-    if wanted.forbidden_id is not None:
-        if not all(value < math.inf for value in rows[:, wanted.forbidden_id].tolist()):
+    if spec.forbidden_id is not None:
+        if not all(value < math.inf for value in rows[:, spec.forbidden_id].tolist()):
             raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
-        forbid(rows, [wanted.forbidden_id])
-    distribution = probabilities(rows, wanted.temperature)
+        forbid(rows, [spec.forbidden_id])
+    distribution = probabilities(rows, spec.temperature)
     best, top = _best(rows, distribution)
     top_ids, shares = [], []
-    if wanted.num_top:
-        listed = distribution.topk(min(wanted.num_top, distribution.shape[-1]), dim=-1)
+    if spec.num_top:
+        listed = distribution.topk(min(spec.num_top, distribution.shape[-1]), dim=-1)
         top_ids, shares = listed.indices.tolist(), listed.values.tolist()
-    return Measures(
+    return LogitStats(
         probability=top.tolist(),
-        margin=_margins(distribution, best, top).tolist() if wanted.has_margin else [],
-        entropy=entropies(distribution).tolist() if wanted.has_entropy else [],
+        margin=_margins(distribution, best, top).tolist() if spec.has_margin else [],
+        entropy=entropies(distribution).tolist() if spec.has_entropy else [],
         logits=logits,
         start=start,
-        temperature=wanted.temperature,
+        temperature=spec.temperature,
         best_ids=best.tolist(),
         top_ids=top_ids,
         top_probabilities=shares,
-        distribution=distribution if wanted.temperature else None,
+        distribution=distribution if spec.temperature else None,
     )
 
 

@@ -25,7 +25,7 @@ from sbd_core.config import (
     TopK,
 )
 from sbd_core.errors import ArgumentError
-from sbd_core.sampling import Candidates, Sureness
+from sbd_core.sampling import Candidates, ConfidenceScores
 
 __all__ = [
     "ConfidenceThreshold",
@@ -75,10 +75,10 @@ def reveal_order(
     masked = is_masked.nonzero()[:, 0].tolist()
     if not masked:
         raise ArgumentError("is_masked", "must mask at least one position", is_masked.tolist())
-    sureness = Sureness(
+    scores = ConfidenceScores(
         candidates.probability.tolist(), candidates.margin.tolist(), candidates.entropy.tolist()
     )
-    return ranked(solver, sureness, masked, generator)
+    return ranked(solver, scores, masked, generator)
 
 
 def needs_margin(solver: Solver) -> bool:
@@ -90,12 +90,12 @@ def needs_margin(solver: Solver) -> bool:
 
 def ranked(
     solver: Solver,
-    sureness: Sureness,
+    scores: ConfidenceScores,
     masked: Sequence[int],
     generator: torch.Generator | None = None,
 ) -> list[int]:
     """reveal_order() of plain numbers: `masked` holds the masked positions left to right."""
-    entropy, probability = sureness.entropy, sureness.probability
+    entropy, probability = scores.entropy, scores.probability
     match solver:
         case EntropyBound(gamma):
             order = sorted(masked, key=entropy.__getitem__)
@@ -104,7 +104,7 @@ def ranked(
             order = _descending(masked, probability)
             return order[: _count_entropy_bound(_of(entropy, order), gamma)]
         case EntropyBoundByMargin(gamma):
-            order = _descending(masked, sureness.margin)
+            order = _descending(masked, scores.margin)
             return order[: _count_entropy_bound(_of(entropy, order), gamma)]
         case EntropyBoundFromLeft(gamma):
             leftmost, *rest = masked
@@ -123,7 +123,7 @@ def ranked(
         case TopK(k, "entropy"):
             return sorted(masked, key=entropy.__getitem__)[:k]
         case TopK(k, by):
-            return _descending(masked, sureness.margin if by == "margin" else probability)[:k]
+            return _descending(masked, scores.margin if by == "margin" else probability)[:k]
         case Random(k):
             shuffle = torch.randperm(len(masked), generator=generator).tolist()
             return [masked[index] for index in shuffle[:k]]

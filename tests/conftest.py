@@ -13,9 +13,9 @@ import torch
 
 import sbd_core
 from sbd_core.models.backends.c.compiler import COMPILERS
-from sbd_core.models.backends.c.forward import NativeForward
-from sbd_core.models.backends.c.logit_stats import NativeMeasure
-from sbd_core.models.backends.llama.forward import LeanForward
+from sbd_core.models.backends.c.forward import CBackend
+from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.models.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
 
@@ -46,30 +46,33 @@ def tiny_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: save_tiny(root / name, name, tiny_tokenizer()) for name in ARCHITECTURES}
 
 
-def general(model: HuggingFaceModel) -> HuggingFaceModel:
-    """The same model without the lean forward: every pass through its own modules."""
-    return HuggingFaceModel(model.model, model.tokenizer, model.name, may_be_lean=False)
+def unfused(model: HuggingFaceModel) -> HuggingFaceModel:
+    """The same model without the fused forward: every pass through its own modules."""
+    return HuggingFaceModel(model.model, model.tokenizer, model.name, may_fuse=False)
 
 
-def native(model: HuggingFaceModel) -> HuggingFaceModel:
+def in_c(model: HuggingFaceModel) -> HuggingFaceModel:
     """The same model, short passes and measures in C; skips the test where nothing compiles C."""
     if not any(map(shutil.which, COMPILERS)):
         pytest.skip("no C compiler")
     twin = copy.copy(model)
-    twin.passes, twin.measure = NativeForward(model.passes, model.name), NativeMeasure()
+    twin.backend, twin.compute_logit_stats = (
+        CBackend(model.backend, model.name),
+        CComputeLogitStats(),
+    )
     return twin
 
 
-@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, general", "llama, native"])
+@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, transformers", "llama, C"])
 def tiny(request: pytest.FixtureRequest, tiny_folders: dict[str, Path]) -> HuggingFaceModel:
     """A random-weight model; once for each architecture, Llama with every forward."""
     name, _, path = request.param.partition(", ")
     model = loaded(tiny_folders[name])
-    is_lean = isinstance(model.passes, LeanForward)
-    assert is_lean == (name in ("llama", "qwen3")), "the wrong forward would be tested"
-    if path == "native":
-        return native(model)
-    return general(model) if path else model
+    is_fused = isinstance(model.backend, FusedLlamaBackend)
+    assert is_fused == (name in ("llama", "qwen3")), "the wrong forward would be tested"
+    if path == "C":
+        return in_c(model)
+    return unfused(model) if path else model
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from unittest import mock
 
 import sbd_core
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.models.checkpoint_info import read_card
+from sbd_core.models.checkpoint_info import read_checkpoint_info
 from sbd_core.models.protocol import SetBlockModel
 from ui.lazy_model import LazyModel
 
@@ -37,7 +37,7 @@ def no_stubs_for_editors() -> Iterator[None]:
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
-    """The model that is asked for: loaded later if its card is readable, else now.
+    """The model that is asked for: loaded later if its info is readable, else now.
 
     Raises ArgumentError, ModelError for a model that is loaded now.
     """
@@ -49,10 +49,10 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         choose_threads(model.num_parameters)
         return model
 
-    card = read_card(path_or_hub_id) if device in DEVICES_TO_TRUST else None
-    if card is None:
+    info = read_checkpoint_info(path_or_hub_id) if device in DEVICES_TO_TRUST else None
+    if info is None:
         return LazyModel.of(load())
-    return LazyModel(card.name, can_draft=True, block_range=card.block_range, load=load)
+    return LazyModel(info.name, can_draft=True, block_range=info.block_range, load=load)
 
 
 def load_behind(lazy: LazyModel) -> None:

@@ -16,11 +16,11 @@ from transformers.pytorch_utils import Conv1D
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import stream
 from sbd_core.errors import ArgumentError
-from sbd_core.models.backends.c.forward import NativeForward
-from sbd_core.models.backends.cuda_graph import StaticForward
-from sbd_core.models.backends.llama.forward import LeanForward
-from sbd_core.models.hf_model import HuggingFaceModel, Passes
-from sbd_core.models.protocol import Request
+from sbd_core.models.backends.c.forward import CBackend
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.hf_model import Backend, HuggingFaceModel
+from sbd_core.models.protocol import ForwardRequest
 from sbd_core.roofline import Device, Shape, slowdown
 
 QUERY_LENGTHS = (1, 2, 4, 8, 16, 32, 64)
@@ -121,8 +121,8 @@ def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 def matrices(model: HuggingFaceModel) -> list[Tensor]:
     """Every weight a pass multiplies by, (in, out), fused as the forward has them."""
-    if isinstance(model.passes, LeanForward | NativeForward | StaticForward):
-        return matrices_of(model.passes)
+    if isinstance(model.backend, FusedLlamaBackend | CBackend | CudaGraphBackend):
+        return matrices_of(model.backend)
     modules = model.model.modules()
     return [
         module.weight.t() if isinstance(module, Linear) else module.weight
@@ -131,9 +131,9 @@ def matrices(model: HuggingFaceModel) -> list[Tensor]:
     ]
 
 
-def matrices_of(passes: LeanForward | NativeForward | StaticForward) -> list[Tensor]:
+def matrices_of(backend: FusedLlamaBackend | CBackend | CudaGraphBackend) -> list[Tensor]:
     """matrices() of a forward that fuses them."""
-    weights = passes.weights
+    weights = backend.weights
     layers = [
         matrix.weight
         for layer in weights.layers
@@ -148,20 +148,20 @@ def _multiply(pairs: Sequence[tuple[Tensor, Tensor]]) -> None:
 
 
 @dataclass(slots=True)
-class TimedPasses:
+class TimedBackend:
     """Passes of a model, and the seconds they took."""
 
-    passes: Passes
+    backend: Backend
     seconds: float = 0.0
 
     def new_caches(self, count: int) -> Sequence[Any]:
         """Those of the passes."""
-        return self.passes.new_caches(count)
+        return self.backend.new_caches(count)
 
-    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """That of the passes, timed."""
         began = time.perf_counter()
-        logits = self.passes.forward(requests)
+        logits = self.backend.forward(requests)
         self.seconds += time.perf_counter() - began
         return logits
 
@@ -171,11 +171,11 @@ def share_outside_forward(
 ) -> float:
     """Share of decoding time that no forward takes: selection, events, bookkeeping."""
     timed = copy.copy(model)
-    timed.passes = passes = TimedPasses(model.passes)
+    timed.backend = backend = TimedBackend(model.backend)
     for _ in stream(timed, prompts[0], config):
         pass
-    passes.seconds, began = 0.0, time.perf_counter()
+    backend.seconds, began = 0.0, time.perf_counter()
     for prompt in prompts:
         for _ in stream(timed, prompt, config):
             pass
-    return 1 - passes.seconds / (time.perf_counter() - began)
+    return 1 - backend.seconds / (time.perf_counter() - began)

@@ -13,8 +13,8 @@ from transformers import DynamicCache
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding import ntp, sbd, state, verify
 from sbd_core.decoding.api import stream
-from sbd_core.models.backends import transformers as general
-from sbd_core.models.backends.c import forward as native
+from sbd_core.models.backends import transformers as unfused
+from sbd_core.models.backends.c import forward as in_c
 from sbd_core.models.backends.llama import attention, forward, kv_cache, weights
 from sbd_core.models.hf_model import HuggingFaceModel
 
@@ -115,25 +115,27 @@ def _engine_parts() -> list[tuple[Any, str, str]]:
         (weights.Matrix, "add_to", "linear layers"),
         (weights.Norm, "__call__", "norms"),
         (attention.MaskTable, "get", "mask building"),
-        (kv_cache.Pool, "make_room", "cache"),
-        (forward.LeanForward, "_attended", "attention"),
-        (forward.LeanForward, "_angles", "rotary tables"),
-        (forward.LeanForward, "_logits", "head"),
-        (native.NativeForward, "_pass", "the whole pass in C"),
-        (general, "decoding_mask", "mask building"),
-        (HuggingFaceModel, "forward", "forward: glue"),
+        (kv_cache.KVCachePool, "ensure_capacity", "cache"),
+        (forward.FusedLlamaBackend, "_attended", "attention"),
+        (forward.FusedLlamaBackend, "_angles", "rotary tables"),
+        (forward.FusedLlamaBackend, "_logits", "head"),
+        (in_c.CBackend, "_pass", "the whole pass in C"),
+        (unfused, "decoding_mask", "mask building"),
+        (HuggingFaceModel, "forward_batch", "forward: glue"),
         (DynamicCache, "update", "cache"),
-        (general.GeneralCache, "drop_last", "cache"),
-        (state.Run, "known", "selection"),
-        (state.Run, "predicted", "selection"),
+        (unfused.TransformersCache, "drop_last", "cache"),
+        (state.DecodingState, "causal_stats", "selection"),
+        (state.DecodingState, "block_stats", "selection"),
         (sbd, "ranked", "selection"),
         (verify, "_checked", "selection"),
         (verify, "_drafted", "selection"),
-        (sbd, "hindsight_of", "event building"),
-        (ntp, "hindsight_of", "event building"),
-        (verify, "hindsight_of", "event building"),
-        (state.Run, "recorded", "event building"),
-        (state.Run, "event", "event building"),
+        (sbd, "make_hindsight", "event building"),
+        (ntp, "make_hindsight", "event building"),
+        (verify, "make_hindsight", "event building"),
+        (ntp, "masked_positions", "event building"),
+        (sbd, "masked_positions", "event building"),
+        (verify, "masked_positions", "event building"),
+        (state.DecodingState, "event", "event building"),
         (sbd.Block, "reveal", "event building"),
     ]
 

@@ -13,10 +13,10 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from sbd_core.benchmark.forward_passes import machine, matrices_of, median_seconds
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import stream
-from sbd_core.models.backends.c.forward import NativeForward
-from sbd_core.models.backends.cuda_graph import StaticForward
-from sbd_core.models.backends.llama.forward import LeanForward
-from sbd_core.models.protocol import Request, SetBlockModel
+from sbd_core.models.backends.c.forward import CBackend
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.protocol import ForwardRequest, SetBlockModel
 from sbd_core.roofline import Shape, pass_seconds
 
 BATCHES = (1, 4, 8)
@@ -54,23 +54,23 @@ Pattern = Sequence[tuple[int, int, int]]
 class Bench:
     """A model of random weights, and what it is held against."""
 
-    passes: LeanForward | NativeForward | StaticForward
+    backend: FusedLlamaBackend | CBackend | CudaGraphBackend
     config: LlamaConfig
     device: torch.device
     num_weight_bytes: int
 
     def seconds(self, batch: int, num_queries: int, num_cached: int) -> float:
         """Median seconds of a pass of `num_queries` rows of each of `batch` texts."""
-        caches = self.passes.new_caches(batch)
+        caches = self.backend.new_caches(batch)
         for cache in caches:
-            cache.pool.make_room(num_cached + 2 * BLOCK_SIZE)
+            cache.pool.ensure_capacity(num_cached + 2 * BLOCK_SIZE)
             cache.length = num_cached
-        requests = [Request(cache, (), [0] * num_queries, 0) for cache in caches]
-        return median_seconds(lambda: self.passes.forward(requests), str(self.device))
+        requests = [ForwardRequest(cache, (), [0] * num_queries, 0) for cache in caches]
+        return median_seconds(lambda: self.backend.forward(requests), str(self.device))
 
     def cache_bytes(self, batch: int, num_cached: int) -> int:
         """Bytes of keys and values."""
-        w = self.passes.weights
+        w = self.backend.weights
         per_token = 2 * len(w.layers) * w.num_kv_heads * w.head_size * w.head.itemsize
         return batch * (num_cached + 2 * BLOCK_SIZE) * per_token
 
@@ -86,14 +86,14 @@ def bench_of(shape: str, device: torch.device, *, is_native: bool) -> Bench:
             model = LlamaForCausalLM(config).eval()
     finally:
         torch.set_default_dtype(default)
-    lean = LeanForward(model)
-    passes: LeanForward | NativeForward | StaticForward = lean
+    fused = FusedLlamaBackend(model)
+    backend: FusedLlamaBackend | CBackend | CudaGraphBackend = fused
     if is_native:
-        passes = NativeForward(lean, shape)
+        backend = CBackend(fused, shape)
     elif device.type == "cuda":
-        passes = StaticForward(lean, shape, BLOCK_SIZE)
-    read = sum(weight.nbytes for weight in matrices_of(passes))
-    return Bench(passes, config, device, read)
+        backend = CudaGraphBackend(fused, shape, BLOCK_SIZE)
+    read = sum(weight.nbytes for weight in matrices_of(backend))
+    return Bench(backend, config, device, read)
 
 
 def measured_shape(
@@ -101,7 +101,7 @@ def measured_shape(
 ) -> tuple[dict[str, Any], list[str]]:
     """Every figure of a shape, and which were left out and why."""
     bench = bench_of(shape, device, is_native=is_native)
-    here = machine(bench.passes.weights.head)
+    here = machine(bench.backend.weights.head)
     is_cuda = device.type == "cuda"
     left_out: list[str] = []
     rows: dict[str, dict[str, Row]] = {}
@@ -178,13 +178,13 @@ def replayed(bench: Bench, pattern: Pattern) -> Row:
     causal, blocks = [0] * (2 * BLOCK_SIZE), [0] * BLOCK_SIZE
 
     def decode(passes: Sequence[tuple[int, int]]) -> float:
-        [cache] = bench.passes.new_caches(1)
+        [cache] = bench.backend.new_caches(1)
 
         def run() -> None:
             cache.truncate(0)
             for num_causal, num_block in passes:
-                request = Request(cache, causal[:num_causal], blocks[:num_block], num_causal)
-                bench.passes.forward([request])
+                request = ForwardRequest(cache, causal[:num_causal], blocks[:num_block], num_causal)
+                bench.backend.forward([request])
 
         return median_seconds(run, str(bench.device))
 

@@ -1,4 +1,4 @@
-"""Timing peers fairly: warmed up, the same prompts, interleaved A B A B, medians and spread."""
+"""Timing methods fairly: warmed up, the same prompts, interleaved A B A B, medians and spread."""
 
 import os
 import statistics
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sbd_core.benchmark.baselines import Peer
+from sbd_core.benchmark.methods import Method
 
 
 @dataclass(slots=True)
 class Times:
-    """One peer over all prompts: seconds and tokens of each answer, and how many equal NTP's."""
+    """One method over all prompts: seconds and tokens of each answer, and how many equal NTP's."""
 
     seconds: list[float] = field(default_factory=list)
     num_tokens: list[int] = field(default_factory=list)
@@ -25,35 +25,35 @@ class Times:
         return [tokens / s for tokens, s in zip(self.num_tokens, self.seconds, strict=True)]
 
 
-def time_peers(
-    peers: Sequence[Peer], prompts: Sequence[Sequence[int]], num_rounds: int
+def time_methods(
+    methods: Sequence[Method], prompts: Sequence[Sequence[int]], num_rounds: int
 ) -> Iterator[dict[str, Times]]:
-    """Time every peer on every prompt, one after the other, yielding after each prompt.
+    """Time every method on every prompt, one after the other, yielding after each prompt.
 
-    The first peer is the baseline the answers are compared with. Best of `num_rounds` rounds
+    The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
     of A B A B counts for each prompt: what disturbs a run only ever makes it longer.
     """
-    times = {peer.name: Times() for peer in peers}
-    for peer in peers:
-        peer.answer(prompts[0])
+    times = {method.name: Times() for method in methods}
+    for method in methods:
+        method.answer(prompts[0])
     for prompt in prompts:
         best: dict[str, float] = {}
         answers: dict[str, tuple[int, ...]] = {}
         for _ in range(num_rounds):
-            for peer in peers:
-                seconds, answers[peer.name] = _timed(peer, prompt)
-                best[peer.name] = min(seconds, best.get(peer.name, seconds))
-        for peer in peers:
-            row = times[peer.name]
-            row.seconds.append(best[peer.name])
-            row.num_tokens.append(len(answers[peer.name]))
-            row.num_equal += answers[peer.name] == answers[peers[0].name]
+            for method in methods:
+                seconds, answers[method.name] = _timed(method, prompt)
+                best[method.name] = min(seconds, best.get(method.name, seconds))
+        for method in methods:
+            row = times[method.name]
+            row.seconds.append(best[method.name])
+            row.num_tokens.append(len(answers[method.name]))
+            row.num_equal += answers[method.name] == answers[methods[0].name]
         yield times
 
 
-def _timed(peer: Peer, prompt: Sequence[int]) -> tuple[float, tuple[int, ...]]:
+def _timed(method: Method, prompt: Sequence[int]) -> tuple[float, tuple[int, ...]]:
     began = time.perf_counter()
-    answer = peer.answer(prompt)
+    answer = method.answer(prompt)
     return time.perf_counter() - began, answer
 
 

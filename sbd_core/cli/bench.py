@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.benchmark.timing import other_load
     from sbd_core.evaluation.tables import circumstances
     from sbd_core.files import write_text
-    from sbd_core.models.hf_model import DEFAULT_CHECKPOINT, load
+    from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+    from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 
     model = load(
@@ -96,9 +97,9 @@ def _prompts(
 
 def _measured(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
     """All that a bench finds out."""
-    from sbd_core.benchmark.baselines import ours
     from sbd_core.benchmark.forward_passes import against_matrices, forwards, share_outside_forward
     from sbd_core.benchmark.memory import peak_memory
+    from sbd_core.benchmark.methods import ours
 
     result = _rows(model, arguments)
     result |= {"forwards": forwards(model), "against_matrices": against_matrices(model)}
@@ -117,33 +118,33 @@ def _measured(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[
 
 
 def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
-    """Every peer on every prompt of every task, and which peers were left out."""
+    """Every method on every prompt of every task, and which methods were left out."""
     from tqdm import tqdm
 
     from sbd_core.benchmark import report
-    from sbd_core.benchmark.baselines import at_best_threads, peers
-    from sbd_core.benchmark.timing import time_peers
-    from sbd_core.models.hf_model import load
+    from sbd_core.benchmark.methods import at_best_threads, methods
+    from sbd_core.benchmark.timing import time_methods
+    from sbd_core.models.loading import load
 
     assistant = None
     if arguments.assistant is not None:
         assistant = load(arguments.assistant, device=arguments.device, dtype=arguments.dtype)
-    found, left_out = peers(model, arguments.max_new_tokens, assistant)
+    found, left_out = methods(model, arguments.max_new_tokens, assistant)
     tasks: dict[str, dict[str, Times]] = {}
     suites = _prompts(model, arguments, arguments.limit)
     found, seconds = at_best_threads(found, next(iter(suites.values()))[0])
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
         for name, prompts in suites.items():
-            for times in time_peers(found, prompts, arguments.rounds):
+            for times in time_methods(found, prompts, arguments.rounds):
                 tasks[name] = times
                 bar.update()
-    rows = {peer.name: report.row(peer.name, found[0].name, tasks) for peer in found}
+    rows = {method.name: report.row(method.name, found[0].name, tasks) for method in found}
     return {"rows": rows, "left_out": left_out, "baseline_seconds_by_threads": seconds}
 
 
 def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
     """Milliseconds a pass of each strategy by part."""
-    from sbd_core.benchmark.baselines import ours
+    from sbd_core.benchmark.methods import ours
     from sbd_core.benchmark.profile import profile
 
     tasks = _prompts(model, arguments, min(arguments.limit, PROFILED_PROMPTS))
@@ -154,7 +155,7 @@ def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[
 
 def _shapes(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
     """Passes of random weights; the model lends the pattern of a decode of its own."""
-    from sbd_core.benchmark.baselines import ours
+    from sbd_core.benchmark.methods import ours
     from sbd_core.benchmark.synthetic_shapes import BLOCK_SIZE, measured_shape, recorded_pattern
 
     place = model.model.device

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ArgumentError("trace", "must be in a folder that exists", str(arguments.trace))
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoding.api import make_trace, stream
-    from sbd_core.models.hf_model import load
+    from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 
     model = load(

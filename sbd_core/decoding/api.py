@@ -1,50 +1,54 @@
 """stream(): one StepEvent per forward pass. generate(): drains it into a Trace.
 
-stream_batch() and generate_batch() do the same for many prompts, whose passes are made together.
-Knows the strategies by name and checks every argument before the first pass; knows nothing of
-how they work.
+stream_batch() and generate_batch() do the same for many prompts, whose forward passes are made
+together. Knows the strategies by name and checks every argument before the first forward pass;
+knows nothing of how they work.
 """
 
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 import transformers
 
 from sbd_core.config import DecodeConfig, require_integer
-from sbd_core.decoding.ntp import ntp
-from sbd_core.decoding.sbd import sbd
-from sbd_core.decoding.state import Decoding, Reply, Run
-from sbd_core.decoding.verify import verify
+from sbd_core.decoding.ntp import NextTokenPrediction
+from sbd_core.decoding.sbd import SetBlockDecoding
+from sbd_core.decoding.state import DecodingState, ForwardResult, Strategy
+from sbd_core.decoding.verify import DraftAndVerify
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
-from sbd_core.models.protocol import Cache, Request, SetBlockModel
+from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 from sbd_core.version import VERSION
 
 Prompt = str | Sequence[int]
 
 BATCH_SIZE = 32
-STRATEGIES = {"ntp": ntp, "sbd": sbd, "verify": verify}
+STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
+    "ntp": NextTokenPrediction,
+    "sbd": SetBlockDecoding,
+    "verify": DraftAndVerify,
+}
 
 
 @dataclass(slots=True)
 class _Active:
-    """A prompt being decoded, and the pass it waits for."""
+    """A prompt being decoded, and the forward pass it waits for."""
 
     index: int
     cache: Cache
-    decoding: Decoding
-    request: Request
+    strategy: Strategy
+    request: ForwardRequest
 
 
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterator[StepEvent]:
     """Decode, yielding one event per forward pass as it is made.
 
     prompt: text, wrapped in the model's chat template unless config.is_raw_prompt, or token
-    ids, taken as they are. Raises ArgumentError at the call, before any pass.
+    ids, taken as they are. Raises ArgumentError at the call, before any forward pass.
     """
     prompt_ids = prompt_token_ids(model, prompt, config)
     return (event for _, event in _events(model, [prompt_ids], config, [model.new_cache()]))
@@ -59,8 +63,9 @@ def stream_batch(
 ) -> Iterator[tuple[int, StepEvent]]:
     """Decode many prompts, at most `batch_size` at a time: (index of the prompt, event).
 
-    Each prompt's events are those stream() gives it, up to rounding in the forward; seconds are
-    its share of passes made together. Raises ArgumentError at the call, before any pass.
+    Each prompt's events are those stream() gives it, up to rounding in the model; seconds are
+    its share of forward passes made together. Raises ArgumentError at the call, before any
+    forward pass.
     """
     require_integer("batch_size", batch_size, 1)
     prompts_ids = [prompt_token_ids(model, prompt, config) for prompt in prompts]
@@ -172,36 +177,35 @@ def _events(
             index, prompt_ids = waiting.pop()
             cache = free.pop()
             cache.truncate(0)
-            decoding = STRATEGIES[config.strategy](Run(model, cache, prompt_ids, config))
-            request = next(decoding)
-            assert isinstance(request, Request)
-            active.append(_Active(index, cache, decoding, request))
-        replies = _replies(model, [one.request for one in active])
+            state = DecodingState(model, cache, prompt_ids, config)
+            strategy = STRATEGIES[config.strategy](state)
+            request = strategy.next_request()
+            assert request is not None
+            active.append(_Active(index, cache, strategy, request))
+        results = _results(model, [one.request for one in active])
         still_active = []
-        for one, reply in zip(active, replies, strict=True):
-            event = one.decoding.send(reply)
-            assert isinstance(event, StepEvent)
-            yield one.index, event
-            following = next(one.decoding, None)
-            if following is None:
+        for one, result in zip(active, results, strict=True):
+            yield one.index, one.strategy.finish(result)
+            request = one.strategy.next_request()
+            if request is None:
                 free.append(one.cache)
             else:
-                assert isinstance(following, Request)
-                one.request = following
+                one.request = request
                 still_active.append(one)
         active = still_active
 
 
-def _replies(model: SetBlockModel, requests: Sequence[Request]) -> list[Reply]:
-    """One pass for all; the time is shared out by the rows each text brought."""
+def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[ForwardResult]:
+    """One forward pass for all; the time is shared out by the rows each text brought."""
     began = time.perf_counter()
     logits = model.forward_batch(requests)
     seconds = time.perf_counter() - began
     if len(logits) == 1:
-        return [Reply(logits[0], seconds)]
+        return [ForwardResult(logits[0], seconds)]
     sizes = [len(request.causal_ids) + len(request.block_ids) for request in requests]
     return [
-        Reply(rows, seconds * size / sum(sizes)) for rows, size in zip(logits, sizes, strict=True)
+        ForwardResult(rows, seconds * size / sum(sizes))
+        for rows, size in zip(logits, sizes, strict=True)
     ]
 
 

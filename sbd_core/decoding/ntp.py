@@ -1,20 +1,37 @@
-"""Next-token prediction: one token a pass, with a KV cache. The baseline."""
+"""Next-token prediction: one token a forward pass, with a KV cache. The baseline."""
 
-from sbd_core.decoding.state import Decoding, Run, hindsight_of
-from sbd_core.events import Reveal, Span
+from sbd_core.decoding.state import (
+    DecodingState,
+    ForwardResult,
+    make_hindsight,
+    masked_positions,
+)
+from sbd_core.events import Reveal, Span, StepEvent
+from sbd_core.models.protocol import ForwardRequest
 
 
-def ntp(run: Run) -> Decoding:
-    """The prompt's pass already gives the first token, so N tokens take N passes."""
-    causal_ids = list(run.prompt_ids)
-    while not run.is_finished:
-        measures = run.predicted((yield from run.forward(causal_ids, (), 1)), 0)
-        position, causal_ids = len(run.answer), measures.drawn(run.generator)
-        [hindsight] = hindsight_of(causal_ids, measures, position)
-        yield run.event(
+class NextTokenPrediction:
+    """The prompt's forward pass already gives the first token, so N tokens take N of them."""
+
+    def __init__(self, state: DecodingState) -> None:
+        self._state = state
+        self._causal_ids = list(state.prompt_ids)
+
+    def next_request(self) -> ForwardRequest | None:
+        """See Strategy."""
+        state = self._state
+        return None if state.is_finished else state.request(self._causal_ids, (), 1)
+
+    def finish(self, result: ForwardResult) -> StepEvent:
+        """See Strategy."""
+        state = self._state
+        stats = state.block_stats(state.receive(result), 0)
+        position, self._causal_ids = len(state.answer), stats.sample(state.generator)
+        [hindsight] = make_hindsight(self._causal_ids, stats, position)
+        return state.event(
             block=Span(position, 1),
-            masked=run.recorded(measures, (0,), position),
+            masked=masked_positions(stats, (0,), position),
             reveals=(Reveal(position, hindsight.token_id, 0, hindsight.probability),),
-            committed=causal_ids,
+            committed=self._causal_ids,
             hindsight=(hindsight,),
         )

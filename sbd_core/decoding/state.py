@@ -1,12 +1,13 @@
 """What every strategy shares: one model, one cache, one random stream, one answer so far.
 
-A strategy is a generator that takes turns: it yields the Request of a pass, is sent the Reply,
-and yields the pass's StepEvent. Who makes the pass, and with whom together, is not its business.
+A strategy says which forward pass it needs and makes an event of the result. Who makes the
+forward pass, and with which other texts together, is not its business.
 """
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,25 +15,33 @@ from torch import Tensor
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
-from sbd_core.models.protocol import Cache, Request, SetBlockModel
-from sbd_core.sampling import Measures, Wanted
+from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
+from sbd_core.sampling import LogitStats, LogitStatsSpec
 from sbd_core.solvers import needs_margin
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """Logits of a Request (wanted rows, vocab), and the seconds it took or its share of them."""
+class ForwardResult:
+    """Logits of a ForwardRequest (rows asked for, vocab); the seconds it took, or its share."""
 
     logits: Tensor
     seconds: float
 
 
-Decoding = Generator[Request | StepEvent, Reply | None, None]
-"""A strategy at work."""
+class Strategy(Protocol):
+    """A decode at work: next_request() and finish() are called in turns."""
+
+    def next_request(self) -> ForwardRequest | None:
+        """The forward pass needed next, None when the answer is complete."""
+        ...
+
+    def finish(self, result: ForwardResult) -> StepEvent:
+        """What the forward pass asked for last has done. Raises ModelError."""
+        ...
 
 
-class Run:
-    """State of one decode. Every forward goes through `forward`, every event through `event`."""
+class DecodingState:
+    """State of one decode. Every request is made by `request`, every event by `event`."""
 
     def __init__(
         self, model: SetBlockModel, cache: Cache, prompt_ids: Sequence[int], config: DecodeConfig
@@ -44,11 +53,15 @@ class Run:
         self.generator = torch.Generator().manual_seed(config.seed)
         self.answer: list[int] = []
         mask_id, temperature = model.mask_token_id, config.temperature
-        self._of_known = Wanted(mask_id, temperature)
-        self._of_predicted = Wanted(
-            mask_id, temperature, config.top_k_recorded, True, needs_margin(config.solver)
+        self._causal_spec = LogitStatsSpec(forbidden_id=mask_id, temperature=temperature)
+        self._block_spec = LogitStatsSpec(
+            forbidden_id=mask_id,
+            temperature=temperature,
+            num_top=config.top_k_recorded,
+            has_entropy=True,
+            has_margin=needs_margin(config.solver),
         )
-        self._num_passes = 0
+        self._num_forwards = 0
         self._began = 0.0
         self._context = (0, 0)
 
@@ -63,43 +76,33 @@ class Run:
         ends = bool(self.answer) and self.answer[-1] in self.model.end_token_ids
         return ends or self.num_left <= 0
 
-    def forward(
+    def request(
         self, causal_ids: Sequence[int], block_ids: Sequence[int], num_causal_logits: int
-    ) -> Generator[Request, Reply | None, Tensor]:
-        """One pass of the model; starts the pass's clock."""
+    ) -> ForwardRequest:
+        """The request of one forward pass; see SetBlockModel.forward."""
         self._context = (self.cache.length, len(causal_ids))
-        reply = yield Request(self.cache, causal_ids, block_ids, num_causal_logits)
-        assert reply is not None
-        self._began = time.perf_counter() - reply.seconds
-        return reply.logits
+        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits)
 
-    def known(self, logits: Tensor, stop: int) -> Measures:
+    def receive(self, result: ForwardResult) -> Tensor:
+        """The result's logits; starts the clock of the event, first of all in finish()."""
+        self._began = time.perf_counter() - result.seconds
+        return result.logits
+
+    def causal_stats(self, logits: Tensor, stop: int) -> LogitStats:
         """Of the rows before `stop` what a check of tokens needs: the best one's probability."""
-        return self._measured(logits, 0, stop, self._of_known)
+        return self._stats(logits, 0, stop, self._causal_spec)
 
-    def predicted(self, logits: Tensor, start: int) -> Measures:
+    def block_stats(self, logits: Tensor, start: int) -> LogitStats:
         """Of the rows from `start` on all that solver and record of a prediction need."""
-        return self._measured(logits, start, logits.shape[0], self._of_predicted)
+        return self._stats(logits, start, logits.shape[0], self._block_spec)
 
-    def _measured(self, logits: Tensor, start: int, stop: int, wanted: Wanted) -> Measures:
+    def _stats(self, logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
         try:
-            return self.model.measure(logits, start, stop, wanted)
+            return self.model.compute_logit_stats(logits, start, stop, spec)
         except ArgumentError as error:
             raise ModelError(
                 f"{self.model.name}: gave logits that are NaN, infinite or all -inf"
             ) from error
-
-    def recorded(
-        self, measures: Measures, offsets: Sequence[int], start: int
-    ) -> tuple[MaskedPosition, ...]:
-        """What the head said at block offsets `offsets` of the block at position `start`."""
-        entropy, ids, shares = measures.entropy, measures.top_ids, measures.top_probabilities
-        if not ids:
-            return tuple(MaskedPosition(start + i, six(entropy[i]), (), ()) for i in offsets)
-        return tuple(
-            MaskedPosition(start + i, six(entropy[i]), tuple(ids[i]), tuple(map(six, shares[i])))
-            for i in offsets
-        )
 
     def event(
         self,
@@ -111,9 +114,9 @@ class Run:
         draft: Sequence[int] = (),
         hindsight: tuple[Hindsight, ...] = (),
     ) -> StepEvent:
-        """The event of the pass just made; its committed tokens join the answer."""
-        kind: Kind = "decode" if self._num_passes else "prefill"
-        index, self._num_passes = self._num_passes, self._num_passes + 1
+        """The event of the forward pass just made; its committed tokens join the answer."""
+        kind: Kind = "decode" if self._num_forwards else "prefill"
+        index, self._num_forwards = self._num_forwards, self._num_forwards + 1
         self.answer.extend(committed)
         return StepEvent(
             index=index,
@@ -126,23 +129,41 @@ class Run:
             committed=tuple(committed),
             draft=tuple(draft),
             hindsight=hindsight,
-            seconds=six(time.perf_counter() - self._began),
+            seconds=round_to_6_digits(time.perf_counter() - self._began),
         )
 
 
-def hindsight_of(token_ids: Sequence[int], measures: Measures, start: int) -> tuple[Hindsight, ...]:
-    """What the causal head gives the answer's tokens from `start`, a row of measures each."""
+def masked_positions(
+    stats: LogitStats, offsets: Sequence[int], start: int
+) -> tuple[MaskedPosition, ...]:
+    """What the head said at block offsets `offsets` of the block at position `start`."""
+    ids, probabilities = stats.top_ids, stats.top_probabilities
+    return tuple(
+        MaskedPosition(
+            start + i,
+            round_to_6_digits(stats.entropy[i]),
+            tuple(ids[i]) if ids else (),
+            tuple(map(round_to_6_digits, probabilities[i])) if ids else (),
+        )
+        for i in offsets
+    )
+
+
+def make_hindsight(
+    token_ids: Sequence[int], stats: LogitStats, start: int
+) -> tuple[Hindsight, ...]:
+    """What the causal head gives the answer's tokens from `start`, a row of stats each."""
     rows = zip(
         token_ids,
-        measures.shares(token_ids),
-        measures.best_ids,
-        measures.probability,
+        stats.token_probabilities(token_ids),
+        stats.best_ids,
+        stats.probability,
         strict=True,
     )
     found = []
-    for position, (token_id, share, best_id, best_share) in enumerate(rows, start):
-        best = six(best_share)
-        own = best if token_id == best_id else six(share)
+    for position, (token_id, probability, best_id, best_probability) in enumerate(rows, start):
+        best = round_to_6_digits(best_probability)
+        own = best if token_id == best_id else round_to_6_digits(probability)
         found.append(Hindsight(position, token_id, own, best_id, best))
     return tuple(found)
 
@@ -155,6 +176,6 @@ def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> li
     return list(token_ids)
 
 
-def six(value: float) -> float:
+def round_to_6_digits(value: float) -> float:
     """`value` to the six significant digits that events carry."""
     return float(f"{value:.6g}")

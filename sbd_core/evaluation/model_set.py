@@ -7,7 +7,8 @@ from pathlib import Path
 from sbd_core.config import require_integer
 from sbd_core.evaluation.api import folder_of
 from sbd_core.evaluation.runners import LocalRunner, ProcessPoolRunner, Runner
-from sbd_core.models.hf_model import HuggingFaceModel, load
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.loading import load
 from sbd_core.models.threads import choose_threads, is_small
 
 MANY_ANSWERS = 1000

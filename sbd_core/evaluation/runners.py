@@ -115,7 +115,7 @@ def _begin(sources: Mapping[str, str | None], load_options: Mapping[str, Any]) -
     # Ctrl-C is the parent's to handle; a parent that was killed takes this process with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from sbd_core.models.hf_model import load
+    from sbd_core.models.loading import load
 
     torch.set_num_threads(1)
     models = {name: load(source, **load_options) for name, source in sources.items()}

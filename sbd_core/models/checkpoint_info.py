@@ -12,14 +12,14 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCard:
+class CheckpointInfo:
     """A model that reads blocks, by its folder. block_range: as in SetBlockModel."""
 
     name: str
     block_range: tuple[int, int]
 
 
-def read_card(folder: str | Path | None) -> ModelCard | None:
+def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     """The card of a model folder, None is the bundled one.
 
     Gives None for whatever only loading can tell: a hub id, a model not trained for blocks, a
@@ -35,7 +35,7 @@ def read_card(folder: str | Path | None) -> ModelCard | None:
         return None
     if sizes is None or not has_weights or not isinstance(tokenizer.get("mask_token"), str):
         return None
-    return ModelCard(place.resolve().name, sizes)
+    return CheckpointInfo(place.resolve().name, sizes)
 
 
 def block_range_of(found: Any, name: str) -> tuple[int, int] | None:

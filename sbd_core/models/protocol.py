@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from sbd_core.sampling import Measure
+    from sbd_core.sampling import ComputeLogitStats
 
 
 class Cache(Protocol):
@@ -24,7 +24,7 @@ class Cache(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ForwardRequest:
     """One text's share of a pass; see SetBlockModel.forward."""
 
     cache: Any
@@ -48,7 +48,7 @@ class SetBlockModel(Protocol):
     end_token_ids: frozenset[int]
     max_positions: int | None
     block_range: tuple[int, int] | None
-    measure: "Measure"
+    compute_logit_stats: "ComputeLogitStats"
 
     def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
@@ -86,7 +86,7 @@ class SetBlockModel(Protocol):
         """`count` empty caches whose passes forward_batch() may make together."""
         ...
 
-    def forward_batch(self, requests: Sequence[Request]) -> "list[Tensor]":
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
         """forward() of every request, in one pass where the model can.
 
         Every cache must come from one call of this model's new_caches(), none twice.

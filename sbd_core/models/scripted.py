@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sbd_core.models.protocol import Request
-from sbd_core.sampling import Measure, measured
+from sbd_core.models.protocol import ForwardRequest
+from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
 """Tokens so far -> logits (vocab,) of the next one."""
@@ -51,7 +51,7 @@ class ScriptedModel:
     max_positions: int | None = None
     device: str = "cpu"
     num_parameters: int = 0
-    measure: Measure = measured
+    compute_logit_stats: ComputeLogitStats = compute_logit_stats
     calls: list[tuple[int, int, int]] = field(default_factory=list)
     """(cached, causal, block) lengths of every forward, for counting."""
 
@@ -101,7 +101,7 @@ class ScriptedModel:
         """Empty caches."""
         return [ScriptedCache() for _ in range(count)]
 
-    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """forward() of one after the other."""
         return [
             self.forward(r.cache, r.causal_ids, r.block_ids, r.num_causal_logits) for r in requests

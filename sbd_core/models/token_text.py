@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 
-def piece_text(tokenizer: Any, token_id: int) -> str:
+def token_text(tokenizer: Any, token_id: int) -> str:
     """Text of one token of a transformers tokenizer, never empty.
 
     Lone bytes of a character show as \\xE2, an id without a piece as [id].

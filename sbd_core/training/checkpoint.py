@@ -23,7 +23,7 @@ from transformers import (
 
 from sbd_core.config import require_integer
 from sbd_core.errors import ArgumentError, ModelError, TrainingError
-from sbd_core.models.hf_model import read
+from sbd_core.models.loading import read
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.tokenizer import train_tokenizer

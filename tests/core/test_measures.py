@@ -9,27 +9,27 @@ import torch
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.c.compiler import COMPILERS
-from sbd_core.models.backends.c.logit_stats import NativeMeasure
-from sbd_core.sampling import Candidates, Measures, Wanted, measured
+from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
+from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats
 
 INF = math.inf
-ALL = Wanted(num_top=5, has_entropy=True, has_margin=True)
+ALL = LogitStatsSpec(num_top=5, has_entropy=True, has_margin=True)
 
 
 @pytest.fixture(params=["tensors", "C"])
-def measure(request: pytest.FixtureRequest) -> Callable[[torch.Tensor, Wanted], Measures]:
+def measure(request: pytest.FixtureRequest) -> Callable[[torch.Tensor, LogitStatsSpec], LogitStats]:
     """All rows of some logits, by either Measure."""
     if request.param == "C" and not any(map(shutil.which, COMPILERS)):
         pytest.skip("no C compiler")
-    chosen = measured if request.param == "tensors" else NativeMeasure()
-    return lambda logits, wanted: chosen(logits, 0, len(logits), wanted)
+    chosen = compute_logit_stats if request.param == "tensors" else CComputeLogitStats()
+    return lambda logits, spec: chosen(logits, 0, len(logits), spec)
 
 
 def drawn(rows: int, vocabulary: int, spread: float) -> torch.Tensor:
     return spread * torch.randn(rows, vocabulary, generator=torch.Generator().manual_seed(rows))
 
 
-def check(found: Measures, logits: torch.Tensor) -> None:
+def check(found: LogitStats, logits: torch.Tensor) -> None:
     expected = Candidates.from_logits(logits)
     assert found.best_ids == expected.token_ids.tolist()
     for name in ("probability", "margin", "entropy"):
@@ -98,7 +98,9 @@ def test_the_forbidden_token_is_never_listed_with_a_share(measure) -> None:
     logits[:, 3] = 50.0
     without = logits.clone()
     without[:, 3] = -INF
-    found = measure(logits, Wanted(3, num_top=5, has_entropy=True, has_margin=True))
+    found = measure(
+        logits, LogitStatsSpec(forbidden_id=3, num_top=5, has_entropy=True, has_margin=True)
+    )
     check(found, without)
     assert torch.equal(logits, without), "the logits are to be what was measured"
 
@@ -111,7 +113,7 @@ def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(measure, bad
         logits[:, 0] = 90.0
         logits[1, place] = bad
         with pytest.raises(ArgumentError, match=r"^logits: must be finite or -inf"):
-            measure(logits, Wanted(forbidden_id))
+            measure(logits, LogitStatsSpec(forbidden_id=forbidden_id))
 
 
 def test_a_row_without_a_token_is_refused(measure) -> None:
@@ -120,7 +122,7 @@ def test_a_row_without_a_token_is_refused(measure) -> None:
     only = torch.full((1, 30), -INF)
     only[0, 3] = 1.0
     with pytest.raises(ArgumentError, match=r"^logits: "):
-        measure(only, Wanted(3))
+        measure(only, LogitStatsSpec(forbidden_id=3))
     with pytest.raises(ArgumentError, match=r"^logits: "):
         measure(torch.zeros(2, 0), ALL)
 
@@ -130,42 +132,56 @@ def test_shares_are_those_of_the_softmax_for_any_token(measure, temperature) -> 
     logits = drawn(30, 25, 2.0)
     logits[:, 7] = -INF
     expected = Candidates.from_logits(logits, temperature, torch.Generator()).distribution
-    found = measure(logits.clone(), Wanted(temperature=temperature))
+    found = measure(logits.clone(), LogitStatsSpec(temperature=temperature))
     ids = [row % 25 for row in range(30)]
     shares = [expected[row, token].item() for row, token in enumerate(ids)]
-    assert found.shares(ids) == pytest.approx(shares, rel=1e-5)
-    assert found.shares(found.best_ids) == found.probability
+    assert found.token_probabilities(ids) == pytest.approx(shares, rel=1e-5)
+    assert found.token_probabilities(found.best_ids) == found.probability
     some = found.rows(4, 9)
-    assert some.shares(ids[4:9]) == pytest.approx(shares[4:9], rel=1e-5)
+    assert some.token_probabilities(ids[4:9]) == pytest.approx(shares[4:9], rel=1e-5)
     assert (some.distribution is None) == (temperature == 0)
 
 
 def test_tokens_are_drawn_as_candidates_draws_them(measure) -> None:
     logits = drawn(50, 9, 1.0)
-    found = measure(logits.clone(), Wanted(temperature=0.8))
-    drawn_ids = found.drawn(torch.Generator().manual_seed(4))
+    found = measure(logits.clone(), LogitStatsSpec(temperature=0.8))
+    drawn_ids = found.sample(torch.Generator().manual_seed(4))
     candidates = Candidates.from_logits(logits, 0.8, torch.Generator().manual_seed(4))
     assert drawn_ids == candidates.token_ids.tolist()
-    still = measure(logits, Wanted())
-    assert still.drawn(torch.Generator()) == still.best_ids
+    still = measure(logits, LogitStatsSpec())
+    assert still.sample(torch.Generator()) == still.best_ids
 
 
 def test_nothing_is_measured_that_was_not_wanted() -> None:
-    found = measured(drawn(2, 9, 1.0), 0, 2, Wanted())
+    found = compute_logit_stats(drawn(2, 9, 1.0), 0, 2, LogitStatsSpec())
     assert found.margin == found.entropy == found.top_ids == found.top_probabilities == []
 
 
 def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
-    for measure in (measured, NativeMeasure()) if any(map(shutil.which, COMPILERS)) else [measured]:
+    for measure in (
+        (compute_logit_stats, CComputeLogitStats())
+        if any(map(shutil.which, COMPILERS))
+        else [compute_logit_stats]
+    ):
         logits = drawn(9, 30, 2.0)
         logits[0], logits[8] = math.nan, INF
         before = logits.clone()
-        found = measure(logits, 2, 7, Wanted(4, num_top=5, has_entropy=True, has_margin=True))
+        found = measure(
+            logits,
+            2,
+            7,
+            LogitStatsSpec(forbidden_id=4, num_top=5, has_entropy=True, has_margin=True),
+        )
         assert torch.equal(logits[7:], before[7:])
         assert torch.equal(logits[1], before[1])
         assert logits[2:7, 4].tolist() == [-INF] * 5
         check(found, logits[2:7])
         other = [(best + 1) % 4 for best in found.best_ids]
-        whole = measured(logits[2:7].clone(), 0, 5, Wanted())
-        assert found.shares(other) == pytest.approx(whole.shares(other), rel=1e-5)
-        assert found.rows(1, 3).shares(other[1:3]) == found.shares(other)[1:3]
+        whole = compute_logit_stats(logits[2:7].clone(), 0, 5, LogitStatsSpec())
+        assert found.token_probabilities(other) == pytest.approx(
+            whole.token_probabilities(other), rel=1e-5
+        )
+        assert (
+            found.rows(1, 3).token_probabilities(other[1:3])
+            == found.token_probabilities(other)[1:3]
+        )

@@ -45,9 +45,12 @@ def test_the_package_exports_these_names_and_has_them() -> None:
         "TraceError",
         "__version__",
         "generate",
+        "generate_batch",
         "load",
         "stream",
+        "stream_batch",
     ]
+    assert set(sbd_core.__all__) <= set(dir(sbd_core))
     for name in sbd_core.__all__:
         assert getattr(sbd_core, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'decode'"):
@@ -125,6 +128,9 @@ def test_functions_take_these_arguments() -> None:
     assert parameters_of(sbd_core.load) == ["path_or_hub_id", "device", "dtype", "native"]
     assert parameters_of(sbd_core.stream) == ["model", "prompt", "config"]
     assert parameters_of(sbd_core.generate) == ["model", "prompt", "config"]
+    batch = ["model", "prompts", "config", "batch_size"]
+    assert parameters_of(sbd_core.stream_batch) == batch
+    assert parameters_of(sbd_core.generate_batch) == batch
     select = ["solver", "candidates", "is_masked", "generator"]
     assert parameters_of(solvers.select) == select
     from_logits = ["logits", "temperature", "generator"]

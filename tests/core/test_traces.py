@@ -12,7 +12,7 @@ from sbd_core import ArgumentError, DecodeConfig, Trace, generate, stream
 from sbd_core.config import SOLVERS, EntropyBound, Random, TopK
 from sbd_core.decoding.api import make_trace
 from sbd_core.events import StepEvent
-from tests.conftest import general
+from tests.conftest import unfused
 from tests.core.decoding.chance_models import END, chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.decoding.reference import Recorder
@@ -123,7 +123,7 @@ def test_counts_are_the_models_own_forward_calls() -> None:
 
 @pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
 def test_num_forwards_counts_the_networks_calls_prefill_included(llama, strategy) -> None:
-    llama, num_calls = general(llama), []
+    llama, num_calls = unfused(llama), []
     hook = llama.model.register_forward_hook(lambda *_: num_calls.append(1))
     config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=11)
     try:

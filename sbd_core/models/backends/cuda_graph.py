@@ -16,59 +16,59 @@ import torch
 from torch import Tensor
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.backends.llama.attention import Rows, Together
-from sbd_core.models.backends.llama.forward import LeanForward
-from sbd_core.models.backends.llama.kv_cache import LeanCache, Pool
-from sbd_core.models.protocol import Request
+from sbd_core.models.backends.llama.attention import PaddedBatchAttention, QuerySpan
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.backends.llama.kv_cache import FusedLlamaCache, KVCachePool
+from sbd_core.models.protocol import ForwardRequest
 
 NUM_WARM_UPS = 3
 """Runs on a side stream before a capture: libraries set themselves up in the first ones."""
-ROOM = 1024
+INITIAL_CAPACITY = 1024
 """Positions a pool begins with; doubled when they run out, as every growth is a new capture."""
 
 
-class StaticForward:
-    """The passes of a lean model; see LeanForward.
+class CudaGraphBackend:
+    """The passes of a fused model; see FusedLlamaBackend.
 
     Those of at most 2 * block_size rows a text, made for every slot of a pool, are static; long
-    prompts and batches with a slot at rest go the lean way, on the same cache.
+    prompts and batches with a slot at rest go the fused way, on the same cache.
     """
 
-    def __init__(self, lean: Any, name: str, block_size: int) -> None:
-        """Raises ArgumentError for a model that is not lean."""
-        if not isinstance(lean, LeanForward):
+    def __init__(self, fused: Any, name: str, block_size: int) -> None:
+        """Raises ArgumentError for a model that is not fused."""
+        if not isinstance(fused, FusedLlamaBackend):
             raise ArgumentError("static", "must be off but for a Llama-shaped model", name)
-        self.lean = lean
-        self.weights = lean.weights
+        self.fused = fused
+        self.weights = fused.weights
         self.shapes = (1, block_size, 2 * block_size)
-        self._at_rest: list[Pool] = []
-        self._steps: weakref.WeakKeyDictionary[Pool, dict[int, StaticStep]] = (
+        self._at_rest: list[KVCachePool] = []
+        self._steps: weakref.WeakKeyDictionary[KVCachePool, dict[int, CudaGraphStep]] = (
             weakref.WeakKeyDictionary()
         )
 
-    def new_caches(self, count: int) -> list[LeanCache]:
+    def new_caches(self, count: int) -> list[FusedLlamaCache]:
         """Empty caches whose passes can be made together.
 
         A single text gets a pool that another has done with, whose captures it can use.
         """
         pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
-        caches = [LeanCache(pool, slot) for slot in range(count)]
+        caches = [FusedLlamaCache(pool, slot) for slot in range(count)]
         if count == 1:
             weakref.finalize(caches[0], self._at_rest.append, pool)
         return caches
 
-    def _new_pool(self, count: int) -> Pool:
-        pool: Pool = self.lean.new_caches(count)[0].pool
-        pool.make_room(ROOM)
+    def _new_pool(self, count: int) -> KVCachePool:
+        pool: KVCachePool = self.fused.new_caches(count)[0].pool
+        pool.ensure_capacity(INITIAL_CAPACITY)
         return pool
 
-    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
-        rows = [Rows(r.cache, len(r.causal_ids), len(r.block_ids)) for r in requests]
-        pool: Pool = rows[0].cache.pool
+        rows = [QuerySpan(r.cache, len(r.causal_ids), len(r.block_ids)) for r in requests]
+        pool: KVCachePool = rows[0].cache.pool
         most = max(text.num_queries for text in rows)
         if most > self.shapes[-1] or len(rows) != pool.num_slots:
-            return self.lean.forward(requests)
+            return self.fused.forward(requests)
         width = next(shape for shape in self.shapes if shape >= most)
         logits = self._step(pool, width, max(text.cache.length for text in rows)).run(
             [[*r.causal_ids, *r.block_ids] for r in requests], rows
@@ -82,37 +82,37 @@ class StaticForward:
             request.cache.length += text.num_causal
         return found
 
-    def _step(self, pool: Pool, width: int, longest: int) -> "StaticStep":
+    def _step(self, pool: KVCachePool, width: int, longest: int) -> "CudaGraphStep":
         """The step of a shape, made anew where the pool had to grow for it."""
         needed = longest + self.shapes[-1]
-        if needed > pool.room:
-            pool.make_room(max(needed, 2 * pool.room))
+        if needed > pool.capacity:
+            pool.ensure_capacity(max(needed, 2 * pool.capacity))
         steps = self._steps.setdefault(pool, {})
         step = steps.get(width)
-        if step is None or step.room != pool.room:
-            step = steps[width] = StaticStep(self.lean, pool, width)
+        if step is None or step.capacity != pool.capacity:
+            step = steps[width] = CudaGraphStep(self.fused, pool, width)
         return step
 
 
-class StaticStep:
-    """The pass of `width` rows for each slot of a pool, as long as the pool's room stays."""
+class CudaGraphStep:
+    """The pass of `width` rows for each slot of a pool, as long as the pool's capacity stays."""
 
-    def __init__(self, lean: LeanForward, pool: Pool, width: int) -> None:
+    def __init__(self, fused: FusedLlamaBackend, pool: KVCachePool, width: int) -> None:
         device, slots = pool.keys.device, pool.num_slots
-        self._lean, self._pool, self._width = lean, pool, width
-        self.room = pool.room
+        self._lean, self._pool, self._width = fused, pool, width
+        self.capacity = pool.capacity
         # Held here, as a graph reads where it lay when captured.
-        self._rotary = lean.rotary_until(pool.room)
+        self._rotary = fused.rotary_until(pool.capacity)
         is_cuda = device.type == "cuda"
         self._host = torch.zeros(3, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
         """Token ids, positions, last keys seen: (3, slots, width)."""
-        self.logits = torch.zeros(slots, width, lean.weights.head.shape[1], device=device)
+        self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
         self._replay: Callable[[], None] | None = None
 
-    def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[Rows]) -> Tensor:
+    def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
         """Logits (slots, width, vocab), good until the next run; padding's mean nothing.
 
         Padding is written behind the text, where the next pass writes over it, and sees the
@@ -134,10 +134,12 @@ class StaticStep:
     def _pass(self) -> None:
         """From `inputs` to `logits`: no shape, address or host value that is not always so."""
         ids, positions, last = self.inputs.unbind()
-        lean, flat = self._lean, positions.flatten()
-        together = Together(self._pool, (self._slot, self._offset, flat), last, self.room)
-        hidden = lean.hidden(ids.flatten(), lean.angles_at(flat, self._rotary), [together])
-        found = torch.mm(lean.weights.norm(hidden), lean.weights.head)
+        fused, flat = self._lean, positions.flatten()
+        together = PaddedBatchAttention(
+            self._pool, (self._slot, self._offset, flat), last, self.capacity
+        )
+        hidden = fused.hidden(ids.flatten(), fused.angles_at(flat, self._rotary), [together])
+        found = torch.mm(fused.weights.norm(hidden), fused.weights.head)
         self.logits.copy_(found.view(self.logits.shape))
 
 

@@ -9,10 +9,10 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from sbd_core.masks import decoding_mask
-from sbd_core.models.protocol import Request
+from sbd_core.models.protocol import ForwardRequest
 
 
-class GeneralCache:
+class TransformersCache:
     """A transformers DynamicCache that records its length."""
 
     def __init__(self) -> None:
@@ -35,23 +35,23 @@ class GeneralCache:
         return [(layer.keys[0], layer.values[0]) for layer in self.layers.layers]
 
 
-class GeneralForward:
+class TransformersBackend:
     """The passes of one model."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 
-    def new_caches(self, count: int) -> list[GeneralCache]:
+    def new_caches(self, count: int) -> list[TransformersCache]:
         """Empty caches."""
-        return [GeneralCache() for _ in range(count)]
+        return [TransformersCache() for _ in range(count)]
 
-    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """A pass of each text, one after the other; logits (wanted rows, vocab) of each."""
         return [self._forward(request) for request in requests]
 
     @torch.inference_mode()
-    def _forward(self, request: Request) -> Tensor:
+    def _forward(self, request: ForwardRequest) -> Tensor:
         cache, num_block = request.cache, len(request.block_ids)
         num_causal = len(request.causal_ids)
         num_queries = num_causal + num_block

@@ -11,21 +11,21 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.benchmark import forward_passes as passes
 from sbd_core.benchmark import synthetic_shapes as shapes
-from sbd_core.benchmark.baselines import (
-    BASELINE,
-    Peer,
-    at_best_threads,
-    laid_out_as_usual,
-    ours,
-    peers,
-)
 from sbd_core.benchmark.forward_passes import matrices, share_outside_forward
 from sbd_core.benchmark.memory import LiveTensors, peak_memory
+from sbd_core.benchmark.methods import (
+    BASELINE,
+    Method,
+    at_best_threads,
+    laid_out_as_usual,
+    methods,
+    ours,
+)
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.report import load_line, row
 from sbd_core.benchmark.timing import Times, other_load
 from sbd_core.cli.roofline import calibrated
-from tests.conftest import general, loaded, native
+from tests.conftest import in_c, loaded, unfused
 from tests.core.decoding.prompts import random_ids
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
 
@@ -55,9 +55,9 @@ def test_every_peer_has_a_row_of_every_family(trained, capsys, tmp_path) -> None
     assert sum("verify" in name for name in names) == 3
     assert sum("sbd" in name for name in names) == 2
     assert found["left_out"] == []
-    for name, of_peer in found["rows"].items():
-        assert len(of_peer["families"]) == 6
-        for cell in of_peer["families"].values():
+    for name, of_method in found["rows"].items():
+        assert len(of_method["families"]) == 6
+        for cell in of_method["families"].values():
             assert cell["ratio"]["median"] > 0
             exact = name.startswith(("ntp", "verify", "transformers"))
             assert not exact or cell["num_equal_to_baseline"] == cell["num_prompts"] == 1
@@ -72,11 +72,11 @@ def test_every_peer_has_a_row_of_every_family(trained, capsys, tmp_path) -> None
 
 
 def test_rows_that_a_model_cannot_run_are_left_out_with_the_reason(tiny_folders, tmp_path) -> None:
-    found, left_out = peers(loaded(tiny_folders["gpt2"]), 4)
-    assert [peer.name for peer in found if "transformers" not in peer.name] == ["ntp"]
+    found, left_out = methods(loaded(tiny_folders["gpt2"]), 4)
+    assert [method.name for method in found if "transformers" not in method.name] == ["ntp"]
     assert any("sbd, verify" in line and "training" in line for line in left_out)
     maskless = loaded(save_tiny(tmp_path / "maskless", "gpt2", maskless_tokenizer()))
-    _, left_out = peers(maskless, 4)
+    _, left_out = methods(maskless, 4)
     assert any("sbd, verify" in line and "no mask token" in line for line in left_out)
 
 
@@ -96,12 +96,12 @@ def test_generate_runs_with_the_threads_that_suit_it_and_ours_with_ours() -> Non
         return ()
 
     names = (BASELINE, f"{BASELINE}, prompt look-up", "ntp")
-    with_threads, seconds = at_best_threads([Peer(name, answer) for name in names], (5,))
+    with_threads, seconds = at_best_threads([Method(name, answer) for name in names], (5,))
     assert set(used) == {1, os.cpu_count()}
     assert set(seconds) == {"1", str(os.cpu_count())}
     used.clear()
-    for peer in with_threads:
-        peer.answer((5,))
+    for method in with_threads:
+        method.answer((5,))
     assert used == [1, 1, before]
     assert torch.get_num_threads() == before
 
@@ -117,9 +117,9 @@ def test_generate_runs_on_weights_laid_out_as_transformers_has_them(trained) -> 
 
 def test_the_matrices_of_a_pass_hold_every_linear_weight_once(trained) -> None:
     model = loaded(trained)
-    lean, plain = matrices(model), matrices(general(model))
-    assert sum(m.numel() for m in lean) == sum(m.numel() for m in plain)
-    assert len(lean) < len(plain)
+    fused, plain = matrices(model), matrices(unfused(model))
+    assert sum(m.numel() for m in fused) == sum(m.numel() for m in plain)
+    assert len(fused) < len(plain)
 
 
 def test_live_tensors_counts_what_is_alive_and_forgets_what_is_gone() -> None:
@@ -150,7 +150,7 @@ def test_peak_memory_holds_weights_cache_and_the_working_space(trained) -> None:
 
 @pytest.mark.parametrize("name", ["ntp", "verify, k=8", "sbd, gamma 0.1, k=8"])
 def test_the_profile_and_the_share_outside_leave_the_engine_as_it_was(trained, name) -> None:
-    for model in (loaded(trained), general(loaded(trained))):
+    for model in (loaded(trained), unfused(loaded(trained))):
         config = ours(model, 8)[name]
         prompts = random_ids(2, model.vocabulary_size)
         before = [generate(model, prompt, config).token_ids for prompt in prompts]
@@ -163,7 +163,7 @@ def test_the_profile_and_the_share_outside_leave_the_engine_as_it_was(trained, n
 
 
 def test_the_profile_names_the_call_of_c(trained) -> None:
-    model = native(loaded(trained))
+    model = in_c(loaded(trained))
     found = profile(model, random_ids(2, model.vocabulary_size), ours(model, 8)["ntp"])
     assert found["milliseconds"]["the whole pass in C"] > 0
 

@@ -11,7 +11,7 @@ from sbd_core.__main__ import COMMANDS, main
 from sbd_core.cli.decoding_flags import pins
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
-from sbd_core.models.hf_model import DEFAULT_CHECKPOINT
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 
 COUNTED = ("accuracy", "tokens_per_forward")
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import Request
+from sbd_core.models.protocol import ForwardRequest
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Recorder:
         self.cache = self.model.new_cache()
         return self.cache
 
-    def forward_batch(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         given = self.model.forward_batch(requests)
         for request, logits, before in zip(
             requests, given, [r.cache.length - len(r.causal_ids) for r in requests], strict=True

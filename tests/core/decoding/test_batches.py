@@ -8,8 +8,8 @@ import torch
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.config import EntropyBound, Random
 from sbd_core.decoding.api import generate_batch, stream_batch
-from sbd_core.models.protocol import Request
-from tests.conftest import general
+from sbd_core.models.protocol import ForwardRequest
+from tests.conftest import unfused
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
 
@@ -87,7 +87,7 @@ def test_bad_input_is_refused_before_the_first_pass() -> None:
 
 def test_a_ragged_pass_gives_the_logits_of_single_ones(llama) -> None:
     """Every mix of causal rows and block rows, long and short, and slots that sit out."""
-    plain = general(llama)
+    plain = unfused(llama)
     caches, single = llama.new_caches(5), plain.new_caches(5)
     prompts = [*random_ids(4, llama.vocabulary_size), list(range(40, 101))]
     passes = [
@@ -97,7 +97,9 @@ def test_a_ragged_pass_gives_the_logits_of_single_ones(llama) -> None:
         {3: ((4,), (2,), 0)},
     ]
     for shares in passes:
-        found = llama.forward_batch([Request(caches[i], *share) for i, share in shares.items()])
+        found = llama.forward_batch(
+            [ForwardRequest(caches[i], *share) for i, share in shares.items()]
+        )
         for logits, (i, share) in zip(found, shares.items(), strict=True):
             expected = plain.forward(single[i], *share)
             assert caches[i].length == single[i].length

@@ -1,4 +1,4 @@
-"""The forward in C is the lean one: same logits, cache and tokens, and clear about its limits."""
+"""The forward in C is the fused one: same logits, cache and tokens, and clear about its limits."""
 
 import pytest
 import torch
@@ -8,16 +8,16 @@ from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
 from sbd_core.decoding.api import generate_batch
 from sbd_core.models.backends.c import compiler as compiled
 from sbd_core.models.backends.c import forward as module
-from sbd_core.models.backends.c.forward import NativeForward
+from sbd_core.models.backends.c.forward import CBackend
 from sbd_core.models.backends.llama.attention import LONG
-from tests.conftest import loaded, native
+from tests.conftest import in_c, loaded
 from tests.core.decoding.prompts import corpus_texts, random_ids
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
 def test_the_bundled_model_says_the_same_tokens_in_c(nano, strategy) -> None:
     config = DecodeConfig(strategy=strategy, max_new_tokens=60)
-    twin = native(nano)
+    twin = in_c(nano)
     for prompt in corpus_texts(12):
         ours, theirs = generate(twin, prompt, config), generate(nano, prompt, config)
         assert ours.token_ids == theirs.token_ids
@@ -27,24 +27,26 @@ def test_the_bundled_model_says_the_same_tokens_in_c(nano, strategy) -> None:
 def test_every_mix_of_rows_gives_the_lean_logits_and_cache(nano, llama) -> None:
     """Row counts of every tile, with rows that lie beyond, at starts within and across steps."""
     for model in (nano, llama):
-        twin = native(model)
+        twin = in_c(model)
         [text] = random_ids(1, model.vocabulary_size, 30)
-        lean, ours = model.new_cache(), twin.new_cache()
-        for cache, one in ((lean, model), (ours, twin)):
+        fused, ours = model.new_cache(), twin.new_cache()
+        for cache, one in ((fused, model), (ours, twin)):
             one.forward(cache, list(text), (), 1)
         for num_causal, num_block in ((1, 0), (2, 0), (0, 3), (1, 6), (16, 15), (0, LONG), (9, 0)):
             ids = list(range(5, 5 + num_causal + num_block))
             share = (ids[:num_causal], ids[num_causal:], num_causal)
             torch.testing.assert_close(
-                twin.forward(ours, *share), model.forward(lean, *share), atol=2e-4, rtol=1e-5
+                twin.forward(ours, *share), model.forward(fused, *share), atol=2e-4, rtol=1e-5
             )
-            for found, expected in zip(ours.keys_and_values(), lean.keys_and_values(), strict=True):
+            for found, expected in zip(
+                ours.keys_and_values(), fused.keys_and_values(), strict=True
+            ):
                 torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5)
 
 
 def test_a_batch_of_short_and_long_texts_is_each_alone(llama) -> None:
-    """A cache goes from C, where a text is the last at work, to the lean way and back."""
-    twin, size = native(llama), llama.vocabulary_size
+    """A cache goes from C, where a text is the last at work, to the fused way and back."""
+    twin, size = in_c(llama), llama.vocabulary_size
     prompts = [
         p for pair in zip(random_ids(4, size), random_ids(4, size, 90), strict=True) for p in pair
     ]
@@ -61,7 +63,7 @@ def test_weights_that_are_not_numbers_are_refused_in_c_too(tiny_folders) -> None
     with torch.no_grad():
         broken.model.model.layers[0].mlp.down_proj.weight.fill_(torch.nan)
     with pytest.raises(ModelError, match="NaN"):
-        generate(native(broken), (5, 6), DecodeConfig(strategy="ntp", max_new_tokens=2))
+        generate(in_c(broken), (5, 6), DecodeConfig(strategy="ntp", max_new_tokens=2))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "qwen3"])
@@ -76,7 +78,7 @@ def test_without_a_compiler_it_says_so(llama, monkeypatch) -> None:
     with pytest.raises(
         ArgumentError, match=r"^native: needs a C compiler, one of no-such-compiler"
     ):
-        NativeForward(llama.passes, llama.name)
+        CBackend(llama.backend, llama.name)
     monkeypatch.setattr(compiled, "COMPILERS", ("false",))
     with pytest.raises(ArgumentError, match=r"^native: needs .*false to compile"):
-        NativeForward(llama.passes, llama.name)
+        CBackend(llama.backend, llama.name)

@@ -1,18 +1,18 @@
-"""The card of a model folder: what loading would tell, and nothing where only loading can."""
+"""The info of a model folder: what loading would tell, and nothing where only loading can."""
 
 import json
 import shutil
 
 import pytest
 
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEIGHTS, read_card
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEIGHTS, read_checkpoint_info
 from sbd_core.models.hf_model import HuggingFaceModel
 
 
 def test_the_bundled_card_says_what_the_loaded_model_says(nano: HuggingFaceModel) -> None:
-    card = read_card(None)
-    assert card is not None
-    assert (card.name, card.block_range) == (nano.name, nano.block_range)
+    info = read_checkpoint_info(None)
+    assert info is not None
+    assert (info.name, info.block_range) == (nano.name, nano.block_range)
     assert nano.mask_token_id is not None
 
 
@@ -24,9 +24,9 @@ def folder(tmp_path):
 
 
 def test_a_folder_is_called_by_its_name(folder) -> None:
-    card = read_card(folder)
-    assert card is not None
-    assert card.name == folder.name
+    info = read_checkpoint_info(folder)
+    assert info is not None
+    assert info.name == folder.name
 
 
 SIZES = "set_block_decoding"
@@ -44,15 +44,15 @@ SIZES = "set_block_decoding"
 )
 def test_what_a_folder_does_not_tell_is_left_to_loading(folder, file, text) -> None:
     (folder / file).write_text(text)
-    assert read_card(folder) is None
+    assert read_checkpoint_info(folder) is None
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json", WEIGHTS[0]])
 def test_a_folder_without_a_file_is_left_to_loading(folder, name) -> None:
     (folder / name).unlink()
-    assert read_card(folder) is None
+    assert read_checkpoint_info(folder) is None
 
 
 @pytest.mark.parametrize("source", ["owner/name", "", "/no/such/folder", "a\0b"])
 def test_what_is_no_folder_is_left_to_loading(source) -> None:
-    assert read_card(source) is None
+    assert read_checkpoint_info(source) is None

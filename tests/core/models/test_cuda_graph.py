@@ -1,4 +1,4 @@
-"""Passes of fixed shape give the lean tokens, and nothing but buffer contents ever changes."""
+"""Passes of fixed shape give the fused tokens, and nothing but buffer contents ever changes."""
 
 import copy
 import gc
@@ -11,10 +11,10 @@ from torch.utils._pytree import tree_leaves
 from sbd_core import ArgumentError, DecodeConfig, generate
 from sbd_core.config import EntropyBound
 from sbd_core.decoding.api import generate_batch
-from sbd_core.models.backends import cuda_graph as static
-from sbd_core.models.backends.cuda_graph import StaticForward, StaticStep
+from sbd_core.models.backends import cuda_graph
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.models.backends.llama import kv_cache as lean_cache
-from tests.conftest import general, loaded
+from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
@@ -24,7 +24,7 @@ STRATEGIES = ("ntp", "sbd", "verify")
 def still(model, block_size: int):
     """The same model with static passes."""
     twin = copy.copy(model)
-    twin.passes = StaticForward(model.passes, model.name, block_size)
+    twin.backend = CudaGraphBackend(model.backend, model.name, block_size)
     return twin
 
 
@@ -41,7 +41,7 @@ def config(strategy: str, block_size: int = 5, num_new: int = 17) -> DecodeConfi
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_tokens_are_those_of_the_general_path(tmp_path, name, strategy) -> None:
     model = loaded(save_tiny(tmp_path / name, name, tiny_tokenizer()))
-    plain, twin = general(model), still(model, 5)
+    plain, twin = unfused(model), still(model, 5)
     for prompt in (
         *random_ids(3, model.vocabulary_size),
         *random_ids(1, model.vocabulary_size, 40),
@@ -59,7 +59,7 @@ def test_the_bundled_model_says_the_same(nano, strategy) -> None:
 
 
 def test_a_text_that_outgrows_its_room_goes_on(llama, monkeypatch) -> None:
-    monkeypatch.setattr(static, "ROOM", 16)
+    monkeypatch.setattr(cuda_graph, "INITIAL_CAPACITY", 16)
     monkeypatch.setattr(lean_cache, "STEP", 16)
     twin = still(llama, 4)
     [prompt] = random_ids(1, llama.vocabulary_size, 10)
@@ -69,11 +69,13 @@ def test_a_text_that_outgrows_its_room_goes_on(llama, monkeypatch) -> None:
 
 
 def test_a_prompt_that_moves_the_cache_moves_the_buffers_too(llama, monkeypatch) -> None:
-    """A step knows the addresses of a room that is gone; it must not be used again."""
-    monkeypatch.setattr(static, "ROOM", 16)
+    """A step knows the addresses of a capacity that is gone; it must not be used again."""
+    monkeypatch.setattr(cuda_graph, "INITIAL_CAPACITY", 16)
     monkeypatch.setattr(lean_cache, "STEP", 16)
     seen = []
-    monkeypatch.setattr(static, "captured", lambda run, output: seen.append(run.__self__) or run)
+    monkeypatch.setattr(
+        cuda_graph, "captured", lambda run, output: seen.append(run.__self__) or run
+    )
     twin = still(llama, 4)
     for length in (3, 100):
         [prompt] = random_ids(1, llama.vocabulary_size, length)
@@ -82,13 +84,13 @@ def test_a_prompt_that_moves_the_cache_moves_the_buffers_too(llama, monkeypatch)
         gc.collect()
     first, last = seen[0], seen[-1]
     assert first._pool is last._pool
-    assert first.room < last.room == last._pool.room
+    assert first.capacity < last.capacity == last._pool.capacity
 
 
 def test_a_batch_is_static_while_every_slot_is_at_work(llama, monkeypatch) -> None:
     runs = []
-    run = StaticStep.run
-    monkeypatch.setattr(StaticStep, "run", lambda *given: runs.append(1) or run(*given))
+    run = CudaGraphStep.run
+    monkeypatch.setattr(CudaGraphStep, "run", lambda *given: runs.append(1) or run(*given))
     prompts = random_ids(5, llama.vocabulary_size)
     for strategy in STRATEGIES:
         asked = config(strategy)
@@ -118,7 +120,7 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(
     nano, monkeypatch
 ) -> None:
     """What a graph's replay would do: had anything else changed, it would not follow."""
-    tapes: dict[StaticStep, list[tuple]] = {}
+    tapes: dict[CudaGraphStep, list[tuple]] = {}
 
     def taped(run, output):
         step = run.__self__
@@ -134,7 +136,7 @@ def test_every_pass_of_a_shape_is_the_same_operations_on_the_same_buffers(
 
         return replay
 
-    monkeypatch.setattr(static, "captured", taped)
+    monkeypatch.setattr(cuda_graph, "captured", taped)
     twin = still(nano, 16)
     for prompt in corpus_texts(2):
         for strategy in STRATEGIES:
@@ -162,13 +164,13 @@ def test_a_capture_that_fails_falls_back_with_one_line() -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.warns(UserWarning, match=r"^CUDA graph not used, passes run one by one: .+"):
-        assert static.captured(run, Claims()) is run
+        assert cuda_graph.captured(run, Claims()) is run
 
 
 def test_a_model_of_another_shape_is_refused_by_name(tiny_folders) -> None:
     model = loaded(tiny_folders["gpt_neox"])
     with pytest.raises(ArgumentError, match=r"^static: must be off .*Llama-shaped"):
-        StaticForward(model.passes, model.name, 4)
+        CudaGraphBackend(model.backend, model.name, 4)
 
 
 @pytest.mark.gpu
@@ -177,10 +179,10 @@ def test_a_graph_gives_the_lean_tokens_on_a_gpu(tiny_folders, recwarn) -> None:
     import sbd_core
 
     model = sbd_core.load(tiny_folders["llama"], device="cuda", dtype="float32")
-    lean = copy.copy(model)
-    lean.passes = model.passes.lean
+    fused = copy.copy(model)
+    fused.backend = model.backend.fused
     for prompt in random_ids(3, model.vocabulary_size):
         for strategy in STRATEGIES:
             ours = generate(model, prompt, config(strategy)).token_ids
-            assert ours == generate(lean, prompt, config(strategy)).token_ids
+            assert ours == generate(fused, prompt, config(strategy)).token_ids
     assert not [w for w in recwarn if "CUDA graph" in str(w.message)]

@@ -1,6 +1,6 @@
 /* One pass of a Llama-shaped model over one text, in fp32 on one thread.
 
-   The same sums as sbd_core/models/lean.py in one call, on the same weights and cache. Matrices
+   The same sums as llama/forward.py in one call, on the same weights and cache. Matrices
    lie row by row; `step` is the distance between rows. Knows no masks but causal, then block. */
 
 #include <math.h>
@@ -18,12 +18,12 @@ typedef struct {
     const float *embedding, *norm, *head;
     int64_t num_layers, hidden, num_heads, num_kv_heads, head_size, width, vocabulary;
     int64_t between_tokens, between_values; /* of the embedding */
-    float floor;
+    float eps;
 } Model;
 
 typedef struct {
-    float *keys, *values; /* of one slot: (layers, heads, size, room), (layers, heads, room, size) */
-    int64_t room, between_layers;
+    float *keys, *values; /* of one slot: (layers, heads, size, capacity), (layers, heads, capacity, size) */
+    int64_t capacity, between_layers;
 } Cache;
 
 /* c (rows, COLUMNS) = or += a (rows, inner) @ b (inner, COLUMNS) */
@@ -84,10 +84,10 @@ static void product(int64_t rows, int64_t inner, int64_t columns, const float *a
     }
 }
 
-static void normed(int64_t rows, int64_t size, const float *x, const float *scale, float floor,
+static void normed(int64_t rows, int64_t size, const float *x, const float *scale, float eps,
         float *to) {
     for (int64_t r = 0; r < rows; r++, x += size, to += size) {
-        float sum = floor * floor;
+        float sum = eps * eps;
         for (int64_t i = 0; i < size; i++) sum += x[i] * x[i];
         float inverse = 1 / sqrtf(sum);
         for (int64_t i = 0; i < size; i++) to[i] = x[i] * inverse * scale[i];
@@ -116,7 +116,7 @@ static void softmax(float *x, int64_t seen, int64_t stop) {
    and values go into the cache at `start`; the mixed values replace the queries. */
 static void attend(const Model *m, const Cache *cache, int64_t layer, int64_t start, int64_t rows,
         int64_t num_causal, const float *cosines, const float *sines, float *heads, float *scores) {
-    int64_t size = m->head_size, room = cache->room, stop = start + rows;
+    int64_t size = m->head_size, capacity = cache->capacity, stop = start + rows;
     int64_t step = (m->num_heads + 2 * m->num_kv_heads) * size, group = m->num_heads / m->num_kv_heads;
     int64_t padded = (stop + COLUMNS - 1) / COLUMNS * COLUMNS;
     float *keys = cache->keys + layer * cache->between_layers;
@@ -127,22 +127,22 @@ static void attend(const Model *m, const Cache *cache, int64_t layer, int64_t st
         for (int64_t h = 0; h < m->num_heads; h++)
             turned(size / 2, row + h * size, c, s, row + h * size, 1);
         for (int64_t h = 0; h < m->num_kv_heads; h++) {
-            turned(size / 2, key + h * size, c + size, s + size, keys + h * size * room + start + r, room);
-            memcpy(values + (h * room + start + r) * size, key + (m->num_kv_heads + h) * size,
+            turned(size / 2, key + h * size, c + size, s + size, keys + h * size * capacity + start + r, capacity);
+            memcpy(values + (h * capacity + start + r) * size, key + (m->num_kv_heads + h) * size,
                    size * sizeof(float));
         }
     }
     for (int64_t h = 0; h < m->num_heads; h++) {
-        const float *key = keys + h / group * size * room, *value = values + h / group * room * size;
+        const float *key = keys + h / group * size * capacity, *value = values + h / group * capacity * size;
         float *queries = heads + h * size;
-        product(rows, size, padded, queries, step, key, room, scores, padded, 0);
+        product(rows, size, padded, queries, step, key, capacity, scores, padded, 0);
         for (int64_t r = 0; r < rows; r++)
             softmax(scores + r * padded, r < num_causal ? start + r + 1 : stop, stop);
         product(rows, stop, size, scores, padded, value, size, queries, step, 0);
     }
 }
 
-/* logits (num_wanted, vocabulary) of the last rows. space: see native.py. */
+/* logits (num_wanted, vocabulary) of the last rows. space: see forward.py. */
 void forward(const Model *m, const Layer *layers, const Cache *cache, const float *cosines,
         const float *sines, const int64_t *ids, int64_t start, int64_t rows, int64_t num_causal,
         int64_t num_wanted, float *space, float *logits) {
@@ -155,11 +155,11 @@ void forward(const Model *m, const Layer *layers, const Cache *cache, const floa
             x[r * hidden + i] = m->embedding[ids[r] * m->between_tokens + i * m->between_values];
     for (int64_t i = 0; i < m->num_layers; i++) {
         const Layer *w = layers + i;
-        normed(rows, hidden, x, w->attention_norm, m->floor, y);
+        normed(rows, hidden, x, w->attention_norm, m->eps, y);
         product(rows, hidden, heads_width, y, hidden, w->query_key_value, heads_width, z, heads_width, 0);
         attend(m, cache, i, start, rows, num_causal, cosines, sines, z, scores);
         product(rows, mixed, hidden, z, heads_width, w->out, hidden, x, hidden, 1);
-        normed(rows, hidden, x, w->feed_forward_norm, m->floor, y);
+        normed(rows, hidden, x, w->feed_forward_norm, m->eps, y);
         product(rows, hidden, 2 * width, y, hidden, w->gate_up, 2 * width, z, 2 * width, 0);
         for (int64_t r = 0; r < rows; r++)
             for (int64_t j = 0; j < width; j++) {
@@ -168,6 +168,6 @@ void forward(const Model *m, const Layer *layers, const Cache *cache, const floa
             }
         product(rows, width, hidden, z, 2 * width, w->down, hidden, x, hidden, 1);
     }
-    normed(num_wanted, hidden, x + (rows - num_wanted) * hidden, m->norm, m->floor, y);
+    normed(num_wanted, hidden, x + (rows - num_wanted) * hidden, m->norm, m->eps, y);
     product(num_wanted, hidden, m->vocabulary, y, hidden, m->head, m->vocabulary, logits, m->vocabulary, 0);
 }

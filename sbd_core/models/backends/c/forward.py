@@ -1,7 +1,7 @@
-"""The lean forward of single short texts in one call of C: at this size operations cost most.
+"""The fused forward of single short texts in one call of C: at this size operations cost most.
 
-Many texts, long prompts, what forward.c does not know: all go the lean way. For many texts that
-is no loss: 32 of one row took C, text by text, 1.6 times the processor time of one lean pass.
+Many texts, long prompts, what forward.c does not know: all go the fused way. For many texts that
+is no loss: 32 of one row took C, text by text, 1.6 times the processor time of one fused pass.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from torch import Tensor
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.c.compiler import library
 from sbd_core.models.backends.llama.attention import LONG
-from sbd_core.models.backends.llama.forward import LeanForward
-from sbd_core.models.backends.llama.kv_cache import LeanCache
-from sbd_core.models.protocol import Request
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.backends.llama.kv_cache import FusedLlamaCache
+from sbd_core.models.protocol import ForwardRequest
 
 COLUMNS = 32
 """Scores lie in rows of a multiple of this; forward.c has the same number."""
@@ -34,26 +34,26 @@ class _Model(Structure):
         *((name, c_void_p) for name in ("embedding", "norm", "head")),
         *((name, c_int64) for name in ("layers", "hidden", "heads", "kv_heads", "head_size")),
         *((name, c_int64) for name in ("width", "vocabulary", "between_tokens", "between_values")),
-        ("floor", c_float),
+        ("eps", c_float),
     ]
 
 
 class _Cache(Structure):
     _fields_ = [(name, c_void_p) for name in ("keys", "values")] + [
-        (name, c_int64) for name in ("room", "between_layers")
+        (name, c_int64) for name in ("capacity", "between_layers")
     ]
 
 
-class NativeForward:
-    """The passes of one model, see LeanForward; a text of at most LONG rows alone goes to C."""
+class CBackend:
+    """See FusedLlamaBackend; a text of at most LONG rows alone goes to C."""
 
-    def __init__(self, lean: Any, name: str) -> None:
+    def __init__(self, fused: Any, name: str) -> None:
         """Raises ArgumentError for a model it cannot run, or if nothing compiles here."""
-        if not isinstance(lean, LeanForward) or not _is_plain(lean):
+        if not isinstance(fused, FusedLlamaBackend) or not _is_plain(fused):
             rule = "must be off but for an fp32 model on the CPU, Llama-shaped, without biases"
             raise ArgumentError("native", rule, name)
-        self.lean = lean
-        self.weights = w = lean.weights
+        self.fused = fused
+        self.weights = w = fused.weights
         self._call = library().forward
         self._call.restype = None
         self._call.argtypes = [
@@ -66,7 +66,7 @@ class NativeForward:
         pointers = (t.data_ptr() for t in (w.embedding, w.norm.scale, w.head))
         sizes = (len(w.layers), self._hidden, w.num_heads, w.num_kv_heads, w.head_size, width)
         steps = w.embedding.stride()
-        self._model = _Model(*pointers, *sizes, self._vocabulary, *steps, float(w.norm.floor))
+        self._model = _Model(*pointers, *sizes, self._vocabulary, *steps, float(w.norm.eps))
         self._layers = (_Layer * len(w.layers))(
             *(
                 _Layer(
@@ -81,28 +81,28 @@ class NativeForward:
             )
         )
 
-    def new_caches(self, count: int) -> list[LeanCache]:
+    def new_caches(self, count: int) -> list[FusedLlamaCache]:
         """Empty caches whose passes can be made together."""
-        return self.lean.new_caches(count)
+        return self.fused.new_caches(count)
 
-    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
         first = requests[0]
         if len(requests) > 1 or len(first.causal_ids) + len(first.block_ids) > LONG:
-            return self.lean.forward(requests)
+            return self.fused.forward(requests)
         return [self._forward(first)]
 
-    def _forward(self, request: Request) -> Tensor:
-        cache: LeanCache = request.cache
+    def _forward(self, request: ForwardRequest) -> Tensor:
+        cache: FusedLlamaCache = request.cache
         pool, start = cache.pool, cache.length
         ids = (*request.causal_ids, *request.block_ids)
         num_rows, num_causal = len(ids), len(request.causal_ids)
         num_wanted = request.num_causal_logits + len(request.block_ids)
         stop = start + num_rows
-        pool.make_room(stop)
-        cosines, sines = self.lean.rotary_until(stop)
+        pool.ensure_capacity(stop)
+        cosines, sines = self.fused.rotary_until(stop)
         keys, values = pool.keys[0, cache.slot], pool.values[0, cache.slot]
-        place = _Cache(keys.data_ptr(), values.data_ptr(), pool.room, pool.keys.stride(0))
+        place = _Cache(keys.data_ptr(), values.data_ptr(), pool.capacity, pool.keys.stride(0))
         row = 2 * self._hidden + self._widest + -(-stop // COLUMNS) * COLUMNS
         space = torch.empty(num_rows * row)
         logits = torch.empty(num_wanted, self._vocabulary)
@@ -119,9 +119,9 @@ class NativeForward:
         self._call(*arguments)
 
 
-def _is_plain(lean: LeanForward) -> bool:
+def _is_plain(fused: FusedLlamaBackend) -> bool:
     """Whether forward.c computes what this forward does."""
-    w = lean.weights
+    w = fused.weights
     matrices = [m for y in w.layers for m in (y.query_key_value, y.out, y.gate_up, y.down)]
     norms = [w.norm, *(n for y in w.layers for n in (y.attention_norm, y.feed_forward_norm))]
     return (
@@ -129,5 +129,5 @@ def _is_plain(lean: LeanForward) -> bool:
         and w.embedding.dtype == torch.float32
         and all(matrix.bias is None for matrix in matrices)
         and all(layer.query_norm is None for layer in w.layers)
-        and len({float(norm.floor) for norm in norms}) == 1
+        and len({float(norm.eps) for norm in norms}) == 1
     )

@@ -1,4 +1,4 @@
-/* What rows of logits say, in one reading of each: see Measures in sbd_core/sampling.py.
+/* What rows of logits say, in one reading of each: see LogitStats in sbd_core/sampling.py.
 
    Compiled without -ffast-math: NaN and infinity mean something here. */
 
@@ -74,7 +74,7 @@ static int largest(const float *x, int64_t size, int64_t num_best, int64_t *ids,
    in numbers their shares (rows, num_best), then the entropies, then the margins (rows).
    forbidden: a token to make impossible, or -1. num_best: at least 2 unless the vocabulary is
    smaller. Gives back whether every row is fine. */
-int measure(float *logits, int64_t rows, int64_t vocabulary, int64_t forbidden, int64_t num_best,
+int logit_stats(float *logits, int64_t rows, int64_t vocabulary, int64_t forbidden, int64_t num_best,
         int64_t *ids, float *numbers) {
     float *shares = numbers, *entropies = numbers + rows * num_best, *margins = entropies + rows;
     for (int64_t r = 0; r < rows; r++, logits += vocabulary, ids += num_best, shares += num_best) {

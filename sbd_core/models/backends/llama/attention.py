@@ -12,23 +12,23 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from sbd_core.masks import decoding_may_attend, dense
-from sbd_core.models.backends.llama.kv_cache import LeanCache, Pool
+from sbd_core.models.backends.llama.kv_cache import FusedLlamaCache, KVCachePool
 
 LONG = 48
 """Queries from which a text is attended to alone, and a prompt with the fused kernel."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class QuerySpan:
     """The rows a text brings to a pass: causal tokens, then a block."""
 
-    cache: LeanCache
+    cache: FusedLlamaCache
     num_causal: int
     num_block: int
 
     @property
     def num_queries(self) -> int:
-        """Rows in all."""
+        """QuerySpan in all."""
         return self.num_causal + self.num_block
 
     @property
@@ -52,7 +52,7 @@ class MaskTable:
         self._like = like
         self._known: dict[tuple[int, int], Tensor] = {}
 
-    def get(self, rows: Rows) -> Tensor | None:
+    def get(self, rows: QuerySpan) -> Tensor | None:
         """The mask, None where every row sees everything."""
         if rows.num_causal == 0 or rows.num_queries == 1:
             return None
@@ -69,10 +69,10 @@ class MaskTable:
         return mask
 
 
-class Alone:
+class SingleSequenceAttention:
     """One text."""
 
-    def __init__(self, rows: Rows, masks: MaskTable) -> None:
+    def __init__(self, rows: QuerySpan, masks: MaskTable) -> None:
         cache, stop = rows.cache, rows.stop
         pool, slot, start = cache.pool, cache.slot, cache.length
         keys, values = pool.keys[:, slot], pool.values[:, slot]
@@ -106,11 +106,11 @@ class Alone:
         return mixed.view(num_heads, num_rows, size).transpose(0, 1)
 
 
-class Together:
+class PaddedBatchAttention:
     """Several texts of few rows each, slots of one pool, padded to the most rows."""
 
     def __init__(
-        self, pool: Pool, places: tuple[Tensor, Tensor, Tensor], last: Tensor, stop: int
+        self, pool: KVCachePool, places: tuple[Tensor, Tensor, Tensor], last: Tensor, stop: int
     ) -> None:
         """places: slot, offset in the slot's rows and position of every row, each (rows,).
 
@@ -126,9 +126,9 @@ class Together:
         self._mask.masked_fill_(is_hidden, -torch.inf)
 
     @classmethod
-    def of(cls, texts: Sequence[Rows]) -> "Together":
+    def of(cls, texts: Sequence[QuerySpan]) -> "PaddedBatchAttention":
         """The rows that texts bring."""
-        pool: Pool = texts[0].cache.pool
+        pool: KVCachePool = texts[0].cache.pool
         device = pool.keys.device
         columns = zip(
             *(
@@ -149,7 +149,7 @@ class Together:
         return cls(pool, (slots, offsets, positions), last.to(device), stop)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """See Alone.attend."""
+        """See SingleSequenceAttention.attend."""
         pool, slot, offset, position = self._pool, self._slot, self._offset, self._position
         pool.keys[layer][slot, :, :, position] = keys
         pool.values[layer][slot, :, position] = values
@@ -164,3 +164,6 @@ class Together:
         scores.view(num_slots, num_heads, width, -1).add_(self._mask)
         mixed = torch.bmm(scores.softmax(-1), seen_values)
         return mixed.view(num_slots, num_heads, width, size).transpose(1, 2)[slot, offset]
+
+
+Attention = SingleSequenceAttention | PaddedBatchAttention

@@ -1,4 +1,4 @@
-"""A lean forward for Llama-shaped models: the transformers model's weights, few operations.
+"""A fused forward for Llama-shaped models: the transformers model's weights, few operations.
 
 Equal to the transformers model up to rounding. Texts of one pass are rows of one matrix in
 every linear layer; only attention tells them apart.
@@ -11,58 +11,67 @@ import torch
 from torch import Tensor
 from torch.nn.functional import silu
 
-from sbd_core.models.backends.llama.attention import LONG, Alone, MaskTable, Rows, Together
-from sbd_core.models.backends.llama.kv_cache import STEP, LeanCache, Pool
-from sbd_core.models.backends.llama.weights import Norm, Weights, fused
-from sbd_core.models.protocol import Request
+from sbd_core.models.backends.llama.attention import (
+    LONG,
+    Attention,
+    MaskTable,
+    PaddedBatchAttention,
+    QuerySpan,
+    SingleSequenceAttention,
+)
+from sbd_core.models.backends.llama.kv_cache import STEP, FusedLlamaCache, KVCachePool
+from sbd_core.models.backends.llama.weights import Norm, Weights, fuse_weights
+from sbd_core.models.protocol import ForwardRequest
 
 
-class LeanForward:
+class FusedLlamaBackend:
     """The passes of one model. Threads may share it; a cache belongs to one of them."""
 
     def __init__(self, model: Any) -> None:
-        """model: one that lean_weights.is_lean(); its modules become views of fused weights."""
-        self.weights: Weights = fused(model)
+        """model: one that weights.can_fuse(); its modules become views of fused weights."""
+        self.weights: Weights = fuse_weights(model)
         self._masks = MaskTable(self.weights.embedding)
         self._rotary = self._rotary_table(STEP)
         w = self.weights
         kinds = [0] * w.num_heads + [1] * w.num_kv_heads + [2] * w.num_kv_heads
         self._kinds = torch.tensor(kinds, device=w.embedding.device)
 
-    def new_caches(self, count: int) -> list[LeanCache]:
+    def new_caches(self, count: int) -> list[FusedLlamaCache]:
         """Empty caches whose passes can be made together."""
         w = self.weights
-        pool = Pool(count, len(w.layers), w.num_kv_heads, w.head_size, w.embedding)
-        return [LeanCache(pool, slot) for slot in range(count)]
+        pool = KVCachePool(count, len(w.layers), w.num_kv_heads, w.head_size, w.embedding)
+        return [FusedLlamaCache(pool, slot) for slot in range(count)]
 
     @torch.inference_mode()
-    def forward(self, requests: Sequence[Request]) -> list[Tensor]:
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
         order = sorted(range(len(requests)), key=lambda i: _num_queries(requests[i]) <= LONG)
         texts = [requests[i] for i in order]
-        rows = [Rows(r.cache, len(r.causal_ids), len(r.block_ids)) for r in texts]
+        rows = [QuerySpan(r.cache, len(r.causal_ids), len(r.block_ids)) for r in texts]
         longest = max(text.stop for text in rows)
-        rows[0].cache.pool.make_room(longest)
+        rows[0].cache.pool.ensure_capacity(longest)
         self.rotary_until(longest)
         token_ids = [token_id for r in texts for token_id in (*r.causal_ids, *r.block_ids)]
         ids = torch.tensor(token_ids, device=self.weights.embedding.device)
         hidden = self.hidden(ids, self._angles(rows), self._parts(rows))
-        wanted = [r.num_causal_logits + len(r.block_ids) for r in texts]
-        logits = self._logits(hidden, [text.num_queries for text in rows], wanted)
+        num_logits = [r.num_causal_logits + len(r.block_ids) for r in texts]
+        logits = self._logits(hidden, [text.num_queries for text in rows], num_logits)
         for request, text in zip(texts, rows, strict=True):
             request.cache.length += text.num_causal
         found: dict[int, Tensor] = dict(zip(order, logits, strict=True))
         return [found[i] for i in range(len(requests))]
 
-    def _parts(self, rows: Sequence[Rows]) -> list[Alone | Together]:
+    def _parts(self, rows: Sequence[QuerySpan]) -> list[Attention]:
         """Long texts and a single one by themselves, the others together; in order of `rows`."""
         num_long = sum(text.num_queries > LONG for text in rows)
         if len(rows) - num_long == 1:
             num_long += 1
-        alone: list[Alone | Together] = [Alone(text, self._masks) for text in rows[:num_long]]
-        return alone + ([Together.of(rows[num_long:])] if rows[num_long:] else [])
+        alone: list[Attention] = [
+            SingleSequenceAttention(text, self._masks) for text in rows[:num_long]
+        ]
+        return alone + ([PaddedBatchAttention.of(rows[num_long:])] if rows[num_long:] else [])
 
-    def _angles(self, rows: Sequence[Rows]) -> tuple[Tensor, Tensor]:
+    def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
         cosines, sines = self._rotary
         if len(rows) == 1:
@@ -82,7 +91,7 @@ class LeanForward:
         self,
         ids: Tensor,
         angles: tuple[Tensor, Tensor],
-        parts: Sequence[Alone | Together],
+        parts: Sequence[Attention],
     ) -> Tensor:
         """(rows, hidden) of token ids (rows,), after the last layer, before the last norm."""
         w = self.weights
@@ -109,7 +118,12 @@ class LeanForward:
         normed = torch.cat([query_norm(kinds[0]), key_norm(kinds[1]), kinds[2]], 1)
         return normed.view(heads.shape)
 
-    def _attended(self, parts: Sequence[Alone | Together], layer: int, heads: Tensor) -> Tensor:
+    def _attended(
+        self,
+        parts: Sequence[Attention],
+        layer: int,
+        heads: Tensor,
+    ) -> Tensor:
         """Attention of every text: (rows, heads, size) of queries, keys, values -> (rows, ..)."""
         w = self.weights
         queries, keys, values = torch.split_with_sizes(
@@ -124,14 +138,14 @@ class LeanForward:
         return torch.cat([part.attend(layer, q, k, v) for part, q, k, v in shares]).flatten(1)
 
     def _logits(
-        self, hidden: Tensor, num_rows: Sequence[int], wanted: Sequence[int]
+        self, hidden: Tensor, num_rows: Sequence[int], num_logits: Sequence[int]
     ) -> list[Tensor]:
-        """fp32 logits on the CPU of the last wanted[i] of each text's num_rows[i] rows."""
-        if list(num_rows) != list(wanted):
-            parts = zip(hidden.split(list(num_rows)), wanted, strict=True)
+        """fp32 logits on the CPU of the last num_logits[i] of each text's num_rows[i] rows."""
+        if list(num_rows) != list(num_logits):
+            parts = zip(hidden.split(list(num_rows)), num_logits, strict=True)
             hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
         logits = torch.mm(self.weights.norm(hidden), self.weights.head)
-        return list(logits.float().cpu().split(list(wanted)))
+        return list(logits.float().cpu().split(list(num_logits)))
 
     def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
         """The table of _rotary_table for at least `length` positions."""
@@ -158,5 +172,5 @@ class LeanForward:
         )
 
 
-def _num_queries(request: Request) -> int:
+def _num_queries(request: ForwardRequest) -> int:
     return len(request.causal_ids) + len(request.block_ids)

@@ -4,11 +4,13 @@ import torch
 from torch import Tensor
 
 STEP = 128
-"""Positions by which the room of every slot grows."""
+"""Positions by which the capacity of every slot grows."""
 
 
-class Pool:
-    """keys (layers, slots, heads, head size, room), values (layers, slots, heads, room, head size).
+class KVCachePool:
+    """keys (layers, slots, heads, size, capacity), values (layers, slots, heads, capacity, size).
+
+    size is that of a head, capacity in positions; lengths are those of the caches.
 
     Keys lie transposed, as the product with the queries reads them. Whatever lies beyond a
     slot's length is finite, so that a weight of zero takes it out.
@@ -18,18 +20,18 @@ class Pool:
         self, num_slots: int, num_layers: int, num_heads: int, head_size: int, like: Tensor
     ) -> None:
         self.num_slots = num_slots
-        self.room = 0
+        self.capacity = 0
         self.keys = like.new_zeros(num_layers, num_slots, num_heads, head_size, 0)
         self.values = like.new_zeros(num_layers, num_slots, num_heads, 0, head_size)
 
-    def make_room(self, length: int) -> None:
+    def ensure_capacity(self, length: int) -> None:
         """See that every slot holds at least `length` positions."""
-        if length <= self.room:
+        if length <= self.capacity:
             return
-        more = -(-length // STEP) * STEP - self.room
+        more = -(-length // STEP) * STEP - self.capacity
         self.keys = torch.nn.functional.pad(self.keys, (0, more))
         self.values = torch.nn.functional.pad(self.values, (0, 0, 0, more))
-        self.room += more
+        self.capacity += more
 
     @property
     def num_bytes(self) -> int:
@@ -37,10 +39,10 @@ class Pool:
         return self.keys.nbytes + self.values.nbytes
 
 
-class LeanCache:
+class FusedLlamaCache:
     """A slot of a pool; see sbd_core.models.protocol.Cache."""
 
-    def __init__(self, pool: Pool, slot: int) -> None:
+    def __init__(self, pool: KVCachePool, slot: int) -> None:
         self.pool = pool
         self.slot = slot
         self.length = 0

@@ -1,4 +1,4 @@
-"""The weights of a Llama-shaped transformers model, fused and laid out for the lean forward.
+"""The weights of a Llama-shaped transformers model, fused and laid out for the fused forward.
 
 Nothing is held twice: the transformers modules keep working on views of the fused tensors.
 """
@@ -45,12 +45,12 @@ class Norm:
         weight = module.weight.detach().float()
         size = weight.shape[0]
         self.scale = weight * size**0.5
-        self.floor = torch.tensor((size * module.variance_epsilon) ** 0.5, device=weight.device)
+        self.eps = torch.tensor((size * module.variance_epsilon) ** 0.5, device=weight.device)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(.., n) -> (.., n), computed in fp32."""
         length = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=torch.float32)
-        normed = (x / length.hypot_(self.floor)).mul_(self.scale)
+        normed = (x / length.hypot_(self.eps)).mul_(self.scale)
         return normed if normed.dtype == x.dtype else normed.to(x.dtype)
 
 
@@ -82,8 +82,8 @@ class Weights:
     rotary: Any
 
 
-def is_lean(model: Any) -> bool:
-    """Whether the lean forward computes what this transformers model does.
+def can_fuse(model: Any) -> bool:
+    """Whether the fused forward computes what this transformers model does.
 
     On the CPU in fp32 alone, where the two agree to rounding; elsewhere in any dtype.
     """
@@ -105,8 +105,8 @@ def is_lean(model: Any) -> bool:
 
 
 @torch.no_grad()
-def fused(model: Any) -> Weights:
-    """The weights of a model that is_lean(); its own modules then see them through views."""
+def fuse_weights(model: Any) -> Weights:
+    """The weights of a model that can_fuse(); its own modules then see them through views."""
     layers = [_layer(module) for module in model.model.layers]
     embedding = model.model.embed_tokens
     is_tied = embedding.weight is model.lm_head.weight

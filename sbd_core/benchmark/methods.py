@@ -1,4 +1,4 @@
-"""What is timed: each peer turns prompt ids into answer ids, by its own way, on one model."""
+"""What is timed: each method turns prompt ids into answer ids, by its own way, on one model."""
 
 import copy
 import os
@@ -23,17 +23,17 @@ NUM_TRIALS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class Method:
     """A name for the table, and the call that is timed."""
 
     name: str
     answer: Answer
 
 
-def peers(
+def methods(
     model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
-) -> tuple[list[Peer], list[str]]:
-    """Every peer the model can run, the baseline first; and why others were left out.
+) -> tuple[list[Method], list[str]]:
+    """Every method the model can run, the baseline first; and why others were left out.
 
     assistant: a smaller model that drafts for generate(). Raises ArgumentError if its tokenizer
     is not the model's.
@@ -41,8 +41,8 @@ def peers(
     own = laid_out_as_usual(model)
     look_up = {"prompt_lookup_num_tokens": LOOK_UP_TOKENS}
     found = [
-        Peer(BASELINE, _transformers(model, own, max_new_tokens)),
-        Peer(f"{BASELINE}, prompt look-up", _transformers(model, own, max_new_tokens, look_up)),
+        Method(BASELINE, _transformers(model, own, max_new_tokens)),
+        Method(f"{BASELINE}, prompt look-up", _transformers(model, own, max_new_tokens, look_up)),
     ]
     left_out = []
     if assistant is None:
@@ -54,10 +54,10 @@ def peers(
             )
         helper = {"assistant_model": laid_out_as_usual(assistant)}
         found.append(
-            Peer(f"{BASELINE}, assistant", _transformers(model, own, max_new_tokens, helper))
+            Method(f"{BASELINE}, assistant", _transformers(model, own, max_new_tokens, helper))
         )
     found += [
-        Peer(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
+        Method(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
     ]
     if model.mask_token_id is None:
         left_out.append(f"sbd, verify: left out, {model.name} has no mask token")
@@ -90,9 +90,9 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
 
 
 def at_best_threads(
-    found: Sequence[Peer], prompt: Sequence[int]
-) -> tuple[list[Peer], dict[str, float]]:
-    """The peers, those of transformers at the number of threads its generate() is fastest with.
+    found: Sequence[Method], prompt: Sequence[int]
+) -> tuple[list[Method], dict[str, float]]:
+    """The methods, those of transformers at the number of threads its generate() is fastest with.
 
     Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
     seconds by number. Our own keep to the threads that are set.
@@ -106,8 +106,10 @@ def at_best_threads(
             best[count] = min(time.perf_counter() - began, best.get(count, float("inf")))
     chosen = min(best, key=best.__getitem__)
     moved = [
-        Peer(peer.name, _with_threads(peer.answer, chosen, own)) if BASELINE in peer.name else peer
-        for peer in found
+        Method(method.name, _with_threads(method.answer, chosen, own))
+        if BASELINE in method.name
+        else method
+        for method in found
     ]
     return moved, {str(count): round(seconds, 4) for count, seconds in best.items()}
 

@@ -1,0 +1,118 @@
+"""A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.utils import logging
+
+from sbd_core.config import DecodeConfig
+from sbd_core.errors import ModelError, shown
+from sbd_core.models.backends.c.forward import CBackend
+from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.devices import chosen_device, chosen_dtype
+from sbd_core.models.hf_model import HuggingFaceModel
+
+LOADING_ERRORS = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    KeyError,
+    ImportError,
+    TypeError,
+    SafetensorError,
+    StrictDataclassError,
+)
+
+
+def load(
+    path_or_hub_id: str | Path | None = None,
+    *,
+    device: str = "auto",
+    dtype: str = "auto",
+    native: bool = False,
+) -> HuggingFaceModel:
+    """Load a model folder or hub id; None is the checkpoint that ships with this package.
+
+    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a
+    CPU, the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". native: short passes
+    of one text in C, compiled now (see sbd_core.models.backends.c.forward). Weights are read from
+    safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
+    """
+    source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
+    place = chosen_device(device)
+    precision: Any = chosen_dtype(dtype, place)
+    is_folder = os.path.isdir(source)
+    # "name" and "owner/name" may be hub ids; anything else can only be a folder.
+    if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
+        raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(source)}")
+    model, tokenizer = read(source, precision, is_folder=is_folder)
+    name = Path(source).resolve().name if is_folder else source
+    wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
+    if place.type == "cuda" and isinstance(wrapped.backend, FusedLlamaBackend):
+        _, largest = wrapped.block_range or (1, DecodeConfig().block_size)
+        wrapped.backend = CudaGraphBackend(wrapped.backend, name, largest)
+    if native:
+        wrapped.backend, wrapped.compute_logit_stats = (
+            CBackend(wrapped.backend, name),
+            CComputeLogitStats(),
+        )
+        wrapped.is_native = True
+    return wrapped
+
+
+def read(
+    source: str, dtype: Any, *, is_folder: bool, argument: str = "model"
+) -> tuple[Any, PreTrainedTokenizerBase]:
+    """The transformers model and tokenizer of a folder or hub id, safetensors only, no code run.
+
+    Raises ModelError, which names what was asked for as `argument`.
+    """
+    options = {"trust_remote_code": False, "local_files_only": is_folder}
+    try:
+        with bars_only_on_a_terminal():
+            tokenizer = AutoTokenizer.from_pretrained(source, **options)
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
+                source,
+                dtype=dtype,
+                use_safetensors=True,
+                attn_implementation="sdpa",
+                output_loading_info=True,
+                **options,
+            )
+    except LOADING_ERRORS as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ModelError(
+            f"{argument}: must be a folder or hub id of a transformers causal LM with "
+            f"safetensors; {shown(source)} is not: {reason}"
+        ) from error
+    model, report = loaded
+    # transformers fills weights that are not there with chance.
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])[0]
+        raise ModelError(
+            f"{argument}: {shown(source)} lacks weights its config names, such as {missing}"
+        )
+    return model, tokenizer
+
+
+@contextmanager
+def bars_only_on_a_terminal() -> Iterator[None]:
+    """Keep transformers' loading bars out of logs and pipes."""
+    was_enabled = logging.is_progress_bar_enabled()
+    if not sys.stderr.isatty():
+        logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            logging.enable_progress_bar()
