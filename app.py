@@ -22,9 +22,11 @@ def main() -> int:
     """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
     flags = arguments()
     from sbd_core.errors import SetBlockDecodingError
+    from sbd_core.extras import require
     from ui.launch import load_behind, model_of, no_stubs_for_editors
 
     try:
+        require("ui")
         lazy = model_of(flags.model, flags.device)
         with no_stubs_for_editors():
             from ui import page

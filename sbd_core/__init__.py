@@ -5,7 +5,7 @@
     trace = sbd_core.generate(model, "Tara has 49 pencils. ...", sbd_core.DecodeConfig())
     print(trace.text, trace.tokens_per_forward)
 
-The names are imported when first used, so that importing the package does nothing slow.
+Names and modules are imported when first used, so that importing the package does nothing slow.
 """
 
 from importlib import import_module
@@ -16,7 +16,13 @@ from sbd_core.version import VERSION as __version__
 if TYPE_CHECKING:
     from sbd_core.config import DecodeConfig
     from sbd_core.decoding.api import generate, generate_batch, stream, stream_batch
-    from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError, TraceError
+    from sbd_core.errors import (
+        ArgumentError,
+        MissingExtraError,
+        ModelError,
+        SetBlockDecodingError,
+        TraceError,
+    )
     from sbd_core.events import StepEvent
     from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
     from sbd_core.models.loading import load
@@ -27,6 +33,7 @@ _HOMES = {
     "ArgumentError": "errors",
     "DEFAULT_CHECKPOINT": "models.checkpoint_info",
     "DecodeConfig": "config",
+    "MissingExtraError": "errors",
     "ModelError": "errors",
     "SetBlockDecodingError": "errors",
     "SetBlockModel": "models.protocol",
@@ -39,11 +46,13 @@ _HOMES = {
     "stream": "decoding.api",
     "stream_batch": "decoding.api",
 }
+_MODULES = ("config", "evaluation", "masks", "roofline", "sampling", "solvers", "tasks")
 
 __all__ = [
     "DEFAULT_CHECKPOINT",
     "ArgumentError",
     "DecodeConfig",
+    "MissingExtraError",
     "ModelError",
     "SetBlockDecodingError",
     "SetBlockModel",
@@ -60,10 +69,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"sbd_core.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'sbd_core' has no attribute {name!r}")
     return getattr(import_module(f"sbd_core.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_MODULES})

@@ -1,4 +1,4 @@
-"""The command line: `python -m sbd_core COMMAND`.
+"""The command line: `sbd COMMAND` or `python -m sbd_core COMMAND`.
 
 Exit status: 0 done, 2 bad arguments (one line on standard error), 130 stopped with Ctrl-C.
 """
@@ -9,6 +9,7 @@ import sys
 
 from sbd_core.cli import bench, evaluate, generate, roofline, train
 from sbd_core.errors import SetBlockDecodingError
+from sbd_core.extras import require
 
 COMMANDS = {
     "generate": generate,
@@ -17,16 +18,22 @@ COMMANDS = {
     "bench": bench,
     "roofline": roofline,
 }
+EXTRA = {"train": "train", "evaluate": "eval", "bench": "eval"}
+"""The optional part that a command needs."""
 
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; the exit status comes back."""
-    parser = argparse.ArgumentParser(prog="sbd_core", description="Set Block Decoding")
+    is_script = os.path.basename(sys.argv[0]) == "sbd"
+    name = "sbd" if is_script else "python -m sbd_core"
+    parser = argparse.ArgumentParser(prog=name, description="Set Block Decoding")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         module.add_arguments(commands.add_parser(name, help=module.HELP))
     arguments = parser.parse_args(words)
     try:
+        if arguments.command in EXTRA:
+            require(EXTRA[arguments.command])
         COMMANDS[arguments.command].run(arguments)
         sys.stdout.flush()
     except SetBlockDecodingError as error:

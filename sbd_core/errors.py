@@ -2,6 +2,7 @@
 
 SetBlockDecodingError
 ├── ArgumentError        a value given by the caller breaks a rule (also a ValueError)
+├── MissingExtraError    a package of an optional part is not installed (also an ImportError)
 ├── ModelError           a model folder or hub id cannot be used
 ├── TraceError           text that should be a trace is not a valid one
 └── TrainingError        a run cannot start or go on: data, state folder, disk
@@ -22,6 +23,15 @@ class ArgumentError(SetBlockDecodingError, ValueError):
         self.rule = rule
         self.value = value
         super().__init__(f"{shown_name(argument)}: {rule}; got {shown(value)}")
+
+
+class MissingExtraError(SetBlockDecodingError, ImportError):
+    """`package`, which the optional part `extra` of this one needs, is not installed."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        self.extra = extra
+        self.package = package
+        super().__init__(f'{package} is not installed: pip install "sbd-core[{extra}]"')
 
 
 class ModelError(SetBlockDecodingError):

@@ -1,4 +1,6 @@
-"""Writing files so that a reader sees the old text or the new one, never half of it; digests."""
+"""Writing files so that a reader sees the old text or the new one, never half of it; digests; where
+the package's assets are.
+"""
 
 import hashlib
 import os
@@ -6,6 +8,10 @@ import tempfile
 from pathlib import Path
 
 from sbd_core.errors import ArgumentError
+
+PACKAGE = Path(__file__).parent
+ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
+"""In an installed package inside it, in a checkout beside it."""
 
 
 def write_text(path: Path, text: str) -> None:

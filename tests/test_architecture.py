@@ -12,7 +12,7 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
     ("version", "errors"),
-    ("config", "files"),
+    ("config", "files", "extras"),
     ("events",),
     ("trace",),
     ("trace_json", "masks", "sampling", "roofline", "tasks"),

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.errors import ModelError
+from sbd_core.files import ASSETS
 
-DEFAULT_CHECKPOINT = Path(__file__).parents[2] / "assets" / "checkpoints" / "sbd-nano"
+DEFAULT_CHECKPOINT = ASSETS / "checkpoints" / "sbd-nano"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 

@@ -48,6 +48,11 @@ def load(
     of one text in C, compiled now (see sbd_core.models.backends.c.forward). Weights are read from
     safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
     """
+    if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
+        raise ModelError(
+            "model: must be a folder or a hub id; this installation holds no checkpoint of its own "
+            "(pip install . in a checkout of the repository brings it)"
+        )
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
     place = chosen_device(device)
     precision: Any = chosen_dtype(dtype, place)

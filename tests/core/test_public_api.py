@@ -37,6 +37,7 @@ def test_the_package_exports_these_names_and_has_them() -> None:
         "ArgumentError",
         "DEFAULT_CHECKPOINT",
         "DecodeConfig",
+        "MissingExtraError",
         "ModelError",
         "SetBlockDecodingError",
         "SetBlockModel",
@@ -55,6 +56,13 @@ def test_the_package_exports_these_names_and_has_them() -> None:
         assert getattr(sbd_core, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'decode'"):
         _ = sbd_core.decode
+
+
+def test_the_front_door_lists_its_names_and_modules() -> None:
+    listed = dir(sbd_core)
+    assert set(sbd_core.__all__) < set(listed)
+    for name in set(listed) - set(sbd_core.__all__):
+        assert inspect.ismodule(getattr(sbd_core, name))
 
 
 def test_decode_config_has_these_fields_and_defaults() -> None:

@@ -1,0 +1,141 @@
+"""What pip installs: the extras, the pinned sets beside them, the wheel and what it holds."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import sbd_core
+from sbd_core.__main__ import COMMANDS, EXTRA, main
+from sbd_core.errors import MissingExtraError, ModelError
+from sbd_core.extras import EXTRAS, require
+from sbd_core.models import loading
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+OPTIONAL = {
+    extra: [Requirement(line) for line in lines]
+    for extra, lines in PROJECT["optional-dependencies"].items()
+}
+
+
+def pinned(path: str) -> list[Requirement]:
+    lines = (ROOT / path).read_text("utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def names_of(requirements) -> set[str]:
+    return {canonicalize_name(one.name) for one in requirements} - {"sbd-core"}
+
+
+def test_the_pinned_sets_hold_what_the_project_asks_for_and_nothing_else() -> None:
+    ours = [Requirement(line) for line in PROJECT["dependencies"]]
+    ours += [one for extra in EXTRAS for one in OPTIONAL[extra]]
+    for path, wanted in (("requirements.txt", ours), ("tests/requirements.txt", OPTIONAL["dev"])):
+        assert names_of(pinned(path)) == names_of(wanted)
+        for pin in pinned(path):
+            [version] = [re.fullmatch(r"==(\S+)", str(pin.specifier))[1]]
+            ranges = [one.specifier for one in wanted if one.name == pin.name]
+            assert all(version in allowed for allowed in ranges), pin
+
+
+def test_the_extras_are_those_the_code_asks_for() -> None:
+    assert set(OPTIONAL) == {*EXTRAS, "all", "dev"}
+    for extra, packages in EXTRAS.items():
+        assert names_of(OPTIONAL[extra]) == {canonicalize_name(name) for name in packages}
+    [everything] = OPTIONAL["all"]
+    assert everything.extras == set(EXTRAS)
+    assert set(EXTRA) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("extra", "package", "words"),
+    [
+        ("train", "accelerate", ["train", "--stage", "sbd", "--out", "nowhere"]),
+        ("eval", "tqdm", ["evaluate"]),
+        ("eval", "tqdm", ["bench"]),
+    ],
+)
+def test_a_missing_extra_is_one_line_with_the_command(
+    extra, package, words, monkeypatch, capsys
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    assert main(words) == 2
+    message = f'{package} is not installed: pip install "sbd-core[{extra}]"'
+    assert capsys.readouterr().err == f"error: {message}\n"
+    with pytest.raises(MissingExtraError) as caught:
+        require(extra)
+    assert isinstance(caught.value, ImportError)
+
+
+def test_the_page_without_gradio_says_what_to_install() -> None:
+    code = "import sys; sys.modules['gradio'] = None; sys.argv = ['app.py']\n"
+    code += "import app; sys.exit(app.main())"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == 'app.py: gradio is not installed: pip install "sbd-core[ui]"\n'
+
+
+def test_an_installation_without_the_checkpoint_says_where_it_comes_from(
+    monkeypatch, tmp_path
+) -> None:
+    monkeypatch.setattr(loading, "DEFAULT_CHECKPOINT", tmp_path / "gone")
+    with pytest.raises(ModelError, match="holds no checkpoint of its own"):
+        sbd_core.load()
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory) -> Path:
+    """The wheel, built and unpacked as pip would."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_the_wheel_holds_the_engine_its_data_and_the_checkpoint(unpacked) -> None:
+    files = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*")}
+    ours = [*(ROOT / "sbd_core").rglob("*"), *(ROOT / "assets" / "checkpoints").rglob("*")]
+    paths = [file.relative_to(ROOT).as_posix() for file in ours if file.is_file()]
+    expected = {
+        re.sub("^assets/", "sbd_core/assets/", path) for path in paths if "__pycache__" not in path
+    }
+    assert len(expected) > 100
+    assert expected <= files
+    assert {path.split("/")[0] for path in files} == {
+        "sbd_core",
+        f"sbd_core-{sbd_core.__version__}.dist-info",
+    }
+    entry_points = next(unpacked.glob("*.dist-info/entry_points.txt")).read_text("utf-8")
+    assert "sbd = sbd_core.__main__:main" in entry_points
+
+
+def test_the_installed_package_decodes_with_its_own_checkpoint(unpacked, tmp_path, nano) -> None:
+    prompt = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
+    code = (
+        "import sys, sbd_core; from sbd_core.__main__ import main\n"
+        f"assert sbd_core.__file__.startswith({str(unpacked)!r})\n"
+        f"sys.exit(main(['generate', {prompt!r}, '--device', 'cpu']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(unpacked), "HF_HUB_OFFLINE": "1", "PATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == sbd_core.generate(nano, prompt, sbd_core.DecodeConfig()).text
