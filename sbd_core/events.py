@@ -26,7 +26,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class MaskedPosition:
-    """A position that held <m> when the pass began, and what the masked head said there."""
+    """A position that held <m> when the forward pass began, and what the masked head said there."""
 
     position: int
     entropy: float
@@ -36,7 +36,7 @@ class MaskedPosition:
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """A token the pass fixed. rank: 0 for the first in the solver's order within the pass.
+    """A token fixed. rank: 0 for the first in the solver's order within the forward pass.
 
     probability: of the token under the distribution it was taken from (the masked head for
     sbd, the causal head for ntp and verify).
@@ -50,7 +50,7 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """What the causal head gives a token of the answer, once a causal pass has seen it."""
+    """What the causal head gives a token of the answer, once a causal forward pass has seen it."""
 
     position: int
     token_id: int
@@ -63,15 +63,15 @@ class Hindsight:
 class StepEvent:
     """One forward pass.
 
-    index: 0 for the first pass. kind: "prefill" reads the prompt, "decode" every other.
-    num_cached: tokens in the KV cache before the pass. num_causal: tokens this pass fed
-    causally (prompt, riding-along block, draft). block: the positions predicted.
-    masked: every position of the block still masked when the pass began, left to right; none
-    after an end-of-sequence already known, which the answer will not hold.
+    index: 0 for the first forward pass. kind: "prefill" reads the prompt, "decode" every other.
+    num_cached: tokens in the KV cache before it. num_causal: tokens it fed causally (prompt,
+    pending tokens, draft). block: the positions predicted.
+    masked: every position of the block still masked when it began, left to right; none after an
+    end-of-sequence already known, which the answer will not hold.
     committed: token ids that became the answer's next tokens, left to right.
     draft: (verify) the tokens now guessed for the positions after the committed ones.
-    hindsight: the causal probability of answer tokens the pass fed causally or predicted.
-    seconds: engine time of the pass, the consumer's own time left out.
+    hindsight: the causal probability of answer tokens that it fed causally or predicted.
+    seconds: engine time of the forward pass, the consumer's own time left out.
     """
 
     index: int

@@ -69,7 +69,7 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
 
 
 def decoding_may_attend(num_cached: int, num_causal: int) -> MayAttend:
-    """Predicate of one decoding pass (paper Eq. 9-11).
+    """Predicate of one decoding forward pass (paper Eq. 9-11).
 
     Queries are num_causal causal tokens, then a block; keys are the cached tokens, then the
     same. A causal token sees what is left of it and itself; a block position sees everything.

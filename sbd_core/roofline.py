@@ -1,4 +1,4 @@
-"""The roofline of Sec. 4: how much longer a pass over a block takes than one over a token.
+"""The roofline of Sec. 4: how much longer a forward pass over a block takes than one over a token.
 
 Two modes of theory. "published" repeats the paper's tables to their three decimals, with the
 feed-forward width counted hidden-fold and K and V of width heads * kv_heads. "corrected" puts
@@ -156,10 +156,10 @@ def speedup(
     shape: Shape | None = None,
     device: Device = H100_FP8,
 ) -> float:
-    """Wall-clock speed-up of a block decoded in l = block_size / nfe_speedup passes, Eq. 16.
+    """Wall-clock speed-up of a block in l = block_size / nfe_speedup forward passes, Eq. 16.
 
-    k time(1) / (time(2k) + (l - 1) time(k)): the first pass of a block carries the one before.
-    Raises as pass_seconds does, and unless 0 < nfe_speedup <= block_size.
+    k time(1) / (time(2k) + (l - 1) time(k)): the first forward pass of a block carries the one
+    before. Raises as pass_seconds does, and unless 0 < nfe_speedup <= block_size.
     """
 
     def seconds(num_queries: int) -> float:
@@ -172,8 +172,8 @@ def speedup(
 class Calibrated:
     """Forward times that were measured, in place of theory; linear between what was measured.
 
-    seconds: {cached tokens: {query tokens: seconds of a pass}}, the same query lengths, 1 among
-    them, for every cache length. Raises ArgumentError if it is not, or holds no times.
+    seconds: {cached tokens: {query tokens: seconds of a forward pass}}, the same query lengths, 1
+    among them, for every cache length. Raises ArgumentError if it is not, or holds no times.
     """
 
     seconds: Mapping[int, Mapping[int, float]]
@@ -187,7 +187,7 @@ class Calibrated:
             raise ArgumentError("seconds", rule, {k: dict(v) for k, v in self.seconds.items()})
 
     def pass_seconds(self, num_queries: int, kv_length: int) -> float:
-        """Seconds of a pass. Raises ArgumentError outside of what was measured."""
+        """Seconds of a forward pass. Raises ArgumentError outside of what was measured."""
         rows = {
             kv: _between("block_size", num_queries, times) for kv, times in self.seconds.items()
         }
@@ -206,7 +206,7 @@ class Calibrated:
 
 
 def _equation_16(block_size: int, nfe_speedup: float, seconds: Callable[[int], float]) -> float:
-    """seconds: of a pass over so many queries."""
+    """seconds: of a forward pass over so many queries."""
     require_number("nfe_speedup", nfe_speedup, 0, block_size)
     if nfe_speedup == 0:
         raise ArgumentError("nfe_speedup", "must be above 0", nfe_speedup)

@@ -1,6 +1,7 @@
 """Logits to candidate tokens and how sure the model is of each. Knows no model, no rule.
 
-Candidates is for callers: tensors. LogitStats is for the engine: plain numbers, read once a pass.
+Candidates is for callers: tensors. LogitStats is for the engine: plain numbers, read once for each
+forward pass.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Which masked positions a pass reveals. Pure: same inputs and generator, same answer.
+"""Which masked positions a forward pass reveals. Pure: same inputs and generator, same answer.
 
 Every rule puts the masked positions in an order of preference and reveals a prefix of it, at
 least one position; they differ in the order and in where the prefix ends. The rules' settings

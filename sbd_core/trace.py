@@ -56,7 +56,7 @@ class Trace:
 
     @property
     def seconds(self) -> float:
-        """Engine time of all passes, seconds."""
+        """Engine time of all forward passes, seconds."""
         return sum(event.seconds for event in self.events)
 
     def to_json(self) -> str:

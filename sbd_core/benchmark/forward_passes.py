@@ -1,4 +1,4 @@
-"""Timing single passes: against the roofline, against bare matrix products, inside a decode."""
+"""Timing single forward passes: against the roofline, matrix products, and a whole decode."""
 
 import copy
 import statistics
@@ -43,7 +43,7 @@ def median_seconds(call: Callable[[], object], device: str) -> float:
 
 
 def forward_seconds(model: HuggingFaceModel, num_queries: int, num_cached: int) -> float:
-    """Median seconds of a block pass of `num_queries` positions over a cache of `num_cached`."""
+    """Median seconds of a forward pass over a block of `num_queries` with `num_cached`."""
     cache = model.new_cache()
     if num_cached:
         model.forward(cache, [0] * num_cached, (), 1)
@@ -104,7 +104,7 @@ def machine(weight: Tensor) -> Device:
 
 @torch.inference_mode()
 def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
-    """{rows: milliseconds of a pass and of its matrix products alone, and their ratio}."""
+    """{rows: milliseconds of a forward pass and of its matrix products alone, and their ratio}."""
     weights = matrices(model)
     found = {}
     for rows in MATRIX_ROWS:
@@ -120,7 +120,7 @@ def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 
 def matrices(model: HuggingFaceModel) -> list[Tensor]:
-    """Every weight a pass multiplies by, (in, out), fused as the forward has them."""
+    """Every weight a forward pass multiplies by, (in, out), fused as the forward has them."""
     if isinstance(model.backend, FusedLlamaBackend | CBackend | CudaGraphBackend):
         return matrices_of(model.backend)
     modules = model.model.modules()
@@ -149,17 +149,17 @@ def _multiply(pairs: Sequence[tuple[Tensor, Tensor]]) -> None:
 
 @dataclass(slots=True)
 class TimedBackend:
-    """Passes of a model, and the seconds they took."""
+    """A model's backend, and the seconds its forward passes took."""
 
     backend: Backend
     seconds: float = 0.0
 
     def new_caches(self, count: int) -> Sequence[Any]:
-        """Those of the passes."""
+        """See Backend."""
         return self.backend.new_caches(count)
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """That of the passes, timed."""
+        """See Backend; timed."""
         began = time.perf_counter()
         logits = self.backend.forward(requests)
         self.seconds += time.perf_counter() - began

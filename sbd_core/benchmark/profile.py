@@ -1,4 +1,4 @@
-"""Where the time of a pass goes: wall-clock of its parts, each without the parts inside it."""
+"""Where the time of a forward pass goes: wall-clock of its parts, each without those inside."""
 
 import time
 from collections import defaultdict
@@ -18,7 +18,7 @@ from sbd_core.models.backends.c import forward as in_c
 from sbd_core.models.backends.llama import attention, forward, kv_cache, weights
 from sbd_core.models.hf_model import HuggingFaceModel
 
-REST = "the pass itself"
+REST = "the forward pass itself"
 OUTSIDE = ("selection", "event building", REST)
 """Parts that are not the model's forward."""
 
@@ -65,7 +65,7 @@ class Stopwatch:
 def profile(
     model: HuggingFaceModel, prompts: Sequence[Sequence[int]], config: DecodeConfig
 ) -> dict[str, Any]:
-    """Milliseconds a decoding pass by part, prefills left out, over all prompts."""
+    """Milliseconds a decoding forward pass by part, prefills left out, over all prompts."""
     watch = Stopwatch()
     num_passes = 0
     with instrumented(watch, model):

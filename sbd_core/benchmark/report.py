@@ -49,11 +49,11 @@ def as_text(result: Mapping[str, Any]) -> str:
 
 
 def shapes_as_text(result: Mapping[str, Any]) -> str:
-    """The passes of random weights."""
+    """The forward passes of random weights."""
     found = result["shapes"]
     lines = [
-        f"{found['shape']}: {found['weight_bytes'] / 1e6:.1f} MB of weights read a pass, copies "
-        f"reach {found['copy_bandwidth'] / 1e9:.1f} GB/s"
+        f"{found['shape']}: {found['weight_bytes'] / 1e6:.1f} MB of weights read a "
+        f"forward pass, copies reach {found['copy_bandwidth'] / 1e9:.1f} GB/s"
     ]
     for batch, rows in found["batches"].items():
         for cached, row in rows.items():
@@ -71,8 +71,8 @@ def shapes_as_text(result: Mapping[str, Any]) -> str:
             )
     replay = found["replay"]
     lines.append(
-        f"{replay['num_tokens']} tokens in {replay['num_passes']} passes, replayed: "
-        f"{replay['nfe_speedup']:.2f}x fewer passes, {replay['wall_clock_speedup']:.2f}x less "
+        f"{replay['num_tokens']} tokens in {replay['num_passes']} forward passes, replayed: "
+        f"{replay['nfe_speedup']:.2f}x fewer of them, {replay['wall_clock_speedup']:.2f}x less "
         f"time, {replay['share']:.2f} of it"
     )
     return "\n".join([*lines, *result["left_out"], load_line(result["other_load"])])

@@ -1,6 +1,6 @@
 """Passes of random weights in a model's shape: against memory, by rows, as the cache grows.
 
-What a pass costs does not depend on what the weights are, so a shape is enough.
+What a forward pass costs does not depend on what the weights are, so a shape is enough.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 Row = dict[str, float]
 Pattern = Sequence[tuple[int, int, int]]
-"""Of each pass: tokens fed causally, block positions, tokens the answer grew by."""
+"""Of each forward pass: tokens fed causally, block positions, tokens the answer grew by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Bench:
     num_weight_bytes: int
 
     def seconds(self, batch: int, num_queries: int, num_cached: int) -> float:
-        """Median seconds of a pass of `num_queries` rows of each of `batch` texts."""
+        """Median seconds of a forward pass of `num_queries` rows of each of `batch` texts."""
         caches = self.backend.new_caches(batch)
         for cache in caches:
             cache.pool.ensure_capacity(num_cached + 2 * BLOCK_SIZE)
@@ -152,7 +152,7 @@ def _row(bench: Bench, batch: int, num_cached: int, here: Any) -> Row:
 
 
 def _growth(rows: dict[str, Row]) -> Row:
-    """What a pass of one row costs with the longest cache more than with the shortest."""
+    """What a forward pass of one row costs with the longest cache more than with the shortest."""
     short, long = (rows[str(cached)] for cached in CACHES)
     more = long["milliseconds_1"] - short["milliseconds_1"]
     expected = long["roofline_milliseconds_1"] - short["roofline_milliseconds_1"]
@@ -164,15 +164,15 @@ def _growth(rows: dict[str, Row]) -> Row:
 
 
 def recorded_pattern(model: SetBlockModel, prompt: Sequence[int], config: DecodeConfig) -> Pattern:
-    """The passes of one decode after its prompt's."""
+    """The forward passes of one decode after its prompt's."""
     events = list(stream(model, prompt, config))[1:]
     return [(e.num_causal, e.block.size, len(e.committed)) for e in events]
 
 
 def replayed(bench: Bench, pattern: Pattern) -> Row:
-    """A recorded decode's passes and as many of one token, on the shape: both speed-ups.
+    """A recorded decode's forward passes and as many of one token, on the shape: both speed-ups.
 
-    The prompt's pass, the same for both, is left out of time and count.
+    The prompt's forward pass, the same for both, is left out of time and count.
     """
     num_tokens = sum(grown for _, _, grown in pattern)
     causal, blocks = [0] * (2 * BLOCK_SIZE), [0] * BLOCK_SIZE

@@ -34,13 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--profile", action="store_true", help="where the time of a pass goes, and nothing else"
+        "--profile",
+        action="store_true",
+        help="where the time of a forward pass goes, and nothing else",
     )
     parser.add_argument(
         "--shape",
         action="store_true",
-        help="passes of random weights, and nothing else: in the shape of Llama-3.1-8B on a GPU, "
-        "in the bundled model's on the CPU",
+        help="forward passes of random weights, and nothing else: in the shape of Llama-3.1-8B on "
+        "a GPU, in the bundled model's on the CPU",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
@@ -143,7 +145,7 @@ def _rows(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str,
 
 
 def _profiles(model: "HuggingFaceModel", arguments: argparse.Namespace) -> dict[str, Any]:
-    """Milliseconds a pass of each strategy by part."""
+    """Milliseconds a forward pass of each strategy by part."""
     from sbd_core.benchmark.methods import ours
     from sbd_core.benchmark.profile import profile
 
@@ -182,7 +184,7 @@ def _print(result: dict[str, Any], arguments: argparse.Namespace) -> None:
         print(report.as_text(result))
         return
     for name, row in result["rows"].items():
-        print(f"{name}: {row['total_milliseconds']:.2f} ms a pass", end="")
+        print(f"{name}: {row['total_milliseconds']:.2f} ms a forward pass", end="")
         print(f", {100 * row['share_outside_forward']:.1f} % outside the forward")
         for part, milliseconds in sorted(row["milliseconds"].items(), key=lambda item: -item[1]):
             print(f"    {part:<18}{milliseconds:>8.3f}")

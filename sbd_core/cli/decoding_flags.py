@@ -11,7 +11,7 @@ from sbd_core.errors import ArgumentError
 SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
 
 NATIVE_HELP = (
-    "short passes of one text in C, compiled at the start "
+    "short forward passes of one text in C, compiled at the start "
     "(Llama-shaped models in fp32 on the CPU; needs a C compiler)"
 )
 

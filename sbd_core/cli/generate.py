@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
-        f"{trace.tokens_per_forward:.2f} tokens a pass, {trace.seconds:.3f} s]",
+        f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s]",
         file=sys.stderr,
     )
 

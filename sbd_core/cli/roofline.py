@@ -1,4 +1,4 @@
-"""`roofline`: slowdown of a block pass and speed-up: as published, corrected, and calibrated."""
+"""`roofline`: slowdown of a block's forward pass and speed-up: published, corrected, calibrated."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ from typing import Any, get_args
 from sbd_core.errors import ArgumentError, shown
 from sbd_core.roofline import DEVICES, Calibrated, Mode, Shape, slowdown, speedup
 
-HELP = "cost of a block pass: the paper's Sec. 4, corrected, or from measured times"
+HELP = "cost of a forward pass over a block: the paper's Sec. 4, corrected, or from measured times"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

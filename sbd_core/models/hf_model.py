@@ -116,7 +116,7 @@ class HuggingFaceModel:
         return self.new_caches(1)[0]
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """Empty caches whose passes can be made together."""
+        """Empty caches whose forward passes can be made together."""
         return self.backend.new_caches(count)
 
     def forward(
@@ -126,13 +126,13 @@ class HuggingFaceModel:
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> Tensor:
-        """One pass; see SetBlockModel.forward. Logits come back on the CPU in fp32."""
+        """One forward pass; see SetBlockModel.forward. Logits come back on the CPU in fp32."""
         return self.backend.forward(
             [ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)]
         )[0]
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """The passes of several texts; see SetBlockModel.forward_batch."""
+        """The forward passes of several texts; see SetBlockModel.forward_batch."""
         return self.backend.forward(requests)
 
 

@@ -43,8 +43,8 @@ def load(
 ) -> HuggingFaceModel:
     """Load a model folder or hub id; None is the checkpoint that ships with this package.
 
-    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a
-    CPU, the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". native: short passes
+    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a CPU,
+    the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". native: short forward passes
     of one text in C, compiled now (see sbd_core.models.backends.c.forward). Weights are read from
     safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
     """

@@ -25,7 +25,7 @@ class Cache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ForwardRequest:
-    """One text's share of a pass; see SetBlockModel.forward."""
+    """One text's share of a forward pass; see SetBlockModel.forward."""
 
     cache: Any
     causal_ids: Sequence[int]
@@ -73,7 +73,7 @@ class SetBlockModel(Protocol):
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> "Tensor":
-        """One pass over causal tokens, then a block that also sees itself both ways.
+        """One forward pass over causal tokens, then a block that also sees itself both ways.
 
         Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
         positions and of the block. The causal keys and values stay in the cache, the block's
@@ -83,11 +83,11 @@ class SetBlockModel(Protocol):
         ...
 
     def new_caches(self, count: int) -> Sequence[Cache]:
-        """`count` empty caches whose passes forward_batch() may make together."""
+        """`count` empty caches whose forward passes forward_batch() may make together."""
         ...
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
-        """forward() of every request, in one pass where the model can.
+        """forward() of every request, in one forward pass where the model can.
 
         Every cache must come from one call of this model's new_caches(), none twice.
         """

@@ -1,9 +1,9 @@
 """Passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
 
-A pass is padded to one of few row counts, copied into the same buffers every time and read out
-of the same ones, so nothing but their contents changes between two passes of one shape. The
-host waits once a pass, for the logits that decide what is revealed. All but the capture itself
-runs the same on any device; the capture has not been tried on a GPU, which is why `captured`
+A forward pass is padded to one of few row counts, copied into the same buffers every time and read
+out of the same ones, so nothing but their contents changes between two forward passes of one shape.
+The host waits once a forward pass, for the logits that decide what is revealed. All but the capture
+itself runs the same on any device; the capture has not been tried on a GPU, which is why `captured`
 holds its first replay against the plain run.
 """
 
@@ -28,7 +28,7 @@ INITIAL_CAPACITY = 1024
 
 
 class CudaGraphBackend:
-    """The passes of a fused model; see FusedLlamaBackend.
+    """The forward passes of a fused model; see FusedLlamaBackend.
 
     Those of at most 2 * block_size rows a text, made for every slot of a pool, are static; long
     prompts and batches with a slot at rest go the fused way, on the same cache.
@@ -47,7 +47,7 @@ class CudaGraphBackend:
         )
 
     def new_caches(self, count: int) -> list[FusedLlamaCache]:
-        """Empty caches whose passes can be made together.
+        """Empty caches whose forward passes can be made together.
 
         A single text gets a pool that another has done with, whose captures it can use.
         """
@@ -63,7 +63,7 @@ class CudaGraphBackend:
         return pool
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
         rows = [QuerySpan(r.cache, len(r.causal_ids), len(r.block_ids)) for r in requests]
         pool: KVCachePool = rows[0].cache.pool
         most = max(text.num_queries for text in rows)
@@ -77,7 +77,7 @@ class CudaGraphBackend:
         for request, text in zip(requests, rows, strict=True):
             last = text.num_queries
             first = last - text.num_block - request.num_causal_logits
-            # Copied, as the next pass writes over it; this is where the host waits.
+            # Copied, as the next forward pass writes over it; this is where the host waits.
             found.append(logits[text.cache.slot, first:last].to("cpu", copy=True))
             request.cache.length += text.num_causal
         return found
@@ -95,7 +95,7 @@ class CudaGraphBackend:
 
 
 class CudaGraphStep:
-    """The pass of `width` rows for each slot of a pool, as long as the pool's capacity stays."""
+    """The forward pass of `width` rows for each slot of a pool, while its capacity stays."""
 
     def __init__(self, fused: FusedLlamaBackend, pool: KVCachePool, width: int) -> None:
         device, slots = pool.keys.device, pool.num_slots
@@ -115,7 +115,7 @@ class CudaGraphStep:
     def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
         """Logits (slots, width, vocab), good until the next run; padding's mean nothing.
 
-        Padding is written behind the text, where the next pass writes over it, and sees the
+        Padding is written behind the text, where the next forward pass writes over it, and sees the
         first key alone.
         """
         self._host.zero_()
@@ -166,6 +166,6 @@ def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
         torch.testing.assert_close(output, expected, atol=1e-2, rtol=1e-2)
     except (RuntimeError, AssertionError) as error:
         reason = " ".join(str(error).split())[:200]
-        warnings.warn(f"CUDA graph not used, passes run one by one: {reason}", stacklevel=2)
+        warnings.warn(f"CUDA graph not used, forward passes run one by one: {reason}", stacklevel=2)
         return run
     return graph.replay

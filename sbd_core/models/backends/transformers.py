@@ -36,7 +36,7 @@ class TransformersCache:
 
 
 class TransformersBackend:
-    """The passes of one model."""
+    """The forward passes of one model."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -47,7 +47,7 @@ class TransformersBackend:
         return [TransformersCache() for _ in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """A pass of each text, one after the other; logits (wanted rows, vocab) of each."""
+        """A forward pass of each text, one after the other; logits (wanted rows, vocab) of each."""
         return [self._forward(request) for request in requests]
 
     @torch.inference_mode()

@@ -1,7 +1,7 @@
 """Set Block Decoding written a second time, as plainly as possible: no cache, no engine code.
 
-Every pass is one full forward over [text ; block] under a mask written cell by cell. Slow, and
-easy to hold against the paper: Algorithms 2-3 with the rule of Eq. 8.
+Every forward pass is one full forward over [text ; block] under a mask written cell by cell. Slow,
+and easy to hold against the paper: Algorithms 2-3 with the rule of Eq. 8.
 """
 
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ def eq8(entropies: dict[int, float], gamma: float) -> list[int]:
 
 @dataclass
 class Reference:
-    """The answer, and the block logits of each pass after the prefill."""
+    """The answer, and the block logits of each forward pass after the prefill."""
 
     answer: list[int]
     block_logits: list[Tensor]
@@ -114,7 +114,8 @@ def decode(
     temperature: float = 0.0,
     seed: int = 0,
 ) -> Reference:
-    """SBD from scratch; at a temperature every pass draws all positions of the block at once."""
+    """SBD from scratch; at a temperature every forward pass draws all positions of the block at
+    once."""
     mask_id, end_ids = model.mask_token_id, model.end_token_ids
     generator = torch.Generator().manual_seed(seed)
     result = Reference([], [])

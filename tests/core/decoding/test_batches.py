@@ -1,4 +1,4 @@
-"""Decoding many prompts together gives each what it gets alone, in as many passes."""
+"""Decoding many prompts together gives each what it gets alone, in as many forward passes."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ STRATEGIES = ("ntp", "sbd", "verify")
 
 
 def check_together_is_alone(model, prompts, config, batch_size) -> int:
-    """Same answers, reveals and counts; gives back the passes of all prompts."""
+    """Same answers, reveals and counts; gives back the forward passes of all prompts."""
     together = generate_batch(model, prompts, config, batch_size=batch_size)
     assert len(together) == len(prompts)
     for prompt, trace in zip(prompts, together, strict=True):

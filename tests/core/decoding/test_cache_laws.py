@@ -19,7 +19,7 @@ def assert_near(found: torch.Tensor, expected: torch.Tensor) -> None:
 
 
 def check_against_reference(model, prompt, block_size, gamma, num_new, temperature=0.0) -> list:
-    """Same tokens, pass by pass the same block logits; gives back the events."""
+    """Same tokens, forward pass by forward pass the same block logits; gives back the events."""
     config = DecodeConfig(
         solver=EntropyBound(gamma=gamma),
         block_size=block_size,

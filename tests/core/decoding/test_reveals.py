@@ -1,4 +1,4 @@
-"""Laws 6 and 7: what a pass reveals, that every position is revealed once, and where it ends."""
+"""Laws 6 and 7: what a forward pass reveals, that every position is revealed once, and the end."""
 
 import math
 import random
@@ -58,7 +58,7 @@ def check_end(answer, max_new_tokens, finish) -> None:
 
 
 def check_masked(trace) -> None:
-    """Each event lists what was masked when its pass began, and commits only known tokens."""
+    """Each event lists what was masked when its forward pass began, and commits known tokens."""
     known, num_committed = dict(trace.config.pinned), 0
     for event in trace.events[1:]:
         block = range(event.block.start, event.block.stop)

@@ -94,7 +94,7 @@ def chi_squared(counts: Counter[Answer], expected: dict[Answer, float]) -> tuple
 
 
 def decoded(strategy: str, block_size: int) -> tuple[Counter[Answer], int]:
-    """Answers of NUM_DECODES decodes, and the passes they took."""
+    """Answers of NUM_DECODES decodes, and the forward passes they took."""
     model, counts = tiny_vocabulary(), Counter()
     for seed in range(NUM_DECODES):
         config = DecodeConfig(

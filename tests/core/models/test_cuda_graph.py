@@ -22,7 +22,7 @@ STRATEGIES = ("ntp", "sbd", "verify")
 
 
 def still(model, block_size: int):
-    """The same model with static passes."""
+    """The same model with static forward passes."""
     twin = copy.copy(model)
     twin.backend = CudaGraphBackend(model.backend, model.name, block_size)
     return twin
@@ -163,7 +163,9 @@ def test_a_capture_that_fails_falls_back_with_one_line() -> None:
 
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.warns(UserWarning, match=r"^CUDA graph not used, passes run one by one: .+"):
+    with pytest.warns(
+        UserWarning, match=r"^CUDA graph not used, forward passes run one by one: .+"
+    ):
         assert cuda_graph.captured(run, Claims()) is run
 
 

@@ -1,4 +1,4 @@
-/* One pass of a Llama-shaped model over one text, in fp32 on one thread.
+/* One forward pass of a Llama-shaped model over one text, in fp32 on one thread.
 
    The same sums as llama/forward.py in one call, on the same weights and cache. Matrices
    lie row by row; `step` is the distance between rows. Knows no masks but causal, then block. */

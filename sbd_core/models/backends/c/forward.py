@@ -1,7 +1,7 @@
 """The fused forward of single short texts in one call of C: at this size operations cost most.
 
-Many texts, long prompts, what forward.c does not know: all go the fused way. For many texts that
-is no loss: 32 of one row took C, text by text, 1.6 times the processor time of one fused pass.
+Many texts, long prompts, what forward.c does not know: all go the fused way. For many texts that is
+no loss: 32 of one row took C, text by text, 1.6 times the processor time of one fused forward pass.
 """
 
 from collections.abc import Sequence
@@ -82,11 +82,11 @@ class CBackend:
         )
 
     def new_caches(self, count: int) -> list[FusedLlamaCache]:
-        """Empty caches whose passes can be made together."""
+        """Empty caches whose forward passes can be made together."""
         return self.fused.new_caches(count)
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
         first = requests[0]
         if len(requests) > 1 or len(first.causal_ids) + len(first.block_ids) > LONG:
             return self.fused.forward(requests)

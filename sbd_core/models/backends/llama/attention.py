@@ -1,7 +1,7 @@
-"""Attention of one pass over the pool: one text by slices of its slot, many by padded rows.
+"""Attention of one forward pass over the pool: one text by slices of its slot, many by padded rows.
 
-Both write the pass's keys and values into the pool behind what is cached. The rule of who may
-attend to whom is sbd_core.masks.decoding_may_attend.
+Both write the forward pass's keys and values into the pool behind what is cached. The rule of who
+may attend to whom is sbd_core.masks.decoding_may_attend.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ LONG = 48
 
 @dataclass(frozen=True, slots=True)
 class QuerySpan:
-    """The rows a text brings to a pass: causal tokens, then a block."""
+    """The rows a text brings to a forward pass: causal tokens, then a block."""
 
     cache: FusedLlamaCache
     num_causal: int
@@ -46,7 +46,7 @@ class QuerySpan:
 
 
 class MaskTable:
-    """Additive masks (queries, queries) of a pass's own keys; what is cached all rows see."""
+    """Additive masks (queries, queries) of the new keys; what is cached all rows see."""
 
     def __init__(self, like: Tensor) -> None:
         self._like = like

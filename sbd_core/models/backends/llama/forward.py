@@ -1,6 +1,6 @@
 """A fused forward for Llama-shaped models: the transformers model's weights, few operations.
 
-Equal to the transformers model up to rounding. Texts of one pass are rows of one matrix in
+Equal to the transformers model up to rounding. Texts of one forward pass are rows of one matrix in
 every linear layer; only attention tells them apart.
 """
 
@@ -25,7 +25,7 @@ from sbd_core.models.protocol import ForwardRequest
 
 
 class FusedLlamaBackend:
-    """The passes of one model. Threads may share it; a cache belongs to one of them."""
+    """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
 
     def __init__(self, model: Any) -> None:
         """model: one that weights.can_fuse(); its modules become views of fused weights."""
@@ -37,14 +37,14 @@ class FusedLlamaBackend:
         self._kinds = torch.tensor(kinds, device=w.embedding.device)
 
     def new_caches(self, count: int) -> list[FusedLlamaCache]:
-        """Empty caches whose passes can be made together."""
+        """Empty caches whose forward passes can be made together."""
         w = self.weights
         pool = KVCachePool(count, len(w.layers), w.num_kv_heads, w.head_size, w.embedding)
         return [FusedLlamaCache(pool, slot) for slot in range(count)]
 
     @torch.inference_mode()
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """One pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
         order = sorted(range(len(requests)), key=lambda i: _num_queries(requests[i]) <= LONG)
         texts = [requests[i] for i in order]
         rows = [QuerySpan(r.cache, len(r.causal_ids), len(r.block_ids)) for r in texts]
