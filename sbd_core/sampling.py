@@ -136,29 +136,43 @@ that are NaN or +inf or leave a row no token.
 
 @torch.inference_mode()
 def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-    """By tensor operations, none of them for what `spec` does not ask for."""
+    """By tensor operations where the logits lie, none of them for what `spec` does not ask for.
+
+    Only the statistics leave the device, and at a temperature above 0 the distribution, which
+    the CPU's generator draws from.
+    """
     rows = logits[start:stop]
+    # Stacked, as each number fetched by itself would be a wait for the device.
+    columns = []
     if spec.forbidden_id is not None:
-        if not all(value < math.inf for value in rows[:, spec.forbidden_id].tolist()):
-            raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
+        columns.append(rows[:, spec.forbidden_id].clone())
         forbid(rows, [spec.forbidden_id])
-    distribution = probabilities(rows, spec.temperature)
+    distribution = _softmax(rows, spec.temperature)
     best, top = _best(rows, distribution)
-    top_ids, shares = [], []
+    columns += [distribution.select(1, 0), top]
+    if spec.has_margin:
+        columns.append(_margins(distribution, best, top))
+    if spec.has_entropy:
+        columns.append(entropies(distribution))
+    numbers = iter(torch.stack(columns).tolist())
+    if spec.forbidden_id is not None and not all(value < math.inf for value in next(numbers)):
+        raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
+    _refuse_nan(next(numbers))
+    top_ids, top_probabilities = [], []
     if spec.num_top:
         listed = distribution.topk(min(spec.num_top, distribution.shape[-1]), dim=-1)
-        top_ids, shares = listed.indices.tolist(), listed.values.tolist()
+        top_ids, top_probabilities = listed.indices.tolist(), listed.values.tolist()
     return LogitStats(
-        probability=top.tolist(),
-        margin=_margins(distribution, best, top).tolist() if spec.has_margin else [],
-        entropy=entropies(distribution).tolist() if spec.has_entropy else [],
+        probability=next(numbers),
+        margin=next(numbers) if spec.has_margin else [],
+        entropy=next(numbers) if spec.has_entropy else [],
         logits=logits,
         start=start,
         temperature=spec.temperature,
         best_ids=best.tolist(),
         top_ids=top_ids,
-        top_probabilities=shares,
-        distribution=distribution if spec.temperature else None,
+        top_probabilities=top_probabilities,
+        distribution=distribution.cpu() if spec.temperature else None,
     )
 
 
@@ -190,6 +204,13 @@ def probabilities(logits: Tensor, temperature: float) -> Tensor:
 
     Raises ArgumentError as Candidates.from_logits does.
     """
+    distribution = _softmax(logits, temperature)
+    _refuse_nan(distribution.select(1, 0).tolist())
+    return distribution
+
+
+def _softmax(logits: Tensor, temperature: float) -> Tensor:
+    """probabilities(), unchecked but for the shape."""
     if logits.ndim != 2 or logits.shape[-1] == 0:
         raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
     scaled = logits.float()
@@ -198,11 +219,16 @@ def probabilities(logits: Tensor, temperature: float) -> Tensor:
         # In fp64, as any temperature a float can hold must neither vanish nor overflow.
         shifted = scaled - scaled.amax(dim=-1, keepdim=True)
         scaled = (shifted.double() / temperature).float()
-    distribution = scaled.softmax(dim=-1)
-    # A row with a logit that is NaN or inf, or with none above -inf, is NaN throughout.
-    if math.isnan(sum(distribution.select(1, 0).tolist())):
+    return scaled.softmax(dim=-1)
+
+
+def _refuse_nan(firsts: Sequence[float]) -> None:
+    """Raise ArgumentError if one of a softmax's rows, known by its first share, is no numbers.
+
+    A row with a logit that is NaN or inf, or with none above -inf, is NaN throughout.
+    """
+    if math.isnan(sum(firsts)):
         raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
-    return distribution
 
 
 def sample(distribution: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -199,6 +199,8 @@ def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[F
     """One forward pass for all; the time is shared out by the rows each text brought."""
     began = time.perf_counter()
     logits = model.forward_batch(requests)
+    if len(logits) > 1 and logits[0].is_cuda:
+        torch.cuda.synchronize(logits[0].device)  # the time is shared out, so it must be over
     seconds = time.perf_counter() - began
     if len(logits) == 1:
         return [ForwardResult(logits[0], seconds)]

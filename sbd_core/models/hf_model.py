@@ -126,7 +126,7 @@ class HuggingFaceModel:
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> Tensor:
-        """One forward pass; see SetBlockModel.forward. Logits come back on the CPU in fp32."""
+        """One forward pass; see SetBlockModel.forward. Logits stay on the model's device."""
         return self.backend.forward(
             [ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)]
         )[0]

@@ -1,10 +1,9 @@
-"""Passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
+"""Forward passes of fixed shape on fixed buffers, which a GPU can replay as a CUDA graph.
 
 A forward pass is padded to one of few row counts, copied into the same buffers every time and read
 out of the same ones, so nothing but their contents changes between two forward passes of one shape.
-The host waits once a forward pass, for the logits that decide what is revealed. All but the capture
-itself runs the same on any device; the capture has not been tried on a GPU, which is why `captured`
-holds its first replay against the plain run.
+The logits stay on the device. All but the capture itself runs the same on any device; the capture
+has not been tried on a GPU, which is why `captured` holds its first replay against the plain run.
 """
 
 import warnings
@@ -77,8 +76,8 @@ class CudaGraphBackend:
         for request, text in zip(requests, rows, strict=True):
             last = text.num_queries
             first = last - text.num_block - request.num_causal_logits
-            # Copied, as the next forward pass writes over it; this is where the host waits.
-            found.append(logits[text.cache.slot, first:last].to("cpu", copy=True))
+            # Copied, as the next forward pass writes over it.
+            found.append(logits[text.cache.slot, first:last].clone())
             request.cache.length += text.num_causal
         return found
 
@@ -111,6 +110,7 @@ class CudaGraphStep:
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
         self._replay: Callable[[], None] | None = None
+        self._copied = torch.cuda.Event() if is_cuda else None
 
     def run(self, token_ids: Sequence[Sequence[int]], texts: Sequence[QuerySpan]) -> Tensor:
         """Logits (slots, width, vocab), good until the next run; padding's mean nothing.
@@ -118,6 +118,8 @@ class CudaGraphStep:
         Padding is written behind the text, where the next forward pass writes over it, and sees the
         first key alone.
         """
+        if self._copied is not None:
+            self._copied.synchronize()  # what the last run read must not be written over
         self._host.zero_()
         for ids, text in zip(token_ids, texts, strict=True):
             row, size, start = self._host[:, text.cache.slot], text.num_queries, text.cache.length
@@ -125,6 +127,8 @@ class CudaGraphStep:
             row[1] = torch.arange(start, start + self._width)
             row[2, :size] = torch.tensor(text.last_seen())
         self.inputs.copy_(self._host, non_blocking=True)
+        if self._copied is not None:
+            self._copied.record()
         if self._replay is None:
             self._replay = captured(self._pass, self.logits)
         self._replay()

@@ -74,4 +74,4 @@ class TransformersBackend:
         if num_block:
             cache.drop_last(num_block)
         cache.length += num_causal
-        return logits.float().cpu()
+        return logits.float()

@@ -162,6 +162,21 @@ def test_the_profile_and_the_share_outside_leave_the_engine_as_it_was(trained, n
         assert [generate(model, prompt, config).token_ids for prompt in prompts] == before
 
 
+def test_the_profile_and_the_share_outside_agree_on_what_the_forward_is(trained) -> None:
+    """A forward that only waits: whoever looks elsewhere calls most of the time outside."""
+    model = loaded(trained)
+    forward = model.backend.forward
+
+    def slow_forward(requests):
+        time.sleep(0.01)
+        return forward(requests)
+
+    model.backend.forward = slow_forward
+    prompts, config = random_ids(2, model.vocabulary_size), ours(model, 8)["verify, k=8"]
+    assert share_outside_forward(model, prompts, config) < 0.4
+    assert profile(model, prompts, config)["share_outside_forward"] < 0.4
+
+
 def test_the_profile_names_the_call_of_c(trained) -> None:
     model = in_c(loaded(trained))
     found = profile(model, random_ids(2, model.vocabulary_size), ours(model, 8)["ntp"])

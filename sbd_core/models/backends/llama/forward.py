@@ -140,12 +140,12 @@ class FusedLlamaBackend:
     def _logits(
         self, hidden: Tensor, num_rows: Sequence[int], num_logits: Sequence[int]
     ) -> list[Tensor]:
-        """fp32 logits on the CPU of the last num_logits[i] of each text's num_rows[i] rows."""
+        """fp32 logits of the last num_logits[i] of each text's num_rows[i] rows."""
         if list(num_rows) != list(num_logits):
             parts = zip(hidden.split(list(num_rows)), num_logits, strict=True)
             hidden = torch.cat([rows[rows.shape[0] - count :] for rows, count in parts])
         logits = torch.mm(self.weights.norm(hidden), self.weights.head)
-        return list(logits.float().cpu().split(list(num_logits)))
+        return list(logits.float().split(list(num_logits)))
 
     def rotary_until(self, length: int) -> tuple[Tensor, Tensor]:
         """The table of _rotary_table for at least `length` positions."""
