@@ -1,177 +1,81 @@
-"""What a record is, and the records about people and animals. Data only.
+"""What a record of facts is, and the fields that many records share. Data only.
 
-A wording is text with `{field}` slots. A part in square brackets holds one field and is told
-only when the field is; a slot outside brackets is the record's anchor, which is always told.
-A sentence tells one field; {S} and {Its} are the pronoun and possessive of what it is about.
+A telling is text with {} for the value. One that begins with a small letter is said of the
+subject ("lives in {}"); one that begins with ~ may follow its name ("~from {}"); any other is
+a sentence, where {S} and {Its} are the subject's pronouns. A telling of a yes-or-no field holds
+both, apart by a bar. A field may be asked for by any of its names; every field can also be told
+by its name alone ("The price is 5.").
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sbd_core.tasks import words
-
-Value = str | int | list[str]
+from sbd_core.tasks.json import values
+from sbd_core.tasks.json.values import Kind, one_of, price, several, text, whole
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
-    """A field whose value is a list of 2 or more of `choices`."""
+class Field:
+    """One fact of a record."""
 
-    choices: Sequence[str]
-    most: int = 3
+    names: tuple[str, ...]
+    """What it may be called, in small letters."""
+    kind: Kind
+    tellings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A kind of record: the values each field may take and the ways to tell it."""
+    """A sort of thing that has facts."""
 
-    anchor: str
-    """The field that is told in every wording."""
-    is_person: bool
-    values: Mapping[str, Sequence[str | int] | Several]
-    wordings: tuple[str, ...]
-    """Beginnings; what they do not tell follows as sentences."""
-    sentences: Mapping[str, tuple[str, ...]]
-    """For every field but the anchor."""
+    anchor: Field
+    """The field told first and always: what the text is about. Its tellings begin the text."""
+    fields: tuple[Field, ...]
+    subject: str = "{}"
+    """How the anchor is named in a sentence."""
+    noun: str = ""
+    """What else the subject is called: "the {noun}"; a person's name otherwise."""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether the anchor is a person's name, with pronouns to fit."""
+        return not self.noun
 
 
-FULL_NAMES = tuple(f"{name} {words.SURNAMES[i % 36]}" for i, name in enumerate(words.NAMES))
-PHONES = tuple(f"555-{number:04d}" for number in range(103, 9990, 37))
-EMAILS = tuple(f"{name.lower()}@mail.com" for name in words.NAMES)
-TIMES = tuple(f"{hour}:{minute}" for hour in range(6, 23) for minute in ("00", "15", "30", "45"))
+def field(names: str, kind: Kind, *tellings: str) -> Field:
+    """A field whose names are apart by bars."""
+    return Field(tuple(names.split("|")), kind, tellings)
 
-PERSON = Record(
-    "name",
-    True,
-    {
-        "name": words.NAMES, "age": range(18, 90), "job": words.JOBS, "city": words.CITIES,
-        "pet": words.PETS, "hobby": words.TOPICS, "color": words.COLORS,
-        "languages": Several(words.LANGUAGES), "children": Several(words.NAMES),
-    },
-    (
-        "{name}[, {age},][ is a {job}][ from {city}][ with a {pet}][ who likes {hobby}].",
-        "{name} lives[ in {city}][ with a {pet}].",
-        "[Our {job} from work is ]{name}[, age {age}].",
-        "[At {age}, ]{name} works[ as a {job}][ in {city}].",
-        "Meet {name}[, a {job}][ aged {age}][ living in {city}].",
-        "{name} is[ {age} years old and works] in town[ as a {job}].",
-        "This is {name}[, a {age} year old][ {job}].",
-        "My friend is called {name}.",
-    ),
-    {
-        "age": ("{S} is {age} years old.", "{S} is {age}.", "{Its} age is {age}."),
-        "job": ("{S} works as a {job}.", "{S} is a {job}.", "{Its} job is {job}."),
-        "city": ("{S} lives in {city}.", "{S} is from {city}.", "{Its} home is in {city}."),
-        "pet": ("{S} has a {pet}.", "{S} owns a {pet}.", "{Its} pet is a {pet}."),
-        "hobby": ("{S} likes {hobby}.", "{Its} hobby is {hobby}.", "{S} enjoys {hobby}."),
-        "color": ("{Its} favorite color is {color}.", "{S} likes the color {color}.", "{S} wears {color}."),
-        "languages": ("{S} speaks {languages}.", "{Its} languages are {languages}."),
-        "children": ("{Its} children are {children}.", "{S} has the children {children}."),
-    },
-)  # fmt: skip
-CONTACT = Record(
-    "name",
-    True,
-    {
-        "name": FULL_NAMES, "phone": PHONES, "email": EMAILS, "city": words.CITIES,
-        "company": words.BRANDS, "job": words.JOBS, "age": range(18, 90), "birthday": words.MONTHS,
-        "country": words.COUNTRIES,
-    },
-    (
-        "{name} works[ at {company}][ as a {job}][ in {city}].",
-        "Contact {name}[ at {phone}][ or {email}].",
-        "You can reach {name}[ by phone at {phone}].",
-        "Call {name}[ on {phone}].",
-        "New customer: {name}[, {age} years old][, from {city}].",
-        "Hello, my name is {name}.",
-    ),
-    {
-        "phone": ("The phone number is {phone}.", "Phone {phone}.", "{Its} number is {phone}."),
-        "email": ("{Its} email is {email}.", "Write to {email}.", "Mail goes to {email}."),
-        "city": ("{S} lives in {city}.", "The city is {city}."),
-        "company": ("{S} works for {company}.", "{Its} company is {company}."),
-        "job": ("{S} is a {job}.", "{Its} job is {job}."),
-        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
-        "birthday": ("{Its} birthday is in {birthday}.", "{S} was born in {birthday}."),
-        "country": ("{S} comes from {country}.", "{Its} country is {country}."),
-    },
-)  # fmt: skip
-STUDENT = Record(
-    "student",
-    True,
-    {
-        "student": words.NAMES, "school": words.TEAMS, "grade": range(1, 13), "age": range(6, 20),
-        "subjects": Several(words.SUBJECTS, 4), "teacher": words.SURNAMES, "city": words.CITIES,
-        "instrument": words.INSTRUMENTS, "friends": Several(words.NAMES),
-    },
-    (
-        "{student}[ is in grade {grade}][ at the {school} school][ in {city}].",
-        "The student {student}[, age {age},] is doing well.",
-        "Our student {student}[ learns {subjects}].",
-        "{student} goes to school[ in {city}].",
-        "Report for {student}[, grade {grade}][, {age} years old].",
-    ),
-    {
-        "school": ("{Its} school is called {school}.", "{S} goes to the {school} school."),
-        "grade": ("{S} is in grade {grade}.", "{Its} grade is {grade}."),
-        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
-        "subjects": ("{S} studies {subjects}.", "{Its} subjects are {subjects}.", "{S} takes {subjects}."),
-        "teacher": ("{Its} teacher is {teacher}.", "{teacher} teaches the class."),
-        "city": ("{S} lives in {city}.", "The school is in {city}."),
-        "instrument": ("{S} plays the {instrument}.", "{Its} instrument is the {instrument}."),
-        "friends": ("{Its} friends are {friends}.", "{S} sits with {friends}."),
-    },
-)  # fmt: skip
-PET = Record(
-    "name",
-    False,
-    {
-        "name": words.NAMES, "animal": words.PETS, "age": range(1, 16), "color": words.COLORS,
-        "owner": words.NAMES, "weight": range(1, 50), "city": words.CITIES,
-        "toys": Several(("ball", "rope", "bone", "mouse", "ring", "stick", "duck")),
-        "vet": words.SURNAMES,
-    },
-    (
-        "{name}[ is a {color} animal][ of {age} years][, a {animal}][ of {weight} kilos].",
-        "[{owner} has ]a pet called {name}[, a {animal}][, in {city}].",
-        "Patient {name}[, {animal}][, {color}][, {age} years][, {weight} kilos].",
-        "Lost[ in {city}]: {name}[ the {animal}].",
-        "{name} is a pet[ of {owner}].",
-    ),
-    {
-        "animal": ("{S} is a {animal}.", "The animal is a {animal}."),
-        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
-        "color": ("{Its} color is {color}.", "{S} is {color}.", "{Its} coat is {color}."),
-        "owner": ("{Its} owner is {owner}.", "{S} belongs to {owner}.", "Call {owner}."),
-        "weight": ("{S} weighs {weight} kilos.", "{Its} weight is {weight} kilos."),
-        "city": ("{S} lives in {city}.", "Home is {city}."),
-        "toys": ("{Its} toys are {toys}.", "{S} plays with {toys}."),
-        "vet": ("{Its} vet is {vet}.", "The vet is called {vet}."),
-    },
-)  # fmt: skip
-PLAYER = Record(
-    "player",
-    True,
-    {
-        "player": words.NAMES, "team": words.TEAMS, "number": range(1, 100), "goals": range(1, 60),
-        "age": range(16, 41), "country": words.COUNTRIES, "coach": words.SURNAMES,
-        "position": ("keeper", "defender", "striker", "winger", "captain"), "games": range(1, 200),
-    },
-    (
-        "{player} plays[ for the {team}][ as {position}][ with number {number}].",
-        "The {player} card[: team {team}][, number {number}][, age {age}].",
-        "The best player is {player}[ of the {team}].",
-        "[From {country} comes ]{player}[, who scored {goals} goals][ in {games} games].",
-    ),
-    {
-        "team": ("{S} plays for the {team}.", "{Its} team is the {team}."),
-        "number": ("{S} wears number {number}.", "{Its} number is {number}."),
-        "goals": ("{S} scored {goals} goals.", "{Its} goals: {goals}."),
-        "age": ("{S} is {age} years old.", "{Its} age is {age}."),
-        "country": ("{S} comes from {country}.", "{Its} country is {country}."),
-        "coach": ("{Its} coach is {coach}.", "The coach is {coach}."),
-        "position": ("{S} plays as {position}.", "{Its} position is {position}."),
-        "games": ("{S} played {games} games.", "{Its} games: {games}."),
-    },
-)  # fmt: skip
-PEOPLE: tuple[Record, ...] = (PERSON, CONTACT, STUDENT, PET, PLAYER)
+
+def record(subject: str, noun: str, anchor: Field, *fields: Field | Sequence[Field]) -> Record:
+    """A record; groups of fields are taken apart."""
+    flat: list[Field] = []
+    for item in fields:
+        flat.extend([item] if isinstance(item, Field) else item)
+    return Record(anchor, tuple(flat), subject, noun)
+
+
+PERSON_NAME, FULL_NAME = text(values.first_name), text(values.full_name)
+CITY, COUNTRY = text(values.city), text(values.country)
+COLOR, DAY, MONTH = one_of(words.COLORS), one_of(words.DAYS), one_of(words.MONTHS)
+TIME, DATE = text(values.time), text(values.date)
+NAMES = several(values.first_name, 4)
+AGE = field("age|age in years", whole(18, 90), "is {} years old", "is {}", "~, {} years old,", "turned {} this spring")  # fmt: skip
+JOB = field("job|occupation|profession|work", one_of((*words.JOBS, "bus driver", "police officer", "English teacher", "sales manager", "web designer") ), "works as a {}", "is a {}", "~, a {},", "earns a living as a {}")  # fmt: skip
+HOME = field("city|home|town|place|location", CITY, "lives in {}", "~from {}", "is from {}", "comes from {}", "moved to {} last year", "{Its} home is in {}.")  # fmt: skip
+LAND = field("country|nation|land", COUNTRY, "comes from {}", "was born in {}", "~from {}", "grew up in {}" )  # fmt: skip
+PHONE = field("phone|phone number|telephone|number", text(values.phone), "can be reached at {}", "has the phone number {}", "Call {}.", "The number to call is {}.", "Phone: {}.")  # fmt: skip
+EMAIL = field("email|email address|mail", text(values.email), "can be reached by mail at {}", "reads mail at {}", "Write to {}.", "Send a mail to {}.", "uses the address {}")  # fmt: skip
+COST = field("price|cost|price in dollars|amount", price(2, 99), "costs {} dollars", "costs ${}", "sells for {} dollars", "~for {} dollars", "~for ${}", "The price is ${}.", "You pay {} dollars.", "is priced at ${}")  # fmt: skip
+HUE = field("color|colour", COLOR, "is {}", "comes in {}", "~in {}", "The color is {}.", "has a {} color" )  # fmt: skip
+WEEKDAY = field("day|weekday|day of the week", DAY, "~on {}", "takes place on {}", "is on {}", "The day is {}.", "is set for {}")  # fmt: skip
+START = field("time|start time|hour", TIME, "starts at {}", "begins at {}", "~at {}", "The time is {}." )  # fmt: skip
+WHEN = field("date|calendar date", DATE, "is on {}", "takes place on {}", "~on {}", "The date is {}." )  # fmt: skip
+RATING = field("rating|stars|score", values.decimal(1, 9), "has a rating of {}", "is rated {}", "got {} stars", "People give it {} stars.")  # fmt: skip
+OWNER = field("owner|owner name|owned by", PERSON_NAME, "belongs to {}", "is owned by {}", "The owner is {}.", "{} owns it.")  # fmt: skip
+MAKER = field("maker|brand|company|manufacturer", text(values.company), "is made by {}", "comes from {}", "~from {}", "{} makes it.")  # fmt: skip
+STUFF = field("material|made of", one_of(words.MATERIALS), "is made of {}", "~made of {}", "The material is {}.", "consists of {}")  # fmt: skip
+WEIGHT = field("weight|mass|weight in kilos", values.decimal(1, 60), "weighs {} kilos", "weighs {} kg", "has a weight of {} kilos")  # fmt: skip
+STOCK = field("stock|in stock|quantity|left", whole(2, 300), "We have {} in stock.", "There are {} left.", "Stock: {}.")  # fmt: skip
+LANGUAGES = field("languages|spoken languages|tongues", several(words.LANGUAGES), "speaks {}", "is fluent in {}", "knows the languages {}")  # fmt: skip

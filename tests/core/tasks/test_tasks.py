@@ -1,6 +1,5 @@
 """Laws of the made-up corpus: seeded, checkable, split by composition, safe to score."""
 
-import json
 import re
 from itertools import islice
 from random import Random
@@ -10,8 +9,6 @@ import pytest
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks import SUITES, TASKS, examples, task
 from sbd_core.tasks.base import Example, split_of
-from sbd_core.tasks.json import task as extraction
-from sbd_core.tasks.json.task import RECORDS
 from sbd_core.tasks.math import task as word_problems
 from sbd_core.tasks.math.task import SETTINGS
 from sbd_core.tasks.words import MEN, NAMES, THINGS, WOMEN
@@ -80,15 +77,6 @@ def test_math_splits_by_calculation(train, test) -> None:
     assert {split_of(chain) for chain in chains(test["math"])} == {"test"}
 
 
-def test_json_splits_by_the_set_of_fields(train, test) -> None:
-    def owners(drawn_examples):
-        keys = (extraction.composition(list(json.loads(e.answer))) for e in drawn_examples)
-        return {split_of(key) for key in keys}
-
-    assert owners(train["json"]) == {"train"}
-    assert owners(test["json"]) == {"test"}
-
-
 @pytest.mark.parametrize("name", BASE)
 def test_examples_are_short_plain_ascii(name, train, test) -> None:
     for example in train[name] + test[name]:
@@ -108,23 +96,6 @@ def test_word_lists_and_wordings_are_wide_and_unambiguous() -> None:
             for wording in event.wordings:
                 assert operations.setdefault(wording, event.operation) == event.operation
     assert len(operations) >= 400
-
-
-def test_every_field_of_every_record_can_be_told() -> None:
-    assert len(RECORDS) >= 18
-    for record in RECORDS:
-        assert sorted([record.anchor, *record.sentences]) == sorted(record.values)
-        for field, sentences in record.sentences.items():
-            assert len(sentences) >= 2
-            for sentence in sentences:
-                assert set(re.findall(r"\{(\w+)\}", sentence)) - {"S", "Its"} == {field}
-        for wording in record.wordings:
-            fields = re.findall(r"\{(\w+)\}", wording)
-            assert len(set(fields)) == len(fields), wording
-            assert set(fields) <= set(record.values), wording
-            rest = extraction.BRACKETS.sub("", wording)
-            assert "[" not in rest
-            assert re.findall(r"\{(\w+)\}", rest) == [record.anchor], wording
 
 
 def test_drills_hold_the_sums_of_word_problems_and_are_no_suite(train) -> None:
@@ -184,41 +155,6 @@ def test_only_the_last_math_answer_counts() -> None:
     assert word_problems.check(example, "The answer is 4. No: The answer is 5.")
     assert not word_problems.check(example, "The answer is 5. The answer is 4.")
     assert not word_problems.check(example, "The answer is " + "9" * 5000 + ".")
-
-
-def test_json_values_are_told_or_null(train) -> None:
-    nulls = lists = most = 0
-    for example in train["json"]:
-        found = json.loads(example.answer)
-        most = max(most, len(found))
-        for value in found.values():
-            nulls += value is None
-            lists += isinstance(value, list)
-            said = extraction._said(value)
-            assert value is None or re.search(rf"\b{re.escape(said)}\b", example.prompt), example
-    assert 0.05 * NUM_TRAIN < nulls < 0.4 * NUM_TRAIN
-    assert lists > 0.1 * NUM_TRAIN
-    assert most == 8
-
-
-@pytest.mark.parametrize(
-    ("text", "is_right"),
-    [
-        ('{"age": 1, "name": "Tara"}', True),
-        ('{"name": "Tara", "age": 1, "age": 1}', False),
-        ('{"name": "Tara", "age": true}', False),
-        ('{"name": "Tara", "age": 1.0}', False),
-        ('{"name": "Tara", "age": NaN}', False),
-        ('{"name": "Tara"}', False),
-        ('["name", "age"]', False),
-        ("[" * 3000, False),
-        ("9" * 4000, False),
-        ("\ud800\x00", False),
-    ],
-)
-def test_json_is_compared_by_value(text: str, is_right: bool) -> None:
-    case = '{"name": "Tara", "age": 1}'
-    assert extraction.check(Example("json", "", case, case), text) is is_right
 
 
 def test_generating_depends_on_the_given_generator_only() -> None:

@@ -1,0 +1,111 @@
+"""What a request says: the names of the fields in some style, and the instruction around them.
+
+An instruction has the slots {fields} and {this}, the text it is about; it stands before or
+after that text.
+"""
+
+import re
+from collections.abc import Sequence
+from random import Random
+
+from sbd_core.tasks.base import Pool, Wording
+from sbd_core.tasks.json.telling import is_noun
+from sbd_core.tasks.json.values import listed
+
+STYLES = ("plain", "snake", "camel", "capital")
+STYLE_WEIGHTS = (50, 22, 20, 8)
+AFTER_RATE, QUOTE_RATE, ARTICLE_RATE, NULL_RATE, NEW_LINE_RATE = 0.35, 0.12, 0.12, 0.08, 0.3
+HUMP = re.compile(r"(?<!^)(?=[A-Z])|_| ")
+
+INSTRUCTIONS = Pool((
+    "Extract {fields} as JSON", "Extract {fields} from {this} as JSON",
+    "Extract the following fields as JSON: {fields}", "Extract the fields {fields} as JSON",
+    "Extract the following fields: {fields}", "Please extract {fields} as JSON",
+    "Give {fields} as JSON", "Give me {fields} as JSON", "Give the JSON with {fields}",
+    "Give {fields} of {this} in JSON", "Return {fields} as JSON", "Return JSON with {fields}",
+    "Return a JSON object with {fields}", "Return a JSON object with keys {fields}",
+    "Return a JSON object with the keys {fields}", "Return only JSON with the fields {fields}",
+    "Write {fields} as JSON", "Write JSON with {fields} from {this}", "Write a JSON object with {fields}",
+    "Write one line of JSON with {fields}", "Write {this} as JSON with {fields}",
+    "Turn {this} into JSON with {fields}", "Turn {this} into JSON with the keys {fields}",
+    "Convert {this} to JSON with the fields {fields}", "Convert to JSON with {fields}",
+    "Convert {this} to a JSON object with {fields}", "Convert to JSON (keys: {fields})",
+    "Find {fields} and answer in JSON", "Find {fields} in {this} and give them as JSON",
+    "Put {fields} into JSON", "Put {this} into JSON with the keys {fields}",
+    "Make a JSON object with {fields}", "Make JSON from {this}, with the keys {fields}",
+    "Create a JSON object with {fields}", "Create JSON with the fields {fields}",
+    "Build a JSON record with {fields} from {this}", "Read {this} and return {fields} as JSON",
+    "Read {this} and fill a JSON object with {fields}", "Get {fields} from {this} as JSON",
+    "Get the JSON for {fields}", "Pull out {fields} as JSON", "Pick {fields} out of {this}, in JSON",
+    "List {fields} as JSON", "Output JSON with {fields}", "Output {fields} in JSON format",
+    "Answer in JSON with {fields}", "Answer only with JSON that has {fields}",
+    "What are {fields}? Answer in JSON", "I need {fields} as JSON", "I want a JSON object with {fields}",
+    "Can you give me {fields} as JSON", "Could you turn {this} into JSON with {fields}",
+    "Show {fields} as JSON", "Tell me {fields} in JSON", "Store {fields} as JSON",
+    "Represent {this} as JSON with {fields}", "Summarize {this} as JSON with {fields}",
+    "Format {fields} as JSON", "Parse {this} into JSON with the fields {fields}",
+    "Parse {fields} out of {this} as JSON", "Fill in the JSON keys {fields} from {this}",
+    "Collect {fields} in a JSON object", "Report {fields} as JSON", "Note {fields} as JSON",
+    "Use {this} to make JSON with {fields}", "From {this}, give {fields} in JSON",
+    "From {this}, extract {fields} as a JSON object", "As JSON, with {fields}", "JSON with {fields}",
+    "JSON fields: {fields}", "Keys: {fields}. Give JSON", "Fields: {fields}. Answer as JSON",
+    "Transform {this} into a JSON object with keys {fields}", "Encode {fields} as JSON",
+    "Take {fields} from {this} and write JSON", "Do this as JSON with the keys {fields}",
+))  # fmt: skip
+BEFORE = ("{ask}: {text}", "{ask}: {text}", "{ask}.\n{text}", "{ask}:\n{text}", '{ask}: "{text}"',
+          "{ask}. {text}", "{ask}. Text: {text}", "{ask}.\n\nText: {text}", "{ask}:\n\n{text}",
+          "{ask}: {text}\nJSON:", "{ask}.\n{text}\nJSON:", "{ask}. Input: {text}")  # fmt: skip
+AFTER = ("{text} {ask}.", "{text}\n{ask}.", "{text}\n\n{ask}.", "Text: {text}\n{ask}.",
+         "Text: {text} {ask}.", '"{text}" {ask}.', "{text}\n{ask}:", "{text} {ask}:")  # fmt: skip
+THIS_BEFORE = (
+    "this",
+    "this text",
+    "the text",
+    "the text below",
+    "the following",
+    "the following text",
+)
+THIS_AFTER = ("this", "this text", "the text", "the text above", "that")
+NULL_RULES = (
+    "Use null for what is not told.", "Use null if something is missing.", "Missing values are null.",
+    "Put null where the text does not say.", "If a value is not given, use null.",
+)  # fmt: skip
+
+
+def named(name: str, style: str) -> str:
+    """A field's name in a style: "phone number", "phone_number", "phoneNumber", "Phone number"."""
+    if style == "snake":
+        return name.replace(" ", "_")
+    if style == "camel":
+        first, *rest = name.split(" ")
+        return first + "".join(map(str.capitalize, rest))
+    return name[0].upper() + name[1:] if style == "capital" else name
+
+
+def plain(key: str) -> str:
+    """The name that `named` was given, whatever the style."""
+    return HUMP.sub(" ", key).lower()
+
+
+def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text: str) -> str:
+    """The request for `keys` with the text it is about."""
+    form = INSTRUCTIONS.draw(random, wording)
+    is_after = random.random() < AFTER_RATE
+    this = random.choice(THIS_AFTER if is_after else THIS_BEFORE)
+    shown = list(keys)
+    if random.random() < QUOTE_RATE:
+        shown = [f'"{key}"' for key in keys]
+    elif (
+        style == "plain"
+        and random.random() < ARTICLE_RATE
+        and "fields {" not in form
+        and all(map(is_noun, keys))
+    ):
+        shown = [f"the {key}" for key in keys]
+    request = form.format(fields=listed(shown, random.choice((" and ", " and ", ", "))), this=this)
+    if "JSON" not in request:
+        request += random.choice((". Answer in JSON", " (JSON)", ". Use JSON", ". Give JSON"))
+    if random.random() < NULL_RATE:
+        request += ". " + random.choice(NULL_RULES)[:-1]
+    around = random.choice(AFTER if is_after else BEFORE)
+    return around.format(ask=request, text=text)
