@@ -46,7 +46,16 @@ _HOMES = {
     "stream": "decoding.api",
     "stream_batch": "decoding.api",
 }
-_MODULES = ("config", "evaluation", "masks", "roofline", "sampling", "solvers", "tasks")
+_MODULES = (
+    "config",
+    "evaluation",
+    "masks",
+    "plots",
+    "roofline",
+    "sampling",
+    "solvers",
+    "tasks",
+)
 
 __all__ = [
     "DEFAULT_CHECKPOINT",

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.results_files import results, table, where
 from scripts.wall_clock_tables import bench, costs, forwards, gains, page, profile, shape
-from ui.charts.solvers import CurvePoint, curves
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (

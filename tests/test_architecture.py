@@ -19,7 +19,7 @@ FLOORS = [
     ("models", "solvers"),
     ("decoding",),
     ("training",),
-    ("evaluation", "benchmark"),
+    ("evaluation", "benchmark", "plots"),
     ("cli",),
     ("__main__",),
 ]
@@ -27,7 +27,9 @@ FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # The two halves of one idea: Trace offers to_json() without loading json before it is asked.
 LAZY_UPWARD = {("trace", "trace_json")}
 STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "version", "files")
-FOREIGN_TO_CORE = {"gradio", "plotly", "ui", "app", "scripts", "tests"}
+FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
+ONLY_IN = {"plotly": "plots", "accelerate": "training"}
+"""A package of an optional part, and the one room that may import it."""
 WIRE_FORMAT_MAY_IMPORT = {"config", "events", "trace", "errors"}
 
 
@@ -115,6 +117,8 @@ def test_sbd_core_knows_nothing_of_the_page() -> None:
     for file in files_of(CORE):
         used = {name.split(".")[0] for name, _ in imports_of(file)}
         assert not used & FOREIGN_TO_CORE, file
+        for package, room in ONLY_IN.items():
+            assert package not in used or part_of(module_of(file)) == room, file
 
 
 @pytest.mark.parametrize("part", STANDARD_ONLY)

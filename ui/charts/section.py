@@ -1,16 +1,15 @@
 """The charts under the player: made and drawn when the visitor opens them."""
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from ui.charts import look
-from ui.charts.figures import figures
-from ui.charts.solvers import solver_curves
+from sbd_core.trace import Trace
 from ui.components.assets import ASSETS, markup, scripts
 from ui.components.outbox import parcel
 from ui.decode.session import message_of
@@ -21,6 +20,7 @@ from ui.wire_format import wire_json
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def charts_section(visit: gr.State) -> None:
@@ -48,18 +48,62 @@ def charts_section(visit: gr.State) -> None:
 def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
     """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
     trace = next(iter(visit.traces(wish.get("run")).values()))
-    ink = look.DARK if wish.get("isDark") is True else look.LIGHT
-    return {
-        "name": file_stem(trace),
-        "figures": (*figures(trace, ink), solver_curves(sweep(), ink)),
-    }
+    drawn = figures(trace)
+    if wish.get("isDark") is True:
+        drawn = [with_changes(figure, figure["dark"]) for figure in drawn]
+    return {"name": file_stem(trace), "figures": drawn}
+
+
+def figures(trace: Trace) -> list[dict[str, Any]]:
+    """The figures of a run as Plotly.js takes them, each with what changes in a dark theme."""
+    from sbd_core import plots
+
+    of_trace = (
+        plots.entropy_heatmap,
+        plots.tokens_per_forward_pass,
+        plots.entropy_at_reveal,
+        plots.hindsight,
+        plots.cost_of_parallelism,
+    )
+    made = [[make(trace, theme).to_plotly_json() for theme in THEMES] for make in of_trace]
+    made.append([plots.solvers(sweep(), theme).to_plotly_json() for theme in THEMES])
+    return [
+        {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
+        for light, dark in made
+    ]
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What to set in `old` to get `new`, nested as they are; objects in a list by their index."""
+    found = {}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            value = {str(index): item for index, item in enumerate(value)}
+            before = {str(index): item for index, item in enumerate(before or [])}
+        if isinstance(value, dict) and isinstance(before, dict):
+            value = changes(before, value)
+            if value:
+                found[key] = value
+        elif value != before:
+            found[key] = value
+    return found
+
+
+def with_changes(old: Any, new: Any) -> Any:
+    """The other way round: `old` with the changes set."""
+    if isinstance(new, dict) and isinstance(old, list):
+        return [with_changes(item, new.get(str(index), {})) for index, item in enumerate(old)]
+    if isinstance(new, dict) and isinstance(old, dict):
+        return {key: with_changes(value, new.get(key, value)) for key, value in old.items()}
+    return new
 
 
 @cache
 def sweep() -> dict[str, Any]:
-    """Rows of every solver on held-out examples, as `evaluate --sweep` wrote them."""
-    rows: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))["rows"]
-    return rows
+    """Every solver on held-out examples, as `sbd evaluate --sweep` wrote it."""
+    results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
+    return results
 
 
 def address_of(file: Path) -> str:

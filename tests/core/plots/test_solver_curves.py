@@ -3,9 +3,10 @@
 import pytest
 
 from sbd_core.config import SOLVERS
+from sbd_core.errors import ArgumentError
+from sbd_core.plots import solvers, theme
+from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.write_tables import at_speed
-from ui.charts import look
-from ui.charts.solvers import CurvePoint, curves, solver_curves
 
 
 def row(accuracy: float, speed: float) -> dict:
@@ -37,26 +38,32 @@ def test_accuracy_at_a_speed_lies_between_its_neighbours(speed, expected) -> Non
 
 
 def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None:
-    bound, top, ntp = solver_curves(ROWS, look.LIGHT)["data"]
-    assert bound["x"] == [1.0, 3.0, 5.0]
-    assert bound["y"] == [85.0, 80.0, 60.0]
-    assert bound["text"] == ["0", "0.1", "0.5"]
-    assert (top["name"], ntp["name"], ntp["y"]) == ("top-k", "NTP", [90.0])
+    bound, top, ntp = solvers({"rows": ROWS}).data
+    assert bound["x"] == (1.0, 3.0, 5.0)
+    assert bound["y"] == (85.0, 80.0, 60.0)
+    assert bound["text"] == ("0", "0.1", "0.5")
+    assert (top["name"], ntp["name"], ntp["y"]) == ("top-k", "NTP", (90.0,))
     assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
 
 
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
-    *_, ntp, verify = solver_curves({**ROWS, "verify": row(0.9, 4.0)}, look.LIGHT)["data"]
+    *_, ntp, verify = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
     assert (ntp["name"], verify["name"]) == ("NTP", "verify")
-    assert (verify["x"], verify["y"]) == ([4.0], [90.0])
+    assert (verify["x"], verify["y"]) == ((4.0,), (90.0,))
     assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
 
 
 def test_every_solver_has_a_symbol_of_its_own() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
-    *lines, _ = solver_curves(rows, look.LIGHT)["data"]
+    *lines, _ = solvers({"rows": rows}).data
     assert len({line["marker"]["symbol"] for line in lines}) == len(SOLVERS)
     colours = {line["name"]: line["line"]["color"] for line in lines}
-    assert colours.pop("entropy-bound") == look.LIGHT.accent
-    assert colours.pop("entropy-bound-from-left") == look.LIGHT.text
-    assert set(colours.values()) == {look.LIGHT.muted}
+    assert colours.pop("entropy-bound") == theme.LIGHT.accent
+    assert colours.pop("entropy-bound-from-left") == theme.LIGHT.text
+    assert set(colours.values()) == {theme.LIGHT.muted}
+
+
+@pytest.mark.parametrize("wrong", [{}, {"rows": {}}, {"rows": {"SBD": {}}}, [], None])
+def test_results_that_are_no_sweep_are_refused(wrong) -> None:
+    with pytest.raises(ArgumentError, match="results: must be those of a sweep"):
+        solvers(wrong)

@@ -1,9 +1,13 @@
-"""Accuracy against tokens a pass for every solver, from a results file of `evaluate --sweep`."""
+"""Accuracy against tokens per forward pass of every solver, from the results of a sweep."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ui.charts.look import LEGEND, Figure, Ink, figure_of
+import plotly.graph_objects as go
+
+from sbd_core.errors import ArgumentError
+from sbd_core.plots.theme import LEGEND, Theme, figure_of, ink_of
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
@@ -26,14 +30,14 @@ DASHES = ("solid", "dash", "dot")
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """One setting of a solver. accuracy: mean share over the tasks; speed: tokens a pass."""
+    """One setting of a solver: mean accuracy over the tasks, tokens per forward pass as `speed`."""
 
     parameter: str
     accuracy: float
     speed: float
 
 
-def curves(rows: dict[str, Any]) -> dict[str, list[CurvePoint]]:
+def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
     """The points of each solver, from rows named "solver parameter"; others are left out."""
     found: dict[str, list[CurvePoint]] = {}
     for name, row in rows.items():
@@ -45,8 +49,16 @@ def curves(rows: dict[str, Any]) -> dict[str, list[CurvePoint]]:
     return found
 
 
-def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
-    """One line a solver; a star where next-token prediction stands, another for verify."""
+def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
+    """A line for each solver, a star for next-token prediction, another for verify.
+
+    results: what `sbd evaluate --sweep --out FILE` wrote, or Evaluation.to_data() of rows named
+    "solver parameter" and one named "NTP". Raises ArgumentError.
+    """
+    ink = ink_of(theme)
+    rows = results.get("rows") if isinstance(results, Mapping) else None
+    if not isinstance(rows, Mapping) or "NTP" not in rows:
+        raise ArgumentError("results", 'must be those of a sweep, with a row "NTP"', results)
     lines: list[dict[str, Any]] = []
     for index, (solver, points) in enumerate(curves(rows).items()):
         in_order = sorted(points, key=lambda point: point.speed)
@@ -68,16 +80,23 @@ def solver_curves(rows: dict[str, Any], ink: Ink) -> Figure:
                     "dash": DASHES[index % len(DASHES)],
                 },
                 "hovertemplate": f"{solver} %{{text}}<br>%{{y:.1f}} % right, "
-                "%{x:.2f} tokens a pass<extra></extra>",
+                "%{x:.2f} tokens per forward pass<extra></extra>",
             }
         )
-    axes = {"title": "tokens per pass"}, {"title": "right answers, %"}
+    axes = {"title": "tokens per forward pass"}, {"title": "right answers, %"}
     margin = {"l": 8, "r": 8, "t": 34, "b": 96}
     marks = [_mark("NTP", "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
         marks.append(_mark("verify", "star-square", rows["verify"], ink.accent))
     return figure_of(
-        ink, [*lines, *marks], *axes, height=480, showlegend=True, legend=LEGEND, margin=margin
+        "solvers",
+        ink,
+        [*lines, *marks],
+        *axes,
+        height=480,
+        showlegend=True,
+        legend=LEGEND,
+        margin=margin,
     )
 
 
@@ -91,5 +110,6 @@ def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str,
         "y": [round(100 * mean["accuracy"], 2)],
         "mode": "markers",
         "marker": {"symbol": symbol, "size": 14, "color": colour},
-        "hovertemplate": f"{name}<br>%{{y:.1f}} % right, %{{x:.2f}} tokens a pass<extra></extra>",
+        "hovertemplate": f"{name}<br>%{{y:.1f}} % right, "
+        "%{x:.2f} tokens per forward pass<extra></extra>",
     }

@@ -1,6 +1,6 @@
-"""What the charts show of a trace, as plain numbers. Knows traces; no Plotly, no Gradio.
+"""What the figures show of a trace, as plain numbers. Knows traces; no Plotly.
 
-Passes count from 1 as on the page, positions from 0.
+Forward passes count from 1 as on the page, positions from 0.
 """
 
 import math

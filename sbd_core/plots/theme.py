@@ -1,16 +1,20 @@
-"""How a chart looks: the page's colours, entropy scale and type, and token texts made safe.
+"""How a figure looks: colours, entropy scale and type of the page, and token texts made safe.
 
-A figure is what Plotly.js draws, as plain data. Plotly reads a few tags in any text it shows, so
-every token text goes through safe().
+Plotly reads a few tags in any text it shows, so every token text goes through safe().
 """
 
 import html
 import math
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal
 
+import plotly.graph_objects as go
+
+from sbd_core.errors import ArgumentError
+from sbd_core.plots.facts import token_name, token_names
 from sbd_core.trace import Trace
-from ui.charts.facts import token_name, token_names
+
+Theme = Literal["light", "dark"]
 
 MAX_HOVERED = 8
 LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
@@ -21,13 +25,6 @@ RAMPS = {
     "light": "#00204c #0b316e #31446b #4f576c #666970 #7f7c75 #9b9172 #b9a868 #d7c058 #efd13f",
     "dark": "#3d74cf #5179bd #667fab #7b879d #908f92 #a59a86 #bba778 #d1b769 #e7cb57 #ffe645",
 }
-
-
-class Figure(TypedDict):
-    """The arguments of Plotly.newPlot."""
-
-    data: list[dict[str, Any]]
-    layout: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +42,14 @@ class Ink:
 
 LIGHT = Ink(RAMPS["light"], "#ffffff", "#e3e1db", "#1b1d22", "#5f636d", "#1f5fc0", "#b3471b")
 DARK = Ink(RAMPS["dark"], "#171a21", "#2d323d", "#eceae4", "#a3a8b3", "#82b1ff", "#f0906a")
+INKS: dict[Theme, Ink] = {"light": LIGHT, "dark": DARK}
+
+
+def ink_of(theme: Theme) -> Ink:
+    """The colours of a theme. Raises ArgumentError."""
+    if not isinstance(theme, str) or theme not in INKS:
+        raise ArgumentError("theme", f"must be one of {', '.join(INKS)}", theme)
+    return INKS[theme]
 
 
 def unsureness(entropy: float) -> float:
@@ -91,17 +96,22 @@ def coloured(ink: Ink, has_bar: bool = True) -> dict[str, Any]:
 
 
 def figure_of(
+    name: str,
     ink: Ink,
     data: list[dict[str, Any]],
     across: dict[str, Any],
     up: dict[str, Any],
     **more: Any,
-) -> Figure:
+) -> go.Figure:
     """Data on the page's card: its fonts and colours, a quiet grid, nothing else.
 
-    across, up: the axes, their title a text. more: fields of the layout.
+    name: the id of the figure, kept in layout.meta. across, up: the axes, their title a text.
+    more: fields of the layout.
     """
     layout = {
+        "meta": {"id": name},
+        # Not Plotly's own template: all that a figure looks like is here.
+        "template": go.layout.Template(),
         "height": 320,
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
         "paper_bgcolor": ink.card,
@@ -119,7 +129,7 @@ def figure_of(
         "xaxis": _axis(ink, across),
         "yaxis": _axis(ink, up),
     }
-    return {"data": data, "layout": {**layout, **more}}
+    return go.Figure({"data": data, "layout": {**layout, **more}})
 
 
 def _axis(ink: Ink, axis: dict[str, Any]) -> dict[str, Any]:

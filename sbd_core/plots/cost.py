@@ -1,27 +1,45 @@
-"""The chart of what it cost to fix several tokens in one pass."""
+"""The figure of what it cost to reveal several tokens in one forward pass."""
 
 import math
 from typing import Any
 
-from sbd_core.trace import Trace
-from ui.charts.facts import Gamble, gambles
-from ui.charts.look import LEGEND, MAX_HOVERED, Figure, Ink, figure_of, names, percent
+import plotly.graph_objects as go
 
+from sbd_core.plots.facts import Gamble, gambles
+from sbd_core.plots.theme import (
+    LEGEND,
+    MAX_HOVERED,
+    Ink,
+    Theme,
+    figure_of,
+    ink_of,
+    names,
+    percent,
+)
+from sbd_core.trace import Trace
+
+ID = "cost-of-parallelism"
 MAX_ROWS = 12
 MAX_NAMED = 4
 LEAST_LOG10 = -9.0
 
 
-def cost_of_parallelism(trace: Trace, ink: Ink) -> Figure:
-    """Passes with several reveals, the worst first: their joint probability in hindsight
-    (next-token prediction) beside the product of the probabilities they were taken with."""
+def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
+    """Forward passes that revealed several tokens: their joint probability beside the product
+    of the separate ones.
+
+    Joint is what next-token prediction gives the tokens in hindsight, each after all the text to
+    its left; the product is of the probabilities they were revealed with. At most 12 passes, the
+    widest gap first; those not wholly read again are left out. Raises ArgumentError.
+    """
+    ink = ink_of(theme)
     rows = gambles(trace)[:MAX_ROWS]
     if not rows:
-        words = "No pass revealed several tokens that were read again."
+        words = "No forward pass revealed several tokens that were read again."
         note = {"text": words, "showarrow": False, "x": 0.5, "y": 0.5}
         hidden = {"title": "", "visible": False}
         place = {"xref": "paper", "yref": "paper"}
-        return figure_of(ink, [], hidden, hidden, annotations=[{**note, **place}])
+        return figure_of(ID, ink, [], hidden, hidden, annotations=[{**note, **place}])
     ends = [_log10(end) for row in rows for end in (row.separate, row.joint)]
     lowest = math.floor(min(ends) - 0.05)
     ticks = list(range(0, lowest - 1, -max(1, -lowest // 5)))
@@ -30,7 +48,7 @@ def cost_of_parallelism(trace: Trace, ink: Ink) -> Figure:
     height = max(320, 110 + 30 * len(rows))
     marks = [_gaps(rows, ink), *_marks(trace, rows, ink)]
     return figure_of(
-        ink, marks, across, _names_of_rows(trace, rows),
+        ID, ink, marks, across, _names_of_rows(trace, rows),
         height=height, showlegend=True, legend=LEGEND,
     )  # fmt: skip
 

@@ -1,45 +1,41 @@
-"""The charts of a finished run, each a pure function of its Trace. Knows no Gradio."""
+"""Figures of a decode, each a pure function of its Trace."""
 
 from typing import Any
 
+import plotly.graph_objects as go
+
 from sbd_core.errors import ArgumentError
-from sbd_core.trace import Trace
-from ui.charts.cost import cost_of_parallelism
-from ui.charts.facts import agreements, entropies_at_reveal, num_positions
-from ui.charts.look import (
+from sbd_core.plots.facts import agreements, entropies_at_reveal, num_positions
+from sbd_core.plots.theme import (
     LEGEND,
-    Figure,
     Ink,
+    Theme,
     coloured,
     columns,
     entropy_ticks,
     figure_of,
+    ink_of,
     names,
     percent,
     safe,
     unsureness,
 )
+from sbd_core.trace import Trace
 
 MAX_CELLS = 250_000
 
 
-def figures(trace: Trace, ink: Ink) -> tuple[Figure, ...]:
-    """Every chart, in the order of the page. Raises ArgumentError for a run too long to chart."""
-    return (
-        entropy_heatmap(trace, ink),
-        tokens_per_pass(trace, ink),
-        entropy_at_reveal(trace, ink),
-        hindsight_agreement(trace, ink),
-        cost_of_parallelism(trace, ink),
-    )
+def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
+    """Entropy in nats of each masked position (across) in each forward pass (down).
 
-
-def entropy_heatmap(trace: Trace, ink: Ink) -> Figure:
-    """Position across, pass down: the entropy of each masked position, a dot where it landed."""
+    A dot marks the pass that revealed the position. Raises ArgumentError for more than 250,000
+    cells.
+    """
+    ink = ink_of(theme)
     width, height = num_positions(trace), trace.num_forwards
     if width * height > MAX_CELLS:
-        rule = f"must have at most {MAX_CELLS:,} cells (passes x positions) to be charted"
-        raise ArgumentError("The run", rule, f"{width * height:,}")
+        rule = f"must have at most {MAX_CELLS:,} cells (forward passes x positions)"
+        raise ArgumentError("trace", rule, f"{width * height:,}")
     colours: list[list[float | None]] = [[None] * width for _ in range(height)]
     words: list[list[str]] = [[""] * width for _ in range(height)]
     for event in trace.events:
@@ -59,12 +55,12 @@ def entropy_heatmap(trace: Trace, ink: Ink) -> Figure:
         "xgap": 1,
         "ygap": 1,
         "hoverongaps": False,
-        "hovertemplate": "position %{x}, pass %{y}<br>%{text}<extra></extra>",
+        "hovertemplate": "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
         **coloured(ink),
     }
     across = {"title": "position", "showgrid": False}
-    up = {"title": "pass", "showgrid": False, "range": [height + 0.5, 0.5]}
-    return figure_of(ink, [heatmap, _landed(trace, ink)], across, up, height=440)
+    up = {"title": "forward pass", "showgrid": False, "range": [height + 0.5, 0.5]}
+    return figure_of("entropy-heatmap", ink, [heatmap, _landed(trace, ink)], across, up, height=440)
 
 
 def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
@@ -79,12 +75,16 @@ def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
         **columns(landed),
         "mode": "markers",
         "marker": {"size": 6, "color": ink.card, "line": {"color": ink.text, "width": 1.2}},
-        "hovertemplate": "position %{x}, pass %{y}<br>%{text}<extra></extra>",
+        "hovertemplate": "position %{x}, forward pass %{y}<br>%{text}<extra></extra>",
     }
 
 
-def tokens_per_pass(trace: Trace, ink: Ink) -> Figure:
-    """How many tokens each pass revealed; the dashed line is one a pass."""
+def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
+    """How many tokens each forward pass revealed; a dashed line at one, next-token prediction's.
+
+    Raises ArgumentError.
+    """
+    ink = ink_of(theme)
     rows = [
         (row.pass_number, row.num_reveals, names(trace, row.same + row.other + row.unread))
         for row in agreements(trace)
@@ -94,21 +94,27 @@ def tokens_per_pass(trace: Trace, ink: Ink) -> Figure:
         **columns(rows),
         "textposition": "none",
         "marker": {"color": ink.accent},
-        "hovertemplate": "pass %{x}: %{y} revealed<br>%{text}<extra></extra>",
+        "hovertemplate": "forward pass %{x}: %{y} revealed<br>%{text}<extra></extra>",
     }
     line = {"color": ink.ntp, "width": 1.5, "dash": "dash"}
-    one_a_pass = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
-    axes = {"title": "pass"}, {"title": "tokens revealed"}
-    return figure_of(ink, [bars], *axes, shapes=[{**one_a_pass, "line": line}])
+    one_per_pass = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
+    axes = {"title": "forward pass"}, {"title": "tokens revealed"}
+    return figure_of(
+        "tokens-per-forward-pass", ink, [bars], *axes, shapes=[{**one_per_pass, "line": line}]
+    )
 
 
-def entropy_at_reveal(trace: Trace, ink: Ink) -> Figure:
-    """How unsure the masked head was of each token in the pass that fixed it."""
+def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
+    """Entropy in nats of each position in the forward pass that revealed it.
+
+    Raises ArgumentError.
+    """
+    ink = ink_of(theme)
     rows = [
         (
             position,
             unsureness(entropy),
-            f"pass {number}, {entropy:.3f} nats<br>{safe(trace.tokens[token])}",
+            f"forward pass {number}, {entropy:.3f} nats<br>{safe(trace.tokens[token])}",
         )
         for position, number, entropy, token in entropies_at_reveal(trace)
     ]
@@ -122,11 +128,16 @@ def entropy_at_reveal(trace: Trace, ink: Ink) -> Figure:
         "hovertemplate": "position %{x}, %{text}<extra></extra>",
     }
     up = {"title": "entropy, nats", "range": [-0.04, 1.04], **entropy_ticks()}
-    return figure_of(ink, [dots], {"title": "position"}, up)
+    return figure_of("entropy-at-reveal", ink, [dots], {"title": "position"}, up)
 
 
-def hindsight_agreement(trace: Trace, ink: Ink) -> Figure:
-    """Of each pass's tokens, those next-token prediction would have put there too."""
+def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
+    """How many tokens of each forward pass next-token prediction would have put there too.
+
+    It is asked when a later pass reads them causally; tokens never read again are a third group.
+    Raises ArgumentError.
+    """
+    ink = ink_of(theme)
     rows = agreements(trace)
     looks = {
         "same": ("the same token", ink.accent, "", 1.0),
@@ -149,9 +160,10 @@ def hindsight_agreement(trace: Trace, ink: Ink) -> Figure:
                     "color": colour,
                     "pattern": {"shape": pattern, "fillmode": "overlay"},
                 },
-                "hovertemplate": f"pass %{{x}}, {words}: %{{y}}<br>%{{text}}<extra></extra>",
+                "hovertemplate": f"forward pass %{{x}}, {words}: %{{y}}<br>%{{text}}"
+                "<extra></extra>",
             }
         )
-    axes = {"title": "pass"}, {"title": "tokens revealed"}
+    axes = {"title": "forward pass"}, {"title": "tokens revealed"}
     legend = {**LEGEND, "traceorder": "normal"}
-    return figure_of(ink, bars, *axes, barmode="stack", showlegend=True, legend=legend)
+    return figure_of("hindsight", ink, bars, *axes, barmode="stack", showlegend=True, legend=legend)

@@ -1,0 +1,33 @@
+"""A Trace, or the results of a sweep, as Plotly figures: for the page and for notebooks.
+
+    from sbd_core import plots
+    plots.entropy_heatmap(trace).show()
+
+Every function takes theme="light" or "dark"; a figure has its id in layout.meta["id"]. Needs the
+extra: pip install "sbd-core[plots]".
+"""
+
+from sbd_core.errors import MissingExtraError
+
+try:
+    from sbd_core.plots.cost import cost_of_parallelism
+    from sbd_core.plots.solver_curves import solvers
+    from sbd_core.plots.trace_figures import (
+        entropy_at_reveal,
+        entropy_heatmap,
+        hindsight,
+        tokens_per_forward_pass,
+    )
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "plotly":
+        raise
+    raise MissingExtraError("plots", "plotly") from None
+
+__all__ = [
+    "cost_of_parallelism",
+    "entropy_at_reveal",
+    "entropy_heatmap",
+    "hindsight",
+    "solvers",
+    "tokens_per_forward_pass",
+]

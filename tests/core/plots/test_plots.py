@@ -1,0 +1,213 @@
+"""The figures: every number in them is counted from the Trace, token texts stay text."""
+
+import json
+import math
+import re
+import subprocess
+import sys
+
+import plotly.graph_objects as go
+import pytest
+
+import sbd_core
+from sbd_core import plots
+from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.decoding.api import generate, make_trace
+from sbd_core.errors import ArgumentError
+from sbd_core.events import Hindsight, Span, StepEvent
+from sbd_core.plots import theme
+from sbd_core.plots.facts import agreements, entropies_at_reveal, gambles, token_name
+from sbd_core.trace import Trace
+from tests.ui.doubles import story_model
+from tests.ui.events import block_pass, prefill
+
+FIGURES = (
+    plots.entropy_heatmap,
+    plots.tokens_per_forward_pass,
+    plots.entropy_at_reveal,
+    plots.hindsight,
+    plots.cost_of_parallelism,
+)
+HOSTILE = ["<b>bold</b>", "<a href='javascript:1'>x</a>", "%{x}", "&lt;i&gt;", "\u202e", "$x$"]
+
+
+def run(pieces=None, **settings) -> Trace:
+    model = story_model(pieces) if pieces else story_model()
+    settings = {"solver": EntropyBound(0.35), "max_new_tokens": 96, **settings}
+    return generate(model, "p", DecodeConfig(**settings))
+
+
+def two_names() -> Trace:
+    """Two tokens landed at once, each 0.5 likely; together they are 0.5 * 0.01 likely."""
+    half = {7: 0.5, 8: 0.5}
+    read = (Hindsight(0, 7, 0.5, 7, 0.5), Hindsight(1, 8, 0.01, 7, 0.99))
+    events = [
+        prefill(),
+        block_pass(1, Span(0, 2), {0: (0.7, half), 1: (0.7, half)}, {0: 7, 1: 8}, (7, 8)),
+        block_pass(2, Span(2, 2), {2: (0.1, half), 3: (0.1, half)}, {2: 7, 3: 7}, (7, 7), read),
+    ]
+    return make_trace(story_model(), "p", DecodeConfig(max_new_tokens=4), events)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return run()
+
+
+@pytest.fixture(params=["sbd", "verify", "ntp"])
+def any_trace(request) -> Trace:
+    solver = {} if request.param == "sbd" else {"solver": EntropyBound()}
+    return run(strategy=request.param, **solver)
+
+
+def data_of(figure) -> list[dict]:
+    return json.loads(figure.to_json())["data"]
+
+
+def test_the_heatmap_holds_every_masked_position_and_every_reveal(trace):
+    heatmap, dots = data_of(plots.entropy_heatmap(trace))
+    cells = {
+        (x, y + 1): value
+        for y, row in enumerate(heatmap["z"])
+        for x, value in enumerate(row)
+        if value is not None
+    }
+    assert cells == {
+        (item.position, event.index + 1): theme.unsureness(item.entropy)
+        for event in trace.events
+        for item in event.masked
+    }
+    landed = [(r.position, event.index + 1) for event in trace.events for r in event.reveals]
+    assert list(zip(dots["x"], dots["y"], strict=True)) == landed
+
+
+def test_the_bars_count_the_reveals_of_each_pass(any_trace):
+    [bars] = data_of(plots.tokens_per_forward_pass(any_trace))
+    assert bars["x"] == [event.index + 1 for event in any_trace.events]
+    assert bars["y"] == [len(event.reveals) for event in any_trace.events]
+
+
+def test_entropy_at_reveal_is_that_of_the_pass_that_revealed(trace):
+    rows = entropies_at_reveal(trace)
+    assert len(rows) == sum(len(event.reveals) for event in trace.events)
+    for position, number, entropy, token_id in rows:
+        event = trace.events[number - 1]
+        assert entropy in [item.entropy for item in event.masked if item.position == position]
+        assert token_id in [r.token_id for r in event.reveals if r.position == position]
+    [dots] = data_of(plots.entropy_at_reveal(trace))
+    assert dots["y"] == [theme.unsureness(entropy) for _, _, entropy, _ in rows]
+
+
+def test_agreement_stacks_up_to_the_reveals(any_trace):
+    stacks = data_of(plots.hindsight(any_trace))
+    heights = [sum(column) for column in zip(*(bar["y"] for bar in stacks), strict=True)]
+    assert heights == [len(event.reveals) for event in any_trace.events]
+
+
+def test_agreement_knows_what_was_read_again_and_what_not():
+    _, first, last = agreements(two_names())
+    assert (first.same, first.other, first.unread) == ((7,), (8,), ())
+    assert (last.same, last.other, last.unread) == ((), (), (7, 7))
+
+
+def test_the_cost_of_two_names_at_once_is_the_ratio_of_the_probabilities():
+    [row] = gambles(two_names())
+    assert (row.pass_number, row.positions, row.token_ids) == (2, (0, 1), (7, 8))
+    assert math.exp(row.separate) == pytest.approx(0.25)
+    assert math.exp(row.joint) == pytest.approx(0.005)
+    assert math.exp(row.cost) == pytest.approx(50)
+    _, separate, joint = data_of(plots.cost_of_parallelism(two_names()))
+    assert separate["x"] == [pytest.approx(math.log10(0.25))]
+    assert joint["x"] == [pytest.approx(math.log10(0.005))]
+    assert "50 times less likely together" in joint["text"][0]
+
+
+def test_gambles_come_worst_first_and_hold_no_pass_of_one(trace):
+    rows = gambles(trace)
+    assert rows
+    assert [row.cost for row in rows] == sorted((row.cost for row in rows), reverse=True)
+    assert all(len(row.token_ids) > 1 for row in rows)
+
+
+def test_a_probability_of_nought_is_drawn_at_the_edge():
+    read = (Hindsight(0, 7, 0.5, 7, 0.5), Hindsight(1, 8, 0.0, 7, 1.0))
+    events = list(two_names().events)
+    half = {7: 0.5, 8: 0.5}
+    events[2] = block_pass(2, Span(2, 1), {2: (0.1, half)}, {2: 7}, (7,), read)
+    trace = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=4), events)
+    _, _, joint = data_of(plots.cost_of_parallelism(trace))
+    assert joint["x"] == [-9]
+
+
+def test_without_a_gamble_the_chart_says_so():
+    trace = run(strategy="ntp", solver=EntropyBound())
+    figure = plots.cost_of_parallelism(trace)
+    assert data_of(figure) == []
+    assert figure.layout.annotations[0].text.startswith("No forward pass")
+
+
+def test_every_figure_is_plotlys_with_an_id_of_its_own(any_trace):
+    """Plotly's own schema refuses a field that it does not know, or a value that it cannot draw."""
+    for trace in (any_trace, two_names()):
+        made = [make(trace) for make in FIGURES]
+        assert all(isinstance(figure, go.Figure) for figure in made)
+        assert len({figure.layout.meta["id"] for figure in made}) == len(made)
+
+
+def test_an_empty_trace_has_figures_too():
+    empty = make_trace(story_model(), "p", DecodeConfig(), [])
+    for make in FIGURES:
+        assert make(empty, "dark").layout.paper_bgcolor == theme.DARK.card
+
+
+def test_a_run_too_long_for_a_heatmap_is_refused_in_words():
+    far = StepEvent(0, "decode", 0, 0, Span(0, 300_000), (), (), (), (), (), 0.0)
+    trace = make_trace(story_model(), "p", DecodeConfig(), [far])
+    with pytest.raises(ArgumentError, match="trace: must have at most 250,000 cells"):
+        plots.entropy_heatmap(trace)
+
+
+@pytest.mark.parametrize("wrong", ["blue", None, 3, []])
+def test_a_theme_that_is_none_is_refused(trace, wrong):
+    for make in FIGURES:
+        with pytest.raises(ArgumentError, match="theme: must be one of light, dark"):
+            make(trace, wrong)
+
+
+def test_no_token_text_is_markup():
+    trace = run(HOSTILE * 4)
+    for make in FIGURES:
+        text = json.dumps(make(trace).to_plotly_json(), separators=(",", ":"))
+        tags = set(re.findall(r"<(/?\w+)", text))
+        assert tags <= {"br", "b", "/b", "sup", "/sup", "extra", "/extra"}
+        assert "<b>bold" not in text
+        for template in re.findall(r'"hovertemplate":"(.*?)"', text):
+            assert "bold" not in template
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (" cat", "·cat"),
+        ("a b ", "a b·"),
+        ("  ", "··"),
+        ("\n", "⏎"),
+        ("", "∅"),
+        ("\u202ex", "U+202Ex"),
+        ("x" * 40, "x" * 23 + "…"),
+    ],
+)
+def test_what_cannot_be_seen_has_a_mark(text, shown):
+    assert token_name(text) == shown
+
+
+def test_the_front_door_has_the_room(trace):
+    assert sbd_core.plots is plots
+    assert set(plots.__all__) == {make.__name__ for make in (*FIGURES, plots.solvers)}
+
+
+def test_without_plotly_one_line_says_what_to_install():
+    code = "import sys; sys.modules['plotly'] = None\n"
+    code += "import sbd_core\ntry: sbd_core.plots\nexcept ImportError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == 'plotly is not installed: pip install "sbd-core[plots]"\n'
