@@ -4,6 +4,7 @@ SetBlockDecodingError
 ├── ArgumentError        a value given by the caller breaks a rule (also a ValueError)
 ├── MissingExtraError    a package of an optional part is not installed (also an ImportError)
 ├── ModelError           a model folder or hub id cannot be used
+├── SandboxError         this machine cannot run candidate code under limits
 ├── TraceError           text that should be a trace is not a valid one
 └── TrainingError        a run cannot start or go on: data, state folder, disk
 """
@@ -36,6 +37,10 @@ class MissingExtraError(SetBlockDecodingError, ImportError):
 
 class ModelError(SetBlockDecodingError):
     """A model folder or hub id is missing, unreadable, or of a kind that is not supported."""
+
+
+class SandboxError(SetBlockDecodingError):
+    """This machine cannot run code under the sandbox's limits, so nothing can be scored by it."""
 
 
 class TraceError(SetBlockDecodingError, ValueError):

@@ -1,10 +1,13 @@
 """Runs untrusted Python functions in a separate, starved process. Knows no task.
 
-The process gets the inputs, never the expected values, and reports what `solve` returned.
+The process gets the inputs, never the expected values, and reports what the function returned.
 Only the parent compares, on bytes, so nothing the candidate overrides can forge equality.
 Layers: isolated interpreter, limits on time, memory, files and processes, user `nobody` when
 started by root, an audit hook, and builtins without files. It stops what a language model
 writes by accident or guess; it is not a boundary against a determined attacker.
+
+Some systems refuse a limit or a process. So that nothing is then scored wrong in silence, the
+first trial is preceded by a candidate known to pass; if it does not, SandboxError says why.
 """
 
 import os
@@ -18,6 +21,9 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
+
+from sbd_core.errors import SandboxError
 
 TIME_LIMIT_SECONDS = 2
 CPU_LIMIT_SECONDS = 1
@@ -28,7 +34,7 @@ MAX_SOURCE_CHARACTERS = 4000
 CHILD = r"""
 import builtins, os, resource, sys
 def main():
-    token, source, inputs, seconds, memory = eval(sys.stdin.buffer.read())
+    token, source, name, inputs, seconds, memory = eval(sys.stdin.buffer.read())
     offered = ("collections", "functools", "itertools", "math", "re", "string")
     used = [name for name in offered if "import" in source and name in source]
     modules = {name: __import__(name) for name in used}
@@ -71,7 +77,8 @@ def main():
     sys.addaudithook(guard)
     space = {"__builtins__": allowed, "__name__": "candidate"}
     exec(compile(source, "candidate", "exec"), space)
-    solve = space["solve"]
+    functions = [k for k, v in space.items() if kind(v) is kind(main)]
+    solve = space[name or ("solve" if "solve" in functions else functions[-1])]
     parts = []
     for value in inputs:
         result = solve(*value) if kind(value) is tuple else solve(value)
@@ -85,36 +92,46 @@ main()
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate defining `solve`, with the inputs and what it must return for each.
+    """A candidate defining a function, with the inputs and what it must return for each.
 
-    Values are built of int, float, bool, str, None, lists and dictionaries; types count, the
+    name: the function's; where None, it is `solve` or else the last one defined. Values are built of int, float, bool, str, None, lists and dictionaries; types count, the
     order of a dictionary does not. An input that is a tuple is several arguments.
     """
 
     source: str
     inputs: tuple[object, ...]
     expected: tuple[object, ...]
+    name: str | None = None
+
+
+KNOWN_GOOD = Trial("def known(n):\n    return [n + 1]", (1, 2), ([2], [3]), "known")
 
 
 def passes(trial: Trial) -> bool:
-    """True when the candidate returns every expected value and writes nothing; never raises.
+    """True when the candidate returns every expected value and writes nothing.
 
+    Never raises for any candidate; SandboxError where this machine can run none at all.
     Takes TIME_LIMIT_SECONDS at most, plus the start of a process (about 20 ms).
     """
-    if len(trial.source) > MAX_SOURCE_CHARACTERS:
-        return False
-    token = secrets.token_hex(8)
-    request = ascii((token, trial.source, trial.inputs, CPU_LIMIT_SECONDS, MEMORY_LIMIT_BYTES))
-    expected = (token + "\n".join(map(canonical, trial.expected))).encode()
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return _output(request.encode(), folder, len(expected) + 1) == expected
-    except OSError:  # No process or folder to be had: the candidate was not shown to pass.
-        return False
+    require_sandbox()
+    return len(trial.source) <= MAX_SOURCE_CHARACTERS and _passes(trial)
+
+
+@cache
+def require_sandbox() -> None:
+    """SandboxError unless a candidate known to be right passes here; asked once if it does."""
+    if not _passes(KNOWN_GOOD):
+        said = _complaint(_request(KNOWN_GOOD, "")) or "no reason given"
+        raise SandboxError(
+            "code answers cannot be scored on this machine: a function known to be right failed "
+            f"in the sandbox, which needs the limits of setrlimit ({said}); "
+            "leave out the task code, or run on Linux"
+        )
 
 
 def passes_each(trials: Sequence[Trial], num_workers: int = 2) -> list[bool]:
     """`passes` of every trial, in order, `num_workers` processes at a time."""
+    require_sandbox()
     with ThreadPoolExecutor(num_workers) as pool:
         return list(pool.map(passes, trials))
 
@@ -129,10 +146,41 @@ def canonical(value: object) -> str:
     return ascii(value)
 
 
+def _passes(trial: Trial) -> bool:
+    token = secrets.token_hex(8)
+    expected = (token + "\n".join(map(canonical, trial.expected))).encode()
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return _output(_request(trial, token), folder, len(expected) + 1) == expected
+    except OSError as error:
+        raise SandboxError(
+            f"code answers cannot be scored: no process or folder for the sandbox ({error}); "
+            "free memory, processes or disk and run again"
+        ) from error
+
+
+def _request(trial: Trial, token: str) -> bytes:
+    limits = CPU_LIMIT_SECONDS, MEMORY_LIMIT_BYTES
+    return ascii((token, trial.source, trial.name, trial.inputs, *limits)).encode()
+
+
+def _complaint(request: bytes) -> str:
+    """The last line that the child writes as its error; "" if there is none."""
+    done = subprocess.run(
+        _child(), input=request, capture_output=True, timeout=2 * TIME_LIMIT_SECONDS, check=False
+    )
+    lines = done.stderr.decode(errors="replace").strip().split("\n")
+    return lines[-1][:200]
+
+
+def _child() -> list[str]:
+    return [sys.executable, "-I", "-S", "-B", "-c", CHILD]
+
+
 def _output(request: bytes, folder: str, limit: int) -> bytes | None:
     """What the child wrote, cut at `limit` bytes; None if it failed or ran out of time."""
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", "-c", CHILD],
+        _child(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

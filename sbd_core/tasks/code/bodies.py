@@ -62,28 +62,33 @@ PLAIN_MAPS = tuple(
 )  # fmt: skip
 DOMAINS: tuple[Domain, ...] = (
     Domain(
-        "numbers", "numbers", ("in a list", "of a list", "in the list", "from a list"), "numbers",
+        "numbers", "numbers", 
+        ("in a list", "of a list", "in the list", "from a list", "in an array", "in a given list",
+         "from the list", "of a given list", "from an array", "in my list"), "numbers",
         "list[int]", "n", "numbers", "number", parts.NUMBER_FILTERS, parts.NUMBER_MAPS,
         Recursion("not numbers", "numbers[0]", "numbers[1:]"),
     ),
     Domain(
-        "words", "words", ("in a list", "of a list", "in the list", "from a list"), "words",
+        "words", "words", 
+        ("in a list", "of a list", "in the list", "from a list", "in a list of strings",
+         "in a given list", "from the list", "of a given list", "in my list"), "words",
         "list[str]", "w", "words", "text", parts.WORD_FILTERS, parts.WORD_MAPS,
         Recursion("not words", "words[0]", "words[1:]"),
     ),
     Domain(
-        "range", "numbers", ("from 1 to n",), "n", "int", "i", "range(1, n + 1)", "number",
+        "range", "numbers", ("from 1 to {0}", "between 1 and {0}", "from one up to {0}"), "n", "int", "i", "range(1, n + 1)", "number",
         _in_terms_of("i", COUNTABLE), _in_terms_of("i", PLAIN_MAPS),
         Recursion("n < 1", "n", "n - 1", keeps_order=False),
     ),
     Domain(
-        "digits", "digits", ("of n", "of a number n"), "n", "int", "d", "map(int, str(n))",
+        "digits", "digits", ("of {0}", "of a number {0}", "of the number {0}", "in {0}"), "n", "int", "d", "map(int, str(n))",
         "number",
         _in_terms_of("d", COUNTABLE), _in_terms_of("d", PLAIN_MAPS),
         Recursion("n == 0", "(n % 10)", "n // 10", keeps_order=False),
     ),
     Domain(
-        "letters", "letters", ("in a text", "of a text", "in a string"), "text", "str", "c", "text",
+        "letters", "letters", 
+        ("in a text", "of a text", "in a string", "of a string", "in a given text", "in some text"), "text", "str", "c", "text",
         "text", parts.LETTER_FILTERS, parts.LETTER_MAPS,
         Recursion('text == ""', "text[0]", "text[1:]"),
     ),
