@@ -38,9 +38,9 @@ def main():
     offered = ("collections", "functools", "itertools", "math", "re", "string")
     used = [name for name in offered if "import" in source and name in source]
     modules = {name: __import__(name) for name in used}
-    for name, limit in (("CPU", seconds), ("AS", memory), ("FSIZE", 0), ("CORE", 0),
+    for what, limit in (("CPU", seconds), ("AS", memory), ("FSIZE", 0), ("CORE", 0),
                         ("NPROC", 0), ("NOFILE", 3)):
-        resource.setrlimit(getattr(resource, "RLIMIT_" + name), (limit, limit))
+        resource.setrlimit(getattr(resource, "RLIMIT_" + what), (limit, limit))
     if os.geteuid() == 0:
         try:
             os.setgroups([])
@@ -48,9 +48,9 @@ def main():
             os.setresuid(65534, 65534, 65534)
         except OSError:
             pass  # A container may forbid it; the other layers stay.
-    for name in ("mkfifo", "mknod"):  # They make files and raise no audit event.
-        delattr(os, name)
-        delattr(sys.modules["posix"], name)
+    for maker in ("mkfifo", "mknod"):  # They make files and raise no audit event.
+        delattr(os, maker)
+        delattr(sys.modules["posix"], maker)
     def load(name, *rest):
         if name in modules:
             return modules[name]
@@ -94,8 +94,9 @@ main()
 class Trial:
     """A candidate defining a function, with the inputs and what it must return for each.
 
-    name: the function's; where None, it is `solve` or else the last one defined. Values are built of int, float, bool, str, None, lists and dictionaries; types count, the
-    order of a dictionary does not. An input that is a tuple is several arguments.
+    name: the function's; where None, it is `solve` or else the last one defined. Values are built
+    of int, float, bool, str, None, lists and dictionaries; types count, the order of a dictionary
+    does not. An input that is a tuple is several arguments.
     """
 
     source: str

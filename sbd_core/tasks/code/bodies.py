@@ -60,37 +60,38 @@ PLAIN_MAPS = tuple(
     p for p in parts.NUMBER_MAPS
     if p.key in ("double", "triple", "square", "cube", "add", "multiply", "remainder")
 )  # fmt: skip
+LIST_PLACES = (
+    "in a list", "of a list", "in the list", "from a list", "in an array", "in a given list",
+    "from the list", "of a given list", "from an array", "in my list", "in a Python list",
+)  # fmt: skip
+TEXT_PLACES = (
+    "in a text", "of a text", "in a string", "of a string", "in a given text", "in some text",
+)  # fmt: skip
 DOMAINS: tuple[Domain, ...] = (
     Domain(
-        "numbers", "numbers", 
-        ("in a list", "of a list", "in the list", "from a list", "in an array", "in a given list",
-         "from the list", "of a given list", "from an array", "in my list"), "numbers",
-        "list[int]", "n", "numbers", "number", parts.NUMBER_FILTERS, parts.NUMBER_MAPS,
+        "numbers", "numbers", LIST_PLACES, "numbers", "list[int]", "n", "numbers", "number",
+        parts.NUMBER_FILTERS, parts.NUMBER_MAPS,
         Recursion("not numbers", "numbers[0]", "numbers[1:]"),
     ),
     Domain(
-        "words", "words", 
-        ("in a list", "of a list", "in the list", "from a list", "in a list of strings",
-         "in a given list", "from the list", "of a given list", "in my list"), "words",
-        "list[str]", "w", "words", "text", parts.WORD_FILTERS, parts.WORD_MAPS,
-        Recursion("not words", "words[0]", "words[1:]"),
+        "words", "words", LIST_PLACES, "words", "list[str]", "w", "words", "text",
+        parts.WORD_FILTERS, parts.WORD_MAPS, Recursion("not words", "words[0]", "words[1:]"),
     ),
     Domain(
-        "range", "numbers", ("from 1 to {0}", "between 1 and {0}", "from one up to {0}"), "n", "int", "i", "range(1, n + 1)", "number",
+        "range", "numbers", ("from 1 to {0}", "between 1 and {0}", "from one up to {0}"), "n",
+        "int", "i", "range(1, n + 1)", "number",
         _in_terms_of("i", COUNTABLE), _in_terms_of("i", PLAIN_MAPS),
         Recursion("n < 1", "n", "n - 1", keeps_order=False),
     ),
     Domain(
-        "digits", "digits", ("of {0}", "of a number {0}", "of the number {0}", "in {0}"), "n", "int", "d", "map(int, str(n))",
-        "number",
+        "digits", "digits", ("of {0}", "of a number {0}", "of the number {0}", "in {0}"), "n",
+        "int", "d", "map(int, str(n))", "number",
         _in_terms_of("d", COUNTABLE), _in_terms_of("d", PLAIN_MAPS),
         Recursion("n == 0", "(n % 10)", "n // 10", keeps_order=False),
     ),
     Domain(
-        "letters", "letters", 
-        ("in a text", "of a text", "in a string", "of a string", "in a given text", "in some text"), "text", "str", "c", "text",
-        "text", parts.LETTER_FILTERS, parts.LETTER_MAPS,
-        Recursion('text == ""', "text[0]", "text[1:]"),
+        "letters", "letters", TEXT_PLACES, "text", "str", "c", "text", "text",
+        parts.LETTER_FILTERS, parts.LETTER_MAPS, Recursion('text == ""', "text[0]", "text[1:]"),
     ),
 )  # fmt: skip
 # Per fold: before the loop, in it, after it.

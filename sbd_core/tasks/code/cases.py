@@ -19,6 +19,7 @@ CHOICES: dict[str, Sequence[object]] = {
     "letter": LETTERS,
     "word": SHORT_WORDS,
     "table_key": TABLE_KEYS,
+    "ending": "eetnr",
     "year": (1900, 1996, 1999, 2000, 2004, 2018, 2023, 2024, 2100, 2400),
     "bits": ("0", "1", "10", "101", "110", "1001", "1111", "10100", "11011"),
     "anagram": ("tea", "eat", "ate", "ant", "tan", "sun", "nus"),

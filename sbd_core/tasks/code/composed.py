@@ -6,15 +6,16 @@ operations on one number or text; or a choice between two of them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from random import Random
 
-from sbd_core.tasks.base import Pool, Wording, is_reserved
+from sbd_core.tasks.base import Wording, is_reserved
 from sbd_core.tasks.code import operations, parts
 from sbd_core.tasks.code.asks import Phrase, command, noun_phrase
 from sbd_core.tasks.code.bodies import DOMAINS, LOOPS, body, forms, signature
 from sbd_core.tasks.code.cases import LETTERS
 from sbd_core.tasks.code.parts import HINTS, Kind, Piece
+from sbd_core.tasks.code.wordings import BRANCHES, HINTS_BY_FORM
 
 NO_PIECE_RATE = 0.25
 BARE_RATE = 0.12
@@ -23,21 +24,6 @@ TEST_KEYS = tuple(piece.key for piece in parts.TESTS)
 FORM_WEIGHTS = {"expression": 2, "loop": 2, "recursion": 3}
 DOMAIN_WEIGHTS = (6, 5, 3, 2, 3)
 ONE_LINE_RATE = 0.15
-HINTS_BY_FORM = {
-    "loop": Pool((
-        "Use a loop.", "Use a for loop.", "With a loop.", "Write it as a loop.", "Do it with a loop.",
-        "It should loop.", "Please use a for loop.", "In a for loop.", "Loop over them.",
-        "No comprehension, a loop.",
-    )),
-    "recursion": Pool((
-        "Use recursion.", "Do it recursively.", "It must call itself.", "Make it recursive.",
-        "Write it with recursion.", "It should be recursive.", "By recursion.", "Recursively, please.",
-    )),
-    "expression": Pool((
-        "In one line.", "As a one-liner.", "Use one line.", "Keep it to one line.", "One line is enough.",
-        "Make it a one-liner.", "Write it in a single line.", "A single return is enough.",
-    )),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +126,6 @@ def chain(random: Random, wording: Wording) -> Assignment:
     )  # fmt: skip
 
 
-BRANCHES = Pool((
-    "{first} if it {when}, otherwise {second}", "if it {when}, {first}, else {second}",
-    "{first} when it {when} and {second} when not", "{first} if it {when} and {second} if not",
-    "{first} if it {when}, else {second}", "{second} unless it {when}, in which case {first}",
-    "if it {when}, {first}, otherwise {second}", "when it {when}, {first}, if not, {second}",
-    "{first} in case it {when}, otherwise {second}", "{second}, but {first} if it {when}",
-))  # fmt: skip
-
-
 def branch(random: Random, wording: Wording) -> Assignment:
     """One of two operations on a number or a text, by a condition."""
     kind: Kind = random.choice(("number", "text"))
@@ -222,7 +199,7 @@ def choose(random: Random, wording: Wording, wordings: tuple[str, ...]) -> str:
     return random.choice(reserved if wording == "unseen" and reserved else seen)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _parted(wordings: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     reserved = tuple(one for one in wordings[1:] if is_reserved(one))
     return tuple(one for one in wordings if one not in reserved), reserved

@@ -6,26 +6,71 @@
 from sbd_core.tasks.code.parts import Piece
 
 NUMBER_OPERATIONS: tuple[Piece, ...] = (
-    Piece("add", ("adds {k}", "adds {k} to it"), "{e} + {k}", low=1, high=20),
-    Piece("subtract", ("subtracts {k}", "takes away {k}"), "{e} - {k}", low=1, high=20),
+    Piece(
+        "add", ("adds {k}", "adds {k} to it", "increases it by {k}"), "{e} + {k}", low=1, high=20
+    ),
+    Piece(
+        "subtract",
+        ("subtracts {k}", "takes away {k}", "decreases it by {k}", "subtracts {k} from it"),
+        "{e} - {k}",
+        low=1,
+        high=20,
+    ),
     Piece("multiply", ("multiplies it by {k}", "multiplies by {k}"), "{e} * {k}", high=12),
     Piece("divide", ("floor divides it by {k}",), "{e} // {k}"),
-    Piece("remainder", ("takes the remainder by {k}",), "{e} % {k}"),
-    Piece("square", ("squares it", "raises it to the power of 2"), "{e} ** 2"),
-    Piece("negate", ("flips its sign",), "-{e}"),
+    Piece("remainder", ("takes the remainder by {k}", "takes it modulo {k}"), "{e} % {k}"),
+    Piece(
+        "square",
+        ("squares it", "raises it to the power of 2", "multiplies it by itself"),
+        "{e} ** 2",
+    ),
+    Piece("negate", ("flips its sign", "negates it", "changes its sign"), "-{e}"),
 )
 TEXT_OPERATIONS: tuple[Piece, ...] = (
-    Piece("upper", ("makes it upper case",), "{e}.upper()", "text"),
-    Piece("reverse", ("reverses it",), "{e}[::-1]", "text"),
-    Piece("first", ("keeps the first {k} letters",), "{e}[:{k}]", "text"),
-    Piece("last", ("keeps the last {k} letters",), "{e}[-{k}:]", "text"),
-    Piece("drop", ("drops the first {k} letters",), "{e}[{k}:]", "text", high=4),
-    Piece("remove", ('removes every "{c}"',), '{e}.replace("{c}", "")', "text"),
+    Piece(
+        "upper",
+        ("makes it upper case", "converts it to upper case", "turns it into capitals"),
+        "{e}.upper()",
+        "text",
+    ),
+    Piece(
+        "reverse", ("reverses it", "turns it around", "spells it backwards"), "{e}[::-1]", "text"
+    ),
+    Piece(
+        "first",
+        ("keeps the first {k} letters", "cuts it to its first {k} letters"),
+        "{e}[:{k}]",
+        "text",
+    ),
+    Piece(
+        "last",
+        ("keeps the last {k} letters", "cuts it to its last {k} letters"),
+        "{e}[-{k}:]",
+        "text",
+    ),
+    Piece(
+        "drop",
+        ("drops the first {k} letters", "removes its first {k} letters"),
+        "{e}[{k}:]",
+        "text",
+        high=4,
+    ),
+    Piece(
+        "remove",
+        ('removes every "{c}"', 'deletes every "{c}"', 'drops each "{c}"'),
+        '{e}.replace("{c}", "")',
+        "text",
+    ),
     Piece("star", ('replaces every "{c}" by "*"',), '{e}.replace("{c}", "*")', "text"),
     Piece("repeat", ("repeats it {k} times",), "{e} * {k}", "text", high=4),
     Piece("suffix", ('adds "{c}" at the end',), '{e} + "{c}"', "text"),
-    Piece("strip", ("strips spaces from both ends",), "{e}.strip()", "text"),
-    Piece("capital", ("capitalizes it",), "{e}.capitalize()", "text"),
+    Piece("strip", ("strips spaces from both ends", "trims it"), "{e}.strip()", "text"),
+    Piece(
+        "capital",
+        ("capitalizes it", "makes its first letter a capital"),
+        "{e}.capitalize()",
+        "text",
+    ),
 )
 TEXT_ENDINGS: tuple[Piece, ...] = (
     Piece("length", ("returns its length", "counts its letters"), "len({e})"),

@@ -33,13 +33,50 @@ class Piece:
 
 
 NUMBER_FILTERS: tuple[Piece, ...] = (
-    Piece("even", ("even numbers", "numbers that are even"), "n % 2 == 0"),
-    Piece("odd", ("odd numbers", "numbers that are odd"), "n % 2 == 1"),
-    Piece("positive", ("positive numbers", "numbers that are positive"), "n > 0"),
-    Piece("negative", ("negative numbers", "numbers that are negative"), "n < 0"),
+    Piece(
+        "even",
+        ("even numbers", "numbers that are even", "numbers divisible by two", "evens"),
+        "n % 2 == 0",
+    ),
+    Piece(
+        "odd",
+        ("odd numbers", "numbers that are odd", "numbers not divisible by two", "odds"),
+        "n % 2 == 1",
+    ),
+    Piece(
+        "positive",
+        ("positive numbers", "numbers that are positive", "numbers above zero", "numbers over 0"),
+        "n > 0",
+    ),
+    Piece(
+        "negative",
+        ("negative numbers", "numbers that are negative", "numbers below zero", "numbers under 0"),
+        "n < 0",
+    ),
     Piece("nonzero", ("nonzero numbers",), "n != 0"),
-    Piece("greater", ("numbers greater than {k}", "numbers above {k}"), "n > {k}", high=20),
-    Piece("less", ("numbers less than {k}", "numbers below {k}"), "n < {k}", high=20),
+    Piece(
+        "greater",
+        (
+            "numbers greater than {k}",
+            "numbers above {k}",
+            "numbers larger than {k}",
+            "numbers over {k}",
+            "numbers bigger than {k}",
+        ),
+        "n > {k}",
+        high=20,
+    ),
+    Piece(
+        "less",
+        (
+            "numbers less than {k}",
+            "numbers below {k}",
+            "numbers smaller than {k}",
+            "numbers under {k}",
+        ),
+        "n < {k}",
+        high=20,
+    ),
     Piece("at_least", ("numbers of at least {k}", "numbers not below {k}"), "n >= {k}", high=20),
     Piece("at_most", ("numbers of at most {k}", "numbers not above {k}"), "n <= {k}", high=20),
     Piece("multiple", ("multiples of {k}", "numbers divisible by {k}"), "n % {k} == 0", low=3),
@@ -168,8 +205,8 @@ WORD_MAPS: tuple[Piece, ...] = (
 )
 
 LETTER_FILTERS: tuple[Piece, ...] = (
-    Piece("vowel", ("vowels",), 'c in "aeiou"'),
-    Piece("consonant", ("letters that are not vowels", "non-vowels"), 'c not in "aeiou"'),
+    Piece("vowel", ("vowels", "letters that are vowels"), 'c in "aeiouAEIOU"'),
+    Piece("consonant", ("letters that are not vowels", "non-vowels"), 'c not in "aeiouAEIOU"'),
     Piece("space", ("spaces",), 'c == " "'),
     Piece("no_space", ("letters without the spaces",), 'c != " "'),
     Piece("other", ('letters other than "{c}"', 'letters that are not "{c}"'), 'c != "{c}"'),
@@ -209,14 +246,19 @@ FOLDS: tuple[Piece, ...] = (
     ),
     Piece(
         "backwards",
-        ("{core}, in reverse order", "{core}, from last to first"),
+        (
+            "{core}, in reverse order",
+            "{core}, from last to first",
+            "{core}, reversed",
+            "{core}, backwards",
+        ),
         "{list}[::-1]",
         hint="list[{t}]",
     ),
     Piece("first_few", ("the first {k} of {core}",), "{list}[:{k}]", high=5, hint="list[{t}]"),
     Piece("last_few", ("the last {k} of {core}",), "{list}[-{k}:]", high=5, hint="list[{t}]"),
-    Piece("first", ("the first of {core}",), "{list}[0]", hint="{t}"),
-    Piece("last", ("the last of {core}",), "{list}[-1]", hint="{t}"),
+    Piece("first", ("the first of {core}", "the first one of {core}"), "{list}[0]", hint="{t}"),
+    Piece("last", ("the last of {core}", "the last one of {core}"), "{list}[-1]", hint="{t}"),
     Piece(
         "num_distinct",
         (
@@ -238,20 +280,79 @@ FOLDS: tuple[Piece, ...] = (
     ),
 )
 NUMBER_FOLDS: tuple[Piece, ...] = (
-    Piece("sum", ("the sum of {core}", "the total of {core}"), "sum({items})", hint="int"),
     Piece(
-        "largest", ("the largest of {core}", "the maximum of {core}"), "max({items})", hint="int"
+        "sum",
+        (
+            "the sum of {core}",
+            "the total of {core}",
+            "the sum of all {core}",
+            "{core}, added up",
+            "{core}, summed up",
+        ),
+        "sum({items})",
+        hint="int",
     ),
     Piece(
-        "smallest", ("the smallest of {core}", "the minimum of {core}"), "min({items})", hint="int"
+        "largest",
+        (
+            "the largest of {core}",
+            "the maximum of {core}",
+            "the biggest of {core}",
+            "the highest of {core}",
+            "the max of {core}",
+        ),
+        "max({items})",
+        hint="int",
     ),
-    Piece("product", ("the product of {core}",), "", hint="int"),
+    Piece(
+        "smallest",
+        (
+            "the smallest of {core}",
+            "the minimum of {core}",
+            "the lowest of {core}",
+            "the min of {core}",
+        ),
+        "min({items})",
+        hint="int",
+    ),
+    Piece(
+        "product",
+        ("the product of {core}", "{core}, multiplied together", "the product of all {core}"),
+        "",
+        hint="int",
+    ),
 )
 TEXT_FOLDS: tuple[Piece, ...] = (
-    Piece("longest", ("the longest of {core}",), "max({items}, key=len)", hint="str"),
-    Piece("shortest", ("the shortest of {core}",), "min({items}, key=len)", hint="str"),
-    Piece("spaces", ("{core}, joined by spaces",), '" ".join({items})', hint="str"),
-    Piece("commas", ("{core}, joined by commas",), '",".join({items})', hint="str"),
+    Piece(
+        "longest",
+        ("the longest of {core}", "the one with most letters of {core}"),
+        "max({items}, key=len)",
+        hint="str",
+    ),
+    Piece(
+        "shortest",
+        ("the shortest of {core}", "the one with fewest letters of {core}"),
+        "min({items}, key=len)",
+        hint="str",
+    ),
+    Piece(
+        "spaces",
+        (
+            "{core}, joined by spaces",
+            "{core}, with spaces between them",
+        ),
+        '" ".join({items})',
+        hint="str",
+    ),
+    Piece(
+        "commas",
+        (
+            "{core}, joined by commas",
+            "{core}, with commas between them",
+        ),
+        '",".join({items})',
+        hint="str",
+    ),
     Piece(
         "joined",
         ("{core}, joined into one string", "{core}, put together as one string"),
@@ -263,7 +364,12 @@ TEXT_FOLDS: tuple[Piece, ...] = (
 TESTS: tuple[Piece, ...] = (
     Piece(
         "count",
-        ("the number of {core}", "how many {core} there are", "the count of {core}"),
+        (
+            "the number of {core}",
+            "how many {core} there are",
+            "the count of {core}",
+            "how many {core} it finds",
+        ),
         "sum(1 for {v} in {source} if {condition})",
         hint="int",
     ),

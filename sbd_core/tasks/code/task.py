@@ -8,11 +8,11 @@ words that training never has. Wordings fix the pieces, so a prompt belongs to o
 
 import ast
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from random import Random
 
 from sbd_core.tasks.base import Example, Split, Task, Wording, draw_wording, is_reserved, split_of
-from sbd_core.tasks.code import asks, composed
+from sbd_core.tasks.code import asks, composed, wordings
 from sbd_core.tasks.code.asks import Names, Phrase
 from sbd_core.tasks.code.cases import draw_case
 from sbd_core.tasks.code.classics import CLASSICS, Classic
@@ -36,7 +36,9 @@ def generate(random: Random, split: Split) -> Example:
         source = source_of(drawn, names)
         case = draw_case(random, source, names.function, drawn.takes)
         if case is not None:
-            prompt = asks.ask(random, wording, _in_words(random, wording, drawn), names, drawn.after)
+            prompt = asks.ask(
+                random, wording, _in_words(random, wording, drawn), names, drawn.after
+            )
             return Example(NAME, prompt, source, case, wording, kind)
 
 
@@ -100,7 +102,7 @@ def classic(random: Random, wording: Wording) -> Assignment:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=None)
+@cache
 def classic_wordings(item: Classic, wording: Wording) -> tuple[tuple[str, str], ...]:
     """(noun, verb or condition; text): all that `wording` draws from, the docstring's as seen."""
     kinds = (("noun", item.nouns), ("verb", item.verbs), ("condition", item.conditions))
@@ -113,7 +115,7 @@ def classic_wordings(item: Classic, wording: Wording) -> tuple[tuple[str, str], 
 def _in_words(random: Random, wording: Wording, drawn: Assignment) -> Phrase:
     """The phrase with {L}, {T} ... filled in, the same in both forms."""
     phrase, do, does = drawn.phrase, drawn.phrase.do, drawn.phrase.does
-    for slot, pool in asks.SLOTS.items():
+    for slot, pool in wordings.SLOTS.items():
         if slot in do:
             word = pool.draw(random, wording)
             do, does = do.replace(slot, word), does.replace(slot, word)

@@ -11,8 +11,10 @@ from random import Random
 
 import pytest
 
-from sbd_core.tasks import examples
+from sbd_core.errors import SandboxError
+from sbd_core.tasks import examples, sandbox
 from sbd_core.tasks.base import Example
+from sbd_core.tasks.code import composed
 from sbd_core.tasks.code import task as functions
 from sbd_core.tasks.code.task import check_each
 
@@ -37,10 +39,11 @@ def test_a_code_prompt_tells_its_pieces_and_so_its_split() -> None:
     random = Random(4)
     pieces: dict[str, tuple[str, ...]] = {}
     for _ in range(10000):
-        for draw in (functions._fold_task, functions._chain_task, functions._branch_task):
-            task = draw(random)
+        for draw in (composed.fold, composed.chain, composed.branch):
+            task = draw(random, random.choice(("seen", "unseen")))
             if task is not None:
-                assert pieces.setdefault(task.prompt, task.composition) == task.composition
+                told = task.phrase.do + task.after
+                assert pieces.setdefault(told, task.composition) == task.composition
     owners = [functions.owner(composition) for composition in set(pieces.values())]
     assert len(owners) >= 1000
     assert 0.04 < owners.count("test") / len(owners) < 0.12
@@ -99,6 +102,7 @@ def hostile(target: Path) -> dict[str, str]:
         "boolean": body + "return True",
         "float": body + "return float(sum(numbers))",
         "no function": "6",
+        "no function by that name": "solve = 6",
         "empty": "",
         "long": body + "return sum(numbers)" + " " * 5000,
         "nested": body + "return " + "(" * 1900 + "1" + ")" * 1900,
@@ -132,6 +136,16 @@ def test_honest_code_of_another_shape_passes() -> None:
     assert functions.check(*candidate_for(text, [6, 15], [[1, 2, 3], [7, 8]]))
 
 
+def test_the_function_is_found_by_its_name_or_as_the_last_one() -> None:
+    text = "def part(n):\n    return n\ndef whole(n):\n    return part(n) + 1"
+    for name, is_right in (("whole", True), ("part", False), ("solve", False)):
+        case = repr(([1, 2], [2, 3], name))
+        assert functions.check(Example("code", "", "", case), text) is is_right
+    assert functions.check(*candidate_for(text, [2, 3], [1, 2]))
+    with_solve = f"def solve(n):\n    return n + 1\n{text.replace('+ 1', '+ 9')}"
+    assert functions.check(*candidate_for(with_solve, [2, 3], [1, 2]))
+
+
 def test_dictionaries_count_by_value_and_an_argument_may_be_several() -> None:
     text = "def solve(a, b):\n    return {b: [a], a: {}}"
     expected = [{"x": {}, "y": ["x"]}]
@@ -152,3 +166,41 @@ def test_every_answer_has_type_hints_and_a_docstring(train) -> None:
         assert all(argument.annotation for argument in function.args.args)
         assert ast.get_docstring(function)
         assert 1 <= len(function.body) - 1 <= 6
+
+
+@pytest.fixture
+def fresh_sandbox() -> Iterator[None]:
+    """A sandbox not yet tried, before and after."""
+    sandbox.require_sandbox.cache_clear()
+    yield
+    sandbox.require_sandbox.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_sandbox")
+def test_a_machine_that_refuses_a_limit_is_told_and_not_scored_as_wrong(monkeypatch) -> None:
+    refusing = sandbox.CHILD.replace(
+        'resource.setrlimit(getattr(resource, "RLIMIT_" + what), (limit, limit))',
+        "if what == 'AS': raise ValueError('current limit exceeds maximum limit')",
+    )
+    assert refusing != sandbox.CHILD
+    monkeypatch.setattr(sandbox, "CHILD", refusing)
+    job = candidate_for("def solve(n):\n    return n", [1], [1])
+    for score in (lambda: functions.check(*job), lambda: check_each([job])):
+        with pytest.raises(SandboxError, match="current limit exceeds maximum limit"):
+            score()
+
+
+@pytest.mark.usefixtures("fresh_sandbox")
+def test_a_machine_without_processes_is_told_and_not_scored_as_wrong(monkeypatch) -> None:
+    job = candidate_for("def solve(n):\n    return n", [1], [1])
+    assert functions.check(*job)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(sandbox.subprocess, "Popen", refuse)
+    with pytest.raises(SandboxError, match="Resource temporarily unavailable"):
+        functions.check(*job)
+    sandbox.require_sandbox.cache_clear()
+    with pytest.raises(SandboxError, match="Resource temporarily unavailable"):
+        check_each([job])

@@ -36,6 +36,12 @@ class Classic:
         return self.key.split("-")[0]
 
     @property
+    def wordings(self) -> tuple[str, ...]:
+        """Everything it is said to do."""
+        texts = (self.nouns, self.verbs, self.conditions)
+        return tuple(text for part in texts if part for text in part.split("|"))
+
+    @property
     def said_first(self) -> str:
         """The wording of the docstring: the first that there is."""
         return (self.nouns or self.conditions or self.verbs).split("|")[0]

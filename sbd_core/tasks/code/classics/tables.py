@@ -4,7 +4,7 @@ from sbd_core.tasks.code.classics.classic import Classic as C
 
 # fmt: off
 TABLES: tuple[C, ...] = (
-    C("count_words", "words: list[str]) -> dict[str, int]", "words",
+    C("word_counts", "words: list[str]) -> dict[str, int]", "words",
       "counts = {}\nfor w in words:\n    counts[w] = counts.get(w, 0) + 1\nreturn counts",
       nouns="how often each word occurs in a list|a dictionary of word counts of {W}", verbs="count how often each of {W} occurs"
             "|count each word in a list|count the words of {W} in a dictionary"),
