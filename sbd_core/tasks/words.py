@@ -158,3 +158,12 @@ TEAMS: tuple[str, ...] = _words(
     "Lions Tigers Eagles Sharks Bears Wolves Hawks Bulls Rockets Giants Comets Pirates"
 )
 INSTRUMENTS: tuple[str, ...] = _words("piano guitar violin flute drums cello trumpet harp organ")
+ONES: tuple[str, ...] = (
+    _words("""zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen""")
+)
+TENS: tuple[str, ...] = _words("twenty thirty forty fifty sixty seventy eighty ninety")
+NUMBER_WORDS: tuple[str, ...] = (
+    *ONES,
+    *(f"{ten}-{one}" if one else ten for ten in TENS for one in ("", *ONES[1:10])),
+)

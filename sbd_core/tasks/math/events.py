@@ -1,15 +1,14 @@
 """What a setting of word problems is, and the settings about who has how many. Data only.
 
-Wordings are clauses in the template language of word_telling. {n} is the number that acts on
+Wordings are clauses in the template language of math.telling. {n} is the number that acts on
 the running value; an opening also tells its {m}; a group event tells {k} groups of {n}.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from sbd_core.tasks import words
-
-Operation = Literal["+", "-", "*", "/"]
+from sbd_core.tasks.base import Wording, is_reserved
+from sbd_core.tasks.math.arithmetic import MAX_RESULT, Operation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +23,7 @@ class Event:
     """{k} groups of {n}: multiplied first, then added or taken away."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Setting:
     """A world: starts that give one number, starts of two numbers, events and questions."""
 
@@ -38,6 +37,35 @@ class Setting:
     """None where the clauses themselves make the question."""
     has_times: bool = True
     """Whether "on Monday" and sentences that do not matter may stand between."""
+    most: int = MAX_RESULT
+    """No number of the story is greater."""
+
+    def told_in(self, wording: Wording) -> "Setting":
+        """The setting in the wordings that `wording` draws from; a thing drawn by Teller."""
+        told = replace(
+            self,
+            starts=told_in(self.starts, wording),
+            openings=_events_in(self.openings, wording),
+            events=_events_in(self.events, wording),
+            questions=told_in(self.questions, wording),
+        )
+        assert told.events, self
+        assert told.starts or told.openings, self
+        assert told.questions or not self.questions, self
+        return told
+
+
+def _events_in(events: tuple[Event, ...], wording: Wording) -> tuple[Event, ...]:
+    """The events that have a wording, each with those of its wordings."""
+    told = ((event, told_in(event.wordings, wording)) for event in events)
+    return tuple(replace(event, wordings=wordings) for event, wordings in told if wordings)
+
+
+def told_in(wordings: tuple[str, ...], wording: Wording) -> tuple[str, ...]:
+    """The seen wordings; for an unseen wording the reserved ones, or all if there are none."""
+    seen = tuple(text for text in wordings if not is_reserved(text))
+    reserved = tuple(text for text in wordings if is_reserved(text))
+    return reserved or seen if wording == "unseen" else seen
 
 
 def plus(*wordings: str) -> Event:
@@ -82,7 +110,7 @@ OWNING = Setting(
         "{A} <have> {n} {thing}", "{A} <start> with {n} {thing}", "{A} <own> {n} {thing}",
         "there <be:p> {n} {thing} in {As} bag", "{A} <begin> with {n} {thing}",
         "{A} <find> {n} {thing}", "{A} <get> {n} {thing} from {B}", "{A} <buy> {n} {thing}",
-        "{A} <collect> {n} {thing}", "{B} <give:s> {A} {n} {thing}", "{A} <hold> {n} {thing}",
+        "{A} <collect> {n} {thing}", "{B} <give:s> {him} {n} {thing}", "{A} <hold> {n} {thing}",
         "in {As} room there <be:p> {n} {thing}", "{A} <keep> {n} {color} {thing} at home",
         "at first {A} <have> {n} {thing}", "{A} <make> {n} {thing}", "{A} <see> {n} {thing}",
     ),
@@ -113,7 +141,7 @@ OWNING = Setting(
             "there <be:p> {m} {box}, and each one <hold:s> {n} {thing}. {A} <take> them all",
             "{A} <get> {m} {box}. every {one_box} <have:s> {n} {thing} in it",
             "{A} <get> {m} {thing} a day for {n} days",
-            "{m} friends <give:p> {A} {n} {thing} each",
+            "{m} friends <give:p> {him} {n} {thing} each",
         ),
         times(
             "{B} <have:s> {m} {thing}. {A} <have> {n} times as many",
@@ -218,7 +246,7 @@ PEOPLE_CHAIN = Setting(
 AGES = Setting(
     3,
     ("years",),
-    ("{A} <be> {n} years old", "{A} <be> {n}", "the age of {A} <be:s> {n}"),
+    ("{A} <be> {n} years old", "{A} <be> {n}", "{As} age <be:s> {n}"),
     (),
     (
         plus("{Q} <be:s> {n} years older than {P}", "{Q} <be:s> {n} years older"),
@@ -229,4 +257,5 @@ AGES = Setting(
     ),
     ("how old <be:s> {P}?", "what <be:s> the age of {P}?", "how many years old <be:s> {P}?"),
     has_times=False,
+    most=99,
 )  # fmt: skip

@@ -7,7 +7,7 @@ MONEY = Setting(
     ("dollars", "dollars", "euros", "coins", "pounds"),
     ("{A} <have> {n} {thing}", "{A} <save> {n} {thing}", "{A} <get> {n} {thing} from {B}",
      "{A} <earn> {n} {thing}", "there <be:p> {n} {thing} in {As} purse", "{A} <go> to a shop with {n} {thing}",
-     "{B} <give:s> {A} {n} {thing}"),
+     "{B} <give:s> {him} {n} {thing}"),
     (times("{A} <work> {m} hours for {n} {thing} an hour", "{A} <sell> {m} cakes for {n} {thing} each",
            "{A} <save> {m} {thing} a week for {n} weeks", "{A} <earn> {m} {thing} a day for {n} days"),
      plus("{A} <have> {m} {thing} at home and {n} {thing} in the bank", "{A} <earn> {m} {thing} and then {n} {thing}"),
@@ -97,6 +97,7 @@ HEAT = Setting(
     ),
     ("what is the temperature now?", "how many degrees is it now?", "how warm is it in the end?"),
     has_times=False,
+    most=99,
 )  # fmt: skip
 AMOUNT = Setting(
     3,
@@ -194,4 +195,5 @@ FLOORS = Setting(
     ),
     ("which floor is it now?", "on which floor is it in the end?", "what floor is that?"),
     has_times=False,
+    most=99,
 )  # fmt: skip

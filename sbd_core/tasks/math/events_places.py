@@ -16,7 +16,7 @@ RIDING = Setting(
         plus("a group of {n} <get:s> on", "{n} tourists <come:p> aboard", "{n} {thing} <board:p>"),
         minus("{n} {thing} <get:p> off", "at the next stop {n} <get:p> off", "{n} <get:p> off"),
         minus("{n} of them <leave:p>", "{n} {thing} <step:p> out", "{n} children <get:p> off"),
-        group("+", "{k} tasks of {n} <get:p> on", "{k} groups of {n} people <board:p>"),
+        group("+", "{k} families of {n} <get:p> on", "{k} groups of {n} people <board:p>"),
         over("half of them <get:p> off", "half of the {thing} <leave:p>", number=2),
         times("the number of {thing} <double:s>", number=2),
     ),

@@ -8,10 +8,20 @@ people and {P} the one before, {thing} a plural, {one} its singular, {n} {m} {k}
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
 from sbd_core.tasks import words
+from sbd_core.tasks.base import (
+    Pool,
+    Wording,
+    is_reserved,
+    is_womanly,
+    made_up_name,
+    made_up_word,
+)
+from sbd_core.tasks.words import NUMBER_WORDS
 
 PRONOUNS = {
     "she": ("she", "her", "her"),
@@ -20,29 +30,6 @@ PRONOUNS = {
     "we": ("we", "us", "our"),
     "they": ("they", "them", "their"),
 }
-NUMBER_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
 IRREGULAR_SINGULARS = {
     "sheep": "sheep", "geese": "goose", "people": "person", "children": "child", "mice": "mouse",
     "leaves": "leaf", "loaves": "loaf", "knives": "knife", "scarves": "scarf", "dice": "die",
@@ -51,7 +38,7 @@ IRREGULAR_SINGULARS = {
     "matches": "match", "benches": "bench", "glasses": "glass", "dresses": "dress", "fish": "fish",
     "watches": "watch", "radishes": "radish", "tomatoes": "tomato", "potatoes": "potato",
     "movies": "movie", "sandwiches": "sandwich", "buses": "bus", "lunches": "lunch",
-    "women": "woman", "men": "man",
+    "women": "woman", "men": "man", "feet": "foot", "inches": "inch", "scones": "scone",
 }  # fmt: skip
 IRREGULAR_PASTS = {
     "be": "was", "have": "had", "do": "did", "go": "went", "get": "got", "give": "gave",
@@ -68,16 +55,37 @@ IRREGULAR_PASTS = {
     "wear": "wore", "bend": "bent", "tear": "tore", "hide": "hid", "plan": "planned",
     "stop": "stopped", "swap": "swapped", "weigh": "weighed", "sink": "sank", "burst": "burst",
     "freeze": "froze", "show": "showed", "feed": "fed", "cost": "cost", "become": "became",
-    "meet": "met", "skip": "skipped",
+    "meet": "met", "skip": "skipped", "fit": "fit",
 }  # fmt: skip
 TIMES = (
     "then", "after that,", "next,", "later", "then", "later that day,", "in the morning,",
     "in the evening,", "in the afternoon,", "the next day,", "on {day}", "on {day},",
     "a bit later,",
     "after lunch,", "before dinner,", "soon,", "one day", "this week,", "a day later,",
+    "by ten o'clock", "at noon,", "by the end of the day,", "last week,", "in the end,",
+    "just before closing time,", "around three o'clock", "after school,", "over the weekend,",
+    "on the way home,", "an hour later,", "afterwards,", "in {month},", "during the break,",
 )  # fmt: skip
+SLOT = re.compile(r"\{(\w+)\}")
 VERB = re.compile(r"<(\w+)(?::([sp]))?>")
-TIME_RATE, JOIN_RATE, NAME_RATE = 0.25, 0.25, 0.35
+TIME_RATE, JOIN_RATE, NAME_RATE = 0.25, 0.3, 0.35
+MADE_UP_NAME_RATE, MADE_UP_THING_RATE = 0.3, 0.08
+TIMES_POOL = Pool(TIMES)
+UNITS_OF = {
+    "cur": ("euros", "euros", "dollars", "dollars", "pounds", "coins", "francs", "crowns",
+                 "pesos", "rupees", "cents"),
+    "len": ("meters", "metres", "centimeters", "cm", "inches", "feet", "yards"),
+    "far": ("km", "kilometers", "miles", "kilometres", "blocks", "stops"),
+    "mass": ("kg", "kilos", "grams", "pounds", "tons", "kilograms", "ounces"),
+    "volume": ("liters", "litres", "cups", "spoons", "gallons", "glasses", "jugs"),
+    "time": ("minutes", "hours", "days", "seconds", "weeks"),
+    "ware": (
+        "comics", "books", "tickets", "pens", "cakes", "toys", "shirts", "sandwiches", "balls",
+        "hats", "posters", "mugs", "candles", "notebooks", "coffees", "cards", "plants", "socks",
+        "games", "pizzas", "rulers", "lamps", "kites", "scarves", "ice creams", "burgers",
+        "bus tickets", "bags", "puzzles", "stickers", "brushes", "juices", "melons", "cups",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +103,24 @@ class Teller:
 
     random: Random
     things: tuple[str, ...]
+    wording: Wording = "seen"
+    is_unseen: bool = field(init=False, default=False)
+    """Whether something reserved for test has been told so far."""
     owner: Owner = field(init=False)
     is_past: bool = field(init=False)
     word_rate: float = field(init=False)
     slots: dict[str, str] = field(init=False)
-    _people: list[str] = field(init=False)
+    _met: set[str] = field(init=False)
     _is_named: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         random = self.random
-        self._people = random.sample(words.NAMES, 14)
-        self.owner = _owner(random, self._people.pop())
-        self.is_past = random.random() < 0.4 or self.owner.pronoun in ("we", "they")
-        self.word_rate = random.choices((0.0, 1.0, 0.4), (8, 1, 1))[0]
+        self._met = set()
+        self.owner = self._owner()
+        self.is_past = random.random() < 0.5 or self.owner.pronoun in ("we", "they")
+        self.word_rate = random.choices((0.0, 1.0, 0.4), (7, 0.6, 2))[0]
         color, color2 = random.sample(words.COLORS, 2)
-        thing = random.choice(self.things)
+        thing = self._thing()
         box = random.choice(words.CONTAINERS)
         self.slots = {
             "thing": thing, "one": singular(thing), "color": color, "color2": color2,
@@ -119,6 +130,8 @@ class Teller:
     def clause(self, wording: str, numbers: dict[str, int], is_past: bool | None = None) -> str:
         """`wording` filled in, the owner still written @A and @S."""
         is_past = self.is_past if is_past is None else is_past
+        self._note(wording)
+        self._fill(wording)
         _, him, his = PRONOUNS[self.owner.pronoun]
         if re.search(r"\{n\}(?: more| new)? \{thing\}", wording) and numbers.get("n") == 1:
             wording = wording.replace("{thing}", "{one}")
@@ -126,7 +139,7 @@ class Teller:
             wording = re.sub(r"(\{n\}(?: more| new)? [a-z]+)s\b", r"\1", wording)
         text = VERB.sub(lambda verb: self._verb(verb[1], verb[2], is_past), wording)
         if "{Q}" in text:
-            self.slots["Q"] = self._somebody()
+            self.slots["Q"], self.slots["next P"] = self._relation()
         self._is_named |= re.search(r"\{(A|As)\}", text) is not None
         text = text.format(
             A="@A", As="@S", he=self._maybe_name(self.owner.pronoun), him=self._maybe_name(him),
@@ -134,7 +147,7 @@ class Teller:
             **{name: self.number(value) for name, value in numbers.items()},
         )  # fmt: skip
         if "{Q}" in wording:
-            self.slots["P"] = self.slots["Q"]
+            self.slots["P"] = self.slots["next P"]
         self._is_named |= "@" in text
         return text
 
@@ -155,7 +168,9 @@ class Teller:
                 told[-1] += " and " + clause.split(" ", 1)[1]
                 continue
             if index > 0 and has_times and random.random() < TIME_RATE:
-                clause = random.choice(TIMES).format(day=random.choice(words.DAYS)) + " " + clause
+                time = self._note(TIMES_POOL.draw(random, self.wording))
+                day, month = random.choice(words.DAYS), random.choice(words.MONTHS)
+                clause = f"{time.format(day=day, month=month)} {clause}"
             told.append(clause)
         return told
 
@@ -175,8 +190,88 @@ class Teller:
     def _somebody(self) -> str:
         """Another person: a name not used before or, now and then, a relative."""
         if self._is_named and self.random.random() < 0.2:
-            return f"{PRONOUNS[self.owner.pronoun][2]} {self.random.choice(words.RELATIVES)}"
-        return self._people.pop()
+            return f"{PRONOUNS[self.owner.pronoun][2]} {self._relative()}"
+        return self._name()
+
+    def _relation(self) -> tuple[str, str]:
+        """Who joins a chain of people, and how that person is named from then on."""
+        if self._is_named and self.random.random() < 0.25:
+            relative, name = self._relative(), self._name()
+            his = PRONOUNS[self.owner.pronoun][2]
+            return f"{his} {relative} {name}", name
+        somebody = self._somebody()
+        return somebody, somebody
+
+    def _relative(self) -> str:
+        return self._new(lambda: self.random.choice(words.RELATIVES), is_plain=True)
+
+    def _name(self) -> str:
+        """A name not used before, from the list or made up."""
+        return self._new(self._any_name)
+
+    def _any_name(self) -> str:
+        if self.random.random() < MADE_UP_NAME_RATE:
+            return made_up_name(self.random, self.wording)
+        return words.NAME_POOL.draw(self.random, self.wording)
+
+    def _new(self, draw: Callable[[], str], is_plain: bool = False) -> str:
+        for _ in range(20):
+            text = draw()
+            if text not in self._met:
+                self._met.add(text)
+                return text if is_plain else self._note(text)
+        return self._new(self._any_name)
+
+    def _unit(self, units: tuple[str, ...]) -> str:
+        return self._new(lambda: self.random.choice(units), is_plain=True)
+
+    def _thing(self) -> str:
+        is_open = len(self.things) > 20
+        if is_open and self.random.random() < MADE_UP_THING_RATE:
+            while (word := made_up_word(self.random, self.wording)).endswith("s"):
+                pass
+            return self._note(word) + "s"
+        return self.random.choice(self.things)
+
+    def _note(self, text: str) -> str:
+        """`text`, having noted whether it is reserved."""
+        if self.wording == "unseen" and not self.is_unseen:
+            self.is_unseen = is_reserved(text)
+        return text
+
+    def _fill(self, wording: str) -> None:
+        """Draws what else `wording` names: units, wares, people who stay the same."""
+        for slot in SLOT.findall(wording):
+            if slot in self.slots:
+                continue
+            kind = slot.rstrip("2")
+            if kind in UNITS_OF:
+                unit = self._unit(UNITS_OF[kind])
+                self.slots[slot] = unit
+                self.slots[f"one_{slot}"] = singular(unit)
+            elif slot.startswith("one_"):
+                self._fill("{" + slot.removeprefix("one_") + "}")
+            elif slot in ("C", "D"):
+                self.slots[slot] = self._name()
+
+    def _owner(self) -> Owner:
+        draw, random = self.random.random(), self.random
+        if draw < 0.6:
+            name = self._name()
+            return Owner(name, name, pronoun_of(name))
+        if draw < 0.77:
+            return Owner("I", "I", "I")
+        if draw < 0.81:
+            return Owner("we", "we", "we")
+        if draw < 0.86:
+            return Owner(f"{self._name()} and {self._name()}", "they", "they")
+        if draw < 0.94:
+            pronoun, relative = random.choice(words.OWN_RELATIVES)
+            self._met.add(relative)
+            return Owner(f"my {relative}", f"my {relative}", pronoun)
+        job = random.choice(words.JOBS)
+        article = "an" if job[0] in "aeiou" else "a"
+        return Owner(f"{article} {job}", f"the {job}", random.choice(("she", "he")))
 
     def _verb(self, base: str, subject: str | None, is_past: bool) -> str:
         person = {"I": "I", "we": "p", "they": "p"}.get(self.owner.pronoun, "s")
@@ -187,6 +282,13 @@ def _name(mark: str, name: str) -> str:
     if mark == "@A":
         return name
     return {"I": "my", "we": "our", "they": "their"}.get(name, f"{name}'s")
+
+
+def pronoun_of(name: str) -> str:
+    """The pronoun of a person of that name, from the list or made up."""
+    if name in words.MEN:
+        return "he"
+    return "she" if name in words.WOMEN or is_womanly(name) else "he"
 
 
 def singular(plural: str) -> str:
@@ -214,23 +316,3 @@ def conjugate(base: str, person: str, is_past: bool) -> str:
     if ends_in_consonant_y:
         return base[:-1] + "ies"
     return base + ("es" if base.endswith(("s", "sh", "ch", "x")) else "s")
-
-
-def _owner(random: Random, name: str) -> Owner:
-    draw = random.random()
-    pronoun = "she" if name in words.WOMEN else "he"
-    if draw < 0.7:
-        return Owner(name, name, pronoun)
-    if draw < 0.8:
-        return Owner("I", "I", "I")
-    if draw < 0.83:
-        return Owner("we", "we", "we")
-    if draw < 0.86:
-        other = random.choice([n for n in words.WOMEN[:40] if n != name])
-        return Owner(f"{name} and {other}", "they", "they")
-    if draw < 0.93:
-        pronoun, relative = random.choice(words.OWN_RELATIVES)
-        return Owner(f"my {relative}", f"my {relative}", pronoun)
-    job = random.choice(words.JOBS)
-    article = "an" if job[0] in "aeiou" else "a"
-    return Owner(f"{article} {job}", f"the {job}", random.choice(("she", "he")))

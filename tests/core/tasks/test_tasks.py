@@ -1,21 +1,17 @@
 """Laws of the made-up corpus: seeded, checkable, split by composition, safe to score."""
 
-import re
 from itertools import islice
 from random import Random
 
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks import SUITES, TASKS, examples, task
+from sbd_core.tasks import TASKS, examples, task
 from sbd_core.tasks.base import Example, split_of
-from sbd_core.tasks.math import task as word_problems
-from sbd_core.tasks.math.task import SETTINGS
 from sbd_core.tasks.words import MEN, NAMES, THINGS, WOMEN
 
 NUM_TRAIN, NUM_TEST = 6000, 600
 BASE = ("math", "json", "code", "drill")
-CALCULATION = re.compile(r"\d+ [-+*/] \d+ = \d+")
 
 
 def drawn(seed: int, split: str, name: str, count: int) -> list[Example]:
@@ -69,14 +65,6 @@ def test_no_test_prompt_occurs_in_train_and_a_prompt_has_one_answer(name, train,
     assert not {e.prompt for e in train[name]} & {e.prompt for e in test[name]}
 
 
-def test_math_splits_by_calculation(train, test) -> None:
-    def chains(drawn_examples):
-        return {"; ".join(CALCULATION.findall(e.answer)) for e in drawn_examples}
-
-    assert {split_of(chain) for chain in chains(train["math"])} == {"train"}
-    assert {split_of(chain) for chain in chains(test["math"])} == {"test"}
-
-
 @pytest.mark.parametrize("name", BASE)
 def test_examples_are_short_plain_ascii(name, train, test) -> None:
     for example in train[name] + test[name]:
@@ -86,41 +74,10 @@ def test_examples_are_short_plain_ascii(name, train, test) -> None:
         assert len(example.answer.split()) <= 60
 
 
-def test_word_lists_and_wordings_are_wide_and_unambiguous() -> None:
+def test_word_lists_are_wide_and_unambiguous() -> None:
     assert not set(WOMEN) & set(MEN)
     assert len(set(NAMES)) == len(NAMES) >= 300
     assert len(set(THINGS)) == len(THINGS) >= 100
-    operations: dict[str, str] = {}
-    for setting in SETTINGS:
-        for event in setting.openings + setting.events:
-            for wording in event.wordings:
-                assert operations.setdefault(wording, event.operation) == event.operation
-    assert len(operations) >= 400
-
-
-def test_drills_hold_the_sums_of_word_problems_and_are_no_suite(train) -> None:
-    drilled = {c for e in drawn(3, "train", "drill", 20000) for c in CALCULATION.findall(e.answer)}
-    needed = [c for e in train["math"] for c in CALCULATION.findall(e.answer)]
-    assert sum(calculation in drilled for calculation in needed) > 0.97 * len(needed)
-    assert "drill" not in SUITES
-    assert set(SUITES) < set(TASKS)
-
-
-@pytest.mark.parametrize(
-    ("prompt", "answer"),
-    [
-        ("Sort", "1, 2, 10"),
-        ("Count", "apples: 2\npears: 1"),
-        ("Work out", "7 + 8 = 15\n9 - 2 = 7"),
-    ],
-)
-def test_a_drill_is_right_only_line_by_line(prompt: str, answer: str) -> None:
-    check = TASKS["drill"].check
-    example = Example("drill", prompt, answer, answer)
-    assert check(example, f" {answer} \n")
-    assert not check(example, answer.replace("\n", " ") + ".")
-    assert not check(example, answer[::-1])
-    assert not check(example, "")
 
 
 @pytest.mark.parametrize("name", ["math", "json", "drill"])
@@ -130,31 +87,6 @@ def test_the_reference_passes_and_a_changed_one_fails(name, train, test) -> None
         assert check(example, example.answer)
         assert not check(example, example.answer[:-2])
         assert not check(example, "")
-
-
-def test_math_answers_are_right(train) -> None:
-    for example in train["math"]:
-        calculations = CALCULATION.findall(example.answer)
-        assert 1 <= len(calculations) <= 5
-        # (running value, product of groups not yet used): a product may begin anywhere.
-        states = {(None, None)}
-        for calculation in calculations:
-            left, operation, right, _, result = calculation.split()
-            assert eval(f"{left} {operation} {right}") == int(result)
-            assert 0 <= int(result) <= 99
-            follows = {s for s in states if s[0] in (None, left) and s[1] in (None, right)}
-            begins = {(s[0], result) for s in states if operation == "*" and s[1] is None}
-            states = begins | ({(result, None)} if follows else set())
-        value = example.case
-        assert (value, None) in states
-        assert example.answer.endswith(f"The answer is {value}.")
-
-
-def test_only_the_last_math_answer_counts() -> None:
-    example = Example("math", "", "", "5")
-    assert word_problems.check(example, "The answer is 4. No: The answer is 5.")
-    assert not word_problems.check(example, "The answer is 5. The answer is 4.")
-    assert not word_problems.check(example, "The answer is " + "9" * 5000 + ".")
 
 
 def test_generating_depends_on_the_given_generator_only() -> None:
