@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
-from sbd_core.evaluation.tables import circumstances
+from sbd_core.circumstances import circumstances
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from scripts import page_measures, play_measures

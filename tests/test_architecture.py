@@ -18,6 +18,7 @@ FLOORS = [
     ("trace_json", "masks", "sampling", "roofline", "tasks"),
     ("models", "solvers"),
     ("decoding",),
+    ("circumstances",),
     ("training",),
     ("evaluation", "benchmark", "plots"),
     ("cli",),

@@ -25,8 +25,14 @@ def row(name: str, baseline: str, tasks: Mapping[str, Mapping[str, Times]]) -> d
     return {"families": cells, "mean_ratio": round(mean, 3)}
 
 
-def as_text(result: Mapping[str, Any]) -> str:
-    """Every part of a result, and a warning where the machine was not ours alone."""
+def text(result: Mapping[str, Any]) -> str:
+    """What bench() found, and a warning where the machine was not ours alone."""
+    if "shapes" in result:
+        return _shapes(result)
+    return _methods(result) if "forwards" in result else _profiles(result)
+
+
+def _methods(result: Mapping[str, Any]) -> str:
     lines = [*_rows(result["rows"]), *result["left_out"]]
     lines += [threads_line(result["baseline_seconds_by_threads"]), ""]
     for cached, times in result["forwards"].items():
@@ -48,8 +54,19 @@ def as_text(result: Mapping[str, Any]) -> str:
     return "\n".join([*lines, load_line(result["other_load"])])
 
 
-def shapes_as_text(result: Mapping[str, Any]) -> str:
-    """The forward passes of random weights."""
+def _profiles(result: Mapping[str, Any]) -> str:
+    lines = []
+    for name, row in result["rows"].items():
+        lines.append(
+            f"{name}: {row['total_milliseconds']:.2f} ms a forward pass, "
+            f"{100 * row['share_outside_forward']:.1f} % outside the forward"
+        )
+        parts = sorted(row["milliseconds"].items(), key=lambda item: -item[1])
+        lines += [f"    {part:<18}{milliseconds:>8.3f}" for part, milliseconds in parts]
+    return "\n".join([*lines, load_line(result["other_load"])])
+
+
+def _shapes(result: Mapping[str, Any]) -> str:
     found = result["shapes"]
     lines = [
         f"{found['shape']}: {found['weight_bytes'] / 1e6:.1f} MB of weights read a "

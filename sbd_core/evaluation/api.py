@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from sbd_core.circumstances import circumstances
 from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation import tables
 from sbd_core.evaluation.measure import Rows, measure
 from sbd_core.evaluation.runners import LocalRunner, Runner
-from sbd_core.evaluation.scoring import Score, held_out
+from sbd_core.evaluation.scoring import Score
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.tasks import SPLITS, SUITES, Example, task
+from sbd_core.tasks import SPLITS, SUITES, Example, Split, held_out, task
 
 MODEL = "model"
 """The key of the model that is evaluated, where others stand beside it."""
@@ -28,7 +28,7 @@ class Sample:
     tasks: tuple[str, ...] = SUITES
     limit: int = 100
     seed: int = 0
-    split: str = "test"
+    split: Split = "test"
     batch_size: int = 32
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ def evaluate(
     *,
     limit: int = 100,
     seed: int = 0,
-    split: str = "test",
+    split: Split = "test",
     batch_size: int = 32,
     runner: Runner | None = None,
     shows_progress: bool = True,
@@ -126,7 +126,7 @@ def evaluate_rows(
     total = len(rows) * sum(map(len, suites.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
         scores = measure(rows, suites, sample.batch_size, runner, bar.update)
-    found = tables.circumstances(folder_of(model))
+    found = circumstances(getattr(model, "folder", None))
     if runner.num_processes > 1:
         found["threads"] = 1
     return Evaluation(
@@ -138,12 +138,6 @@ def evaluate_rows(
         num_processes=runner.num_processes,
         circumstances=found,
     )
-
-
-def folder_of(model: SetBlockModel) -> Path | None:
-    """Where a model was loaded from; None for one of the hub or of no folder."""
-    place = getattr(getattr(model, "model", None), "name_or_path", "")
-    return Path(place) if place and Path(place).is_dir() else None
 
 
 def _row(config: DecodeConfig) -> dict[str, DecodeConfig]:

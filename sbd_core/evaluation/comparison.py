@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sbd_core.circumstances import circumstances
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation import tables
@@ -87,5 +88,5 @@ def _facts(
     return {
         "recipe": recipe,
         "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
-        "weights_sha256": tables.circumstances(folder).get("weights_sha256"),
+        "weights_sha256": circumstances(folder).get("weights_sha256"),
     }

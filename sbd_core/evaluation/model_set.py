@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sbd_core.config import require_integer
-from sbd_core.evaluation.api import folder_of
 from sbd_core.evaluation.runners import LocalRunner, ProcessPoolRunner, Runner
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import load
@@ -40,8 +39,7 @@ class ModelSet:
 
     def folders(self) -> dict[str, Path]:
         """Where each is; one from the hub is left out."""
-        places = {name: folder_of(model) for name, model in self.models.items()}
-        return {name: place for name, place in places.items() if place is not None}
+        return {name: model.folder for name, model in self.models.items() if model.folder}
 
     def runner(self, num_answers: int, batch_size: int, num_processes: int | None = None) -> Runner:
         """What answers fastest; num_processes: None is one a core where that pays, else 1.

@@ -1,12 +1,11 @@
 """Decoding held-out examples under one config, and what came of it, per task."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass
-from itertools import islice
 from typing import Any
 
-from sbd_core.tasks import Example, examples, task
+from sbd_core.tasks import Example, task
 from sbd_core.trace import Trace
 
 Z_95 = 1.959964
@@ -38,20 +37,6 @@ class Score:
             for name, value in asdict(self).items()
         }
         return {"family": data.pop("task"), **data}
-
-
-def held_out(name: str, limit: int, seed: int, split: str) -> list[Example]:
-    """The first `limit` distinct examples of a task's split. Raises ArgumentError."""
-    stream = examples(seed, split, [name])  # type: ignore[arg-type]
-    return list(islice(_distinct(stream), limit))
-
-
-def _distinct(stream: Iterator[Example]) -> Iterator[Example]:
-    seen: set[str] = set()
-    for example in stream:
-        if example.prompt not in seen:
-            seen.add(example.prompt)
-            yield example
 
 
 @dataclass(frozen=True, slots=True)

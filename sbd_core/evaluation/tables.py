@@ -1,19 +1,12 @@
-"""Evaluation results as a table for people and as data that names machine and versions."""
+"""Evaluation results as a table for people and as data."""
 
-import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import torch
-
 from sbd_core.config import DecodeConfig, EntropyBound, EntropyBoundFromLeft
-from sbd_core.decoding.api import versions
 from sbd_core.evaluation.scoring import Score
 from sbd_core.evaluation.sweep import sweep_solvers
-from sbd_core.files import sha256
 
 # The rows of the paper's Table 1, with its gammas for reasoning, then our own rule and the
 # lossless strategy.
@@ -90,27 +83,3 @@ def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
             + f"{mean['tokens_per_second']:>11.0f}"
         )
     return "\n".join(lines)
-
-
-def circumstances(model_folder: Path | None) -> dict[str, Any]:
-    """Machine, threads, versions and, for a folder, what weights were measured."""
-    facts: dict[str, Any] = {
-        "processor": processor_name(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        **versions(),
-    }
-    if model_folder is not None and (model_folder / "model.safetensors").is_file():
-        facts["weights_sha256"] = sha256(model_folder / "model.safetensors")
-    return facts
-
-
-def processor_name() -> str:
-    """The processor as the system names it."""
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text(errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

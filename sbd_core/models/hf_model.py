@@ -3,6 +3,7 @@
 import secrets
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -34,7 +35,8 @@ class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
     `.backend` makes the forwards: fused where can_fuse() says it can, else through the model.
-    `.is_native`: whether short ones run in C.
+    `.is_native`: whether short ones run in C. `.folder`: where it was loaded from, None for one
+    of the hub or of no folder.
     """
 
     def __init__(
@@ -60,6 +62,8 @@ class HuggingFaceModel:
         self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
         self.compute_logit_stats: ComputeLogitStats = compute_logit_stats
         self.is_native = False
+        place = Path(str(self.model.name_or_path))
+        self.folder = place if self.model.name_or_path and place.is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.backend: Backend = (

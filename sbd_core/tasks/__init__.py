@@ -41,6 +41,16 @@ def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]
     return _stream(Random(f"{seed}/{split}"), split, [task(name) for name in tasks])
 
 
+def held_out(name: str, limit: int, seed: int = 0, split: Split = "test") -> list[Example]:
+    """The first `limit` examples of a task's split with distinct prompts. Raises ArgumentError."""
+    found: dict[str, Example] = {}
+    stream = examples(seed, split, [name])
+    while len(found) < limit:
+        example = next(stream)
+        found.setdefault(example.prompt, example)
+    return list(found.values())
+
+
 def _stream(random: Random, split: Split, chosen: Sequence[Task]) -> Iterator[Example]:
     while True:
         yield random.choice(chosen).generate(random, split)

@@ -8,9 +8,8 @@ import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation import evaluate
-from sbd_core.evaluation.scoring import held_out
 from sbd_core.models.scripted import ScriptedModel
-from sbd_core.tasks import TASKS
+from sbd_core.tasks import TASKS, held_out
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
 

@@ -8,9 +8,9 @@ from torch.nn.functional import cross_entropy
 
 from sbd_core.errors import TrainingError
 from sbd_core.evaluation.perplexity import masked_loss, perplexity
-from sbd_core.evaluation.scoring import held_out
 from sbd_core.masks import decoding_mask
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.tasks import held_out
 from sbd_core.training.checkpoint import load_model
 from sbd_core.training.examples import encode_example
 from sbd_core.training.masking import draw_masks

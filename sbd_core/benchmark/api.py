@@ -1,0 +1,133 @@
+"""bench(): one of three measurements of a model, as plain data with machine, load and versions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sbd_core.benchmark import report
+from sbd_core.benchmark.forward_passes import against_matrices, forwards, share_outside_forward
+from sbd_core.benchmark.memory import peak_memory
+from sbd_core.benchmark.methods import at_best_threads, methods, ours
+from sbd_core.benchmark.profile import profile
+from sbd_core.benchmark.synthetic_shapes import BLOCK_SIZE, measured_shape, recorded_pattern
+from sbd_core.benchmark.timing import Times, other_load, time_methods
+from sbd_core.circumstances import circumstances
+from sbd_core.config import require_integer
+from sbd_core.errors import ArgumentError
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.tasks import SUITES, held_out
+
+Part = Literal["methods", "profile", "shape"]
+PROFILED_PROMPTS = 5
+"""Prompts a task for what needs no spread: the profile, the share outside the forward."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is decoded. limit: prompts a task; rounds: runs of each, of which the best counts."""
+
+    limit: int = 50
+    rounds: int = 1
+    max_new_tokens: int = 128
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("limit", "rounds", "max_new_tokens"):
+            require_integer(name, getattr(self, name), 1)
+
+    def prompts(self, model: HuggingFaceModel, limit: int) -> dict[str, list[tuple[int, ...]]]:
+        """{task: token ids of held-out prompts}."""
+        return {
+            name: [
+                model.encode(item.prompt, is_raw=False) for item in held_out(name, limit, self.seed)
+            ]
+            for name in SUITES
+        }
+
+    def few_prompts(self, model: HuggingFaceModel) -> list[tuple[int, ...]]:
+        """Some of every task."""
+        tasks = self.prompts(model, min(self.limit, PROFILED_PROMPTS))
+        return [prompt for items in tasks.values() for prompt in items]
+
+
+def bench(
+    model: HuggingFaceModel,
+    workload: Workload,
+    part: Part = "methods",
+    assistant: HuggingFaceModel | None = None,
+) -> dict[str, Any]:
+    """Measure and give back plain JSON data; report.text() makes a table of it.
+
+    part: "methods", every strategy and transformers generate() on the same prompts, with cost and
+    memory; "profile", where the time of a forward pass goes; "shape", forward passes of random
+    weights. assistant: a smaller model that drafts for generate(). Raises ArgumentError.
+    """
+    result: dict[str, Any] = {"model": model.name, "device": model.device}
+    result["dtype"] = str(model.model.dtype).removeprefix("torch.")
+    result["is_native"] = model.is_native
+    measure: dict[Part, Callable[[], dict[str, Any]]] = {
+        "methods": lambda: _methods(model, workload, assistant),
+        "profile": lambda: _profiles(model, workload),
+        "shape": lambda: _shapes(model, workload),
+    }
+    with other_load() as load_of_others:
+        result |= measure[part]()
+    return {**result, "other_load": load_of_others, "circumstances": circumstances(model.folder)}
+
+
+def _methods(
+    model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
+) -> dict[str, Any]:
+    result = _rows(model, workload, assistant)
+    result |= {"forwards": forwards(model), "against_matrices": against_matrices(model)}
+    prompts = workload.few_prompts(model)
+    longest = max(prompts, key=len)
+    configs = ours(model, workload.max_new_tokens)
+    result["share_outside_forward"] = {
+        name: round(share_outside_forward(model, prompts, config), 4)
+        for name, config in configs.items()
+    }
+    result["peak_memory"] = {
+        name: peak_memory(model, longest, config) for name, config in configs.items()
+    }
+    return result
+
+
+def _rows(
+    model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
+) -> dict[str, Any]:
+    """Every method on every prompt of every task, and which methods were left out."""
+    from tqdm import tqdm
+
+    found, left_out = methods(model, workload.max_new_tokens, assistant)
+    suites = workload.prompts(model, workload.limit)
+    found, seconds = at_best_threads(found, next(iter(suites.values()))[0])
+    tasks: dict[str, dict[str, Times]] = {}
+    with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
+        for name, prompts in suites.items():
+            for times in time_methods(found, prompts, workload.rounds):
+                tasks[name] = times
+                bar.update()
+    rows = {method.name: report.row(method.name, found[0].name, tasks) for method in found}
+    return {"rows": rows, "left_out": left_out, "baseline_seconds_by_threads": seconds}
+
+
+def _profiles(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
+    """Milliseconds a forward pass of each strategy by part."""
+    prompts, configs = workload.few_prompts(model), ours(model, workload.max_new_tokens)
+    return {"rows": {name: profile(model, prompts, config) for name, config in configs.items()}}
+
+
+def _shapes(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
+    """Forward passes of random weights; the model lends the pattern of a decode of its own."""
+    place = model.model.device
+    configs = ours(model, workload.max_new_tokens).values()
+    config = next((config for config in configs if config.strategy == "sbd"), None)
+    if config is None or config.block_size != BLOCK_SIZE:
+        rule = f"must be trained on blocks of {BLOCK_SIZE} for its decode to be replayed"
+        raise ArgumentError("model", rule, model.name)
+    [prompt] = workload.prompts(model, 1)["math"]
+    shape = "llama-3.1-8b" if place.type == "cuda" else "sbd-nano"
+    pattern = recorded_pattern(model, prompt, config)
+    found, left_out = measured_shape(shape, place, pattern, is_native=model.is_native)
+    return {"shapes": found, "left_out": left_out}
