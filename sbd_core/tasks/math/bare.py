@@ -62,11 +62,12 @@ NAMED: dict[tuple[Operation, int], Pool[str]] = {
     ("*", 2): Pool(("twice {m}", "double {m}", "two times {m}", "the double of {m}", "{m} doubled")),
     ("*", 3): Pool(("three times {m}", "triple {m}", "{m} tripled", "thrice {m}", "{m} taken three times")),
     ("*", 4): Pool(("four times {m}", "{m} taken four times")),
-    ("/", 2): Pool(("half of {m}", "one half of {m}", "1/2 of {m}", "{m} halved", "half as much as {m}")),
+    ("/", 2): Pool(("half of {m}", "one half of {m}", "1/2 of {m}", "{m} halved", "half as much as {m}",
+                   "50% of {m}", "50 percent of {m}")),
     ("/", 3): Pool(("a third of {m}", "one third of {m}", "1/3 of {m}")),
-    ("/", 4): Pool(("a quarter of {m}", "one quarter of {m}", "1/4 of {m}", "a fourth of {m}")),
+    ("/", 4): Pool(("a quarter of {m}", "one quarter of {m}", "1/4 of {m}", "a fourth of {m}", "25% of {m}", "25 percent of {m}")),
     ("/", 5): Pool(("a fifth of {m}", "one fifth of {m}", "1/5 of {m}")),
-    ("/", 10): Pool(("a tenth of {m}", "one tenth of {m}", "1/10 of {m}")),
+    ("/", 10): Pool(("a tenth of {m}", "one tenth of {m}", "1/10 of {m}", "10% of {m}", "10 percent of {m}")),
 }  # fmt: skip
 SYMBOL_RATE, ORDER_RATE, NAMED_RATE, LONG_RATE = 0.45, 0.25, 0.12, 0.2
 WORD_RATE, LOWER_RATE, TIGHT_RATE = 0.08, 0.15, 0.1

@@ -35,34 +35,32 @@ HALF = ("{C} <have:s> half as many {thing} as {A}", "{C} <have:s> half as many",
 HAVING = A_HAS[:4]
 
 
-def _compared(numbers: str, step: str, relation: tuple[str, ...]) -> tuple[Puzzle, Puzzle]:
-    """Asked for the second person, and for both together."""
-    one = Puzzle(
-        things=THINGS,
-        numbers=numbers,
-        steps=(step,),
-        facts=(HAVING, relation),
-        questions=C_ASKED,
-        is_ordered=True,
-        weight=0.8,
-    )
-    both = Puzzle(
-        things=THINGS,
-        numbers=numbers,
-        steps=(step, "m + _"),
-        facts=(HAVING, relation),
-        questions=TOGETHER,
-        is_ordered=True,
-    )
-    return one, both
+def _compared(numbers: str, step: str, relations: tuple[str, ...]) -> tuple[Puzzle, ...]:
+    """Asked for the second person, and for both together; told in any order where it is clear."""
+    clear = tuple(text for text in relations if "{A}" in text)
+    puzzles: list[Puzzle] = []
+    for facts, is_ordered in (((HAVING, clear), False), ((HAVING, relations), True)):
+        for steps, questions in (((step,), C_ASKED), ((step, "m + _"), TOGETHER)):
+            puzzles.append(
+                Puzzle(
+                    things=THINGS,
+                    numbers=numbers,
+                    steps=steps,
+                    facts=facts,
+                    questions=questions,
+                    is_ordered=is_ordered,
+                    weight=0.5,
+                )
+            )
+    return tuple(puzzles)
 
 
-MORE_ONE, MORE_BOTH = _compared("m=2..400 n=2..300", "m + n", MORE)
-FEWER_ONE, FEWER_BOTH = _compared("n=2..300 m=n+1..300", "m - n", FEWER)
-TWICE_ONE, TWICE_BOTH = _compared("m=2..300", "m * 2", TWICE)
-THRICE_ONE, THRICE_BOTH = _compared("m=2..200", "m * 3", THRICE)
-TIMES_ONE, TIMES_BOTH = _compared("k=4..9 m=2..60", "m * k", TIMES_MANY)
-HALF_ONE, HALF_BOTH = _compared("h=2..300 m=h*2..2", "m / 2", HALF)
+MORE_THAN = _compared("m=2..400 n=2..300", "m + n", MORE)
+FEWER_THAN = _compared("n=2..300 m=n+1..300", "m - n", FEWER)
+TWICE_THAN = _compared("m=2..300", "m * 2", TWICE)
+THRICE_THAN = _compared("m=2..200", "m * 3", THRICE)
+TIMES_THAN = _compared("k=4..9 m=2..60", "m * k", TIMES_MANY)
+HALF_THAN = _compared("h=2..300 m=h*2..2", "m / 2", HALF)
 
 DIFFERENCE = Puzzle(
     things=THINGS,

@@ -149,10 +149,10 @@ HALF_LEFT = Puzzle(
     facts=(
         HAVE,
         ("half of them <be:p> gone by ten o'clock", "{A} <give> half of them away", "half of the {thing} <be:p> sold", "{B} <take:s> half of them",
-         "half of them <be:p> eaten", "{A} <lose> half of the {thing}", "one half <go:s> to {B}", "half of them <break:p>",
-         "by the evening half of them <be:p> gone"),
+         "half of them <go:p> to {B}", "{A} <lose> half of the {thing}", "one half <go:s> to {B}", "half of them <break:p>",
+         "by the evening half of them <be:p> gone", "by noon half of the {thing} <be:p> gone"),
         ("then {e} more <come:p>", "then {A} <get> {e} more", "{B} <bring:s> {e} more {thing}", "after that {e} new ones <be:p> made",
-         "then {e} more <be:p> put there", "later {A} <add> {e} {thing}", "then {B} <add:s> another {e}", "{e} more {thing} <come:p> later"),
+         "then {e} more <be:p> put there", "later {A} <add> {e} {thing}", "then {B} <add:s> another {e}", "{e} more {thing} <come:p> later", "then {e} more <come:p> out of the oven", "and then {e} more <come:p> in"),
     ),
     questions=(*ALL[:1], *LEFT[6:], LEFT[5]),
     is_ordered=True,

@@ -24,6 +24,7 @@ from sbd_core.tasks.math import (
     bare,
     chains,
     puzzles,
+    puzzles_daily,
     puzzles_measures,
     puzzles_money,
     puzzles_people,
@@ -42,8 +43,15 @@ MAX_CHARACTERS = 480
 
 PUZZLES: tuple[Puzzle, ...] = tuple(
     puzzle
-    for module in (puzzles_money, puzzles_sharing, puzzles_people, puzzles_measures)
-    for puzzle in vars(module).values()
+    for module in (
+        puzzles_money,
+        puzzles_sharing,
+        puzzles_people,
+        puzzles_measures,
+        puzzles_daily,
+    )
+    for value in vars(module).values()
+    for puzzle in (value if isinstance(value, tuple) else (value,))
     if isinstance(puzzle, Puzzle)
 )
 PUZZLES_TOLD = {wording: tuple(p.told_in(wording) for p in PUZZLES) for wording in WORDINGS}
@@ -55,7 +63,7 @@ FRAMES = Pool((
     "Help me with this: {}", "Word problem: {}", "{} Please calculate.", "Homework: {}",
     "Try this one: {}", "Think step by step. {}", "{} What do you think?", "Puzzle: {}",
 ))  # fmt: skip
-FRAME_RATE = 0.12
+FRAME_RATE, LOWER_RATE = 0.12, 0.04
 ANSWER = re.compile(r"The answer is (-?[0-9]{1,6})\.")
 
 
@@ -123,6 +131,8 @@ def _framed(random: Random, prompt: str, chain: list[Calculation], teller: Telle
         frame = FRAMES.draw(random, teller.wording)
         is_unseen |= teller.wording == "unseen" and frame in FRAMES.reserved
         prompt = frame.format(prompt)
+    if random.random() < LOWER_RATE:
+        prompt = prompt.lower()
     return prompt, chain, is_unseen
 
 

@@ -1,10 +1,11 @@
 """Tells a story of counts in English: persons, tenses, number words. Knows no arithmetic.
 
-A clause is a wording without capital and full stop. Slots: {A} the owner, {As} the owner's,
-{he} {him} {his} the owner's pronouns, {B} somebody else, {Q} a person who joins a chain of
-people and {P} the one before, {thing} a plural, {one} its singular, {n} {m} {k} numbers,
-{color} {color2}, {box}. A verb in angle brackets is put into the story's tense and person:
-<buy> agrees with the owner, <buy:s> with one other, <buy:p> with several.
+A clause is a wording without capital and full stop. Slots: {A} the owner (as an object {him}),
+{As} the owner's, {he} {him} {his} the owner's pronouns, {B} somebody else, {C} {D} two others who
+stay the same, {Q} a person who joins a chain of people and {P} the one before, {thing} a plural,
+{one} its singular, {n} {m} {k} numbers, {color} {color2}, {box}, {cur} {far} {mass} and other
+units. A verb in angle brackets is put into the story's tense and person: <buy> agrees with the
+owner, <buy:s> with one other, <buy:p> with several.
 """
 
 import re
@@ -28,6 +29,7 @@ PRONOUNS = {
     "he": ("he", "him", "his"),
     "I": ("I", "me", "my"),
     "we": ("we", "us", "our"),
+    "you": ("you", "you", "your"),
     "they": ("they", "them", "their"),
 }
 IRREGULAR_SINGULARS = {
@@ -69,7 +71,7 @@ TIMES = (
 SLOT = re.compile(r"\{(\w+)\}")
 VERB = re.compile(r"<(\w+)(?::([sp]))?>")
 TIME_RATE, JOIN_RATE, NAME_RATE = 0.25, 0.3, 0.35
-MADE_UP_NAME_RATE, MADE_UP_THING_RATE = 0.3, 0.08
+MADE_UP_NAME_RATE, MADE_UP_THING_RATE, SIGN_RATE = 0.3, 0.08, 0.3
 TIMES_POOL = Pool(TIMES)
 UNITS_OF = {
     "cur": ("euros", "euros", "dollars", "dollars", "pounds", "coins", "francs", "crowns",
@@ -78,6 +80,7 @@ UNITS_OF = {
     "far": ("km", "kilometers", "miles", "kilometres", "blocks", "stops"),
     "mass": ("kg", "kilos", "grams", "pounds", "tons", "kilograms", "ounces"),
     "volume": ("liters", "litres", "cups", "spoons", "gallons", "glasses", "jugs"),
+    "day": words.DAYS,
     "time": ("minutes", "hours", "days", "seconds", "weeks"),
     "ware": (
         "comics", "books", "tickets", "pens", "cakes", "toys", "shirts", "sandwiches", "balls",
@@ -179,11 +182,14 @@ class Teller:
         owner = self.owner
         text = re.sub("@A|@S", lambda at: _name(at[0], owner.first), text, count=1)
         text = re.sub("@A|@S", lambda at: _name(at[0], owner.later), text)
+        if self.random.random() < SIGN_RATE:
+            text = re.sub(r"(\d+) dollars\b", r"$\1", text)
+            text = re.sub(r"(\d+) (kg|km|cm)\b", r"\1\2", text)
         return re.sub(r"(^|[.?!] )([a-z])", lambda m: m[1] + m[2].upper(), text)
 
     def _maybe_name(self, pronoun: str) -> str:
         """The pronoun or, always before the owner has been named, the name."""
-        if self.owner.pronoun in ("I", "we"):
+        if self.owner.pronoun in ("I", "we", "you"):
             return pronoun
         return "@A" if not self._is_named or self.random.random() < NAME_RATE else pronoun
 
@@ -244,8 +250,10 @@ class Teller:
         for slot in SLOT.findall(wording):
             if slot in self.slots:
                 continue
-            kind = slot.rstrip("2")
-            if kind in UNITS_OF:
+            kind = slot.rstrip("23")
+            if kind == "thing":
+                self.slots[slot] = self._unit(self.things)
+            elif kind in UNITS_OF:
                 unit = self._unit(UNITS_OF[kind])
                 self.slots[slot] = unit
                 self.slots[f"one_{slot}"] = singular(unit)
@@ -262,7 +270,8 @@ class Teller:
         if draw < 0.77:
             return Owner("I", "I", "I")
         if draw < 0.81:
-            return Owner("we", "we", "we")
+            pronoun = random.choice(("we", "we", "you", "you", "you"))
+            return Owner(pronoun, pronoun, pronoun)
         if draw < 0.86:
             return Owner(f"{self._name()} and {self._name()}", "they", "they")
         if draw < 0.94:
@@ -274,14 +283,14 @@ class Teller:
         return Owner(f"{article} {job}", f"the {job}", random.choice(("she", "he")))
 
     def _verb(self, base: str, subject: str | None, is_past: bool) -> str:
-        person = {"I": "I", "we": "p", "they": "p"}.get(self.owner.pronoun, "s")
+        person = {"I": "I", "we": "p", "they": "p", "you": "p"}.get(self.owner.pronoun, "s")
         return conjugate(base, subject or person, is_past)
 
 
 def _name(mark: str, name: str) -> str:
     if mark == "@A":
         return name
-    return {"I": "my", "we": "our", "they": "their"}.get(name, f"{name}'s")
+    return {"I": "my", "we": "our", "they": "their", "you": "your"}.get(name, f"{name}'s")
 
 
 def pronoun_of(name: str) -> str:
