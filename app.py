@@ -9,12 +9,14 @@ def arguments() -> argparse.Namespace:
     """The command line; the environment gives the defaults of host and port."""
     is_space = "SPACE_ID" in os.environ
     host = os.environ.get("GRADIO_SERVER_NAME", "0.0.0.0" if is_space else "127.0.0.1")
-    port = int(os.environ.get("GRADIO_SERVER_PORT", "7860"))
+    port = os.environ.get("GRADIO_SERVER_PORT", "7860")
     parser = argparse.ArgumentParser(description="Watch Set Block Decoding in the browser.")
     parser.add_argument("--model", help="model folder or hub id; default: the bundled checkpoint")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--host", default=host, help=f"address to listen on; default {host}")
-    parser.add_argument("--port", default=port, type=int, help=f"port; default {port}")
+    parser.add_argument(
+        "--host", default=host, help="address to listen on; GRADIO_SERVER_NAME, else %(default)s"
+    )
+    parser.add_argument("--port", default=port, help="GRADIO_SERVER_PORT, else %(default)s")
     return parser.parse_args()
 
 
@@ -23,24 +25,23 @@ def main() -> int:
     flags = arguments()
     from sbd_core.errors import SetBlockDecodingError
     from sbd_core.extras import require
-    from ui.launch import load_behind, model_of, no_stubs_for_editors
+    from ui.gradio_hooks import no_stubs_for_editors
+    from ui.launch import check_address, checked_port, load_behind, model_of
 
     try:
         require("ui")
+        port = checked_port(flags.port)
+        check_address(flags.host, port)
         lazy = model_of(flags.model, flags.device)
         with no_stubs_for_editors():
             from ui import page
         demo = page.build(lazy)
-        try:
-            address = {"server_name": flags.host, "server_port": flags.port}
-            demo.launch(prevent_thread_lock=True, **address, **page.launch_options())
-        except OSError as error:
-            print(f"app.py: port {flags.port} on {flags.host}: {error}", file=sys.stderr)
-            return 2
+        address = {"server_name": flags.host, "server_port": port}
+        demo.launch(prevent_thread_lock=True, **address, **page.launch_options())
         load_behind(lazy)
     except KeyboardInterrupt:
         return 0
-    except SetBlockDecodingError as error:
+    except (SetBlockDecodingError, OSError) as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2
     demo.block_thread()

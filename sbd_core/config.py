@@ -14,6 +14,9 @@ from sbd_core.errors import ArgumentError
 Strategy = Literal["sbd", "ntp", "verify"]
 Measure = Literal["confidence", "entropy", "margin"]
 
+MAX_BLOCK_SIZE = 1024
+"""Far beyond any trained size; what shows or stores a block can count on it."""
+
 
 def require_number(argument: str, value: object, low: float, high: float = math.inf) -> None:
     """Raise ArgumentError unless `value` is a finite int or float in [low, high]."""
@@ -219,7 +222,7 @@ class DecodeConfig:
             raise ArgumentError("strategy", f"must be one of {names}", self.strategy)
         if type(self.solver) not in SOLVERS.values():
             raise ArgumentError("solver", "must be a rule of sbd_core.solvers", self.solver)
-        require_integer("block_size", self.block_size, 1)
+        require_integer("block_size", self.block_size, 1, MAX_BLOCK_SIZE)
         require_integer("max_new_tokens", self.max_new_tokens, 1)
         require_number("temperature", self.temperature, 0)
         require_integer("seed", self.seed, 0, 2**63 - 1)

@@ -9,11 +9,23 @@ SetBlockDecodingError
 └── TrainingError        a run cannot start or go on: data, state folder, disk
 """
 
+from typing import Any
+
 MAX_SHOWN = 80
+PLAIN = (str, int, float, bool, type(None))
+"""Values that an error takes along when it is pickled."""
 
 
 class SetBlockDecodingError(Exception):
     """Base of all errors raised on purpose; its text is one line fit for a user."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without its constructor; what may not survive the way goes as it is shown."""
+        fields = {
+            name: value if isinstance(value, PLAIN) else shown(value)
+            for name, value in self.__dict__.items()
+        }
+        return _remade, (type(self), self.args, fields)
 
 
 class ArgumentError(SetBlockDecodingError, ValueError):
@@ -49,6 +61,15 @@ class TraceError(SetBlockDecodingError, ValueError):
 
 class TrainingError(SetBlockDecodingError):
     """A training run cannot start or go on; the last good state is untouched."""
+
+
+def _remade(
+    kind: type[SetBlockDecodingError], args: tuple[Any, ...], fields: dict[str, Any]
+) -> SetBlockDecodingError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 def shown_name(name: str) -> str:

@@ -20,7 +20,8 @@ from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model
 from ui import wire_format
 from ui.components.presets import presets
-from ui.decode.session import Form, Session
+from ui.decode.form import Form
+from ui.decode.session import Session
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 5

@@ -25,7 +25,7 @@ from scripts.mixed_up_names import worst_mix_up
 from scripts.record_opening import decoded, share_out_of_order
 from scripts.write_presets import label_of, preset_examples, tasks
 from ui.components.controls import DEFAULT_BLOCK_RANGE
-from ui.decode.session import DEFAULT_GAMMA
+from ui.decode.form import DEFAULT_GAMMA
 from ui.gallery.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
 
 RUNS_PER_TASK = 3

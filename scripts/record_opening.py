@@ -18,7 +18,7 @@ from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from scripts.write_presets import preset_examples, tasks
-from ui.decode.session import DEFAULT_GAMMA
+from ui.decode.form import DEFAULT_GAMMA
 from ui.gallery.recorded import OPENING_LANES, TRACES
 
 GOOD_TOKENS = range(40, 97)

@@ -3,6 +3,7 @@
 Every value is checked as the page's own form is; a bad one is answered by the same sentence.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -10,38 +11,59 @@ import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.trace import Trace
-from ui.decode.session import DEFAULT_GAMMA, Form, Session, message_of
+from ui.decode.client import Client
+from ui.decode.form import DEFAULT_GAMMA, Form, message_of
+from ui.decode.session import Session
 from ui.decode.visitor_runs import VisitorRuns
 from ui.share.export import trace_html
 from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
+MAX_PAGES_AT_ONCE = 2
+SECONDS_BETWEEN_ROWS = 0.25
 
 
-def add_endpoints(session: Session, concurrency_limit: int) -> None:
-    """Name the endpoints on the page that is being built."""
+ClientOf = Callable[[gr.Request], Client]
+
+
+def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) -> None:
+    """Name the endpoints on the page that is being built. run: how Gradio is to queue a run."""
 
     def race(
-        prompt: str, lanes: list[str], block_size: int = 16, max_new_tokens: int = 128
+        request: gr.Request,
+        prompt: str,
+        lanes: list[str],
+        block_size: int = 16,
+        max_new_tokens: int = 128,
     ) -> Iterator[list[dict[str, Any]]]:
-        yield from raced(session, prompt, lanes, block_size, max_new_tokens)
+        sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens}
+        yield from raced(session, prompt, lanes, sizes, client_of(request))
 
     def trace_to_html(trace: str, ntp_trace: str = "") -> str:
         try:
-            return trace_html(*(read_trace(text) for text in (trace, ntp_trace) if text != ""))
+            others = [ntp_trace] if ntp_trace != "" else []
+            return trace_html(*(read_trace(text) for text in (trace, *others)))
         except SetBlockDecodingError as error:
             refuse(message_of(error))
 
-    named = {"concurrency_limit": concurrency_limit, "api_visibility": "public"}
-    gr.api(decode_endpoint(session), api_name="decode", api_description=DECODE, **named)
-    gr.api(race, api_name="race", api_description=RACE, **named)
-    gr.api(trace_to_html, api_name="trace_to_html", api_description=TO_HTML, **named)
+    decode = decode_endpoint(session, client_of)
+    gr.api(decode, api_name="decode", api_description=DECODE, **run)
+    gr.api(race, api_name="race", api_description=RACE, **run)
+    gr.api(
+        trace_to_html,
+        api_name="trace_to_html",
+        api_description=TO_HTML,
+        concurrency_limit=MAX_PAGES_AT_ONCE,
+    )
 
 
-def decode_endpoint(session: Session) -> Callable[..., Iterator[dict[str, Any]]]:
+def decode_endpoint(
+    session: Session, client_of: ClientOf
+) -> Callable[..., Iterator[dict[str, Any]]]:
     """The function behind `decode`, its parameters those of the form."""
 
     def decode(
+        request: gr.Request,
         prompt: str,
         strategy: str = "sbd",
         solver: str = "entropy-bound",
@@ -71,7 +93,7 @@ def decode_endpoint(session: Session) -> Callable[..., Iterator[dict[str, Any]]]
             pinned=pinned or [],
             template=template,
         )
-        yield from decoded(session, form)
+        yield from decoded(session, form, client_of(request))
 
     return decode
 
@@ -89,17 +111,18 @@ RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
 lanes: of ntp, verify, sbd and sbd:GAMMA, as in ["ntp", "sbd:0.1", "sbd:2", "verify"].
 block_size: positions decoded together. max_new_tokens: longest answer.
-Yields the list of finished lanes: {lane, text, num_tokens, num_forwards, tokens_per_forward,
-seconds}; seconds are the engine's own, drawing and the network are not in them."""
+Yields the list of finished lanes, the same again while another runs: {lane, text, num_tokens,
+num_forwards, tokens_per_forward, seconds}; seconds are the engine's own,
+drawing and the network are not in them."""
 TO_HTML = """One HTML page that replays a trace with no server and no network.
 trace: JSON text, as Trace.to_json() or the end of decode gives it. ntp_trace: the same prompt by
 next-token prediction, shown beside it; may be empty."""
 
 
-def decoded(session: Session, form: Form) -> Iterator[dict[str, Any]]:
+def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
     """What `decode` yields."""
     visit = VisitorRuns()
-    for update in session.decode(form, visit):
+    for update in session.decode(form, visit, client):
         if update.is_error:
             refuse(update.message)
         if not update.wire:
@@ -115,17 +138,21 @@ def decoded(session: Session, form: Form) -> Iterator[dict[str, Any]]:
 
 
 def raced(
-    session: Session, prompt: str, lanes: list[str], block_size: int, max_new_tokens: int
+    session: Session, prompt: str, lanes: list[str], sizes: dict[str, int], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
-    """What `race` yields."""
+    """What `race` yields; the same again now and then, as only who yields hears of a leaver."""
     try:
         if not isinstance(lanes, list) or not 1 <= len(lanes) <= MAX_LANES:
             raise ArgumentError("lanes", f"must be a list of 1 to {MAX_LANES}", lanes)
-        sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens}
         forms = [Form(prompt, **settings_of(lane), **sizes) for lane in lanes]
         rows: list[dict[str, Any]] = []
-        for lane, trace in zip(lanes, session.traces(forms), strict=True):
-            rows.append(race_row(lane, trace))
+        told = time.monotonic()
+        for trace in session.traces(forms, client):
+            if trace is not None:
+                rows.append(race_row(lanes[len(rows)], trace))
+            elif time.monotonic() - told < SECONDS_BETWEEN_ROWS:
+                continue
+            told = time.monotonic()
             yield list(rows)
     except SetBlockDecodingError as error:
         refuse(message_of(error))

@@ -1,14 +1,11 @@
-"""Starting quickly: Gradio imported without what only editors need, the model loaded last."""
+"""Starting: the address is checked first, the model is loaded last."""
 
-import inspect
+import errno
+import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-from unittest import mock
 
 import sbd_core
-from sbd_core.errors import SetBlockDecodingError
+from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.models.checkpoint_info import read_checkpoint_info
 from sbd_core.models.protocol import SetBlockModel
 from ui.lazy_model import LazyModel
@@ -16,24 +13,35 @@ from ui.lazy_model import LazyModel
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0
 SECONDS_FOR_BAD_NEWS = 1.0
+MAX_PORT = 65_535
 
 
-@contextmanager
-def no_stubs_for_editors() -> Iterator[None]:
-    """While open, `import gradio` takes half its time.
+def checked_port(value: object) -> int:
+    """A port as a number. Raises ArgumentError."""
+    text = str(value)
+    port = int(text) if text.isascii() and text.isdigit() and len(text) <= 5 else 0
+    if not 1 <= port <= MAX_PORT:
+        raise ArgumentError("port", f"must be a whole number from 1 to {MAX_PORT}", value)
+    return port
 
-    Gradio writes a .pyi beside each of its components at every import, and skips a class whose
-    file it cannot find.
-    """
-    file_of = inspect.getfile
 
-    def hidden(item: Any) -> str:
-        if isinstance(item, type) and str(item.__module__).startswith("gradio."):
-            raise OSError("not looked up")
-        return file_of(item)
-
-    with mock.patch.object(inspect, "getfile", hidden):
-        yield
+def check_address(host: str, port: int) -> None:
+    """Raise ArgumentError for an address that this machine cannot listen on, saying why."""
+    try:
+        family, kind, *_, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(place)
+    except (socket.gaierror, UnicodeError) as error:
+        raise ArgumentError("host", "must be a name or an address", host) from error
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ArgumentError("port", "is in use; choose another", port) from error
+        if error.errno == errno.EACCES:
+            raise ArgumentError("port", "needs rights that you do not have", port) from error
+        raise ArgumentError("host", "must be an address of this machine", host) from error
 
 
 def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:

@@ -1,6 +1,7 @@
 """The page's layout and wiring. Draws nothing, decides nothing: see components and session."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -19,26 +20,37 @@ from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
 from ui.components.shelf import shelf
+from ui.decode.client import Client
+from ui.decode.fair_queue import MAX_PLACES
+from ui.decode.form import Form, message_of
 from ui.decode.puzzles import puzzle_prompt
-from ui.decode.session import STOPPED_TEXT, Form, Session, message_of
+from ui.decode.session import STOPPED_TEXT, Session
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
 from ui.gallery import recorded
+from ui.gradio_hooks import client_of, data_of, look_into_queue_every
 from ui.lazy_model import LazyModel
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 
 PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
-MAX_QUEUED = 32
-MAX_AT_ONCE = 16
+# Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
+# So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.
+MAX_QUEUED = 512
+MAX_THREADS = 96
+MAX_SESSIONS = 512
+# Only raw posts upload: the page itself takes no files.
+MAX_UPLOAD = "1kb"
+SECONDS_UPLOADS_STAY = 60
 # Gradio's own thousand looks a second take a twentieth of a core from the engine.
 SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
 HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+IN_LINE: dict[str, Any] = {"concurrency_id": "runs", "concurrency_limit": MAX_PLACES + 16}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
 # postprocess=False: what we yield is ready; asking each component takes a thread apiece.
 RUN: dict[str, Any] = {
     "trigger_mode": "once",
-    "concurrency_limit": MAX_AT_ONCE,
+    **IN_LINE,
     "preprocess": False,
     "postprocess": False,
     **HIDDEN,
@@ -48,7 +60,12 @@ RUN: dict[str, Any] = {
 def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
     """The page over one model, which may still be on its way. Launch it with `launch_options()`."""
     lazy = LazyModel.of(model)
-    with gr.Blocks(analytics_enabled=False, title="Set Block Decoding", fill_width=True) as page:
+    with gr.Blocks(
+        analytics_enabled=False,
+        title="Set Block Decoding",
+        fill_width=True,
+        delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
+    ) as page:
         arriving_header(page, lazy)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
@@ -57,14 +74,15 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
                 show = player(recorded.opening())
                 lanes = race_view(can_draft=lazy.can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
-        session = Session(lazy)
-        add_endpoints(session, MAX_AT_ONCE)  # first: later handlers do not get their names
+        session, client_from = Session(lazy), partial(client_of, page)
+        # First: later handlers do not get their names.
+        add_endpoints(session, client_from, IN_LINE)
         linked = _wire(page, session, form, show, lanes, visit)
-        wire_race(session, lanes, form.fields, RUN, linked)
+        wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
         wire_sharing(show, shelf(), outbox(), visit)
-    page.queue(max_size=MAX_QUEUED)
-    page._queue.sleep_when_free = SECONDS_BETWEEN_QUEUE_LOOKS
+    page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
+    look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     return page
 
 
@@ -77,6 +95,9 @@ def launch_options() -> dict[str, Any]:
         "enable_monitoring": False,
         "footer_links": [],
         "ssr_mode": False,
+        "max_threads": MAX_THREADS,
+        "max_file_size": MAX_UPLOAD,
+        "state_session_capacity": MAX_SESSIONS,
     }
 
 
@@ -89,9 +110,7 @@ def theme() -> gr.themes.Base:
 
 def first_visit() -> VisitorRuns:
     """What a visitor has before any decode: the run the page opens on."""
-    visit = VisitorRuns()
-    visit.keep("opening", recorded.opening_traces)
-    return visit
+    return VisitorRuns(first={"opening": recorded.opening_traces})
 
 
 def _wire(
@@ -106,10 +125,12 @@ def _wire(
     fields = form.fields
     outputs = [show, form.news, form.decode, form.stop]
 
-    def shown(kept: VisitorRuns, request: Form) -> Iterator[tuple[Any, ...]]:
+    client_from = partial(client_of, page)
+
+    def shown(kept: VisitorRuns, asked: Form, client: Client) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
         is_running, message, news, wire = False, None, "", ""
-        for update in session.decode(request, kept):
+        for update in session.decode(asked, kept, client):
             # What is the same as before costs Gradio far less than gr.skip().
             buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
             if update.is_running != is_running:
@@ -121,17 +142,20 @@ def _wire(
             wire = update.wire or wire
             yield (wire, news, *buttons)
 
-    def decode(kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
-        yield from shown(kept, Form(**dict(zip(fields, values, strict=True))))
+    def decode(request: gr.Request, kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
+        form = Form(**dict(zip(fields, values, strict=True)))
+        yield from shown(kept, form, client_from(request))
 
-    def redo(kept: VisitorRuns, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
-        yield from shown(kept, Form.of(event._data))
+    def redo(
+        request: gr.Request, kept: VisitorRuns, event: gr.EventData
+    ) -> Iterator[tuple[Any, ...]]:
+        yield from shown(kept, Form.of(data_of(event)), client_from(request))
 
     def stopped(kept: VisitorRuns) -> tuple[Any, ...]:
         kept.stop()  # cancelling alone frees the model only at the next yield
         return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
 
-    opened = linked_run(session, shown, list(fields))
+    opened = linked_run(session, shown, client_from, list(fields))
     linked = page.load(opened, visit, [*outputs, lanes, *fields.values()], **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
@@ -149,9 +173,8 @@ def _wire(
 
 
 def _own_puzzle(event: gr.EventData) -> str:
-    cells = event._data.get("cells") if isinstance(event._data, dict) else None
     try:
-        return reply(controls.PROMPT_ID, prompt=puzzle_prompt(cells))
+        return reply(controls.PROMPT_ID, prompt=puzzle_prompt(data_of(event).get("cells")))
     except ArgumentError as error:
         return reply(controls.PROMPT_ID, error=message_of(error))
 

@@ -9,7 +9,8 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from tests.ui.doubles import ANSWER, END, story_model
 from ui.decode.blanks import pins_of
-from ui.decode.session import Form, Session
+from ui.decode.form import Form
+from ui.decode.session import Session
 
 CONFIG = DecodeConfig(max_new_tokens=64, block_size=4)
 

@@ -2,11 +2,20 @@
 
 import threading
 import time
+import weakref
 
+import pytest
+
+from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import story_model
 from ui.decode import session as session_module
-from ui.decode.session import STOPPED_TEXT, Form, Session
+from ui.decode.client import Client
+from ui.decode.form import Form
+from ui.decode.session import LOADING_TEXT, STOPPED_TEXT, Session
 from ui.decode.visitor_runs import VisitorRuns
+from ui.lazy_model import LazyModel
+from ui.race.entry import LANES, Entry
+from ui.race.run import race
 
 
 def test_stop_frees_the_model_after_a_pass_and_before_another_word():
@@ -36,3 +45,108 @@ def test_who_waits_is_called_at_once_when_the_line_moves(monkeypatch):
     assert time.monotonic() - began < 40
     timer.join()
     waiting.close()
+
+
+def counted_caches(model):
+    """The model, and a function that says how many of the KV caches it ever made are alive."""
+    made = []
+
+    def watched(make):
+        def make_and_watch(*args):
+            caches = make(*args)
+            made.extend(map(weakref.ref, caches if isinstance(caches, list) else [caches]))
+            return caches
+
+        return make_and_watch
+
+    model.new_cache, model.new_caches = watched(model.new_cache), watched(model.new_caches)
+    return model, lambda: sum(ref() is not None for ref in made)
+
+
+ENDINGS = {
+    "left": lambda stream, visit: stream.close(),
+    "stopped": lambda stream, visit: (visit.stop(), list(stream)),
+    "finished": lambda stream, visit: list(stream),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
+    model, num_alive = counted_caches(story_model())
+    session, visit = Session(model), VisitorRuns()
+    for strategy in ("sbd", "verify", "ntp"):
+        stream = session.decode(Form("p", strategy=strategy), visit)
+        next(stream)
+        assert num_alive() > 0
+        ENDINGS[ending](stream, visit)
+        assert num_alive() == 0
+        assert visit.newest()[strategy].events
+
+
+def test_a_race_and_traces_that_are_left_keep_no_cache():
+    model, num_alive = counted_caches(story_model())
+    session = Session(model)
+    running = race(session, Entry("p", list(LANES)))
+    for _ in range(3):
+        next(running)
+    assert num_alive() > 0
+    running.close()
+    assert num_alive() == 0
+    drained = session.traces([Form("p"), Form("p", strategy="ntp")])
+    for _ in range(5):
+        next(drained)
+    assert num_alive() > 0
+    drained.close()
+    assert num_alive() == 0
+
+
+def test_who_waits_or_is_refused_has_no_cache_yet():
+    model, num_alive = counted_caches(story_model())
+    session = Session(model)
+    first = session.decode(Form("p"))
+    next(first)
+    before = num_alive()
+    waiting = [session.decode(Form("p"), client=Client(str(i))) for i in range(80)]
+    news = [next(stream) for stream in waiting]
+    assert num_alive() == before
+    assert any("The page is full" in item.message and item.is_error for item in news)
+    first.close()
+
+
+def deaf_after(count: int) -> Client:
+    """A client who fetches so much news and no more."""
+    asked = iter(range(count))
+    return Client("deaf", lambda: next(asked, None) is not None)
+
+
+def test_a_run_that_nobody_listens_to_ends():
+    session = Session(story_model())
+    news = list(session.decode(Form("p"), client=deaf_after(5)))
+    assert (news[-1].message, news[-1].is_error) == (
+        "Stopped: nobody listens to this run any more.",
+        True,
+    )
+    assert list(race(session, Entry("p", ["ntp"]), deaf_after(5)))[-1].is_error
+    with pytest.raises(SetBlockDecodingError, match="nobody listens"):
+        list(session.traces([Form("p")], deaf_after(5)))
+    assert session.queue.num_ahead(session.queue.join()) == 0
+
+
+def test_an_api_race_hears_of_a_leaver_within_a_forward_pass():
+    session = Session(story_model())
+    traces = session.traces([Form("p"), Form("p", strategy="ntp")])
+    assert next(traces) is None
+    waiting = session.decode(Form("p"))
+    assert "next" in next(waiting).message
+    traces.close()
+    assert "run" in next(waiting).wire
+
+
+def test_a_race_takes_its_turn_only_once_the_model_is_there():
+    lazy = LazyModel("m", can_draft=True, block_range=(2, 16), load=story_model)
+    session = Session(lazy)
+    early = race(session, Entry("p", ["ntp"]))
+    traces = session.traces([Form("p")])
+    assert next(early).message == LOADING_TEXT
+    assert next(traces) is None
+    assert session.queue.num_ahead(session.queue.join()) == 0

@@ -3,8 +3,8 @@
 import pytest
 
 from sbd_core.errors import ArgumentError
+from ui.decode.form import message_of
 from ui.decode.puzzles import puzzle_prompt
-from ui.decode.session import message_of
 
 BAD_PUZZLES = {
     "letters": ("abcd000000000000", "The puzzle cells must be 1 to 4, or 0 or . for a blank; got"),

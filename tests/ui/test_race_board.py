@@ -131,7 +131,7 @@ def test_stopping_frees_the_model_at_once():
     running.close()
     assert next(waiting).message == "Warming up …"
     waiting.close()
-    assert session.turns.num_ahead(session.turns.join()) == 0
+    assert session.queue.num_ahead(session.queue.join()) == 0
 
 
 def test_a_race_that_takes_too_long_says_what_to_change(monkeypatch):
@@ -150,7 +150,7 @@ def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
     session.model.forward = None  # type: ignore[assignment]
     last = list(race(session, Entry("p", ["ntp"])))[-1]
     assert "log" in last.message
-    assert session.turns.num_ahead(session.turns.join()) == 0
+    assert session.queue.num_ahead(session.queue.join()) == 0
 
 
 def test_a_race_waits_for_its_model_in_words() -> None:

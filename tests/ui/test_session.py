@@ -10,16 +10,8 @@ from sbd_core.errors import ArgumentError, ModelError
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode import session as session_module
 from ui.decode import update_throttle
-from ui.decode.fair_queue import FairQueue
-from ui.decode.session import (
-    LOADING_TEXT,
-    Form,
-    Session,
-    Update,
-    checked,
-    message_of,
-    waiting_text,
-)
+from ui.decode.form import Form, checked, message_of
+from ui.decode.session import LOADING_TEXT, Session, Update, waiting_text
 from ui.decode.visitor_runs import VisitorRuns
 from ui.lazy_model import LazyModel
 
@@ -38,6 +30,14 @@ BAD_FORMS = {
     "no prompt": (Form(None), "Prompt must not be empty."),
     "a list as prompt": (Form(["x"]), "Prompt must not be empty."),
     "1 MB prompt": (Form("x" * 2**20), "Prompt must be at most 2,000 characters; got 1048576."),
+    "block beyond drawing": (
+        Form("p", strategy="ntp", block_size=65),
+        "Block size must be at most 64 positions on this page; got 65.",
+    ),
+    "block beyond all": (
+        Form("p", strategy="ntp", block_size=10**9),
+        "Block size must be a whole number >= 1 and <= 1024; got 1000000000.",
+    ),
     "block too large": (Form("p", block_size=17), "Block size must be from 2 to 16"),
     "block too small": (Form("p", block_size=1), "Block size must be from 2 to 16"),
     "block not a number": (Form("p", block_size="many"), "Block size must be a whole number"),
@@ -157,7 +157,7 @@ def test_failed_runs_free_the_model():
     news = list(session.decode(Form("p")))
     assert news[-1].is_error
     assert "log" in news[-1].message
-    assert session.turns.num_ahead(session.turns.join()) == 0
+    assert session.queue.num_ahead(session.queue.join()) == 0
 
 
 def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
@@ -213,25 +213,3 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
         lazy.load()
     (news,) = stream
     assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
-
-
-def test_turns_are_first_come_and_leaving_moves_the_line():
-    turns = FairQueue(10)
-    first, second, third = turns.join(), turns.join(), turns.join()
-    assert [turns.num_ahead(ticket) for ticket in (first, second, third)] == [0, 1, 2]
-    turns.leave(second)
-    turns.leave(second)
-    assert turns.num_ahead(third) == 1
-    turns.leave(first)
-    assert turns.num_ahead(third) == 0
-
-
-def test_a_turn_that_is_too_long_is_over():
-    now = [0.0]
-    turns = FairQueue(10, clock=lambda: now[0])
-    turns.join()
-    second = turns.join()
-    now[0] = 9.0
-    assert turns.num_ahead(second) == 1
-    now[0] = 11.0
-    assert turns.num_ahead(second) == 0

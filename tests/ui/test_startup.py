@@ -1,23 +1,23 @@
 """What makes the page open quickly: no torch before it, no stub files, bad flags told at once."""
 
-import inspect
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
 
-import gradio as gr
 import pytest
-from gradio.component_meta import create_or_modify_pyi
 
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
-from ui.launch import load_behind, model_of, no_stubs_for_editors
+from ui.launch import check_address, checked_port, load_behind, model_of
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
 import sys
-from ui.launch import model_of, no_stubs_for_editors
+from ui.gradio_hooks import no_stubs_for_editors
+from ui.launch import model_of
 lazy = model_of(None, "auto")
 with no_stubs_for_editors():
     from ui import page
@@ -26,24 +26,15 @@ print(lazy.is_settled, sorted({"torch", "transformers", "plotly"} & sys.modules.
 """
 
 
-def run_python(*words: str) -> subprocess.CompletedProcess[str]:
+def run_python(*words: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=200
+        [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=200, env=env
     )
 
 
 def test_the_page_is_built_before_torch_is_imported_and_the_model_loaded():
     done = run_python("-c", OPEN_THE_PAGE)
     assert (done.stdout.strip(), done.returncode) == ("False []", 0), done.stderr
-
-
-def test_gradio_writes_no_stub_files_while_told_so():
-    with mock.patch("gradio.component_meta.create_pyi", side_effect=RuntimeError("a stub")):
-        with no_stubs_for_editors():
-            create_or_modify_pyi(gr.HTML, "HTML", [])
-            assert inspect.getfile(Path)
-        with pytest.raises(RuntimeError, match="a stub"):
-            create_or_modify_pyi(gr.HTML, "HTML", [])
 
 
 @pytest.mark.parametrize(
@@ -76,3 +67,52 @@ def test_a_model_that_breaks_while_loading_ends_the_program(monkeypatch):
         load_behind(lazy)
     with pytest.raises(ModelError, match="m: broken"):
         lazy.result()
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65_536, 70_000, "abc", "", "80 ", "１", "9" * 400, 7860.5])
+def test_a_port_that_is_none_is_refused_by_name(port):
+    with pytest.raises(ArgumentError, match="port: must be a whole number from 1 to 65535"):
+        checked_port(port)
+
+
+def test_ports_are_read_from_text():
+    assert [checked_port(port) for port in ("1", "7860", 65_535)] == [1, 7860, 65_535]
+
+
+@pytest.mark.parametrize(
+    ("host", "rule"),
+    [
+        ("no such host", "must be a name or an address"),
+        ("\udc80", "must be a name or an address"),
+        ("x" * 300, "must be a name or an address"),
+        ("192.0.2.1", "must be an address of this machine"),
+    ],
+)
+def test_a_host_that_cannot_be_listened_on_is_refused_by_name(host, rule):
+    with pytest.raises(ArgumentError, match=f"host: {rule}"):
+        check_address(host, 7860)
+
+
+def test_a_port_in_use_is_said_to_be_so():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ArgumentError, match=f"port: is in use; choose another; got {port}"):
+            check_address("127.0.0.1", port)
+    check_address("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "sentence"),
+    [
+        (["--port", "70000"], {}, "port: must be a whole number from 1 to 65535; got '70000'"),
+        ([], {"GRADIO_SERVER_PORT": "abc"}, "port: must be a whole number from 1 to 65535"),
+        (["--host", "192.0.2.1"], {}, "host: must be an address of this machine"),
+    ],
+)
+def test_the_program_refuses_an_address_in_one_line(words, environment, sentence):
+    done = run_python("app.py", *words, env={**os.environ, **environment})
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"app.py: {sentence}")
+    assert done.stderr.count("\n") == 1

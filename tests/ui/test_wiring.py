@@ -1,10 +1,10 @@
 """What the page sends Gradio during a decode, and how often it makes Gradio work."""
 
-import gradio as gr
-
 from tests.ui.doubles import story_model
 from ui import page as page_module
+from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.visitor_runs import VisitorRuns
+from ui.endpoints import MAX_PAGES_AT_ONCE
 
 
 def decode_rows(monkeypatch) -> list[tuple]:
@@ -15,7 +15,7 @@ def decode_rows(monkeypatch) -> list[tuple]:
     shown = 4  # player, notice, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)
     values = ["" if item.value is None else item.value for item in decode.inputs[1:]]
-    return list(decode.fn(VisitorRuns(), *values))
+    return list(decode.fn(None, VisitorRuns(), *values))
 
 
 def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
@@ -33,7 +33,18 @@ def test_news_are_said_once(monkeypatch):
     assert len({row[1] for row in rows[:-1]}) == 1
 
 
-def test_an_idle_page_looks_into_its_queue_seldom():
-    assert gr.Blocks()._queue.sleep_when_free < page_module.SECONDS_BETWEEN_QUEUE_LOOKS
+def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():
     demo = page_module.build(story_model())
-    assert demo._queue.sleep_when_free == page_module.SECONDS_BETWEEN_QUEUE_LOOKS
+    runs = {f.name: f for f in demo.fns.values() if f.concurrency_id == "runs"}
+    assert set(runs) == {"decode", "redo", "linked", "started", "race"}
+    limits = {f.concurrency_limit for f in runs.values()}
+    options = page_module.launch_options()
+    assert MAX_PLACES < min(limits) <= options["max_threads"] < demo._queue.max_size
+    assert {f.concurrency_limit for f in demo.fns.values() if f.queue} - limits == {
+        MAX_PAGES_AT_ONCE
+    }
+
+
+def test_nothing_of_the_queue_can_be_posted_to_past_it():
+    demo = page_module.build(story_model())
+    assert not demo.api_open

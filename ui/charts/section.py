@@ -12,8 +12,9 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS, markup, scripts
 from ui.components.outbox import parcel
-from ui.decode.session import message_of
+from ui.decode.form import message_of
 from ui.decode.visitor_runs import VisitorRuns
+from ui.gradio_hooks import data_of
 from ui.share.sheet import QUICK, file_stem
 from ui.wire_format import wire_json
 
@@ -36,7 +37,7 @@ def charts_section(visit: gr.State) -> None:
     )
 
     def drawn(kept: VisitorRuns, event: gr.EventData) -> str:
-        wish = event._data if isinstance(event._data, dict) else {}
+        wish = data_of(event)
         try:
             return parcel(run=wish.get("run"), **charts_of(kept, wish))
         except SetBlockDecodingError as error:

@@ -1,16 +1,17 @@
 """The race: lanes to choose, the lanes side by side, and the table. See ui.race."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import gradio as gr
 
-from sbd_core.errors import ArgumentError
 from ui.components.assets import RACE_SCRIPTS, markup, scripts
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.notice import Speaker
-from ui.decode.session import Session, message_of
+from ui.decode.client import Client
+from ui.decode.session import Session
 from ui.gallery import recorded
+from ui.gradio_hooks import data_of
 from ui.race.board import board
 from ui.race.entry import HIGH_GAMMA, LANES, LOW_GAMMA, Entry
 from ui.race.run import News, race
@@ -45,20 +46,21 @@ def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
 
 
 def wire_race(
-    session: Session, view: gr.HTML, fields: Fields, run: dict[str, Any], linked: Any
+    session: Session,
+    view: gr.HTML,
+    fields: Fields,
+    run: dict[str, Any],
+    linked: Any,
+    client_of: Callable[[gr.Request], Client],
 ) -> None:
     """Let the view `start` and `halt` races. run: how Gradio is to run a decode.
 
     linked: the event of the page's load, which races too if the address asks for it.
     """
 
-    def started(event: gr.EventData, *values: Any) -> Iterator[str]:
-        try:
-            entry = entry_of(event._data, values)
-        except ArgumentError as error:
-            yield told(Speaker(), News(message_of(error), is_error=True, is_running=False))
-            return
-        yield from raced(session, entry)
+    def started(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
+        entry = entry_of(data_of(event), values)
+        yield from raced(session, entry, client_of(request))
 
     def halted() -> str:
         return told(Speaker(), News("Stopped.", is_running=False))
@@ -68,11 +70,13 @@ def wire_race(
     view.halt(halted, None, view, cancels=[running, linked], queue=False, **hidden)
 
 
-def raced(session: Session, entry: Entry, *, is_linked: bool = False) -> Iterator[str]:
+def raced(
+    session: Session, entry: Entry, client: Client, *, is_linked: bool = False
+) -> Iterator[str]:
     """The view's values during a race. is_linked: turn to it, and choose its lanes there."""
     speaker = Speaker()
     choice = choice_of(entry) if is_linked else None
-    for news in race(session, entry):
+    for news in race(session, entry, client):
         yield told(speaker, news, link=race_query(entry) if news.board else None, choice=choice)
 
 
@@ -87,10 +91,8 @@ def choice_of(entry: Entry) -> dict[str, Any]:
     return {"lanes": entry.lanes, "low": str(entry.low), "high": str(entry.high)}
 
 
-def entry_of(data: Any, values: Sequence[Any]) -> Entry:
-    """What the view and the form sent together, unchecked but for its shape."""
-    if not isinstance(data, dict):
-        raise ArgumentError("lanes", "must be chosen", data)
+def entry_of(data: dict[str, Any], values: Sequence[Any]) -> Entry:
+    """What the view and the form sent together, unchecked."""
     known = {name: data[name] for name in ("low", "high") if name in data}
     return Entry(lanes=data.get("lanes"), **known, **dict(zip(FROM_FORM, values, strict=True)))
 

@@ -1,38 +1,83 @@
-"""One model, many visitors: whose turn it is. Knows nothing of models or pages."""
+"""One model, many visitors: whose turn it is, and who need not wait. Knows no models, no pages.
+
+Turns go round the clients: each gets one before any gets a second, first come first served among
+those. So whoever asks for many runs at once waits behind others with each but the first.
+"""
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+
+from sbd_core.errors import SetBlockDecodingError
+
+MAX_AHEAD = 40
+MAX_PLACES = 64
+"""Each who waits keeps a thread of the server."""
+NUM_RECENT = 5
+FIRST_GUESS_SECONDS = 7.5
+"""How long a turn is expected to last until one has ended."""
+
+
+class QueueFull(SetBlockDecodingError):
+    """Nobody should wait as long as this place in line would take."""
+
+
+class Ticket:
+    """A place in line. client: whose. round: its turn among those of the client, see FairQueue."""
+
+    __slots__ = ("client", "number", "round")
+
+    def __init__(self, client: str, round_: int, number: int) -> None:
+        self.client = client
+        self.round = round_
+        self.number = number
 
 
 class FairQueue:
-    """A first-come line: ask `num_ahead` until it is 0, with a `rest` between, then leave.
+    """A line: join it, ask `num_ahead` until it is 0, with a `rest` between, then leave.
 
-    A turn that lasts longer than `max_seconds` is over, whether or not its holder left: a
-    visitor who vanished must not keep the model.
+    A turn that lasts longer than `max_turn_seconds` is over, whether or not its holder left: a
+    visitor who vanished must not keep the model. Nobody is let in who would wait longer than
+    `max_wait_seconds`, going by the turns before.
     """
 
-    def __init__(self, max_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._max_seconds = max_seconds
+    def __init__(
+        self,
+        max_turn_seconds: float,
+        max_wait_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._max_turn_seconds = max_turn_seconds
+        self._max_wait_seconds = max_wait_seconds
         self._clock = clock
         self._lock = threading.Condition()
-        self._line: list[object] = []
+        self._line: list[Ticket] = []  # in the order of turns; the first one's turn it is
+        self._recent: deque[float] = deque(maxlen=NUM_RECENT)
+        self._num_joined = 0
+        self._round = 0  # of the last turn that began
         self._turn_began = 0.0
 
-    def join(self) -> object:
-        """A ticket at the end of the line."""
-        ticket = object()
+    def join(self, client: str = "") -> Ticket:
+        """A place in line. Raises QueueFull if its turn would come too late."""
         with self._lock:
-            self._line.append(ticket)
-            if len(self._line) == 1:
-                self._turn_began = self._clock()
+            self._end_long_turn()
+            ticket = self._ticket(client)
+            place = sum(self._comes_before(other, ticket) for other in self._line)
+            seconds = place * self._turn_seconds()
+            if place > MAX_AHEAD or len(self._line) >= MAX_PLACES:
+                raise QueueFull(full_text(place, None))
+            if seconds > self._max_wait_seconds:
+                raise QueueFull(full_text(place, seconds))
+            self._line.insert(place, ticket)
+            if place == 0:
+                self._begin_turn()
         return ticket
 
     def num_ahead(self, ticket: object) -> int:
         """Visitors before this one; 0 is their turn. Also 0 for a ticket that is over."""
         with self._lock:
-            if self._line and self._clock() - self._turn_began > self._max_seconds:
-                self._drop(self._line[0])
+            self._end_long_turn()
             return self._line.index(ticket) if ticket in self._line else 0
 
     def rest(self, ticket: object, seconds: float) -> None:
@@ -46,6 +91,31 @@ class FairQueue:
         with self._lock:
             self._drop(ticket)
 
+    def _ticket(self, client: str) -> Ticket:
+        """One round after the client's last place, and not before the present turn's."""
+        own = [ticket.round for ticket in self._line if ticket.client == client]
+        self._num_joined += 1
+        return Ticket(client, max([self._round, *own]) + 1, self._num_joined)
+
+    def _comes_before(self, other: Ticket, ticket: Ticket) -> bool:
+        is_at_work = other is self._line[0]
+        return is_at_work or (other.round, other.number) < (ticket.round, ticket.number)
+
+    def _turn_seconds(self) -> float:
+        """How long a turn lasts lately; the present one counts as soon as it is longer."""
+        if self._recent:
+            return sum(self._recent) / len(self._recent)
+        present = self._clock() - self._turn_began if self._line else 0.0
+        return max(FIRST_GUESS_SECONDS, present)
+
+    def _begin_turn(self) -> None:
+        self._round = self._line[0].round
+        self._turn_began = self._clock()
+
+    def _end_long_turn(self) -> None:
+        if self._line and self._clock() - self._turn_began > self._max_turn_seconds:
+            self._drop(self._line[0])
+
     def _drop(self, ticket: object) -> None:
         if ticket not in self._line:
             return
@@ -53,4 +123,13 @@ class FairQueue:
         self._line.remove(ticket)
         self._lock.notify_all()
         if was_first:
-            self._turn_began = self._clock()
+            self._recent.append(self._clock() - self._turn_began)
+            if self._line:
+                self._begin_turn()
+
+
+def full_text(num_ahead: int, seconds: float | None) -> str:
+    """Why a visitor is not let into the line. seconds: how long they would wait, if that is why."""
+    runs = f"{num_ahead} run{'s are' if num_ahead != 1 else ' is'} before yours"
+    wait = "" if seconds is None else f", a wait of about {seconds:.0f} seconds"
+    return f"The page is full: {runs}{wait}. Nothing was lost; try again in a minute."

@@ -1,22 +1,32 @@
-"""Several ways to decode one prompt, run side by side pass by pass. Knows no Gradio, no tensors."""
+"""Several ways to decode one prompt, side by side, one forward pass at a time.
+
+Knows no Gradio, no tensors.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
+from sbd_core.models.protocol import SetBlockModel
 
 
 @dataclass(slots=True, eq=False)
 class Lane:
-    """One strategy at work: what it was asked, what comes out, what came out so far."""
+    """One strategy at work: what it was asked, and what came out so far.
 
+    Its stream, and with it a KV cache, lives from the first step to the last, or to close().
+    """
+
+    model: SetBlockModel
     prompt: str
     config: DecodeConfig
-    stream: Iterator[StepEvent]
     events: list[StepEvent] = field(default_factory=list)
     has_revealed: bool = False
+    _stream: Iterator[StepEvent] | None = None
+    _is_closed: bool = False
 
     @property
     def name(self) -> str:
@@ -24,18 +34,29 @@ class Lane:
         return self.config.strategy
 
     def step(self) -> StepEvent | None:
-        """Make the next pass; None when the lane is complete."""
-        event = next(self.stream, None)
-        if event is not None:
+        """Make the next forward pass; None when the lane is complete or closed."""
+        if self._is_closed:
+            return None
+        if self._stream is None:
+            self._stream = sbd_core.stream(self.model, self.prompt, self.config)
+        event = next(self._stream, None)
+        if event is None:
+            self.close()
+        else:
             self.events.append(event)
             self.has_revealed = self.has_revealed or bool(event.reveals)
         return event
 
+    def close(self) -> None:
+        """Let go of the stream and its KV cache; the events stay."""
+        self._is_closed = True
+        self._stream = None
+
 
 def passes(lanes: Sequence[Lane], deadline: float) -> Iterator[tuple[Lane, StepEvent | None]]:
-    """Every pass of every lane, one of each in turn, None for its end; until the deadline.
+    """Every forward pass of every lane, one of each in turn, None for its end; until the deadline.
 
-    Passes before a lane's first reveal are not a turn: they only read the prompt.
+    Forward passes before a lane's first reveal are not a turn: they only read the prompt.
     """
     running = list(lanes)
     while running and time.monotonic() <= deadline:

@@ -3,25 +3,70 @@
 Held by the page for each visitor apart. Knows no Gradio and no tensors.
 """
 
+import threading
+import time
+import weakref
+import zlib
 from collections.abc import Callable, Mapping
 
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
 
-MAX_KEPT = 12
+MAX_KEPT = 256
+MAX_KEPT_BYTES = 4_000_000
+IDLE_SECONDS = 3600.0
 
 Traces = Mapping[str, Trace]
+Packed = dict[str, bytes]
+
+
+class Visitors:
+    """All visitors who have runs here, so that who is away for long gives up the memory."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self._everyone: weakref.WeakSet[VisitorRuns] = weakref.WeakSet()
+        self._lock = threading.Lock()
+
+    def add(self, runs: "VisitorRuns") -> None:
+        """Count a visitor in, and forget the runs of those who were idle too long."""
+        with self._lock:
+            self._everyone.add(runs)
+            idle = [other for other in self._everyone if other.idle_seconds > IDLE_SECONDS]
+        for other in idle:
+            other.forget()
 
 
 class VisitorRuns:
-    """The last few runs by id, the oldest dropped first."""
+    """A visitor's runs by id. Packed once they are over; the oldest are dropped for want of room.
 
-    def __init__(self) -> None:
-        self._runs: dict[str, Callable[[], Traces]] = {}
+    visitors: where it counts itself in. first: runs it begins with, never dropped.
+    """
+
+    def __init__(
+        self,
+        visitors: Visitors | None = None,
+        first: Mapping[str, Callable[[], Traces]] | None = None,
+    ) -> None:
+        self._visitors = visitors or Visitors()
+        self._first = dict(first or {})
+        self._running: dict[str, Callable[[], Traces]] = {}
+        self._packed: dict[str, Packed] = {}
+        self._newest: str | None = next(iter(self._first), None)
         self._num_stops = 0
+        self._last_used = self._visitors.clock()
+
+    def __deepcopy__(self, memo: object) -> "VisitorRuns":
+        """A visitor of their own: Gradio copies the first value of a state for everyone."""
+        return VisitorRuns(self._visitors, self._first)
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long no run was kept or asked for."""
+        return self._visitors.clock() - self._last_used
 
     def stop(self) -> None:
-        """Let the decodes that are running end after their next pass."""
+        """Let the decodes that are running end after their next forward pass."""
         self._num_stops += 1
 
     def watch(self) -> Callable[[], bool]:
@@ -31,16 +76,45 @@ class VisitorRuns:
 
     def keep(self, run_id: str, traces: Callable[[], Traces]) -> None:
         """Remember a run; `traces` gives its lanes as they are when asked, the main one first."""
-        self._runs[run_id] = traces
-        while len(self._runs) > MAX_KEPT:
-            del self._runs[next(iter(self._runs))]
+        self._last_used = self._visitors.clock()
+        self._visitors.add(self)
+        self._running[run_id] = traces
+        self._newest = run_id
+
+    def settle(self, run_id: str) -> None:
+        """A kept run changes no more: pack it, and drop the oldest there is no room for."""
+        traces = self._running.pop(run_id, None)
+        if traces is None:
+            return
+        self._packed[run_id] = {
+            lane: zlib.compress(trace.to_json().encode()) for lane, trace in traces().items()
+        }
+        while len(self._packed) > 1 and not self._has_room():
+            del self._packed[next(iter(self._packed))]
+
+    def forget(self) -> None:
+        """Drop every run that is over."""
+        self._packed.clear()
 
     def traces(self, run_id: object) -> Traces:
         """The lanes of a kept run. Raises ArgumentError for any other."""
-        if not isinstance(run_id, str) or run_id not in self._runs:
-            raise ArgumentError("This run", "is not kept here any more; decode it again", None)
-        return self._runs[run_id]()
+        self._last_used = self._visitors.clock()
+        if isinstance(run_id, str):
+            live = self._running.get(run_id) or self._first.get(run_id)
+            if live is not None:
+                return live()
+            if run_id in self._packed:
+                return _unpacked(self._packed[run_id])
+        raise ArgumentError("This run", "is not kept here any more; decode it again", None)
 
     def newest(self) -> Traces:
         """The lanes of the run kept last."""
-        return self._runs[next(reversed(self._runs))]()
+        return self.traces(self._newest)
+
+    def _has_room(self) -> bool:
+        size = sum(len(lane) for run in self._packed.values() for lane in run.values())
+        return size <= MAX_KEPT_BYTES and len(self._packed) <= MAX_KEPT
+
+
+def _unpacked(lanes: Packed) -> Traces:
+    return {lane: Trace.from_json(zlib.decompress(data).decode()) for lane, data in lanes.items()}

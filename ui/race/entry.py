@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sbd_core.errors import ArgumentError
-from ui.decode.session import Form
+from ui.decode.form import Form
 
 LANES = {
     "ntp": "Next-token prediction",

@@ -12,7 +12,10 @@ from typing import Any
 import sbd_core
 from sbd_core.errors import SetBlockDecodingError
 from ui.decode import session as limits
-from ui.decode.session import SECONDS_BETWEEN_LOOKS, Lane, Session, message_of
+from ui.decode.client import LOCAL, Client
+from ui.decode.form import message_of
+from ui.decode.lanes import Lane
+from ui.decode.session import SECONDS_BETWEEN_LOOKS, Session, require_listener
 from ui.race.board import board
 from ui.race.entry import LANES, Entry, forms_of
 
@@ -31,17 +34,19 @@ class News:
     board: Mapping[str, Any] | None = None
 
 
-def race(session: Session, entry: Entry) -> Iterator[News]:
+def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[News]:
     """Everything the page is told of one race, the board last. Closing it frees the model."""
-    ticket = session.turns.join()
+    ticket = None
+    lanes: dict[str, Lane] = {}
     try:
         forms = forms_of(entry)
         for update in session.arrival():
             yield News(update.message)
         lanes = {name: session.open(form)[0] for name, form in forms.items()}
-        for update in session.wait(ticket):
+        ticket = session.queue.join(client.address)
+        for update in session.wait(ticket, client):
             yield News(update.message)
-        yield from _run(session, lanes)
+        yield from _run(session, lanes, client)
         traces = {name: session.trace(lane) for name, lane in lanes.items()}
         yield News("", is_running=False, board=board(traces))
     except SetBlockDecodingError as error:
@@ -51,28 +56,35 @@ def race(session: Session, entry: Entry) -> Iterator[News]:
         text = "The race failed inside the program; its log says where."
         yield News(text, is_error=True, is_running=False)
     finally:
-        session.turns.leave(ticket)
+        for lane in lanes.values():
+            lane.close()
+        session.queue.leave(ticket)
 
 
-def _run(session: Session, lanes: Mapping[str, Lane]) -> Iterator[News]:
-    """Every lane to its end, after a few passes of each that are thrown away."""
+def _run(session: Session, lanes: Mapping[str, Lane], client: Client) -> Iterator[News]:
+    """Every lane to its end, after a few forward passes of each that are thrown away."""
     deadline = time.monotonic() + limits.MAX_RUN_SECONDS
     yield News("Warming up …")
     for lane in lanes.values():
-        warm = sbd_core.stream(session.model, lane.prompt, lane.config)
-        for _ in zip(range(WARM_PASSES), warm, strict=False):
-            pass
+        _warm_up(lane)
     for number, (name, lane) in enumerate(lanes.items(), 1):
         told = 0.0
-        for event in lane.stream:
-            lane.events.append(event)
+        while lane.step() is not None:
             now = time.monotonic()
             if now > deadline:
                 raise SetBlockDecodingError(
                     f"The race took longer than {limits.MAX_RUN_SECONDS:.0f} seconds, this page’s "
                     "limit; choose fewer lanes or a shorter answer."
                 )
+            require_listener(client)
             if now - told > SECONDS_BETWEEN_LOOKS:
                 told = now
                 passes = f"pass {len(lane.events)}"
                 yield News(f"Running lane {number} of {len(lanes)}: {LANES[name]}, {passes} …")
+
+
+def _warm_up(lane: Lane) -> None:
+    """A few forward passes that are thrown away."""
+    passes = sbd_core.stream(lane.model, lane.prompt, lane.config)
+    for _ in zip(range(WARM_PASSES), passes, strict=False):
+        pass

@@ -18,6 +18,8 @@ from ui.share.trace_files import read_trace
 
 def trace_html(*traces: Trace) -> str:
     """The page that replays `traces` side by side, the main one first, one of each strategy."""
+    if not traces:
+        raise TraceError("traces: must be one or more")
     lanes: dict[str, Trace] = {trace.config.strategy: trace for trace in traces}
     if len(lanes) < len(traces):
         raise TraceError("traces: must each be of another strategy")

@@ -8,7 +8,9 @@ import gradio as gr
 from sbd_core.errors import SetBlockDecodingError
 from ui.components.notice import Speaker
 from ui.components.race import raced, refused
-from ui.decode.session import MAX_PROMPT_CHARACTERS, Form, Session, message_of
+from ui.decode.client import Client
+from ui.decode.form import MAX_PROMPT_CHARACTERS, Form, message_of
+from ui.decode.session import Session
 from ui.decode.visitor_runs import VisitorRuns
 from ui.race.entry import forms_of
 from ui.share import permalink
@@ -18,16 +20,19 @@ NUM_SHOWN = 4  # player, notice, Decode, Stop; the race and the fields of the fo
 
 
 def linked_run(
-    session: Session, shown: Callable[[VisitorRuns, Form], Updates], fields: Sequence[str]
+    session: Session,
+    shown: Callable[[VisitorRuns, Form, Client], Updates],
+    client_of: Callable[[gr.Request], Client],
+    fields: Sequence[str],
 ) -> Callable[[VisitorRuns, gr.Request], Updates]:
     """A handler of the page's load. shown: decodes a form. fields: names of the form's fields."""
 
     def linked(kept: VisitorRuns, request: gr.Request) -> Updates:
-        query = request.query_params
+        query, client = request.query_params, client_of(request)
         if permalink.is_race(query):
-            yield from _race(session, query, fields)
+            yield from _race(session, query, fields, client)
         elif permalink.is_link(query):
-            yield from _decode(session, shown, kept, query, fields)
+            yield from _decode(session, lambda form: shown(kept, form, client), query, fields)
         else:
             yield _outputs(fields)
 
@@ -36,8 +41,7 @@ def linked_run(
 
 def _decode(
     session: Session,
-    shown: Callable[[VisitorRuns, Form], Updates],
-    kept: VisitorRuns,
+    shown: Callable[[Form], Updates],
     query: Mapping[str, str],
     fields: Sequence[str],
 ) -> Updates:
@@ -50,12 +54,14 @@ def _decode(
         yield _outputs(fields, news, values=_prompt_of(query))
         return
     values = {name: getattr(form, name) for name in fields}
-    for update in shown(kept, form):
+    for update in shown(form):
         yield _outputs(fields, update, values=values)
         values = {}
 
 
-def _race(session: Session, query: Mapping[str, str], fields: Sequence[str]) -> Updates:
+def _race(
+    session: Session, query: Mapping[str, str], fields: Sequence[str], client: Client
+) -> Updates:
     entry = permalink.entry_of(query)
     try:
         for form in forms_of(entry).values():
@@ -65,7 +71,7 @@ def _race(session: Session, query: Mapping[str, str], fields: Sequence[str]) -> 
         yield _outputs(fields, race=refused(words, entry), values=_prompt_of(query))
         return
     values = {name: getattr(entry, name) for name in fields if hasattr(entry, name)}
-    for news in raced(session, entry, is_linked=True):
+    for news in raced(session, entry, client, is_linked=True):
         yield _outputs(fields, race=news, values=values)
         values = {}
 

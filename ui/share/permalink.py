@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sbd_core.errors import ArgumentError
-from ui.decode.session import Form
+from ui.decode.form import Form
 from ui.race.entry import Entry
 
 # Name in the address: field of the form.

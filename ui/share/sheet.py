@@ -11,9 +11,10 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.trace import Trace
 from ui import wire_format
 from ui.components.outbox import parcel
-from ui.decode.session import message_of
+from ui.decode.form import message_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gallery import recorded
+from ui.gradio_hooks import data_of
 from ui.share.export import trace_html
 from ui.share.trace_files import read_trace
 
@@ -25,13 +26,13 @@ def wire_sharing(show: gr.HTML, shelf: gr.HTML, carrier: gr.HTML, visit: gr.Stat
     """Let the player `ask` for files of a run, be `give`n a trace, or one chosen from the shelf."""
 
     def asked(kept: VisitorRuns, event: gr.EventData) -> str:
-        return answer(lambda: parcel(**file_of(kept, event._data)))
+        return answer(lambda: parcel(**file_of(kept, data_of(event))))
 
     def given(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
-        return opened(lambda: open_trace(kept, event._data))
+        return opened(lambda: open_trace(kept, data_of(event)))
 
     def chosen(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
-        return opened(lambda: open_recorded(kept, event._data))
+        return opened(lambda: open_recorded(kept, data_of(event)))
 
     show.ask(asked, visit, carrier, **QUICK)
     show.give(given, visit, [show, carrier], **QUICK)
@@ -54,9 +55,8 @@ def answer(make: Callable[[], str]) -> str:
         return parcel(error=message_of(error))
 
 
-def file_of(visit: VisitorRuns, wish: Any) -> dict[str, str]:
+def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     """{"file": name, "text": content} of a kept run, as the player asked for it."""
-    wish = wish if isinstance(wish, dict) else {}
     traces = visit.traces(wish.get("run"))
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
@@ -66,22 +66,22 @@ def file_of(visit: VisitorRuns, wish: Any) -> dict[str, str]:
     raise ArgumentError("The file", "must be json or html", wish.get("kind"))
 
 
-def open_trace(visit: VisitorRuns, gift: Any) -> str:
+def open_trace(visit: VisitorRuns, gift: dict[str, Any]) -> str:
     """Wire lines of a trace file that the visitor gave; it is kept as a decoded run is."""
-    trace = read_trace(gift.get("text") if isinstance(gift, dict) else None)
+    trace = read_trace(gift.get("text"))
     return shown_run(visit, {trace.config.strategy: trace})
 
 
-def open_recorded(visit: VisitorRuns, choice: Any) -> str:
+def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> str:
     """Wire lines of a run of the gallery."""
-    name = choice.get("name") if isinstance(choice, dict) else None
-    return shown_run(visit, recorded.gallery_traces(name))
+    return shown_run(visit, recorded.gallery_traces(choice.get("name")))
 
 
 def shown_run(visit: VisitorRuns, lanes: Traces) -> str:
     """Wire lines of recorded lanes as a new run, kept for the visitor."""
     run_id = uuid.uuid4().hex[:8]
     visit.keep(run_id, lambda: lanes)
+    visit.settle(run_id)
     return wire_format.replay(run_id, lanes)
 
 

@@ -1,0 +1,175 @@
+"""The line before the model: who is next, who is let in, whose turn is over."""
+
+import contextlib
+import random
+import threading
+import time
+
+import pytest
+
+from ui.decode.fair_queue import FIRST_GUESS_SECONDS, MAX_AHEAD, MAX_PLACES, FairQueue, QueueFull
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def line(max_turn=70.0, max_wait=90.0):
+    clock = Clock()
+    return FairQueue(max_turn, max_wait, clock), clock
+
+
+def turn(queue: FairQueue, clock: Clock, seconds: float) -> None:
+    """Somebody's whole turn of so many seconds."""
+    ticket = queue.join("earlier")
+    clock.now += seconds
+    queue.leave(ticket)
+
+
+def fill(queue: FairQueue, clients) -> int:
+    """How many of the clients, in their order, are let in."""
+    admitted = 0
+    for client in clients:
+        with contextlib.suppress(QueueFull):
+            queue.join(client)
+            admitted += 1
+    return admitted
+
+
+def test_the_line_is_first_come_and_leaving_moves_it():
+    queue, _ = line()
+    first, second, third = (queue.join(name) for name in "abc")
+    assert [queue.num_ahead(ticket) for ticket in (first, second, third)] == [0, 1, 2]
+    queue.leave(second)
+    queue.leave(second)
+    assert queue.num_ahead(third) == 1
+    queue.leave(first)
+    assert queue.num_ahead(third) == 0
+
+
+def test_a_turn_that_is_too_long_is_over():
+    queue, clock = line(max_turn=10)
+    queue.join()
+    second = queue.join()
+    clock.now = 9.0
+    assert queue.num_ahead(second) == 1
+    clock.now = 11.0
+    assert queue.num_ahead(second) == 0
+
+
+def test_turns_go_round_the_clients():
+    """Five of one client, then one of each of two others: those come after the first two."""
+    queue, _ = line()
+    greedy = [queue.join("greedy") for _ in range(5)]
+    anna, bert = queue.join("anna"), queue.join("bert")
+    order = sorted([*greedy, anna, bert], key=queue.num_ahead)
+    assert order == [greedy[0], anna, bert, *greedy[1:]] or order == [
+        greedy[0], greedy[1], anna, bert, *greedy[2:],
+    ]  # fmt: skip
+
+
+def test_whoever_comes_later_waits_behind_all_clients_of_the_round_before():
+    queue, _ = line()
+    present, anna, bert = (queue.join(name) for name in ("present", "anna", "bert"))
+    queue.leave(present)
+    assert (queue.num_ahead(anna), queue.num_ahead(bert)) == (0, 1)
+    again = queue.join("present")
+    carl = queue.join("carl")
+    assert queue.num_ahead(bert) < queue.num_ahead(again) < queue.num_ahead(carl)
+
+
+def test_nobody_starves_behind_newcomers():
+    queue, _ = line()
+    mine = [queue.join("me") for _ in range(3)]
+    for number in range(40):
+        queue.join(f"new {number % 7}")
+        first = next(ticket for ticket in queue._line if queue.num_ahead(ticket) == 0)
+        queue.leave(first)
+    assert not set(mine) & set(queue._line)
+
+
+def test_who_would_wait_too_long_is_refused_at_the_door_in_our_words():
+    queue, clock = line()
+    turn(queue, clock, 7.0)
+    assert fill(queue, (f"visitor {number}" for number in range(80))) == 13
+    words = "The page is full: 13 runs are before yours, a wait of about 91 seconds"
+    with pytest.raises(QueueFull, match=words):
+        queue.join("late")
+
+
+def test_quick_runs_let_more_people_wait():
+    queue, clock = line()
+    turn(queue, clock, 0.5)
+    for number in range(MAX_AHEAD):
+        queue.join(f"visitor {number}")
+
+
+def test_only_recent_turns_count():
+    queue, clock = line()
+    turn(queue, clock, 60.0)
+    for _ in range(5):
+        turn(queue, clock, 1.0)
+    for number in range(30):
+        queue.join(f"visitor {number}")
+
+
+def test_before_any_turn_has_ended_a_guess_counts_and_the_present_turn():
+    queue, clock = line()
+    for number in range(int(90 // FIRST_GUESS_SECONDS) + 1):
+        queue.join(f"visitor {number}")
+    with pytest.raises(QueueFull):
+        queue.join("late")
+    queue, clock = line()
+    queue.join("first")
+    queue.join("second")
+    clock.now = 50.0
+    with pytest.raises(QueueFull, match="100 seconds"):
+        queue.join("third")
+
+
+def test_one_client_cannot_fill_the_line():
+    queue, clock = line()
+    turn(queue, clock, 7.0)
+    assert fill(queue, ["greedy"] * 200) == 13
+    other = queue.join("other")
+    assert queue.num_ahead(other) <= 2
+
+
+def test_the_line_is_never_longer_than_the_server_has_threads_for():
+    queue, clock = line()
+    turn(queue, clock, 0.01)
+    assert fill(queue, (f"client {number % 3}" for number in range(1000))) <= MAX_PLACES
+
+
+def test_every_ticket_gets_one_turn_whatever_the_order_of_coming_and_going():
+    rng = random.Random(4)
+    queue, clock = line()
+    turn(queue, clock, 0.1)
+    waiting, served = [], []
+    for _ in range(2000):
+        clock.now += 0.05
+        if rng.random() < 0.5 and len(waiting) < 20:
+            waiting.append(queue.join(rng.choice("abc")))
+        elif waiting:
+            places = sorted(queue.num_ahead(ticket) for ticket in waiting)
+            assert places == list(range(len(waiting)))
+            ticket = min(waiting, key=queue.num_ahead) if rng.random() < 0.8 else waiting[-1]
+            served.append(ticket)
+            waiting.remove(ticket)
+            queue.leave(ticket)
+    assert len(set(served)) == len(served)
+
+
+def test_who_waits_is_called_when_the_line_moves():
+    queue = FairQueue(70, 90)
+    first, second = queue.join("a"), queue.join("b")
+    timer = threading.Timer(0.1, queue.leave, [first])
+    timer.start()
+    began = time.monotonic()
+    queue.rest(second, 50)
+    assert time.monotonic() - began < 40
+    assert queue.num_ahead(second) == 0
+    timer.join()

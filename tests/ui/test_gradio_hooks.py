@@ -1,0 +1,74 @@
+"""The hooks into Gradio and inspect that neither promises to keep: each still does its work."""
+
+import asyncio
+import inspect
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+import gradio as gr
+import pytest
+from gradio.component_meta import create_or_modify_pyi
+
+from tests.ui.doubles import story_model
+from ui import page as page_module
+from ui.decode.client import LOCAL
+from ui.gradio_hooks import (
+    MAX_UNREAD,
+    client_of,
+    data_of,
+    look_into_queue_every,
+    no_stubs_for_editors,
+    num_unread,
+)
+
+
+def test_gradio_writes_no_stub_files_while_told_so():
+    with mock.patch("gradio.component_meta.create_pyi", side_effect=RuntimeError("a stub")):
+        with no_stubs_for_editors():
+            create_or_modify_pyi(gr.HTML, "HTML", [])
+            assert inspect.getfile(Path)
+        with pytest.raises(RuntimeError, match="a stub"):
+            create_or_modify_pyi(gr.HTML, "HTML", [])
+
+
+def test_an_idle_page_looks_into_its_queue_seldom():
+    page = gr.Blocks()
+    assert page._queue.sleep_when_free < 0.005
+    look_into_queue_every(page, 0.25)
+    assert page._queue.sleep_when_free == 0.25
+    source = inspect.getsource(type(page._queue).start_processing)
+    assert "asyncio.sleep(self.sleep_when_free)" in source
+    built = page_module.build(story_model())
+    assert built._queue.sleep_when_free == page_module.SECONDS_BETWEEN_QUEUE_LOOKS
+
+
+@pytest.mark.parametrize("data", [{"cells": "1"}, None, [1], "text"])
+def test_what_a_script_sent_is_a_mapping_or_none(data):
+    assert data_of(gr.EventData(None, data)) == (data if isinstance(data, dict) else {})
+
+
+def test_messages_that_nobody_fetches_are_counted():
+    page = gr.Blocks()
+    waiting = page._queue.pending_messages_per_session
+    assert num_unread(page, "me") == num_unread(page, None) == 0
+    waiting["me"] = asyncio.Queue()
+    for _ in range(MAX_UNREAD):
+        waiting["me"].put_nowait("news")
+    assert num_unread(page, "me") == MAX_UNREAD
+    assert num_unread(page, "you") == 0
+    source = inspect.getsource(type(page._queue).send_message)
+    assert "self.pending_messages_per_session[event.session_hash]" in source
+    assert "put_nowait" in source
+
+
+def test_a_client_has_the_address_of_its_request_and_listens_while_it_fetches():
+    page = gr.Blocks()
+    request = SimpleNamespace(client=SimpleNamespace(host="10.0.0.7"), session_hash="me")
+    client = client_of(page, request)
+    assert (client.address, client.is_listening()) == ("10.0.0.7", True)
+    page._queue.pending_messages_per_session["me"] = asyncio.Queue()
+    for _ in range(MAX_UNREAD):
+        page._queue.pending_messages_per_session["me"].put_nowait("news")
+    assert not client.is_listening()
+    assert client_of(page, None) is LOCAL

@@ -1,0 +1,114 @@
+"""What a visitor asks for, unchecked; the rules it must keep, and every error as one sentence.
+
+Knows no Gradio, no model and no tensors.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, require_integer
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
+
+DEFAULT_GAMMA = EntropyBound().gamma
+MAX_PROMPT_CHARACTERS = 2_000
+MAX_NEW_TOKENS = 256
+LABELS = {
+    "prompt": "Prompt",
+    "puzzle": "The puzzle",
+    "template": "Answer with blanks",
+    "strategy": "Strategy",
+    "solver": "Solver",
+    "gamma": "γ",
+    "tau": "τ",
+    "factor": "Factor",
+    "k": "Tokens per pass",
+    "by": "Best by",
+    "block_size": "Block size",
+    "max_new_tokens": "Longest answer",
+    "seed": "Seed",
+    "pinned": "Pins",
+    "pinned offset": "A pin’s position",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page.
+
+    ask: a short text that the run carries back, so that the player knows what it answers.
+    """
+
+    prompt: Any
+    strategy: Any = "sbd"
+    solver: Any = "entropy-bound"
+    gamma: Any = DEFAULT_GAMMA
+    tau: Any = 0.9
+    factor: Any = 1.0
+    k: Any = 2
+    by: Any = "confidence"
+    block_size: Any = 16
+    max_new_tokens: Any = 128
+    seed: Any = 0
+    pinned: Any = ()
+    template: Any = ""
+    ask: Any = ""
+
+    @classmethod
+    def of(cls, data: Any) -> "Form":
+        """The form of a decode that the player asks for; names it does not know are dropped."""
+        known = data if isinstance(data, dict) else {}
+        values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
+        return cls(**{"prompt": None, **values})
+
+
+def checked(form: Form) -> tuple[str, DecodeConfig]:
+    """Prompt and config of a form. Raises ArgumentError naming field, rule and value."""
+    if not isinstance(form.prompt, str) or not form.prompt.strip():
+        raise ArgumentError("prompt", "must not be empty", "")
+    if len(form.prompt) > MAX_PROMPT_CHARACTERS:
+        rule = f"must be at most {MAX_PROMPT_CHARACTERS:,} characters"
+        raise ArgumentError("prompt", rule, len(form.prompt))
+    if not isinstance(form.solver, str) or form.solver not in SOLVERS:
+        raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", form.solver)
+    fields = SOLVERS[form.solver].__dataclass_fields__
+    config = DecodeConfig(
+        strategy=form.strategy,
+        solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
+        block_size=_whole(form.block_size),
+        max_new_tokens=_whole(form.max_new_tokens),
+        seed=_whole(form.seed),
+        pinned=_pairs(form.pinned),
+    )
+    if config.max_new_tokens > MAX_NEW_TOKENS:
+        rule = f"must be at most {MAX_NEW_TOKENS} tokens on this page"
+        raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
+    return form.prompt, config
+
+
+def _whole(value: Any) -> Any:
+    """A float that is a whole number as an int: sliders send 8.0 for 8."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _pairs(value: Any) -> dict[int, int]:
+    """[[offset, token id], ...] as a mapping, values unchecked."""
+    is_list = isinstance(value, (list, tuple)) and len(value) <= MAX_NEW_TOKENS
+    if not is_list or not all(isinstance(item, list) and len(item) == 2 for item in value):
+        raise ArgumentError("pinned", "must be a list of offsets and token ids", value)
+    pinned: dict[int, int] = {}
+    for offset, token_id in value:
+        require_integer("pinned offset", offset, 0)
+        if offset in pinned:
+            raise ArgumentError("pinned", "must name each position once", offset)
+        pinned[offset] = token_id
+    return pinned
+
+
+def message_of(error: SetBlockDecodingError) -> str:
+    """One line for the visitor: which field, which rule, what it got."""
+    if not isinstance(error, ArgumentError):
+        return f"{error}"
+    label = LABELS.get(error.argument, error.argument)
+    if error.value in ("", None):
+        return f"{label} {error.rule}."
+    return f"{label} {error.rule}; got {shown(error.value)}."
