@@ -5,8 +5,9 @@ from typing import Any
 from sbd_core.benchmark.report import load_line, threads_line
 from scripts.results_files import results, table, where
 
+BASELINE = "transformers generate()"
 PROFILED = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
-"""Strategies whose passes the README takes apart."""
+"""Strategies whose forward passes the profile takes apart."""
 
 
 def load_of(data: dict[str, Any]) -> str:
@@ -27,7 +28,7 @@ def bench() -> str:
     if "baseline_seconds_by_threads" in data:
         left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
     if data.get("is_native"):
-        left_out += "Our passes ran in C (`--native`). "
+        left_out += "Our forward passes ran in C (`--native`). "
     num_prompts = next(iter(first.values()))["num_prompts"]
     return (
         table(["times generate()", *first, "mean"], rows)
@@ -36,8 +37,31 @@ def bench() -> str:
     )
 
 
+def wall_clock() -> str:
+    """`bench` for a few methods: mean, slowest and fastest task, and the gain over `ntp`."""
+    data = results("bench")
+    rows = []
+    for name, row in data["rows"].items():
+        if "prompt look-up" not in name and name not in ("ntp", *PROFILED) and name != BASELINE:
+            continue
+        medians = {task: cell["ratio"]["median"] for task, cell in row["families"].items()}
+        low, high = (pick(medians, key=medians.__getitem__) for pick in (min, max))
+        gain = row["mean_ratio"] / data["rows"]["ntp"]["mean_ratio"]
+        ends = [f"{medians[task]:.2f} ({task})" for task in (low, high)]
+        is_ours = "transformers" not in name
+        shown = [f"{row['mean_ratio']:.2f}", *ends, f"{gain:.2f}" if is_ours else ""]
+        rows.append([f"`{name}`", *shown])
+    num_prompts = next(iter(data["rows"]["ntp"]["families"].values()))["num_prompts"]
+    head = ["tokens per second", "times generate()", "lowest task", "highest task", "times `ntp`"]
+    native = "our forward passes in C (`--native`). " if data.get("is_native") else ""
+    return (
+        table(head, rows)
+        + f"\nMedians over {num_prompts} prompts a task, one at a time, {native}{where(data)}"
+    )
+
+
 def gains() -> str:
-    """What fewer passes alone gain: medians of `bench` as ratios to `ntp`."""
+    """What fewer forward passes alone gain: medians of `bench` as ratios to `ntp`."""
     rows = results("bench")["rows"]
     ntp = rows["ntp"]
     shown = []
@@ -53,7 +77,7 @@ def gains() -> str:
 
 
 def forwards() -> str:
-    """What a pass over more tokens costs, against theory and against its matrix products."""
+    """What a forward pass over more tokens costs, beside theory and its matrix products."""
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
@@ -66,12 +90,12 @@ def forwards() -> str:
     )
     return (
         table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
-        + f"\nA pass takes {against} what its bare matrix products take.\n"
+        + f"\nA forward pass takes {against} what its bare matrix products take.\n"
     )
 
 
 def shape() -> str:
-    """What a pass costs as the cache grows, against the roofline."""
+    """What a forward pass costs as the cache grows, against the roofline."""
     data = results("shape")
     rows = []
     for batch, cells in data["shapes"]["batches"].items():
@@ -111,7 +135,7 @@ def costs() -> str:
 
 
 def profile() -> str:
-    """Milliseconds of a pass by part, through the lean forward and in C."""
+    """Milliseconds of a forward pass by part, through the lean forward and in C."""
     data = results("profile_native")
     lean, native = results("profile_lean")["rows"], data["rows"]
     runs = [run["milliseconds"] for name in PROFILED for run in (lean[name], native[name])]
@@ -121,7 +145,7 @@ def profile() -> str:
     rows = [[part, *(f"{run.get(part, 0):.2f}" for run in runs)] for part in parts]
     rows.append(["sum", *(f"{sum(run.values()):.2f}" for run in runs)])
     head = [f"`{name}` {how}" for name in PROFILED for how in ("lean", "in C")]
-    return table(["ms a pass", *head], rows) + f"\n{load_of(data)} {where(data)}"
+    return table(["ms per forward pass", *head], rows) + f"\n{load_of(data)} {where(data)}"
 
 
 def page() -> str:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from scripts.results_files import results
 from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
@@ -82,6 +83,33 @@ def test_every_file_the_documents_name_exists() -> None:
         paths = re.findall(r"`((?:sbd_core|ui|assets|tests|docs|scripts)/[^`*]*)`", text)
         assert [link for link in links if not (document.parent / link).exists()] == [], document
         assert [path for path in paths if not (ROOT / path).exists()] == [], document
+
+
+@pytest.mark.parametrize(
+    ("path", "most"), [("README.md", 150), ("assets/checkpoints/sbd-nano/README.md", 60)]
+)
+def test_the_front_pages_stay_short(path, most) -> None:
+    assert len((ROOT / path).read_text("utf-8").splitlines()) <= most
+
+
+def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
+    """The keys and values that the Hub documents for Spaces; the versions are those pinned here."""
+    [matter] = re.findall(
+        r"\A---\n(.*?)\n---\n", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+    )
+    found = yaml.safe_load(matter)
+    colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+    assert {"title", "emoji", "colorFrom", "colorTo", "sdk"} <= set(found)
+    assert {found["colorFrom"], found["colorTo"]} <= colours
+    assert found["sdk"] == "gradio"
+    assert f"gradio=={found['sdk_version']}" in (ROOT / "requirements.txt").read_text("utf-8")
+    assert (ROOT / found["app_file"]).is_file()
+    assert re.fullmatch(r"3\.\d+", found["python_version"])
+    assert len(found["short_description"]) <= 60
+    assert found["header"] in ("mini", "default")
+    assert found["fullWidth"] is True
+    assert found["license"] == "apache-2.0"
+    assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in found["tags"])
 
 
 def test_no_file_is_too_large_for_a_space() -> None:
