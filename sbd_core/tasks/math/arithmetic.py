@@ -69,7 +69,7 @@ def calculate(
     elif operation == "*":
         result = left * right if _is_in_table(left, right) else -1
     else:
-        is_exact = left > 1 and right > 0 and left % right == 0
+        is_exact = left > 1 and 0 < right <= MAX_TABLE and left % right == 0
         result = left // right if is_exact and _is_in_table(left // right, right) else -1
     if not 0 <= result <= most or (operation == "*" and left < 2):
         return None
@@ -97,8 +97,8 @@ def operands(random: Random, operation: Operation, most: int = MAX_RESULT) -> tu
         left, right = factors(random)
         if operation == "*" and left * right <= most:
             return left, right
-        if operation == "/" and left * right <= MAX_RESULT:
-            return left * right, right
+        if operation == "/" and left * right <= most and min(left, right) <= MAX_TABLE:
+            return left * right, min(left, right) if max(left, right) > MAX_TABLE else right
 
 
 def factors(random: Random) -> tuple[int, int]:

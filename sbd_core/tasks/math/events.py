@@ -102,7 +102,25 @@ HAVE = (
     "now how many {thing} <do> {A} have?",
     "what is the number of {thing} that {A} <have> now?",
     "find how many {thing} {A} <have> now.",
+    "so how many {thing} <do> {A} have?",
+    "how many <do> {A} have now?",
+    "tell me how many {thing} {A} <have> in the end.",
+    "work out how many {thing} {A} <have>.",
+    "how many {thing} are now in {As} hands?",
+    "with how many {thing} <do> {A} end up?",
+    "how many {thing} <do> {A} end up with?",
+    "what number of {thing} <do> {A} have after that?",
+    "how many {thing} <do> {A} have at the end of it?",
+    "how many {thing} are {As} now?",
+    "how many {thing} <do> {A} own after all this?",
 )
+NOW = (
+    "how many {thing} is that now?", "how many {thing} is that in the end?", "find the number of {thing} now.",
+    "what is the number of {thing} then?", "so how many {thing} are there?", "count the {thing}. how many are there now?",
+    "how many {thing} does that make?", "how many {thing} are there after all this?", "tell me how many {thing} there are.",
+    "can you say how many {thing} there are now?", "how many {thing} are there by then?", "give the number of {thing}.",
+    "what number of {thing} is that?", "work out how many {thing} there are now.", "how many {thing} would that be?",
+)  # fmt: skip
 OWNING = Setting(
     12,
     words.THINGS,
@@ -192,7 +210,7 @@ OWNING = Setting(
              "{he} <share> them equally with friends, {n} people in all",
              "{he} <divide> the {thing} equally among {n} people, {him} included"),
     ),
-    HAVE,
+    HAVE + NOW,
 )  # fmt: skip
 SNACKS = Setting(
     5,
@@ -223,7 +241,7 @@ SNACKS = Setting(
         over("the {thing} <be:p> shared equally by {n} people and {he} <get> one share",
              "{he} <put> them evenly on {n} plates and <take> one plate"),
     ),
-    (*HAVE, "how many {thing} are left?", "how many {thing} are there in the end?"),
+    (*HAVE, *NOW, "how many {thing} are left?", "how many {thing} are there in the end?"),
 )  # fmt: skip
 PEOPLE_CHAIN = Setting(
     5,

@@ -28,7 +28,9 @@ MONEY = Setting(
         over("{he} <share> the money equally with others, {n} people in all",
              "{he} <split> it evenly among {n} people and <keep> one share"),
     ),
-    ("how much money <do> {A} have now?", "how many {thing} <do> {A} have left?", "how many {thing} are left?",
+    ("how much is that now?", "how much <do> {A} have in the end?", "how many {thing} is that now?", "how much money is there now?",
+     "find how much {A} <have> now.", "tell me how much {A} <have> left.", "what <do> {A} have in the end?", "how many {thing} <do> {A} end up with?",
+     "work out how much is left.", "so how much money <do> {A} have?", "how many {thing} are in {As} pocket now?", "how much money <do> {A} have now?", "how many {thing} <do> {A} have left?", "how many {thing} are left?",
      "how much money <do> {A} have left?", "how many {thing} <do> {A} have now?", "how much is left?"),
 )  # fmt: skip
 SCORE = Setting(
@@ -48,7 +50,8 @@ SCORE = Setting(
         times("a lucky card <make:s> the score {n} times as large"),
         over("a bad card <halve:s> the score", "{he} <lose> half of the points", number=2),
     ),
-    ("what is {As} score now?", "how many points <do> {A} have now?", "what is the score in the end?",
+    ("how many points is that?", "find {As} score.", "what is the score then?", "how many points are there now?", "how many points does that make?",
+     "tell me the score.", "what score <do> {A} end with?", "what is {As} score now?", "how many points <do> {A} have now?", "what is the score in the end?",
      "how many points <do> {A} have in the end?"),
 )  # fmt: skip
 READING = Setting(
@@ -64,7 +67,8 @@ READING = Setting(
         plus("the teacher <add:s> {n} pages", "{B} <ask:s> {him} to read {n} more pages"),
         over("{he} <read> half of it", number=2),
     ),
-    ("how many pages are left to read?", "how many pages are left?", "how many pages must {A} still read?"),
+    ("how many pages are still unread?", "how many pages remain?", "how many pages <do> {A} still have to read?", "find the number of pages left.",
+     "how many more pages are there to read?", "how many pages does that leave?", "how many pages are left to read?", "how many pages are left?", "how many pages must {A} still read?"),
 )  # fmt: skip
 WAY = Setting(
     3,
@@ -95,7 +99,8 @@ HEAT = Setting(
         times("the temperature <double:s>", number=2),
         over("the temperature <fall:s> to half", number=2),
     ),
-    ("what is the temperature now?", "how many degrees is it now?", "how warm is it in the end?"),
+    ("how many degrees is that?", "what does the thermometer show then?", "find the temperature.", "what temperature is that?", "how warm is it then?",
+     "what is the temperature now?", "how many degrees is it now?", "how warm is it in the end?"),
     has_times=False,
     most=99,
 )  # fmt: skip
@@ -147,7 +152,7 @@ LENGTH = Setting(
         over("{A} <cut> it in half and <keep> one half", number=2),
         over("{A} <cut> it into {n} equal parts and <take> one part"),
     ),
-    ("how long is it now?", "how many {thing} is it now?", "how many {thing} are left?"),
+    ("how long is it in the end?", "find its length.", "what is the length now?", "how long is that?", "how many {thing} is that?", "how long is it now?", "how many {thing} is it now?", "how many {thing} are left?"),
     has_times=False,
 )  # fmt: skip
 PLAIN = Setting(
@@ -169,7 +174,8 @@ PLAIN = Setting(
         over("divide by {n}", "divide it by {n}", "divided by {n}"),
         over("halve it", "take half of it", number=2),
     ),
-    ("what is the result?", "what do you get?", "what number is it now?", "how much is it?"),
+    ("what is the answer?", "what number comes out?", "what is it now?", "tell me the result.", "what does that make?", "which number is that?",
+     "what is the number now?", "how much is that?", "what <do> {A} get in the end?", "what is the result?", "what do you get?", "what number is it now?", "how much is it?"),
     has_times=False,
 )  # fmt: skip
 SUMS = Setting(

@@ -1,7 +1,7 @@
 """Settings of word problems about places: buses, shops, farms, rooms, gardens. Data only."""
 
 from sbd_core.tasks import words
-from sbd_core.tasks.math.events import Setting, group, minus, over, plus, times
+from sbd_core.tasks.math.events import NOW, Setting, group, minus, over, plus, times
 
 RIDING = Setting(
     3,
@@ -20,7 +20,7 @@ RIDING = Setting(
         over("half of them <get:p> off", "half of the {thing} <leave:p>", number=2),
         times("the number of {thing} <double:s>", number=2),
     ),
-    ("how many {thing} are on board now?", "how many {thing} are there now?",
+    (*NOW, "how many {thing} are on board now?", "how many {thing} are there now?",
      "how many {thing} are left?", "how many {thing} are on it now?"),
 )  # fmt: skip
 STOCK = Setting(
@@ -42,7 +42,7 @@ STOCK = Setting(
         group("-", "{k} customers <buy:p> {n} {thing} each", "{k} people <take:p> {n} each"),
         over("half of them <be:p> sold", "half of the {thing} <be:p> sold", number=2),
     ),
-    ("how many {thing} are left?", "how many {thing} are in the shop now?", "how many {thing} remain?",
+    (*NOW, "how many {thing} are left?", "how many {thing} are in the shop now?", "how many {thing} remain?",
      "how many {thing} are there at the end of the day?"),
 )  # fmt: skip
 FARM = Setting(
@@ -65,7 +65,7 @@ FARM = Setting(
         times("the number of {thing} <double:s>", "the number of {thing} <be:s> doubled", number=2),
         over("they <be:p> put evenly in {n} fields and only one field <be:s> counted"),
     ),
-    ("how many {thing} are there now?", "how many {thing} are left?", "how many {thing} are on the farm now?",
+    (*NOW, "how many {thing} are there now?", "how many {thing} are left?", "how many {thing} are on the farm now?",
      "how many {thing} are there in the end?"),
 )  # fmt: skip
 ROOM = Setting(
@@ -87,7 +87,7 @@ ROOM = Setting(
         over("they <form:p> {n} equal teams and one team <stay:s>"),
         times("the number of {thing} <double:s>", number=2),
     ),
-    ("how many {thing} are there now?", "how many {thing} are left?", "how many {thing} are there in the end?",
+    (*NOW, "how many {thing} are there now?", "how many {thing} are left?", "how many {thing} are there in the end?",
      "how many {thing} stay?"),
 )  # fmt: skip
 GARDEN = Setting(
@@ -109,7 +109,7 @@ GARDEN = Setting(
         over("half of them <die:p>", "half of the {thing} <be:p> cut", number=2),
         times("the number of {thing} <double:s>", number=2),
     ),
-    ("how many {thing} are there now?", "how many {thing} are left?", "how many {thing} are there in the end?"),
+    (*NOW, "how many {thing} are there now?", "how many {thing} are left?", "how many {thing} are there in the end?"),
 )  # fmt: skip
 LIBRARY = Setting(
     2,
@@ -126,5 +126,5 @@ LIBRARY = Setting(
         group("-", "{k} children <borrow:p> {n} {thing} each", "{k} people <take:p> {n} each"),
         over("half of them <be:p> borrowed", number=2),
     ),
-    ("how many {thing} are left?", "how many {thing} are there now?", "how many {thing} remain?"),
+    (*NOW, "how many {thing} are left?", "how many {thing} are there now?", "how many {thing} remain?"),
 )  # fmt: skip

@@ -273,7 +273,7 @@ AGE_SUM = Puzzle(
     steps=("m + n", "m + _"),
     facts=(
         ("{A} <be> {m} years old", "{A} <be> {m}", "{As} age <be:s> {m}"),
-        ("{C} <be:s> {n} years older", "{C} <be:s> {n} years older than {A}", "{his} brother {C} <be:s> {n} years older", "{his} sister {C} <be:s> {n} years older"),
+        ("{C} <be:s> {n} years older", "{C} <be:s> {n} years older than {A}", "{his} {sib} {C} <be:s> {n} years older", "{his} {sib} {C} <be:s> older by {n} years"),
     ),
     questions=("how old are they together?", "what is the sum of their ages?", "what do their ages add up to?", "how many years old are they together?", "find the sum of their ages."),
     is_ordered=True,

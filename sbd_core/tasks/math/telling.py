@@ -22,6 +22,7 @@ from sbd_core.tasks.base import (
     made_up_name,
     made_up_word,
 )
+from sbd_core.tasks.math.english import conjugate, singular
 from sbd_core.tasks.words import NUMBER_WORDS
 
 PRONOUNS = {
@@ -32,33 +33,6 @@ PRONOUNS = {
     "you": ("you", "you", "your"),
     "they": ("they", "them", "their"),
 }
-IRREGULAR_SINGULARS = {
-    "sheep": "sheep", "geese": "goose", "people": "person", "children": "child", "mice": "mouse",
-    "leaves": "leaf", "loaves": "loaf", "knives": "knife", "scarves": "scarf", "dice": "die",
-    "cookies": "cookie", "pies": "pie", "brownies": "brownie", "ties": "tie", "shelves": "shelf",
-    "dishes": "dish", "boxes": "box", "brushes": "brush", "peaches": "peach", "bushes": "bush",
-    "matches": "match", "benches": "bench", "glasses": "glass", "dresses": "dress", "fish": "fish",
-    "watches": "watch", "radishes": "radish", "tomatoes": "tomato", "potatoes": "potato",
-    "movies": "movie", "sandwiches": "sandwich", "buses": "bus", "lunches": "lunch",
-    "women": "woman", "men": "man", "feet": "foot", "inches": "inch", "scones": "scone",
-}  # fmt: skip
-IRREGULAR_PASTS = {
-    "be": "was", "have": "had", "do": "did", "go": "went", "get": "got", "give": "gave",
-    "take": "took", "buy": "bought", "find": "found", "win": "won", "send": "sent", "make": "made",
-    "pay": "paid", "lose": "lost", "eat": "ate", "sell": "sold", "break": "broke", "put": "put",
-    "keep": "kept", "bring": "brought", "catch": "caught", "grow": "grew", "fall": "fell",
-    "rise": "rose", "drop": "dropped", "come": "came", "leave": "left", "run": "ran",
-    "ride": "rode", "drive": "drove", "spend": "spent", "read": "read", "write": "wrote",
-    "draw": "drew", "cut": "cut", "hold": "held", "begin": "began", "split": "split",
-    "lay": "laid", "fly": "flew", "swim": "swam", "sit": "sat", "stand": "stood", "hit": "hit",
-    "throw": "threw", "drink": "drank", "lend": "lent", "steal": "stole", "see": "saw",
-    "think": "thought", "let": "let", "step": "stepped", "shut": "shut", "set": "set",
-    "pick": "picked", "build": "built", "teach": "taught", "hear": "heard", "sing": "sang",
-    "wear": "wore", "bend": "bent", "tear": "tore", "hide": "hid", "plan": "planned",
-    "stop": "stopped", "swap": "swapped", "weigh": "weighed", "sink": "sank", "burst": "burst",
-    "freeze": "froze", "show": "showed", "feed": "fed", "cost": "cost", "become": "became",
-    "meet": "met", "skip": "skipped", "fit": "fit",
-}  # fmt: skip
 TIMES = (
     "then", "after that,", "next,", "later", "then", "later that day,", "in the morning,",
     "in the evening,", "in the afternoon,", "the next day,", "on {day}", "on {day},",
@@ -69,10 +43,18 @@ TIMES = (
     "on the way home,", "an hour later,", "afterwards,", "in {month},", "during the break,",
 )  # fmt: skip
 SLOT = re.compile(r"\{(\w+)\}")
+TRAILS = (
+    "on the way home", "at the market", "before lunch", "in the garden", "at school",
+    "during the day",
+    "yesterday", "last week", "by ten o'clock", "at noon", "in the rain", "without a word",
+    "the other day", "after work", "in a hurry", "at the weekend", "that morning", "in the evening",
+    "on {day}", "after dinner", "before noon", "in the end", "by five o'clock", "a little later",
+    "just in time", "all at once", "for a good reason", "as well", "with a smile", "by mistake",
+)  # fmt: skip
 VERB = re.compile(r"<(\w+)(?::([sp]))?>")
-TIME_RATE, JOIN_RATE, NAME_RATE = 0.25, 0.3, 0.35
+TIME_RATE, JOIN_RATE, NAME_RATE, TRAIL_RATE = 0.2, 0.3, 0.35, 0.08
 MADE_UP_NAME_RATE, MADE_UP_THING_RATE, SIGN_RATE = 0.3, 0.08, 0.3
-TIMES_POOL = Pool(TIMES)
+TIMES_POOL, TRAILS_POOL = Pool(TIMES), Pool(TRAILS)
 UNITS_OF = {
     "cur": ("euros", "euros", "dollars", "dollars", "pounds", "coins", "francs", "crowns",
                  "pesos", "rupees", "cents"),
@@ -170,7 +152,10 @@ class Teller:
             if wording.startswith("{he} ") and can_join and random.random() < JOIN_RATE:
                 told[-1] += " and " + clause.split(" ", 1)[1]
                 continue
-            if index > 0 and has_times and random.random() < TIME_RATE:
+            if has_times and random.random() < TRAIL_RATE:
+                trail = self._note(TRAILS_POOL.draw(random, self.wording))
+                clause = f"{clause} {trail.format(day=random.choice(words.DAYS))}"
+            elif index > 0 and has_times and random.random() < TIME_RATE:
                 time = self._note(TIMES_POOL.draw(random, self.wording))
                 day, month = random.choice(words.DAYS), random.choice(words.MONTHS)
                 clause = f"{time.format(day=day, month=month)} {clause}"
@@ -202,7 +187,9 @@ class Teller:
     def _relation(self) -> tuple[str, str]:
         """Who joins a chain of people, and how that person is named from then on."""
         if self._is_named and self.random.random() < 0.25:
-            relative, name = self._relative(), self._name()
+            pronoun, relative = self.random.choice(words.OWN_RELATIVES)
+            while pronoun_of(name := self._name()) != pronoun:
+                pass
             his = PRONOUNS[self.owner.pronoun][2]
             return f"{his} {relative} {name}", name
         somebody = self._somebody()
@@ -259,6 +246,10 @@ class Teller:
                 self.slots[f"one_{slot}"] = singular(unit)
             elif slot.startswith("one_"):
                 self._fill("{" + slot.removeprefix("one_") + "}")
+            elif slot == "sib":
+                self._fill("{C}")
+                is_man = pronoun_of(self.slots["C"]) == "he"
+                self.slots["sib"] = "brother" if is_man else "sister"
             elif slot in ("C", "D"):
                 self.slots[slot] = self._name()
 
@@ -298,30 +289,3 @@ def pronoun_of(name: str) -> str:
     if name in words.MEN:
         return "he"
     return "she" if name in words.WOMEN or is_womanly(name) else "he"
-
-
-def singular(plural: str) -> str:
-    """One of `plural`."""
-    if plural in IRREGULAR_SINGULARS:
-        return IRREGULAR_SINGULARS[plural]
-    if plural.endswith("ies"):
-        return plural[:-3] + "y"
-    return plural.removesuffix("s")
-
-
-def conjugate(base: str, person: str, is_past: bool) -> str:
-    """`base` for person "I", "s" (he, she, it) or "p" (several)."""
-    if base == "be":
-        present, past = {"I": ("am", "was"), "s": ("is", "was"), "p": ("are", "were")}[person]
-        return past if is_past else present
-    ends_in_consonant_y = base[-1] == "y" and base[-2] not in "aeou"
-    if is_past:
-        regular = base[:-1] + "ied" if ends_in_consonant_y else base.removesuffix("e") + "ed"
-        return IRREGULAR_PASTS.get(base, regular)
-    if person != "s":
-        return base
-    if base in ("have", "do", "go"):
-        return {"have": "has", "do": "does", "go": "goes"}[base]
-    if ends_in_consonant_y:
-        return base[:-1] + "ies"
-    return base + ("es" if base.endswith(("s", "sh", "ch", "x")) else "s")
