@@ -1,42 +1,70 @@
-"""Infill: blanks have one meaning, the rest of the line stays, no test line is in training."""
+"""Infill: blanks follow from the line or a closed list, the rest stays, test lines are unseen."""
 
+import ast
+import contextlib
+import io
 import json
 import re
-from itertools import islice
+from itertools import islice, pairwise
+from random import Random
 
 import pytest
 
-from sbd_core.tasks import Example, examples
-from sbd_core.tasks.infill import code as infill_code
-from sbd_core.tasks.infill import lines as infill_lines
+from sbd_core.tasks import Example, examples, words
+from sbd_core.tasks.base import is_reserved, split_of
+from sbd_core.tasks.infill import asking, slots
 from sbd_core.tasks.infill import task as infill
+from sbd_core.tasks.infill.code import CODE
+from sbd_core.tasks.infill.grammar import GRAMMAR, PLURALS, VERBS
+from sbd_core.tasks.infill.knowledge import TOPICS
+from sbd_core.tasks.infill.numbers import NUMBERS
+from sbd_core.tasks.infill.patterns import BLANK, MARK, ORDINARY
+from sbd_core.tasks.infill.records import RECORDS
+from sbd_core.tasks.infill.told import TOLD
 
-BLANK = infill.BLANK
+TABLES = (TOLD, GRAMMAR, NUMBERS, CODE, RECORDS, *(tables for tables, _ in TOPICS))
+PATTERNS = [line for table in TABLES for pool in table for line in pool.seen + pool.reserved]
 
 
 def drawn(seed: int, split: str, count: int) -> list[Example]:
     return list(islice(examples(seed, split, ["infill"]), count))
 
 
+@pytest.fixture(scope="module")
+def train() -> list[Example]:
+    return drawn(1, "train", 30000)
+
+
+@pytest.fixture(scope="module")
+def test() -> list[Example]:
+    return drawn(2, "test", 3000)
+
+
 def asked(line: str, fills: list[list[str]]) -> Example:
     return Example("infill", "", "", json.dumps({"line": line, "fills": fills}))
 
 
-def test_the_answer_is_the_line_with_its_first_fills_and_passes() -> None:
-    for example in drawn(1, "train", 3000) + drawn(1, "test", 500):
+def test_the_answer_is_the_line_with_its_first_fills_and_passes(train, test) -> None:
+    for example in train[:3000] + test:
         case = json.loads(example.case)
-        assert case["line"] in example.prompt
-        assert case["line"].count(BLANK) == example.prompt.count(BLANK) == len(case["fills"])
-        assert 1 <= len(case["fills"]) <= 3
-        filled = case["line"].replace(BLANK, "{}").replace("{}", "\x00")
+        assert 1 <= case["line"].count(BLANK) == len(case["fills"]) <= 3
+        filled = case["line"]
         for fill in case["fills"]:
-            filled = filled.replace("\x00", fill[0], 1)
+            filled = filled.replace(BLANK, fill[0], 1)
         assert example.answer == filled
         assert infill.check(example, example.answer)
 
 
-def test_a_prompt_has_one_answer_and_a_line_one_split() -> None:
-    train, test = drawn(2, "train", 20000), drawn(2, "test", 2000)
+def test_the_prompt_holds_the_line_with_blanks_of_one_look(train) -> None:
+    looks = set()
+    for example in train[:3000]:
+        line = json.loads(example.case)["line"]
+        marks = (BLANK, *asking.OTHER_MARKS)
+        looks.add(next(m for m in marks if line.replace(BLANK, m) in example.prompt))
+    assert looks == {BLANK, *asking.OTHER_MARKS}
+
+
+def test_a_prompt_has_one_answer_and_a_line_one_split(train, test) -> None:
     answers: dict[str, str] = {}
     for example in train + test:
         assert answers.setdefault(example.prompt, example.answer) == example.answer, example
@@ -44,13 +72,12 @@ def test_a_prompt_has_one_answer_and_a_line_one_split() -> None:
     assert not {e.prompt for e in train} & {e.prompt for e in test}
 
 
-def test_spoiled_answers_fail() -> None:
-    for example in drawn(3, "test", 500):
+def test_spoiled_answers_fail(test) -> None:
+    for example in test[:500]:
         line, answer = json.loads(example.case)["line"], example.answer
         for text in (line, answer[:-1], answer + ".", "", answer.replace(" ", "  ", 1) + " "):
             assert not infill.check(example, text)
-        wrong = line.replace(BLANK, "wrong")
-        assert not infill.check(example, wrong)
+        assert not infill.check(example, line.replace(BLANK, "wrong"))
 
 
 def test_every_allowed_filler_passes_and_the_rest_must_stay() -> None:
@@ -69,38 +96,155 @@ def test_every_allowed_filler_passes_and_the_rest_must_stay() -> None:
         assert not infill.check(example, text), text
 
 
-def test_sums_in_filled_lines_are_right() -> None:
-    num_sums = 0
-    for example in drawn(4, "train", 4000):
-        for left, operation, right, result in re.findall(
-            r"(\d+) ([-+*/]) (\d+) = (\d+)\b(?! [-+])", example.answer
-        ):
-            num_sums += 1
-            assert eval(f"{left} {operation} {right}") == int(result), example
-    assert num_sums > 50
-
-
-@pytest.mark.parametrize(
-    "wording",
-    [
-        *infill_lines.FACTS,
-        *infill_lines.GRAMMAR,
-        *infill_lines.NUMBERS,
-        *infill_code.CODE,
-        *(wording for wordings, _ in infill_lines.WORD_PAIRS.values() for wording in wordings),
-    ],
+SUMS = (
+    r"(?<![\d+*/-] )\b(\d+) ?([-+*/x:]) ?(\d+) ?= ?(\d+)\b(?! [-+*/])",
+    r"^(\d+) (plus|minus|times|divided by) (\d+) is (\d+)\.$",
+    r"print\((\d+) ([-+*]|//) (\d+)\)  # (\d+)",
 )
-def test_a_wording_has_blanks_and_a_group_is_told_by_another_word(wording: str) -> None:
-    marks = infill.MARK.findall(wording)
+SIGNS = {
+    "x": "*", ":": "//", "/": "//", "plus": "+", "minus": "-", "times": "*", "divided by": "//",
+}  # fmt: skip
+
+
+def test_sums_in_filled_lines_are_right(train) -> None:
+    for pattern in SUMS:
+        num_sums = 0
+        for example in train:
+            for left, sign, right, result in re.findall(pattern, example.answer):
+                num_sums += 1
+                value = eval(f"{left} {SIGNS.get(sign, sign)} {right}")
+                assert value == int(result), example
+        assert num_sums > 20, pattern
+
+
+def test_rows_keep_their_step(train) -> None:
+    num_rows = 0
+    for example in train:
+        numbers = re.fullmatch(r"\d+((, | - | -> | )\d+){4,}", example.answer)
+        if example.kind != "rows" or not numbers:
+            continue
+        row = [int(item) for item in re.findall(r"\d+", example.answer)]
+        steps = {right - left for left, right in pairwise(row)}
+        doubles = all(right == 2 * left for left, right in pairwise(row))
+        turns = len(set(row)) <= 3 and (row[::2] == row[:1] * len(row[::2]) or row[3:] == row[:-3])
+        assert len(steps) == 1 or doubles or turns, example
+        num_rows += 1
+    assert num_rows > 500
+
+
+def test_filled_code_is_python_and_says_what_it_prints(train) -> None:
+    outputs = 0
+    for code in {e.answer for e in train if e.kind == "code"}:
+        ast.parse("def f():\n" + "\n".join("    " + line for line in code.split("\n")))
+        if "print(" not in code or "#" not in code or re.search(r"text|assert|# [a-z]+$", code):
+            continue
+        said = code.rsplit("# ", 1)[1]
+        shown = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(shown):
+                exec(code, {})
+        except NameError:
+            continue
+        outputs += 1
+        assert shown.getvalue().split("\n")[-2] == said, code
+    assert outputs > 200
+
+
+def test_filled_records_are_json(train) -> None:
+    found = {e.answer for e in train if e.kind == "records"}
+    for line in found:
+        _, sentence, record = re.match(r"(([^\[{].*?[.:]) )?([\[{].*)$", line).groups()
+        value = json.loads(record)
+        if sentence and isinstance(value, dict):
+            values = [item for v in value.values() for item in (v if isinstance(v, list) else [v])]
+            assert all(str(item) in sentence for item in values), line
+        if isinstance(value, dict) and "sum" in value and "a" in value:
+            assert value["sum"] == value["a"] + value["b"]
+    assert len(found) > 1000
+
+
+def test_a_blank_outside_closed_lists_can_be_read_off_the_line(train) -> None:
+    """Names, things and colors asked for in told lines stand elsewhere in the line."""
+    read_off = 0
+    for example in train:
+        if example.kind != "told":
+            continue
+        case = json.loads(example.case)
+        for fill in case["fills"]:
+            if fill[0][0].isupper() or fill[0] in words.COLORS or fill[0].isdigit():
+                assert re.search(rf"\b{re.escape(fill[0])}\b", case["line"]), example
+                read_off += 1
+    assert read_off > 5000
+
+
+def test_every_known_fact_is_trained_on_in_several_lines() -> None:
+    random = Random(0)
+    known = {infill.filled(infill._known(random, "seen")) for _ in range(20000)}
+    text = "\n".join(line for line in known if split_of(line) == "train")
+    for tables, pairs in TOPICS:
+        assert sum(len(pool.seen) for pool in tables) >= 2
+        assert len(dict(pairs)) == len(pairs)
+        for left, right in pairs:
+            w, v = (re.escape(side.split("|")[0]) for side in (left, right))
+            lines = re.findall(rf"(?im)^.*\b{w}\b.*\b{v}\b.*$|^.*\b{v}\b.*\b{w}\b.*$", text)
+            assert len(lines) >= 4, (left, right, lines)
+
+
+def test_what_is_reserved_for_test_is_never_trained_on(train, test) -> None:
+    assert not is_reserved(ORDINARY)
+    assert {e.wording for e in train} == {"seen"}
+    unseen = [e for e in test if e.wording == "unseen"]
+    assert 0.4 < len(unseen) / len(test) < 0.6
+    forms = [*asking.BEFORE.reserved, *asking.AFTER.reserved]
+    names = "|".join(sorted({name for names in asking.NAMES.values() for name in names}))
+    pattern = "|".join(re.escape(form).replace(r"\{it\}", f"({names})") for form in forms)
+    form = re.compile(r"(?m)(^|[ \n])(" + pattern.replace(r"\{blank\}", "blanks?") + ")")
+    assert all(form.search(e.prompt) for e in unseen)
+    asks = {e.prompt.replace(json.loads(e.case)["line"], "").strip() for e in train}
+    assert not any(re.fullmatch(form, ask) for ask in asks)
+
+    pools = (words.NAME_POOL, slots.CITIES, slots.OBJECTS, slots.ANIMAL_NAMES)
+    names_kept = {name for pool in pools for name in pool.reserved} - {*words.MONTHS, "table"}
+    trained = {w for e in train if e.kind == "told" for w in re.findall(r"\w+", e.answer)}
+    assert not names_kept & trained
+    assert names_kept & {w for e in unseen for w in re.findall(r"\w+", e.answer)}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_patterns_kept_for_test_are_told_in_train_in_other_words(table) -> None:
+    for pool in table:
+        assert pool.seen
+        assert len(set(pool.seen + pool.reserved)) == len(pool.seen) + len(pool.reserved)
+
+
+def test_a_pattern_kept_for_test_makes_no_line_of_training(train) -> None:
+    random = Random(0)
+    kept = [(t, line) for t in TABLES for pool in t for line in pool.reserved]
+    assert len(kept) >= 45
+    trained = {e.answer for e in train}
+    fills = slots.code_slots(random, "seen") | slots.slots(random, "seen")
+    pairs = {"w": "hot", "v": "cold", "all_w": "hot", "all_v": "cold"}
+    for table, line in kept:
+        values = fills | (slots.code_slots(random, "seen") if table is CODE else {})
+        filled = infill.filled(line.format(**values | (pairs if table in TABLES[5:] else {})))
+        assert filled not in trained
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_a_pattern_has_blanks_and_a_group_is_told_by_another_word(pattern: str) -> None:
+    marks = MARK.findall(pattern)
     assert marks
-    assert wording.count("«") == wording.count("»") == len(marks)
+    assert pattern.count("«") == pattern.count("»") == len(marks)
     for group in {group for group, _ in marks if group}:
         assert sum(found == group for found, _ in marks) > 1
 
 
-def test_the_lines_are_of_many_kinds() -> None:
-    found = {e.answer for e in drawn(5, "train", 3000)}
-    assert len(found) > 2000
-    assert any("def " in answer for answer in found)
-    assert any(" + " in answer for answer in found)
-    assert any("Monday" in answer for answer in found)
+def test_the_lines_are_of_many_kinds(train) -> None:
+    assert len({e.answer for e in train[:3000]}) > 2300
+    assert {e.kind for e in train} == set(infill.KINDS)
+    assert len(PATTERNS) >= 500
+    assert sum(len(pairs) for _, pairs in TOPICS) >= 350
+    assert len(asking.BEFORE.seen) + len(asking.AFTER.seen) >= 50
+    assert len(PLURALS) >= 30
+    assert all(len(forms) == 4 for forms in VERBS)
+    assert len(VERBS) >= 40
