@@ -1,24 +1,33 @@
-"""The facts of a story, and whether a text keeps to them. Knows word lists, no plots.
+"""The facts of a story, and whether a text keeps to them. Knows word lists, no prompts.
 
-A fact is a word of a slot (person, animal, species, object, color, place). The case of an
-example is JSON: for each slot that the prompt tells, its words; for animals told with it, "owns":
-lists of person, species and name that belong together (null where not told). For instance
-{"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]]}.
+A fact is a word or phrase of a slot (person, animal, species, object, color, place). The case of
+an example is JSON: for each slot that the prompt tells, its phrases, listed or not; for animals
+told with it, "owns": lists of person, species and name that belong together (null where not
+told); "pronouns": for people told as a woman or man, "she" or "he". For instance
+{"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]],
+"object": ["paper boat"], "pronouns": {"Mia": "she"}}.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
+from sbd_core.tasks.story.plots import STARTS
 from sbd_core.tasks.story.words import LISTS
-from sbd_core.tasks.words import MEN, WOMEN
+from sbd_core.tasks.words import DAYS, MEN, WOMEN
 
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAMES = ("person", "animal")
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")
 SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
+# A word with a capital inside a sentence: a name, if it is not one of these.
+INNER_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
+NO_NAMES = frozenset((*DAYS, "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
+SENTENCE_START = re.compile(r"(?:^|[.!?\"'] ?)([A-Z][a-z]{2,})")
+ALIKE, ALIKE_AT_START = 0.6, 0.75
 
 Owner = tuple[str | None, str | None, str | None]
 
@@ -28,33 +37,37 @@ class Facts:
     """What a story has to keep to."""
 
     told: Mapping[str, Sequence[str]]
-    """For each slot told, its words; a slot that is not here is the writer's choice."""
+    """For each slot told, its phrases; a slot that is not here is the writer's choice."""
     owns: Sequence[Owner]
     """(person, species, animal name) that belong together; None where not told."""
+    pronouns: Mapping[str, str] = field(default_factory=dict)
+    """ "she" or "he" for people whom the prompt tells as such."""
 
     def to_case(self) -> str:
         """The `case` of an example."""
-        return json.dumps({**self.told, "owns": self.owns})
+        return json.dumps({**self.told, "owns": self.owns, "pronouns": self.pronouns})
 
 
 def read_case(case: str) -> Facts:
     """The facts that to_case wrote."""
     told = json.loads(case)
     owns = [tuple(owner) for owner in told.pop("owns", [])]
-    return Facts(told, owns)
+    return Facts(told, owns, told.pop("pronouns", {}))
 
 
 def is_consistent(facts: Facts, text: str) -> bool:
     """True when `text` is a story, ended and without repeats, that keeps to `facts`.
 
-    Each told word occurs and no other word of its list does; of a slot not told at most one
-    word occurs. Animals keep their species and owner, people their pronouns.
+    Each told phrase occurs and no other word of its list does; of a slot not told at most one
+    word occurs, and no name that nobody told or that is a told one misspelt. Animals keep their
+    species and owner, people their pronouns.
     """
     words = WORD.findall(text[:MAX_CHARACTERS])
     return (
         len(text) <= MAX_CHARACTERS
         and _is_whole(text, words)
-        and all(_keeps_slot(facts, slot, words) for slot in LISTS)
+        and all(_keeps_slot(facts, slot, text, words) for slot in LISTS)
+        and _keeps_names(facts, text)
         and _keeps_owners(facts, words)
         and _keeps_pronouns(facts, words)
     )
@@ -71,27 +84,58 @@ def _is_whole(text: str, words: Sequence[str]) -> bool:
     )
 
 
-def _found(facts: Facts, slot: str, words: Sequence[str]) -> set[str]:
-    """The words of the slot's list in the text, plurals folded, and the told ones there."""
-    told = facts.told.get(slot, ())
-    elsewhere = {word for other, words in facts.told.items() if other != slot for word in words}
+def _told_words(facts: Facts) -> set[str]:
+    """Every word of every told phrase, as told and in small letters."""
+    phrases = (phrase for told in facts.told.values() for phrase in told)
+    words = {word for phrase in phrases for word in WORD.findall(phrase)}
+    return words | {word.lower() for word in words}
+
+
+def _occurs(phrase: str, text: str) -> bool:
+    """Whether `phrase` is in `text`, also in the plural; a name only with its capital."""
+    flags = re.IGNORECASE if phrase[:1].islower() else re.RegexFlag(0)
+    return re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags) is not None
+
+
+def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
+    """The words of the slot's list in the text, plurals folded."""
     if slot in NAMES:
-        return {word for word in words if word in LISTS[slot] or word in told} - elsewhere
+        return LISTS[slot] & set(words)
     forms = {word.lower() for word in words}
-    forms |= {form[:-1] for form in forms if form.endswith("s")}
-    return {form for form in forms if form in LISTS[slot] or form in told} - elsewhere
+    return LISTS[slot] & (forms | {form[:-1] for form in forms if form.endswith("s")})
 
 
-def _keeps_slot(facts: Facts, slot: str, words: Sequence[str]) -> bool:
-    found = _found(facts, slot, words)
-    return found == set(facts.told[slot]) if slot in facts.told else len(found) <= 1
+def _keeps_slot(facts: Facts, slot: str, text: str, words: Sequence[str]) -> bool:
+    others = _listed(slot, words) - _told_words(facts)
+    if slot not in facts.told:
+        return len(others) <= 1
+    return not others and all(_occurs(phrase, text) for phrase in facts.told[slot])
+
+
+def _keeps_names(facts: Facts, text: str) -> bool:
+    """No third name inside a sentence where both are told, no told name misspelt."""
+    known = _told_words(facts) | LISTS["person"] | LISTS["animal"] | NO_NAMES
+    found = set(INNER_CAPITAL.findall(text)) - known
+    names = [name for slot in NAMES for name in facts.told.get(slot, ()) if name[:1].isupper()]
+    if any(_likeness(name, word) >= ALIKE for name in names for word in found):
+        return False
+    starts = set(SENTENCE_START.findall(text)) - known - STARTS
+    made_up = [name for name in names if name not in LISTS["person"] | LISTS["animal"]]
+    if any(_likeness(name, word) >= ALIKE_AT_START for name in made_up for word in starts):
+        return False
+    return len(found) <= sum(slot not in facts.told for slot in (*NAMES, "place"))
+
+
+def _likeness(name: str, word: str) -> float:
+    return SequenceMatcher(None, name, word).ratio()
 
 
 def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
     """No "cat Rex" or "Rex the cat" or "Tom s cat" against the facts."""
-    names, people, kinds = (_found(facts, slot, words) for slot in ("animal", "person", "species"))
-    species_of = {name: species for _, species, name in facts.owns if name and species}
-    owner_of = {species: person for person, species, _ in facts.owns if person and species}
+    names, people, kinds = (_heads(facts, slot, words) for slot in ("animal", "person", "species"))
+    owns = [[_head(part) if part else None for part in owner] for owner in facts.owns]
+    species_of = {name: species for _, species, name in owns if name and species}
+    owner_of = {species: person for person, species, _ in owns if person and species}
     is_right = True
     for first, second, third in zip(words, words[1:], words[2:], strict=False):
         if first in kinds and second in names:
@@ -103,12 +147,27 @@ def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
     return is_right
 
 
+def _heads(facts: Facts, slot: str, words: Sequence[str]) -> frozenset[str]:
+    """Words that stand for something of the slot: listed ones, and the last of told phrases."""
+    return _listed(slot, words) | {_head(phrase) for phrase in facts.told.get(slot, ())}
+
+
+def _head(phrase: str) -> str:
+    return phrase.split(" ")[-1]
+
+
 def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
-    """No "he" when all people are women, no "she" when all are men."""
-    people = _found(facts, "person", words)
+    """No "he" when all people are women, no "she" when all are men, not both for one person."""
+    people = _heads(facts, "person", words)
     said = {word.lower() for word in words}
-    if people and people <= set(WOMEN):
+    known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
+    kinds = {known.get(name) or _listed_pronoun(name) for name in people}
+    if kinds == {"she"}:
         return not said & MALE
-    if people and people <= set(MEN):
+    if kinds == {"he"}:
         return not said & FEMALE
-    return True
+    return len(people) > 1 or not (said & MALE and said & FEMALE)
+
+
+def _listed_pronoun(name: str) -> str | None:
+    return "she" if name in WOMEN else "he" if name in MEN else None

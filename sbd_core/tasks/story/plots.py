@@ -1,13 +1,18 @@
 """The plots of stories, and the ways to begin and end one. Data only.
 
 Slots of a wording: {A} the person, {he} {him} {his} {He} {girl} to match, {S} {N} species and name
-of the animal, {o} the thing with its color and {k} without, {place} as in "the park" and {at} as
-in "in the park", {time} {glad} {sad} free choices, {cry} what the species does with its voice.
+of the animal, {o} the thing with its color and {k} without, {place} as "the park" and {at} as
+"in the park", {time} {glad} {sad} free choices, {cry} what the species does with its voice.
 In a plot of two, {B} is the other person, {T} {M} that one's animal.
-A wording holds no word of the lists, so that a list word in a story is always a fact.
+Every beat, opening and ending has wordings without a pronoun, for people who may be of either
+kind. A wording holds no word of the lists, so that a list word in a story is always a fact.
 """
 
-from dataclasses import dataclass
+import re
+
+from sbd_core.tasks.story.plot import Plot
+from sbd_core.tasks.story.plots_adventures import ADVENTURES
+from sbd_core.tasks.story.plots_everyday import EVERYDAY, OF_TWO
 
 TIMES: tuple[str, ...] = (
     "One day", "One morning", "One sunny day", "One afternoon", "On a windy day", "Last summer",
@@ -18,21 +23,31 @@ GLAD: tuple[str, ...] = ("happy", "glad", "proud", "pleased", "cheerful")
 SAD: tuple[str, ...] = ("sad", "worried", "upset", "scared")
 
 OPENINGS: tuple[str, ...] = (
-    "{time}, {A} took {his} {S} {N} to the {place}.",
-    "{time}, {A} and {his} {S} {N} went to the {place}.",
+    "{time}, {A} took {his} {S} {N} to {place}.",
+    "{time}, {A} and {his} {S} {N} went to {place}.",
     "{time}, {A} was {at} with {his} {S} {N}.",
-    "{A} had a {S} called {N}. {time}, they went to the {place}.",
+    "There was a {girl} named {A} who had a {S} called {N}. They were often {at}.",
+    "{A} was a {girl} with a {S} named {N}. {time}, they were {at}.",
+    "{A} had a {S} called {N}. {time}, they went to {place}.",
     "{A} had a {S} named {N}, and they were often {at}.",
     "{A} and {N} the {S} liked to play {at}.",
-    "There was a {girl} named {A} who had a {S} called {N}. They lived near the {place}.",
     "{N} the {S} and {A} were best friends. {time}, they met {at}.",
     "{A} lived {at} with a {S} named {N}.",
+    "{time}, {A} and {N} the {S} were {at}.",
+    "This is the story of {A} and the {S} {N}, who met {at}.",
+    "{time}, {A} went to {place}, and {N} the {S} came along.",
+    "Once {A} and a {S} called {N} were {at}.",
+    "{N} was the {S} of {A}. {time}, they came to {place}.",
+    "Everyone {at} knew {A} and {N} the {S}.",
 )
 OPENINGS_OF_TWO: tuple[str, ...] = (
     "{time}, {A} and {his} {S} {N} met {B} and a {T} called {M} {at}.",
     "{A} had a {S} called {N}, and {B} had a {T} called {M}. {time}, they met {at}.",
-    "{A} came to the {place} with {N} the {S}. {B} came with {M} the {T}.",
-    "{time}, {A} took the {S} {N} to the {place}. {B} was there with the {T} {M}.",
+    "{A} came to {place} with {N} the {S}. {B} came with {M} the {T}.",
+    "{time}, {A} took the {S} {N} to {place}. {B} was there with the {T} {M}.",
+    "{time}, {A} was {at} with {N} the {S}. {B} was there too, with {M} the {T}.",
+    "{N} was the {S} of {A}, and {M} was the {T} of {B}. {time}, they met {at}.",
+    "{A} had a {S} named {N}. {B} had a {T} named {M}. They all met {at}.",
 )
 ENDINGS: tuple[str, ...] = (
     "They walked home together, tired but {glad}.",
@@ -44,6 +59,13 @@ ENDINGS: tuple[str, ...] = (
     '"Good work, {N}!" said {A} with a smile.',
     "{A} gave {N} a big kiss, and {he} laughed all the way home.",
     "And so the day ended well for {A} and {his} {S}.",
+    "{A} and {N} would never forget that day.",
+    '"You are the best {S} in the world," said {A}.',
+    "What a day it had been for {A} and {N}!",
+    "On the way home {A} told {N} how it all began.",
+    "{N} {cry}, and {A} was {glad}.",
+    "{A} smiled, for {N} was already asleep.",
+    "They still talk about it {at}.",
 )
 ENDINGS_OF_TWO: tuple[str, ...] = (
     "From then on, {A} and {B} were good friends.",
@@ -51,30 +73,19 @@ ENDINGS_OF_TWO: tuple[str, ...] = (
     "{A} and {B} promised to meet again {at}.",
     "{N} the {S} and {M} the {T} played until it was dark.",
     "It was a fine day for {A}, {B} and their animals.",
+    "That night {A} and {B} were tired but {glad}.",
+    "{N} and {M} were friends for ever.",
+    "{A} said goodbye to {B}, and {N} said goodbye to {M}.",
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Sentences in order, one wording drawn for each."""
-
-    name: str
-    hints: tuple[str, ...]
-    """Ways to ask for it as one more thing that the story is about."""
-    adjective: str
-    """What the thing is in this plot, as in "a lost kite"; "" when nothing of the kind."""
-    beats: tuple[tuple[str, ...], ...]
-    is_of_two: bool = False
-
-
-PLOTS: tuple[Plot, ...] = (
+CLASSIC_PLOTS: tuple[Plot, ...] = (
     Plot("lost", ("something that gets lost",), "lost", (
-        ("{He} had a {o} with {him}, but suddenly it was gone.",
-         "On the way {he} lost a {o}.",
+        ("{A} had a {o}, but suddenly it was gone.",
+         "On the way {A} lost a {o}.",
          "There {he} dropped a {o} and could not find it.",
          "{He} wanted to play with the {o}, but it was lost."),
         ("{A} looked everywhere and was very {sad}.",
-         "{He} searched under every bush, but it was not there.",
+         "{A} and {N} searched under every bush, but it was not there.",
          "{A} was so {sad} that {he} almost cried.",
          "They looked and looked until {he} was {sad}."),
         ("Then {N} {cry} and ran behind a big stone. There was the {k}!",
@@ -88,7 +99,7 @@ PLOTS: tuple[Plot, ...] = (
          "Grandma had sent a box for {A}.",
          "{A} got a present with a long note."),
         ("Inside was a {o}.",
-         "{He} opened it and found a {o}.",
+         "{A} opened it and found a {o}.",
          "{N} {cry} and pulled it open. It was a {o}!",
          "What was in it? It was a {o}!"),
         ("{A} showed the {k} to {N}, who {cry}.",
@@ -102,11 +113,11 @@ PLOTS: tuple[Plot, ...] = (
          "{N} slipped into cold water and could not get out.",
          "Then {N} climbed too high and could not come down."),
         ("{A} was {sad}, but {he} had a {o}.",
-         "{He} had only a {o} to help.",
+         "There was only a {o} to help.",
          "{A} looked around and saw a {o}.",
          "A kind old man gave {A} a {o}."),
-        ("With the {k} {he} pulled the {S} out.",
-         "{He} held out the {k}, and {N} was saved.",
+        ("With the {k} {A} pulled the {S} out.",
+         "{A} held out the {k}, and {N} was saved.",
          "{A} used the {k} to reach {N}, and it worked.",
          "Slowly {he} got {N} out with the {k}."),
     )),
@@ -130,7 +141,7 @@ PLOTS: tuple[Plot, ...] = (
          "Then there was thunder, and {N} {cry}.",
          "The wind grew strong, and {N} was {sad}."),
         ("{A} held the {o} tight and looked for a dry spot.",
-         "The wind took the {o} from {his} hands.",
+         "The wind took a {o} from {A}, who ran after it.",
          "{A} hid with {N} and a {o} under a tree.",
          "{He} put the {o} over {N} to keep it dry."),
         ("When the sun came out, the {k} was wet, but they were safe.",
@@ -140,7 +151,7 @@ PLOTS: tuple[Plot, ...] = (
     )),
     Plot("cake", ("a cake", "a picnic"), "", (
         ("{A} wanted to bake a cake that looked like a {o}.",
-         "{He} made a big cake with a {o} on top.",
+         "{A} made a big cake with a {o} on top.",
          "They had a picnic with cake, and a {o} lay beside it.",
          "{A} put a cake and a {o} on the table."),
         ("But {N} was hungry and ate half of it.",
@@ -236,34 +247,13 @@ PLOTS: tuple[Plot, ...] = (
          "{A} put down the {k} and laughed.",
          "Then {he} fell asleep with {N} and the {k}."),
     )),
-    Plot("friends", ("a new friend", "sharing"), "", (
-        ("{N} and {M} both wanted to play with a {o}.",
-         "There was only one {o}, and {N} and {M} pulled at it.",
-         "{A} had a {o}, and {B} wanted to play with it.",
-         "They found a {o}. Who should have it?"),
-        ("{A} let {B} and {M} have the {k} first.",
-         '"We can share the {k}," said {B}.',
-         "{N} the {S} gave the {k} to {M} the {T}.",
-         "{A} and {B} took turns with the {k}."),
-    ), is_of_two=True),
-    Plot("contest", ("a contest",), "", (
-        ("Who was faster, {N} or {M}? The prize was a {o}.",
-         "{A} said that {N} was faster than {M}. They ran for a {o}.",
-         "There was a contest, and the best animal would get a {o}.",
-         "{B} put a {o} on a stone. The first animal there would win."),
-        ("{N} the {S} was first and won the {k}.",
-         "{M} the {T} was first, so {B} got the {k}.",
-         "Both were first, so {A} and {B} shared the {k}.",
-         "{N} waited for {M}, and they took the {k} together."),
-    ), is_of_two=True),
-    Plot("chase", ("a chase",), "", (
-        ("Suddenly {M} took a {o} and ran away.",
-         "{N} the {S} took a {o} from {B} and ran.",
-         "{A} had a {o}, but {M} the {T} ran off with it.",
-         "{N} saw a {o} and wanted it, but so did {M}."),
-        ("They ran after it, and {B} caught the {k}.",
-         "In the end {N} and {M} slept beside the {k}.",
-         "{A} and {B} called, and soon the {k} was back.",
-         "{M} dropped the {k}, and {A} picked it up."),
-    ), is_of_two=True),
 )  # fmt: skip
+PLOTS: tuple[Plot, ...] = CLASSIC_PLOTS + ADVENTURES + EVERYDAY + OF_TWO
+WORDINGS: tuple[str, ...] = (
+    *OPENINGS, *OPENINGS_OF_TWO, *ENDINGS, *ENDINGS_OF_TWO, *TIMES,
+    *(wording for plot in PLOTS for beat in plot.beats for wording in beat),
+)  # fmt: skip
+STARTS: frozenset[str] = frozenset(
+    word for wording in WORDINGS for word in re.findall(r"(?:^|[.!?\"] ?)([A-Z][a-z]+)", wording)
+)
+"""Words that sentences begin with here, so that none of them is taken for a name."""
