@@ -135,8 +135,8 @@ UNKNOWN_CHANGE = Puzzle(
 )  # fmt: skip
 YOUNGER_SOMEBODY = (
     "{C}",
-    "{his} brother {C}",
-    "{his} sister {C}",
+    "{his} {sib} {C}",
+    "{his} {sib}, {C},",
     "{his} cousin {C}",
     "{his} friend {C}",
 )
