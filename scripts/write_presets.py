@@ -23,16 +23,17 @@ LABELS = {
     "infill": "Fill blanks",
 }
 PROMPTS_PER_PRESET = 8
-MAX_PRESET_CHARACTERS = 320
+# A bare sum is over before there is anything to see.
+MIN_PRESET_CHARACTERS, MAX_PRESET_CHARACTERS = 40, 320
 SEED = 20250904
 
 
 def held_out(task: str) -> Iterator[Example]:
-    """Test examples of a task that are short enough to read at a glance, without end."""
+    """Test examples of a task worth watching that read at a glance, without end."""
     random = Random(f"{SEED}/{task}")
     while True:
         example = TASKS[task].generate(random, "test")
-        if len(example.prompt) <= MAX_PRESET_CHARACTERS:
+        if MIN_PRESET_CHARACTERS <= len(example.prompt) <= MAX_PRESET_CHARACTERS:
             yield example
 
 

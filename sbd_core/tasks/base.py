@@ -22,7 +22,7 @@ colors) and pieces too short to be a wording may stay lists.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from random import Random
 from typing import Generic, Literal, TypeVar
@@ -82,18 +82,28 @@ class Task:
 class Pool(Generic[T]):
     """Wordings, names or other entries to draw from, some of them reserved for test.
 
-    `key` gives the text an entry is known by; by default the entry as text.
+    `key` gives the text an entry is known by; by default the entry as text. `everyday` lists
+    texts so common that they are never reserved: a model that lacks them is of no use to anyone.
     """
 
     __slots__ = ("reserved", "seen")
 
-    def __init__(self, entries: Iterable[T], key: Callable[[T], str] = str) -> None:
-        listed = tuple(entries)
-        self.seen = tuple(entry for entry in listed if not is_reserved(key(entry)))
+    def __init__(
+        self,
+        entries: Iterable[T],
+        key: Callable[[T], str] = str,
+        everyday: Container[str] = (),
+    ) -> None:
+        seen: list[T] = []
+        reserved: list[T] = []
+        for entry in entries:
+            text = key(entry)
+            (reserved if text not in everyday and is_reserved(text) else seen).append(entry)
+        self.seen = tuple(seen)
         """Entries either split draws."""
-        self.reserved = tuple(entry for entry in listed if is_reserved(key(entry)))
+        self.reserved = tuple(reserved)
         """Entries only an unseen wording draws."""
-        assert self.seen, f"every entry is reserved for test: {listed}"
+        assert seen, f"every entry is reserved for test: {reserved}"
 
     @property
     def has_reserved(self) -> bool:

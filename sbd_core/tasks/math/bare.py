@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from sbd_core.tasks.base import Pool, Wording, is_reserved
+from sbd_core.tasks.base import Pool, Wording
 from sbd_core.tasks.math.arithmetic import (
     MAX_PRODUCT,
     OPERATIONS,
@@ -12,6 +12,7 @@ from sbd_core.tasks.math.arithmetic import (
     calculate,
     operands,
 )
+from sbd_core.tasks.math.everyday import EVERYDAY, is_reserved
 from sbd_core.tasks.words import NUMBER_WORDS
 
 FRAMES = Pool((
@@ -26,7 +27,7 @@ FRAMES = Pool((
     "Figure out {}.", "Determine {}.", "And what is {}?", "What is the value of {}?",
     "The answer to {} is what?", "Do the math: {}", "Reckon {}.", "Now {}", "Write down {}.",
     "What comes out of {}?", "Math: {}", "Exercise: {}", "Answer this: {}", "How about {}?",
-))  # fmt: skip
+), everyday=EVERYDAY)  # fmt: skip
 NOUNS: dict[Operation, Pool[str]] = {
     "+": Pool(("{m} plus {n}", "the sum of {m} and {n}", "{m} and {n} together", "{m} added to {n}",
                "{m} and {n} in all", "{n} more than {m}", "the total of {m} and {n}",
@@ -64,8 +65,8 @@ NAMED: dict[tuple[Operation, int], Pool[str]] = {
     ("*", 4): Pool(("four times {m}", "{m} taken four times")),
     ("/", 2): Pool(("half of {m}", "one half of {m}", "1/2 of {m}", "{m} halved", "half as much as {m}",
                    "50% of {m}", "50 percent of {m}")),
-    ("/", 3): Pool(("a third of {m}", "one third of {m}", "1/3 of {m}")),
-    ("/", 4): Pool(("a quarter of {m}", "one quarter of {m}", "1/4 of {m}", "a fourth of {m}", "25% of {m}", "25 percent of {m}")),
+    ("/", 3): Pool(("a third of {m}", "one third of {m}", "1/3 of {m}"), everyday=EVERYDAY),
+    ("/", 4): Pool(("a quarter of {m}", "one quarter of {m}", "1/4 of {m}", "a fourth of {m}", "25% of {m}", "25 percent of {m}"), everyday=EVERYDAY),
     ("/", 5): Pool(("a fifth of {m}", "one fifth of {m}", "1/5 of {m}")),
     ("/", 10): Pool(("a tenth of {m}", "one tenth of {m}", "1/10 of {m}", "10% of {m}", "10 percent of {m}")),
 }  # fmt: skip

@@ -7,8 +7,9 @@ the running value; an opening also tells its {m}; a group event tells {k} groups
 from dataclasses import dataclass, replace
 
 from sbd_core.tasks import words
-from sbd_core.tasks.base import Wording, is_reserved
+from sbd_core.tasks.base import Wording
 from sbd_core.tasks.math.arithmetic import MAX_RESULT, Operation
+from sbd_core.tasks.math.everyday import is_reserved
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,12 +17,12 @@ from sbd_core.tasks import words
 from sbd_core.tasks.base import (
     Pool,
     Wording,
-    is_reserved,
     is_womanly,
     made_up_name,
     made_up_word,
 )
 from sbd_core.tasks.math.english import conjugate, singular
+from sbd_core.tasks.math.everyday import EVERYDAY, is_reserved
 from sbd_core.tasks.words import NUMBER_WORDS
 
 PRONOUNS = {
@@ -54,7 +54,7 @@ TRAILS = (
 VERB = re.compile(r"<(\w+)(?::([sp]))?>")
 TIME_RATE, JOIN_RATE, NAME_RATE, TRAIL_RATE = 0.2, 0.3, 0.35, 0.08
 MADE_UP_NAME_RATE, MADE_UP_THING_RATE, SIGN_RATE = 0.3, 0.08, 0.3
-TIMES_POOL, TRAILS_POOL = Pool(TIMES), Pool(TRAILS)
+TIMES_POOL, TRAILS_POOL = Pool(TIMES, everyday=EVERYDAY), Pool(TRAILS)
 UNITS_OF = {
     "cur": ("euros", "euros", "dollars", "dollars", "pounds", "coins", "francs", "crowns",
                  "pesos", "rupees", "cents"),

@@ -51,6 +51,13 @@ def test_a_pool_with_nothing_reserved_gives_what_it_has() -> None:
     assert sorted(pool.sample(Random(0), "unseen", 3)) == sorted(pool.seen)
 
 
+def test_everyday_entries_are_never_reserved() -> None:
+    chosen = NAME_POOL.reserved[0]
+    pool = Pool(NAMES, everyday={chosen})
+    assert chosen in pool.seen
+    assert set(pool.reserved) == set(NAME_POOL.reserved) - {chosen}
+
+
 def test_too_few_reserved_entries_are_filled_up_with_seen_ones() -> None:
     found = NAME_POOL.sample(Random(0), "unseen", len(NAME_POOL.reserved) + 4)
     assert len(set(found)) == len(found)

@@ -7,10 +7,11 @@ from random import Random
 import pytest
 
 from sbd_core.tasks import examples
-from sbd_core.tasks.base import Example, Pool, is_reserved, split_of
+from sbd_core.tasks.base import Example, Pool, split_of
 from sbd_core.tasks.math import chains, puzzles, task
 from sbd_core.tasks.math.arithmetic import OPERATIONS, calculate, operands
 from sbd_core.tasks.math.chains import SETTINGS
+from sbd_core.tasks.math.everyday import EVERYDAY, is_reserved
 from sbd_core.tasks.math.task import PUZZLES
 from sbd_core.tasks.math.telling import Teller
 from sbd_core.tasks.words import NAME_POOL
@@ -145,6 +146,7 @@ def test_no_wording_reserved_for_test_is_trained_on(monkeypatch) -> None:
     drawn(5, "train", 6000)
     assert len(told) > 1500
     assert not [wording for wording in told if is_reserved(wording)]
+    assert len(EVERYDAY - told) < 4
     told.clear()
     drawn(5, "test", 1000)
     assert sum(map(is_reserved, told)) > 100
