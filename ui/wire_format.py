@@ -24,6 +24,8 @@ from sbd_core.events import MaskedPosition, StepEvent
 from sbd_core.trace import Finish, Trace
 
 UNITS = 10_000
+MAX_SHOWN_BLOCK = 64
+"""The player draws every position of a block, whatever the strategy makes of it."""
 MIN_SHOWN_PROBABILITY = 0.0005
 
 

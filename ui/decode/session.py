@@ -21,12 +21,9 @@ from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.lazy_model import LazyModel
-from ui.wire_format import RunWire
+from ui.wire_format import MAX_SHOWN_BLOCK, RunWire
 
 MAX_PROMPT_TOKENS = 1_000
-MAX_SHOWN_BLOCK = 64
-"""The player draws every position of a block, whatever the strategy makes of it."""
-
 MAX_ASK = 16
 MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
