@@ -8,6 +8,7 @@ import os
 import sys
 
 from sbd_core.cli import bench, evaluate, generate, roofline, train
+from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.extras import require
 
@@ -24,6 +25,10 @@ EXTRA = {"train": "train", "evaluate": "eval", "bench": "eval"}
 
 def main(words: list[str] | None = None) -> int:
     """Run one command; the exit status comes back."""
+    return with_output(lambda: _run(words))
+
+
+def _run(words: list[str] | None) -> int:
     is_script = os.path.basename(sys.argv[0]) == "sbd"
     name = "sbd" if is_script else "python -m sbd_core"
     parser = argparse.ArgumentParser(prog=name, description="Set Block Decoding")
@@ -35,16 +40,12 @@ def main(words: list[str] | None = None) -> int:
         if arguments.command in EXTRA:
             require(EXTRA[arguments.command])
         COMMANDS[arguments.command].run(arguments)
-        sys.stdout.flush()
     except SetBlockDecodingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        # The reader of our output went away; Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

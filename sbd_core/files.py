@@ -14,6 +14,18 @@ ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent
 """In an installed package inside it, in a checkout beside it."""
 
 
+def require_writable(argument: str, path: Path) -> None:
+    """Raise ArgumentError unless `path` is a file that could be written now, there or not yet."""
+    folder = path.absolute().parent
+    try:
+        is_fine = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
+    except (OSError, ValueError):  # a name too long, or with a null byte
+        is_fine = False
+    if not is_fine:
+        rule = "must be a file in a folder that exists and can be written"
+        raise ArgumentError(argument, rule, str(path))
+
+
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 `text` to a temporary file beside `path`, then rename it.
 

@@ -16,6 +16,9 @@ from sbd_core.errors import ArgumentError
 
 Mode = Literal["published", "corrected"]
 
+MAX_TOKENS = 10**12
+"""Of any count; beyond, times would be no numbers that a float can hold."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
@@ -117,8 +120,8 @@ def pass_seconds(
     Raises ArgumentError for counts below 1 or another mode.
     """
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
-        require_integer(name, value, 1)
-    require_integer("kv_length", kv_length, 0)
+        require_integer(name, value, 1, MAX_TOKENS)
+    require_integer("kv_length", kv_length, 0, MAX_TOKENS)
     if mode not in get_args(Mode):
         raise ArgumentError("mode", f"must be one of {', '.join(get_args(Mode))}", mode)
     layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)

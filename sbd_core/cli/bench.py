@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from sbd_core.cli.decoding_flags import NATIVE_HELP
-from sbd_core.errors import ArgumentError
+from sbd_core.files import require_writable, write_text
 
 HELP = "measure wall-clock against transformers generate()"
 
@@ -42,11 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure, print a table, write JSON. Raises our errors."""
-    if arguments.out is not None and not arguments.out.absolute().parent.is_dir():
-        raise ArgumentError("out", "must be in a folder that exists", str(arguments.out))
+    if arguments.out is not None:
+        require_writable("out", arguments.out)
     from sbd_core.benchmark import report
     from sbd_core.benchmark.api import Part, Workload, bench
-    from sbd_core.files import write_text
     from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 

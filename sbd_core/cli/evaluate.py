@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError
+from sbd_core.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation
@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--suite", default="all", help="tasks, comma-separated, or all")
     parser.add_argument("--split", default="test", help="test or train")
     parser.add_argument("--limit", type=int, default=100, help="examples per task")
+    parser.add_argument(
+        "--data-seed", type=int, default=0, help="which examples; --seed is of what decoding draws"
+    )
     parser.add_argument(
         "--batch-size",
         type=int,
@@ -65,7 +68,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Decode, check, print a table. Raises our errors."""
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check(arguments)
-    from sbd_core.files import write_text
 
     found = _evaluated(arguments, config)
     print(found)
@@ -89,7 +91,7 @@ def _evaluated(
     from sbd_core.tasks import SUITES
 
     tasks = SUITES if arguments.suite == "all" else tuple(arguments.suite.split(","))
-    chosen = {"limit": arguments.limit, "seed": arguments.seed, "split": arguments.split}
+    chosen = {"limit": arguments.limit, "data_seed": arguments.data_seed, "split": arguments.split}
     chosen["batch_size"] = arguments.batch_size
     sample = Sample(tasks=tasks, **chosen)
     loading = {name: getattr(arguments, name) for name in ("device", "dtype", "native")}
@@ -114,10 +116,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.processes is not None:
         require_integer("processes", arguments.processes, 1)
     if arguments.out is not None:
-        folder = arguments.out.absolute().parent
-        if not folder.is_dir() or not os.access(folder, os.W_OK) or arguments.out.is_dir():
-            rule = "must be a file in a folder that exists and can be written"
-            raise ArgumentError("out", rule, str(arguments.out))
+        require_writable("out", arguments.out)
     if arguments.compare and arguments.model:
         raise ArgumentError("compare", "must come without --model", arguments.model)
     if arguments.baseline is not None and not arguments.table:

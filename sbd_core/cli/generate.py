@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sbd_core.cli import decoding_flags
 from sbd_core.errors import ArgumentError
-from sbd_core.files import write_text
+from sbd_core.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.events import StepEvent
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
     prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
     if not prompt.strip():
         raise ArgumentError("prompt", "must not be empty", prompt)
-    if arguments.trace is not None and not arguments.trace.absolute().parent.is_dir():
-        raise ArgumentError("trace", "must be in a folder that exists", str(arguments.trace))
+    if arguments.trace is not None:
+        require_writable("trace", arguments.trace)
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoding.api import make_trace, stream
     from sbd_core.models.loading import load

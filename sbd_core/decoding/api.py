@@ -8,7 +8,7 @@ knows nothing of how they work.
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import transformers
@@ -51,7 +51,7 @@ def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterat
     ids, taken as they are. Raises ArgumentError at the call, before any forward pass.
     """
     prompt_ids = prompt_token_ids(model, prompt, config)
-    return (event for _, event in _events(model, [prompt_ids], config, [model.new_cache()]))
+    return (event for _, event in _events(model, [prompt_ids], [config], [model.new_cache()]))
 
 
 def stream_batch(
@@ -60,17 +60,18 @@ def stream_batch(
     config: DecodeConfig,
     *,
     batch_size: int = BATCH_SIZE,
+    seeds: Sequence[int] | None = None,
 ) -> Iterator[tuple[int, StepEvent]]:
     """Decode many prompts, at most `batch_size` at a time: (index of the prompt, event).
 
-    Each prompt's events are those stream() gives it, up to rounding in the model; seconds are
-    its share of forward passes made together. Raises ArgumentError at the call, before any
-    forward pass.
+    seeds: of each prompt, in place of config.seed for all. Each prompt's events are those
+    stream() gives it, up to rounding in the model; seconds are its share of forward passes made
+    together. Raises ArgumentError at the call, before any forward pass.
     """
     require_integer("batch_size", batch_size, 1)
     prompts_ids = [prompt_token_ids(model, prompt, config) for prompt in prompts]
     caches = model.new_caches(min(batch_size, len(prompts_ids))) if prompts_ids else ()
-    return _events(model, prompts_ids, config, caches)
+    return _events(model, prompts_ids, _configs(config, seeds, len(prompts_ids)), caches)
 
 
 def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
@@ -84,15 +85,26 @@ def generate_batch(
     config: DecodeConfig,
     *,
     batch_size: int = BATCH_SIZE,
+    seeds: Sequence[int] | None = None,
 ) -> list[Trace]:
     """Decode many prompts to the end, in their order. Raises as stream_batch() does."""
     events: list[list[StepEvent]] = [[] for _ in prompts]
-    for index, event in stream_batch(model, prompts, config, batch_size=batch_size):
+    for index, event in stream_batch(model, prompts, config, batch_size=batch_size, seeds=seeds):
         events[index].append(event)
+    configs = _configs(config, seeds, len(prompts))
     return [
-        make_trace(model, prompt, config, done)
-        for prompt, done in zip(prompts, events, strict=True)
+        make_trace(model, prompt, one, done)
+        for prompt, one, done in zip(prompts, configs, events, strict=True)
     ]
+
+
+def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> list[DecodeConfig]:
+    """The config of each prompt."""
+    if seeds is None:
+        return [config] * count
+    if len(seeds) != count:
+        raise ArgumentError("seeds", f"must be one a prompt, {count}", len(seeds))
+    return [replace(config, seed=seed) for seed in seeds]
 
 
 def make_trace(
@@ -165,7 +177,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
 def _events(
     model: SetBlockModel,
     prompts_ids: Sequence[Sequence[int]],
-    config: DecodeConfig,
+    configs: Sequence[DecodeConfig],
     caches: Sequence[Cache],
 ) -> Iterator[tuple[int, StepEvent]]:
     """The events of every prompt with its index; each cache serves one prompt at a time."""
@@ -177,6 +189,7 @@ def _events(
             index, prompt_ids = waiting.pop()
             cache = free.pop()
             cache.truncate(0)
+            config = configs[index]
             state = DecodingState(model, cache, prompt_ids, config)
             strategy = STRATEGIES[config.strategy](state)
             request = strategy.next_request()

@@ -22,12 +22,13 @@ MODEL = "model"
 class Sample:
     """Which held-out examples, and how many are decoded together.
 
-    limit: distinct examples a task. seed: of their generators; the same seed, the same examples.
+    limit: distinct examples a task. data_seed: of their generators; the same seed, the same
+    examples. What is drawn while decoding comes from the config's seed and the example.
     """
 
     tasks: tuple[str, ...] = SUITES
     limit: int = 100
-    seed: int = 0
+    data_seed: int = 0
     split: Split = "test"
     batch_size: int = 32
 
@@ -39,11 +40,12 @@ class Sample:
         if self.split not in SPLITS:
             raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", self.split)
         require_integer("limit", self.limit, 1)
+        require_integer("data_seed", self.data_seed, 0)
         require_integer("batch_size", self.batch_size, 1)
 
     def suites(self) -> dict[str, list[Example]]:
         """The examples by task."""
-        return {name: held_out(name, self.limit, self.seed, self.split) for name in self.tasks}
+        return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,7 @@ class Evaluation:
     model: str
     sample: Sample
     block_size: int
+    seed: int
     is_native: bool
     rows: Mapping[str, Sequence[Score]]
     num_processes: int
@@ -64,7 +67,8 @@ class Evaluation:
         return {
             "model": self.model,
             "split": self.sample.split,
-            "seed": self.sample.seed,
+            "seed": self.seed,
+            "data_seed": self.sample.data_seed,
             "block_size": self.block_size,
             "batch_size": batch_size,
             "is_native": self.is_native,
@@ -84,7 +88,7 @@ def evaluate(
     config: DecodeConfig | Mapping[str, DecodeConfig] | None = None,
     *,
     limit: int = 100,
-    seed: int = 0,
+    data_seed: int = 0,
     split: Split = "test",
     batch_size: int = 32,
     runner: Runner | None = None,
@@ -93,13 +97,15 @@ def evaluate(
     """Decode held-out examples of `tasks` and score the answers with each task's checker.
 
     config: one way to decode, or several by the names of their rows; None is DecodeConfig().
-    limit, seed, split, batch_size: see Sample. The scores do not depend on batch_size, tokens per
-    second do: 1 measures what one reader sees. runner: what answers, by default `model` in this
-    process. shows_progress: a progress bar on standard error. Raises ArgumentError.
+    limit, data_seed, split, batch_size: see Sample. The scores do not depend on batch_size,
+    tokens per second do: 1 measures what one reader sees. runner: what answers, by default
+    `model` in this process. shows_progress: a progress bar on standard error. Raises ArgumentError.
     """
     if isinstance(tasks, str):
         raise ArgumentError("tasks", "must be a list of at least one task name", tasks)
-    sample = Sample(tasks=tuple(tasks), limit=limit, seed=seed, split=split, batch_size=batch_size)
+    sample = Sample(
+        tasks=tuple(tasks), limit=limit, data_seed=data_seed, split=split, batch_size=batch_size
+    )
     configs = dict(config) if isinstance(config, Mapping) else _row(config or DecodeConfig())
     if not configs:
         raise ArgumentError("config", "must be a DecodeConfig or at least one by name", config)
@@ -123,6 +129,7 @@ def evaluate_rows(
     from tqdm import tqdm
 
     suites = sample.suites()
+    first = next(iter(rows.values()))[1]
     total = len(rows) * sum(map(len, suites.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
         scores = measure(rows, suites, sample.batch_size, runner, bar.update)
@@ -132,7 +139,8 @@ def evaluate_rows(
     return Evaluation(
         model=model.name,
         sample=sample,
-        block_size=next(iter(rows.values()))[1].block_size,
+        block_size=first.block_size,
+        seed=first.seed,
         is_native=getattr(model, "is_native", False),
         rows=scores,
         num_processes=runner.num_processes,

@@ -1,5 +1,6 @@
 """Answers to held-out examples, from models in this process or in several that share the work."""
 
+import hashlib
 import os
 import signal
 import threading
@@ -66,8 +67,15 @@ class LocalRunner:
         if job.row not in self._warm_rows:
             self._warm_rows.add(job.row)
             generate(model, prompts[0], job.config)
-        traces = generate_batch(model, prompts, job.config, batch_size=job.batch_size)
+        seeds = [seed_of(job.config.seed, item) for item in job.items]
+        traces = generate_batch(model, prompts, job.config, batch_size=job.batch_size, seeds=seeds)
         return checked(job.items, traces)
+
+
+def seed_of(seed: int, item: Example) -> int:
+    """The seed that an example is decoded with: its own, whatever it is decoded together with."""
+    text = f"{seed}\0{item.task}\0{item.prompt}"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 class ProcessPoolRunner:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from jinja2 import TemplateError
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from sbd_core.errors import ModelError
+from sbd_core.errors import ModelError, shown
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse
 from sbd_core.models.backends.transformers import TransformersBackend
@@ -17,6 +18,9 @@ from sbd_core.models.checkpoint_info import block_range_of
 from sbd_core.models.protocol import Cache, ForwardRequest
 from sbd_core.models.token_text import token_text
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
+
+TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
+"""What the code of a chat template may raise."""
 
 
 class Backend(Protocol):
@@ -84,16 +88,24 @@ class HuggingFaceModel:
         special = [token.content for token in self.tokenizer.added_tokens_decoder.values()]
         if any(text in prompt for text in special):
             return self._encode_around(prompt)
+        return tuple(self.tokenizer.encode(self._in_template(prompt), add_special_tokens=False))
+
+    def _in_template(self, prompt: str) -> str:
+        """The prompt as the user's turn. Raises ModelError for a template that is broken."""
         turn = [{"role": "user", "content": prompt}]
-        text = self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
-        return tuple(self.tokenizer.encode(text, add_special_tokens=False))
+        try:
+            text = self.tokenizer.apply_chat_template(
+                turn, tokenize=False, add_generation_prompt=True
+            )
+        except TEMPLATE_ERRORS as error:
+            reason = shown(" ".join(str(error).split()))
+            raise ModelError(f"{self.name}: its chat template cannot be used: {reason}") from error
+        return str(text)
 
     def _encode_around(self, prompt: str) -> tuple[int, ...]:
         """The template's own special tokens as such, the prompt's as plain text."""
         stand_in = secrets.token_hex(16)
-        turn = [{"role": "user", "content": stand_in}]
-        text = self.tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)
-        parts = text.split(stand_in)
+        parts = self._in_template(stand_in).split(stand_in)
         if len(parts) != 2:
             raise ModelError(f"{self.name}: its chat template does not hold the prompt once")
         before, after = (self.tokenizer.encode(p, add_special_tokens=False) for p in parts)

@@ -63,6 +63,7 @@ def load(
     model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
     wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
+    wrapped.encode("a prompt", is_raw=False)  # a broken chat template is told now
     if place.type == "cuda" and isinstance(wrapped.backend, FusedLlamaBackend):
         _, largest = wrapped.block_range or (1, DecodeConfig().block_size)
         wrapped.backend = CudaGraphBackend(wrapped.backend, name, largest)

@@ -2,6 +2,9 @@
 
 import io
 import json
+import subprocess
+import sys
+from pathlib import Path
 from shutil import copytree
 
 import pytest
@@ -13,6 +16,7 @@ from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 
+ROOT = Path(__file__).parents[3]
 COUNTED = ("accuracy", "tokens_per_forward")
 
 
@@ -257,3 +261,68 @@ def test_pins_are_read_or_refused() -> None:
             pins([text])
     with pytest.raises(ArgumentError, match="pin: must name each offset once; got '03=5'"):
         pins(["3=17", "2=1", "03=5"])
+
+
+HUGE = "9" * 400
+
+
+@pytest.mark.parametrize("flag", ["--kv-length", "--block-size", "--batch-size", "--nfe-speedup"])
+def test_roofline_refuses_a_count_of_400_digits_in_one_line(flag, capsys) -> None:
+    assert main(["roofline", flag, HUGE]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.mark.parametrize("place", [".", "none/file.json", "x" * 300 + "/file.json"])
+@pytest.mark.parametrize(
+    "words", [["bench", "--out"], ["evaluate", "--out"], ["generate", "a", "--trace"]]
+)
+def test_a_file_that_cannot_be_written_is_refused_before_a_model_is_loaded(
+    words, place, capsys, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("sbd_core.models.loading.load", None)
+    assert main([*words, str(tmp_path / place)]) == 2
+    assert "must be a file in a folder that exists and can be written" in capsys.readouterr().err
+
+
+def run(words: str) -> subprocess.CompletedProcess[str]:
+    """A shell command; PY is this Python, running the command line."""
+    line = words.replace("PY", f"{sys.executable} -m sbd_core")
+    return subprocess.run(
+        line,
+        shell=True,
+        executable="/bin/bash",
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("PY roofline --json > /dev/full", 2),
+        ("PY roofline --json > /dev/full 2> /dev/full", 2),
+        ("PY roofline --json >&-", 0),
+        ("PY roofline --json >&- 2>&-", 0),
+        ("PY roofline --device no 2> /dev/full", 2),
+        ("PY roofline --device no 2>&-", 2),
+        ("set -o pipefail; PY roofline --json | true", 0),
+    ],
+)
+def test_output_that_cannot_be_written_ends_in_one_line_at_most(words, status) -> None:
+    done = run(words)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+    assert done.stderr.count("\n") <= 1
+
+
+def test_a_broken_chat_template_is_refused_in_one_line(tiny_folders, tmp_path, capsys) -> None:
+    folder = copytree(tiny_folders["llama"], tmp_path / "model")
+    for template in ("{% if %}", "{{ messages[7].content.no.such }}", "{{ 1 / 0 }}"):
+        (folder / "chat_template.jinja").write_text(template)
+        assert main(["generate", "a", "--model", str(folder), "--device", "cpu"]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("error: model: its chat template cannot be used")
+        assert error.count("\n") == 1

@@ -1,13 +1,18 @@
 """evaluate() for Python users: the scores of the traces, and one clear error for bad input."""
 
 import json
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
 
 import sbd_core
+from sbd_core.__main__ import main
 from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation import evaluate
+from sbd_core.evaluation import Sample, evaluate
+from sbd_core.evaluation.runners import Job, LocalRunner, seed_of
 from sbd_core.models.scripted import ScriptedModel
 from sbd_core.tasks import TASKS, held_out
 
@@ -28,11 +33,12 @@ def test_scores_are_those_of_the_traces(nano) -> None:
 
 def test_several_configs_are_rows_and_the_result_is_json(nano) -> None:
     configs = {"slow": DecodeConfig(strategy="ntp", max_new_tokens=8), "fast": CONFIG}
-    found = evaluate(nano, ["json"], configs, limit=2, seed=5, shows_progress=False)
+    found = evaluate(nano, ["json"], configs, limit=2, data_seed=5, shows_progress=False)
     data = json.loads(json.dumps(found.to_data()))
     assert list(data["rows"]) == ["slow", "fast"]
     assert data["rows"]["slow"]["families"][0]["tokens_per_forward"] == 1
-    assert (data["model"], data["seed"], data["is_native"]) == ("sbd-nano", 5, False)
+    assert (data["model"], data["seed"], data["data_seed"]) == ("sbd-nano", 0, 5)
+    assert data["is_native"] is False
     assert len(data["circumstances"]["weights_sha256"]) == 64
     assert "slow" in str(found)
 
@@ -74,3 +80,47 @@ def test_the_bar_is_drawn_unless_it_is_not_wanted(nano, capsys) -> None:
     assert "1/1" in capsys.readouterr().err
     evaluate(nano, ["math"], CONFIG, limit=1, shows_progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_every_example_draws_from_a_stream_of_its_own_however_they_are_batched(nano) -> None:
+    """With one stream for all, equal prompts would be answered alike and batches would matter."""
+    items = held_out("math", 4, 0, "test")
+    seeds = [seed_of(3, item) for item in items]
+    assert len(set(seeds)) == len(items)
+    assert seeds == [seed_of(3, item) for item in items]
+    assert set(seeds).isdisjoint(seed_of(4, item) for item in items)
+    config = DecodeConfig(strategy="ntp", temperature=4.0, max_new_tokens=12, seed=3)
+    runner = LocalRunner({"model": nano})
+    whole = runner.answers(Job("row", "math", "model", config, tuple(items), 4))
+    apart = [
+        answer
+        for item in items[::-1]
+        for answer in runner.answers(Job("row", "math", "model", config, (item,), 1))
+    ][::-1]
+    assert [answer.text for answer in whole] == [answer.text for answer in apart]
+    same = [items[0].prompt] * 4
+    drawn = generate_batch(nano, same, config, seeds=[1, 2, 3, 1])
+    assert drawn[0].token_ids == drawn[3].token_ids
+    assert len({trace.token_ids for trace in drawn}) == 3
+    assert [trace.config.seed for trace in drawn] == [1, 2, 3, 1]
+
+
+def test_the_data_seed_chooses_the_examples_and_the_seed_does_not(nano) -> None:
+    base = Sample(tasks=("math",), limit=3).suites()
+    assert Sample(tasks=("math",), limit=3, data_seed=1).suites() != base
+    words = ["evaluate", "--suite", "math", "--limit", "2", "--max-new-tokens", "2", "--json"]
+    found = []
+    for more in ([], ["--seed", "7"], ["--data-seed", "7"]):
+        with redirect_stdout(StringIO()) as out:
+            assert main([*words, *more]) == 0
+        found.append(json.loads(out.getvalue().splitlines()[-1]))
+    assert [(one["seed"], one["data_seed"]) for one in found] == [(0, 0), (7, 0), (0, 7)]
+    for one in found:
+        for row in one["rows"].values():
+            row["families"][0].pop("tokens_per_second")
+    assert found[0]["rows"]["sbd"]["families"] == found[1]["rows"]["sbd"]["families"]
+
+
+def test_seeds_must_be_one_a_prompt(nano) -> None:
+    with pytest.raises(ArgumentError, match="seeds: must be one a prompt, 2; got 1"):
+        generate_batch(nano, ["a", "b"], CONFIG, seeds=[1])

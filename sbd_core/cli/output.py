@@ -1,0 +1,39 @@
+"""Standard output and error that may be closed, full or left by their reader."""
+
+import os
+import sys
+from collections.abc import Callable
+
+
+def with_output(command: Callable[[], int]) -> int:
+    """The exit status of `command`; of one whose output cannot be written, 2 and one line.
+
+    A reader who went away is no error. Python itself would complain again at its exit.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed before we began
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    try:
+        try:
+            return command()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _give_up_stdout()
+        return 0
+    except OSError as error:
+        _give_up_stdout()
+        _complain(f"error: the output cannot be written: {error}")
+        return 2
+
+
+def _give_up_stdout() -> None:
+    """What is still buffered goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _complain(text: str) -> None:
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
