@@ -136,7 +136,7 @@ def test_functions_take_these_arguments() -> None:
     assert parameters_of(sbd_core.load) == ["path_or_hub_id", "device", "dtype", "native"]
     assert parameters_of(sbd_core.stream) == ["model", "prompt", "config"]
     assert parameters_of(sbd_core.generate) == ["model", "prompt", "config"]
-    batch = ["model", "prompts", "config", "batch_size"]
+    batch = ["model", "prompts", "config", "batch_size", "seeds"]
     assert parameters_of(sbd_core.stream_batch) == batch
     assert parameters_of(sbd_core.generate_batch) == batch
     select = ["solver", "candidates", "is_masked", "generator"]

@@ -288,9 +288,7 @@ def run(words: str) -> subprocess.CompletedProcess[str]:
     """A shell command; PY is this Python, running the command line."""
     line = words.replace("PY", f"{sys.executable} -m sbd_core")
     return subprocess.run(
-        line,
-        shell=True,
-        executable="/bin/bash",
+        ["/bin/bash", "-c", line],
         cwd=ROOT,
         capture_output=True,
         text=True,
