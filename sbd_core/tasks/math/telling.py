@@ -106,6 +106,7 @@ class Teller:
         self.word_rate = random.choices((0.0, 1.0, 0.4), (7, 0.6, 2))[0]
         color, color2 = random.sample(words.COLORS, 2)
         thing = self._thing()
+        self._met.add(thing)
         box = random.choice(words.CONTAINERS)
         self.slots = {
             "thing": thing, "one": singular(thing), "color": color, "color2": color2,

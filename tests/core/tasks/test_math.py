@@ -194,6 +194,13 @@ def test_every_puzzle_can_be_solved_and_told() -> None:
         assert solved > 60, puzzle
 
 
+def test_two_kinds_of_things_differ() -> None:
+    for seed in range(300):
+        teller = Teller(Random(seed), ("nuts", "figs", "pears"))
+        first, second = teller.clause("{thing} {thing2}", {}).split()
+        assert first != second
+
+
 def test_problems_have_one_to_five_steps_of_every_operation(train) -> None:
     steps = [len(chain_of(example.answer)) for example in train]
     assert {1, 2, 3, 4} <= set(steps)
