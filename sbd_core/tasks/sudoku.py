@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks.base import Example, Split, Task, split_of
+from sbd_core.tasks.base import Example, Pool, Split, Task, draw_wording, split_of
 
 NAME = "sudoku"
 TEST_PERCENT = 20
@@ -47,7 +47,24 @@ WORDINGS: tuple[str, ...] = (
     "Sudoku: {puzzle}",
     "sudoku {puzzle}",
     "solve {puzzle}",
+    "Give me the solved grid for {puzzle}",
+    "I am stuck on this sudoku: {puzzle}",
+    "Which digits are missing here? {puzzle}",
+    "Help me with this 4x4 sudoku: {puzzle}",
+    "Work out this sudoku: {puzzle}",
+    "Replace each 0 by 1, 2, 3 or 4: {puzzle}",
+    "Could you fill this grid? {puzzle}",
+    "My sudoku, row by row: {puzzle}",
+    "A sudoku with zeros for blanks: {puzzle}",
+    "Find the solution: {puzzle}",
+    "How does this sudoku end? {puzzle}",
+    "Show me the full grid of {puzzle}",
+    "Put the right digits for the zeros: {puzzle}",
+    "Try this one: {puzzle}",
+    "Crack this little sudoku: {puzzle}",
+    "Solution to {puzzle}",
 )
+ASKS = Pool(WORDINGS)
 
 
 def parse_puzzle(text: str) -> str:
@@ -88,7 +105,9 @@ def generate(random: Random, split: Split) -> Example:
         if not any(cells & blanks == cells for cells in exchangeable):
             break
     puzzle = "".join("0" if blanks >> cell & 1 else solution[cell] for cell in range(NUM_CELLS))
-    return Example(NAME, prompt_for(puzzle, random.choice(WORDINGS)), solution, puzzle)
+    wording = draw_wording(random, split)
+    prompt = prompt_for(puzzle, ASKS.draw(random, wording))
+    return Example(NAME, prompt, solution, puzzle, wording)
 
 
 def check(example: Example, text: str) -> bool:

@@ -17,7 +17,7 @@ NUMBER_OPERATIONS: tuple[Piece, ...] = (
         high=20,
     ),
     Piece("multiply", ("multiplies it by {k}", "multiplies by {k}"), "{e} * {k}", high=12),
-    Piece("divide", ("floor divides it by {k}",), "{e} // {k}"),
+    Piece("divide", ("floor-divides it by {k}", "integer-divides it by {k}"), "{e} // {k}"),
     Piece("remainder", ("takes the remainder by {k}", "takes it modulo {k}"), "{e} % {k}"),
     Piece(
         "square",

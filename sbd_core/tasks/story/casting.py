@@ -67,7 +67,9 @@ def person(random: Random, wording: Wording) -> Person:
     """Anybody: a listed name, a made-up one or a role."""
     draw = random.random()
     if draw < ROLE_RATE:
-        return Person(words.ROLES.draw(random, wording), random.choice(("she", "he")), True)
+        role = words.ROLES.draw(random, wording)
+        pronoun = words.ROLE_PRONOUNS.get(role.split(" ")[-1]) or random.choice(("she", "he"))
+        return Person(role, pronoun, True)
     if draw < ROLE_RATE + MADE_UP_PERSON_RATE:
         return Person(_name(random, wording), random.choice(("she", "he")))
     return _listed(PEOPLE_POOL.draw(random, wording))

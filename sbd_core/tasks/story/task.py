@@ -31,7 +31,7 @@ TOLD_RATES = {"person": 0.9, "object": 0.8, "color": 0.7, "place": 0.35, "plot":
 COLOR_RATE, AFTER_PET_RATE, LEAD_RATE, SHUFFLE_RATE = 0.5, 0.15, 0.2, 0.2
 OF_TWO_RATE = 0.2
 PRONOUN = re.compile(r"\{(he|him|his|He|girl)\}")
-ARTICLE = re.compile(r"\b([Aa]) (?=[aeiou])")
+ARTICLE = re.compile(r"\b([Aa]) (?=(?!uni)[aeiou])")
 START = re.compile(r"(?:^|(?<=[.!?] ))(\"?)([a-z])")
 MAX_ROW_CHARACTERS, NAME_CHARACTERS = 680, 4
 LISTED = LISTS["person"] | LISTS["animal"]

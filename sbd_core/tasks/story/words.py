@@ -54,6 +54,10 @@ ROLES = Pool(_phrases(
     young shepherd, clever detective, busy baker, sleepy astronaut, hunter, dancer, juggler, pilot,
     kind queen, tiny elf, poor miller, rich merchant, lonely lighthouse keeper, train driver"""
 ))  # fmt: skip
+ROLE_PRONOUNS = {
+    "princess": "she", "queen": "she", "mermaid": "she", "witch": "she", "king": "he",
+    "prince": "he", "fisherman": "he", "cowboy": "he",
+}  # fmt: skip
 OBJECTS: tuple[str, ...] = _words(
     """kite ball drum lamp hat scarf umbrella basket bell boat book bottle bucket button cap clock
     coin crown cup doll feather flag flute glove guitar hammer horn jacket jar key ladder lantern
