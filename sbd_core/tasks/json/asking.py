@@ -66,6 +66,10 @@ THIS_BEFORE = (
     "the following text",
 )
 THIS_AFTER = ("this", "this text", "the text", "the text above", "that")
+BRACES_RATE, LINES_RATE = 0.025, 0.12
+HOLES = ("...", "...", "?", '""')
+BEFORE_LINES = ("{ask}\n\n{text}", "{ask}\n\nText: {text}", "{ask}\nText: {text}")
+AFTER_LINES = ("{text}\n\n{ask}", "Text: {text}\n\n{ask}", "{text}\n{ask}")
 NULL_RULES = (
     "Use null for what is not told.", "Use null if something is missing.", "Missing values are null.",
     "Put null where the text does not say.", "If a value is not given, use null.",
@@ -91,21 +95,31 @@ def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text:
     """The request for `keys` with the text it is about."""
     form = INSTRUCTIONS.draw(random, wording)
     is_after = random.random() < AFTER_RATE
+    arounds: Sequence[str] = AFTER if is_after else BEFORE
     this = random.choice(THIS_AFTER if is_after else THIS_BEFORE)
+    fields = _fields(random, keys, style == "plain" and "fields {" not in form)
+    if form.endswith("{fields}") and random.random() < LINES_RATE:
+        fields, form = "".join(f"\n- {key}" for key in keys), form.replace(" {fields}", "{fields}")
+        arounds = AFTER_LINES if is_after else BEFORE_LINES
+    request = form.format(fields=fields, this=this)
+    if "JSON" not in request:
+        request = random.choice(("Answer in JSON. ", "Use JSON. ", "Write JSON. ")) + request
+    if random.random() < NULL_RATE and not fields.startswith("\n"):
+        request += ". " + random.choice(NULL_RULES)[:-1]
+    return random.choice(arounds).format(ask=request, text=text)
+
+
+def _fields(random: Random, keys: Sequence[str], may_have_article: bool) -> str:
+    """The keys as a list in a sentence, at times quoted, or as the object to be filled."""
+    chance = random.random()
+    if chance < BRACES_RATE:
+        return "{" + ", ".join(keys) + "}"
+    if chance < 2 * BRACES_RATE:
+        hole = random.choice(HOLES)
+        return "{" + ", ".join(f'"{key}": {hole}' for key in keys) + "}"
     shown = list(keys)
     if random.random() < QUOTE_RATE:
         shown = [f'"{key}"' for key in keys]
-    elif (
-        style == "plain"
-        and random.random() < ARTICLE_RATE
-        and "fields {" not in form
-        and all(map(is_noun, keys))
-    ):
+    elif may_have_article and random.random() < ARTICLE_RATE and all(map(is_noun, keys)):
         shown = [f"the {key}" for key in keys]
-    request = form.format(fields=listed(shown, random.choice((" and ", " and ", ", "))), this=this)
-    if "JSON" not in request:
-        request += random.choice((". Answer in JSON", " (JSON)", ". Use JSON", ". Give JSON"))
-    if random.random() < NULL_RATE:
-        request += ". " + random.choice(NULL_RULES)[:-1]
-    around = random.choice(AFTER if is_after else BEFORE)
-    return around.format(ask=request, text=text)
+    return listed(shown, random.choice((" and ", " and ", ", ")))

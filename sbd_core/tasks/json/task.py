@@ -39,7 +39,8 @@ def generate(random: Random, split: Split) -> Example:
         record, fields = _request(random, wording, split)
         asked = {field: named(name, style) for field, name in fields}
         told = {field: field.kind(random, wording) for field in _told(random, record, asked)}
-        text = tell(random, wording, record, told)
+        untold = [field for field in asked if field not in told]
+        text = tell(random, wording, record, told, untold)
         answer = json.dumps(
             {key: told[field][0] if field in told else None for field, key in asked.items()}
         )

@@ -1,14 +1,15 @@
 """The facts of a record as a text: sentences that share them out, or labels. Knows no task."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from sbd_core.tasks import words
 from sbd_core.tasks.base import Wording, is_womanly
 from sbd_core.tasks.json.records import Field, Record
-from sbd_core.tasks.json.values import Told, first_name
+from sbd_core.tasks.json.values import Told, city, first_name
 
+UNKNOWN_RATE = 0.3
 LABEL_RATE, ASIDE_RATE, JOIN_RATE, NAME_RATE, BY_NAME_RATE, OPENING_RATE = (
     0.16, 0.22, 0.45, 0.25, 0.15, 0.5
 )  # fmt: skip
@@ -29,11 +30,18 @@ NOT_NOUNS = frozenset((
 ASIDES = (
     "It was a long day.", "More on this soon.", "That is all we know.", "Thank you for reading.",
     "We will write again next week.", "Please keep this in mind.", "It is good to know.",
+    "{person} is a friend and {number} years old.", "By the way, {person} lives in {city}.",
+    "My neighbor {person} has {number} cats.", "{person} was there too.",
+    "The other one is for {person}.", "I saw {person} in {city} the other day.",
     "{person} told us so.", "{person} took the photo.", "{person} says hello.",
     "This was in the news.", "Nobody was surprised.", "The rest can wait.", "I just heard it.",
-    "Ask {person} if you have questions.", "{person} and {person} know more about it.",
+    "Ask {person} if you have questions.", "{person} and I know more about it.",
     "We checked it twice.", "So far, so good.", "Not much else happened.", "Have a nice day.",
     "I hope this helps.", "As you may know, things change.", "What a week!", "Sorry for the delay.",
+)  # fmt: skip
+UNKNOWN = (
+    "The {} is not known.", "We do not know the {}.", "No {} is given.", "The {} is still open.",
+    "Nobody told me the {}.", "I forgot the {}.", "The {} will be told later.",
 )  # fmt: skip
 LABEL_FORMS: tuple[tuple[str, str, str], ...] = (
     ("{name}: {value}", ". ", "."), ("{name}: {value}", ", ", ""), ("{name}: {value}", "\n", ""),
@@ -45,8 +53,14 @@ ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIO])")
 TWO_COMMAS = re.compile(r",(?=[,.])| (?=[.,])")
 
 
-def tell(random: Random, wording: Wording, record: Record, told: Mapping[Field, Told]) -> str:
-    """The facts `told`, the record's anchor among them, in words.
+def tell(
+    random: Random,
+    wording: Wording,
+    record: Record,
+    told: Mapping[Field, Told],
+    untold: Sequence[Field] = (),
+) -> str:
+    """The facts `told`, the record's anchor among them, in words; of `untold` no value.
 
     Every value stands in the text as its words, but for yes and no, which a telling may put
     another way.
@@ -62,12 +76,20 @@ def tell(random: Random, wording: Wording, record: Record, told: Mapping[Field, 
         sentence, used = _sentence(random, _again(random, record, told, subject), rest, told)
         sentences.append(sentence)
         rest = rest[used:]
+    for field in untold:
+        name = _noun(random, field)
+        if name and random.random() < UNKNOWN_RATE:
+            sentences.append(random.choice(UNKNOWN).format(name))
     while random.random() < ASIDE_RATE:
-        aside = random.choice(ASIDES)
-        aside = aside.replace("{person}", first_name(random, wording), 1)
-        aside = aside.replace("{person}", first_name(random, wording), 1)
-        sentences.insert(random.randint(1, len(sentences)), aside)
+        # At the end, so that what follows is not said of somebody else.
+        sentences.append(_aside(random, wording))
     return ARTICLE.sub(r"\1n ", " ".join(sentences))
+
+
+def _aside(random: Random, wording: Wording) -> str:
+    """A sentence on something else."""
+    person, city_name = first_name(random, wording), city(random, wording)
+    return random.choice(ASIDES).format(person=person, city=city_name, number=random.randint(5, 90))
 
 
 def is_noun(name: str) -> bool:

@@ -45,6 +45,9 @@ def test_every_value_is_told_in_the_prompt_or_null(train, test) -> None:
     kinds: dict[type, int] = {}
     for example in train + test:
         assert "\n" not in example.answer
+        assert not re.search(
+            r"\{(fields|this|ask|text|person|city|number|S|Its)?\}", example.prompt
+        )
         for key, value in json.loads(example.answer).items():
             kinds[type(value)] = kinds.get(type(value), 0) + 1
             assert key in example.prompt
@@ -74,7 +77,7 @@ def test_prompts_of_a_set_of_fields_belong_to_one_split(train, test) -> None:
 
 def pattern(form: str) -> re.Pattern[str]:
     """What finds an instruction in a prompt."""
-    text = re.escape(form).replace(r"\{fields\}", ".+").replace(r"\{this\}", "th.+")
+    text = re.escape(form).replace(r"\ \{fields\}", r"\s.+").replace(r"\{this\}", "th.+")
     return re.compile(text)
 
 
@@ -137,7 +140,7 @@ def test_answers_follow_the_order_and_the_names_asked_for(train) -> None:
     in_order = 0
     for example in train:
         keys = list(json.loads(example.answer))
-        asked = re.search(r"\b" + ".{2,12}?".join(map(re.escape, keys)) + r"\b", example.prompt)
+        asked = re.search(r"(?s)\b" + ".{2,12}?".join(map(re.escape, keys)) + r"\b", example.prompt)
         assert asked is not None, example
         in_order += len(keys) > 1
     assert in_order > 0.8 * len(train)
