@@ -27,6 +27,76 @@ def {f}({x}):\n    return {x} * {m}\n\nprint({f}({n}))  # «{p}»
 def {f}({x}, {y}):\n    return {x} + {y}\n\nprint({f}({a}, {b}))  # «{c}»
 def {f}({x}, {y}):\n    return {x} - {y}\n\nprint({f}({c}, {b}))  # «{a}»
 
+def double({x}):\n    return {x} * «2»
+def double({x}):\n    return «2» * «{x}»
+
+def triple({x}):\n    return {x} * «3»
+
+def half({x}):\n    return {x} / «2»
+
+def square({x}):\n    return {x} * «{x}»
+def square({x}):\n    return {x} ** «2»
+
+def cube({x}):\n    return {x} ** «3»
+
+def negate({x}):\n    return «-»{x}
+
+def next_number({x}):\n    return {x} + «1»
+
+def is_even({x}):\n    return {x} % «2» == «0»
+
+def is_odd({x}):\n    return {x} % «2» == «1»
+
+def is_zero({x}):\n    return {x} == «0»
+
+def is_positive({x}):\n    return {x} > «0»
+
+def add({x}, {y}):\n    return {x} «+» {y}
+def sum_of({x}, {y}):\n    return {x} «+» «{y}»
+
+def subtract({x}, {y}):\n    return {x} «-» {y}
+
+def multiply({x}, {y}):\n    return {x} «*» {y}
+def product({x}, {y}):\n    return «{x}» «*» {y}
+
+def divide({x}, {y}):\n    return {x} «/» {y}
+
+def are_equal({x}, {y}):\n    return {x} «==» {y}
+
+def larger({x}, {y}):\n    return «max»({x}, {y})
+
+def smaller({x}, {y}):\n    return «min»({x}, {y})
+
+def is_larger({x}, {y}):\n    return {x} «>» {y}
+
+def is_smaller({x}, {y}):\n    return {x} «<» {y}
+
+def first({xs}):\n    return {xs}[«0»]
+
+def last({xs}):\n    return {xs}[«-1»]
+
+def total({xs}):\n    return «sum»({xs})
+
+def largest({xs}):\n    return «max»({xs})
+
+def smallest({xs}):\n    return «min»({xs})
+
+def length({xs}):\n    return «len»({xs})
+
+def in_order({xs}):\n    return «sorted»({xs})
+
+def backwards({xs}):\n    return {xs}[::«-1»]
+
+def is_empty({xs}):\n    return len({xs}) == «0»
+
+def count_words(text):\n    return len(text.«split»())
+
+def loud(text):\n    return text.«upper»()
+
+def quiet(text):\n    return text.«lower»()
+
+def average({xs}):\n    return «sum»({xs}) / «len»({xs})
+
 def {f}({xs}):\n    return len(«{xs}»)
 def {f}({xs}):\n    return sum(«{xs}»)
 def {f}({xs}):\n    return «{xs}»[0]

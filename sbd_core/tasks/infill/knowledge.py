@@ -135,6 +135,19 @@ Look, the {w} «{v}»!
 A {w} often «{v}».
 """), _pairs("sun=shines, dog=barks, rain=falls, baby=cries|sleeps, wind=blows, cat=meows|purrs, river=flows, clock=ticks, bell=rings, fire=burns, cow=moos, horse=neighs, lion=roars, duck=quacks, owl=hoots, bee=buzzes")),
     (groups("""
+A {w} can «{v}».
+{A} has a {w} that can «{v}».
+What can a {w} do? It can «{v}».
+Everyone knows that a {w} can «{v}».
+"""), _pairs("bird=fly, fish=swim, frog=jump|swim|croak, dog=bark, horse=run|gallop, snake=hiss|bite, bee=sting|fly, parrot=talk|speak|fly, monkey=climb, duck=swim|quack|fly, kangaroo=jump, cat=climb|meow, dolphin=swim, plane=fly, boat=sail|float, knife=cut, pen=write, singer=sing, dancer=dance, swimmer=swim, writer=write, painter=paint, teacher=teach, cook=cook, runner=run, driver=drive")),
+    (groups("""
+{w} «{v}».
+{A} likes to say: {w} «{v}».
+As they say: {w} «{v}».
+"{w} «{v}»," said {A}.
+"""), _pairs("""once upon a=time, better late than=never, roses are red and violets are=blue, happy birthday to=you, an apple a day keeps the doctor=away, practice makes=perfect, time is=money, time flies like an=arrow, the early bird catches the=worm, all is well that ends=well, no pain no=gain, home sweet=home, good morning and good=night, easy come easy=go, seeing is=believing, two heads are better than=one, first come first=served, actions speak louder than=words
+as white as=snow, as busy as a=bee, as black as=coal|night, as cold as=ice, as light as a=feather, as sweet as=honey|sugar, as slow as a=snail, as hungry as a=wolf|bear, as strong as an=ox, as blind as a=bat, as sly as a=fox, as brave as a=lion, as quiet as a=mouse, as free as a=bird, as hard as=stone|rock, merry=Christmas, ladies and=gentlemen, bread and=butter, salt and=pepper, sooner or=later, day and=night, thunder and=lightning, knife and=fork""")),
+    (groups("""
 You {w} with your «{v}».
 {A} uses {his} «{v}» to {w}.
 What do you need to {w}? Your «{v}».
@@ -151,7 +164,8 @@ They say that {w} «{v}».
 Is it true that {w} «{v}»? Yes.
 """), _pairs("""the sun rises in the=east, the sun sets in the=west, water turns to ice when it is=cold|frozen, fish live in the=water|sea, birds fly in the=sky|air, the moon shines at=night, honey is made by=bees, milk comes from=cows, wool comes from=sheep, eggs are laid by=hens|birds, wood comes from=trees, bread is made of=flour, paper is made from=wood|trees, wine is made of=grapes, cheese is made of=milk
 you wear shoes on your=feet, you wear a hat on your=head, you wear gloves on your=hands, you sleep in a=bed, the earth goes round the=sun, the moon goes round the=earth, ice is frozen=water, plants need light and=water, fire is=hot, ice is=cold, sugar is=sweet, lemons are=sour, stones are=hard, feathers are=light|soft, rain comes from the=clouds|sky, bees make=honey, hens lay=eggs, cows give=milk, spiders spin=webs
-the alphabet begins with the letter=A, the first month is=January, the last month is=December, the day after today is=tomorrow, the day before today is=yesterday, half of a pair is=one|1, a zebra is black and=white, red and white make=pink, blue and yellow make=green, red and yellow make=orange, black and white make=gray|grey""")),
+the alphabet begins with the letter=A, water boils at one hundred=degrees, there are seven days in a=week, there are twelve months in a=year, there are four=seasons, there are seven=continents, the largest planet is=Jupiter, we live on the planet=Earth, the largest ocean is the=Pacific, the fastest animal on land is the=cheetah, the tallest animal is the=giraffe, the largest animal is the blue=whale, the king of the animals is the=lion, a week begins on=Monday|Sunday, after the night comes the=day|morning, leaves fall in=autumn|fall, it is hot in=summer, it is cold in=winter, the heart pumps=blood, we breathe=air, we see with our=eyes, we hear with our=ears, cows eat=grass, cats catch=mice, a triangle has three=sides|corners|angles, a bicycle has two=wheels, a car has four=wheels, a hand has five=fingers, a foot has five=toes
+the first month is=January, the last month is=December, the day after today is=tomorrow, the day before today is=yesterday, half of a pair is=one|1, a zebra is black and=white, red and white make=pink, blue and yellow make=green, red and yellow make=orange, black and white make=gray|grey""")),
     (groups("""
 {w} is written «{v}».
 The number {w} in figures: «{v}».

@@ -1,7 +1,7 @@
 """Lines with numbers that follow from one another, and rows in a known order.
 
-Slots: {a} + {b} = {c}, {m} * {n} = {p}, {m} + {n} = {mn}, {mn} + {d} = {mnd}; others
-as in told.
+Slots: {a} + {b} = {c}, {m} * {n} = {p}, {m} + {n} = {mn}, {mn} + {d} = {mnd}, in words
+{wm} + {wn} = {wmn}; others as in told.
 """
 
 from itertools import pairwise
@@ -70,8 +70,21 @@ One {k} costs «1={m}» dollars, so «1={n}» {ks} cost «1={p}» dollars.
 {A} is «1={b}» years older than {B}. {B} is «1={a}», so {A} is «1={c}».
 
 {A} has {a} {ks} and {B} has {b} {ls}. {B} has «{b}» {ls}, and {A} has «{a}» {ks}.
-{a} is «less|smaller» than {c}, and {c} is «more|greater|bigger|larger» than {a}.
 {c} is more than {a}. The larger number is «{c}», the smaller is «{a}».
+
+«1={wm}» plus «1={wn}» is «1={wmn}».
+«1={wmn}» minus «1={wn}» is «1={wm}».
+{wm} and {wn} make «{wmn}».
+If you add {wm} and {wn}, you get «{wmn}».
+{wm} plus {wn} equals «{wmn}».
+
+{A} has «1={wm}» {ks} and gets «1={wn}» more. Now {he} has «1={wmn}».
+{A} had «1={wmn}» {ks} and lost «1={wn}». Now {he} has «1={wm}».
+There are «1={wm}» {ks} and «1={wn}» {ls}, so «1={wmn}» things.
+
+{m} + {n} is the same as {n} + «{m}».
+{a} is «less|smaller» than {c}.
+{c} is «more|greater|bigger|larger» than {a}.
 
 After {a} comes «{next_a}».
 Before {a} comes «{before_a}».
@@ -89,11 +102,14 @@ Twice {n} is «{double}».
 {a} - {a} = «0»
 {a} - 0 = «{a}», and {a} * 0 = «0»
 """)
-SPELLED = split_words("one two three four five six seven eight nine ten eleven twelve")
+SPELLED = split_words(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen twenty"""
+)
 ORDINALS = split_words("first second third fourth fifth sixth seventh eighth ninth tenth")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 ORDERS = {
-    "days": DAYS, "months": MONTHS, "words": SPELLED, "ordinals": ORDINALS, "letters": LETTERS,
+    "days": DAYS, "months": MONTHS, "words": SPELLED[1:], "ordinals": ORDINALS, "letters": LETTERS,
     "small letters": LETTERS.lower(),
 }  # fmt: skip
 ROW_KINDS = (*ORDERS, "steps", "steps", "steps", "down", "doubles", "turns", "turns", "back")
@@ -111,7 +127,9 @@ def number_slots(random: Random) -> dict[str, str]:
     d = random.randint(1, 9)
     values = {"a": a, "b": b, "c": a + b, "m": m, "n": n, "p": m * n, "d": d, "mn": m + n}
     values |= {"mnd": m + n + d, "next_a": a + 1, "before_a": a - 1, "double": 2 * n}
-    return {name: str(value) for name, value in values.items()}
+    small, other = random.randint(1, 10), random.randint(1, 10)
+    spelled = {"wm": SPELLED[small], "wn": SPELLED[other], "wmn": SPELLED[small + other]}
+    return {name: str(value) for name, value in values.items()} | spelled
 
 
 def row(random: Random, wording: Wording) -> str:

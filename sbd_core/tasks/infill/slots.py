@@ -10,7 +10,7 @@ from sbd_core.tasks.infill.grammar import PLURALS, VERBS
 from sbd_core.tasks.infill.numbers import number_slots
 from sbd_core.tasks.infill.patterns import split_words
 
-MADE_UP_NAME_RATE, MADE_UP_THING_RATE = 0.3, 0.1
+MADE_UP_NAME_RATE, MADE_UP_THING_RATE, MADE_UP_CODE_RATE = 0.3, 0.1, 0.15
 WOMEN = frozenset(words.WOMEN)
 SPECIES = split_words("""dog cat rabbit parrot hamster turtle horse pony goat duck hen mouse fox owl donkey lamb
     goose frog pig cow hedgehog squirrel crow puppy kitten lizard""")
@@ -57,13 +57,16 @@ def slots(random: Random, wording: Wording) -> dict[str, str]:
     }  # fmt: skip
 
 
-def code_slots(random: Random, _: Wording) -> dict[str, str]:
+def code_slots(random: Random, wording: Wording) -> dict[str, str]:
     """What every pattern of code may ask for."""
     x, y = random.sample(code.VARIABLES, 2)
     word, other = random.sample(code.WORDS, 2)
+    function = random.choice(code.FUNCTIONS)
+    if random.random() < MADE_UP_CODE_RATE:
+        x, function = made_up_word(random, wording), made_up_word(random, wording)
     return {
         "x": x, "y": y, "xi": "value" if x == "i" else x, "w": word, "v": other,
-        "W": word.upper(), "w0": word[0], "f": random.choice(code.FUNCTIONS),
+        "W": word.upper(), "w0": word[0], "f": function,
         "xs": random.choice([name for name in code.LISTS if name not in (x, y)]),
         "Cls": random.choice(code.CLASSES), **number_slots(random),
     }  # fmt: skip

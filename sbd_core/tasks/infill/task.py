@@ -32,7 +32,15 @@ KIND_WEIGHTS = {
     "records": 7,
 }
 KINDS, WEIGHTS = tuple(KIND_WEIGHTS), tuple(KIND_WEIGHTS.values())
-TABLES = {"told": TOLD, "grammar": GRAMMAR, "numbers": NUMBERS, "records": RECORDS}
+TABLES = {
+    "told": TOLD,
+    "grammar": GRAMMAR,
+    "numbers": NUMBERS,
+    "records": RECORDS,
+    "code": CODE,
+}
+POOLS = {kind: tuple(pool for pool in table for _ in pool.seen) for kind, table in TABLES.items()}
+"""Each as often as it has patterns."""
 MOST_BLANKS_OF_A_ROW, MAX_SIZE, SPEAKER_RATE = 2, 520, 0.35
 SPEAKERS = ("{A} says: ", "{A} knows: ", "{A} told {B}: ", "{A} learned this: ", "{B} to {A}: ")
 
@@ -65,11 +73,11 @@ def check(example: Example, text: str) -> bool:
 def _line(random: Random, wording: Wording, kind: str) -> str:
     if kind == "rows":
         return row(random, wording)
-    if kind == "code":
-        return random.choice(CODE).draw(random, wording).format(**code_slots(random, wording))
     if kind == "knowledge":
         return _known(random, wording)
-    pattern = random.choice(TABLES[kind]).draw(random, wording)
+    pattern = random.choice(POOLS[kind]).draw(random, wording)
+    if kind == "code":
+        return pattern.format(**code_slots(random, wording))
     line = pattern.format(**slots(random, wording))
     return line if kind == "records" else with_articles(line)
 
