@@ -1,4 +1,4 @@
-"""Events and traces as what the page shows: the player's wire lines, and the counts.
+"""Events and traces as what the page shows: the player's wire lines.
 
 Knows configs, events and traces; knows no model, no tensor, no Gradio.
 
@@ -16,7 +16,6 @@ of 1e-4 nats, probabilities of 1e-4, times of microseconds. Empty fields are lef
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sbd_core.config import DecodeConfig, solver_name, solver_parameters
@@ -27,41 +26,11 @@ UNITS = 10_000
 MAX_SHOWN_BLOCK = 64
 """The player draws every position of a block, whatever the strategy makes of it."""
 MIN_SHOWN_PROBABILITY = 0.0005
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The numbers above the lanes. passes_saved: how many times fewer passes than NTP.
-
-    num_given: tokens of the answer that were pinned; the figures per pass leave them out.
-    """
-
-    num_forwards: int
-    num_tokens: int
-    num_given: int
-    tokens_per_forward: float
-    passes_saved: float
-    seconds: float
-    ntp_seconds: float | None
-
-
-def summary(trace: Trace, ntp: Trace | None = None) -> Summary:
-    """Counts of `trace` beside next-token prediction: one pass a token unless `ntp` was run.
-
-    With pins, `ntp` had other work to do, so it is one pass a token that was not given.
-    """
-    num_given = sum(offset < trace.num_tokens for offset in trace.config.pinned)
-    num_decoded = trace.num_tokens - num_given
-    ntp_forwards = num_decoded if ntp is None or trace.config.pinned else ntp.num_forwards
-    return Summary(
-        num_forwards=trace.num_forwards,
-        num_tokens=trace.num_tokens,
-        num_given=num_given,
-        tokens_per_forward=num_decoded / trace.num_forwards if trace.events else 0.0,
-        passes_saved=ntp_forwards / trace.num_forwards if trace.events else 0.0,
-        seconds=trace.seconds,
-        ntp_seconds=None if ntp is None else ntp.seconds,
-    )
+LANE_NAMES = {
+    "sbd": "Set Block Decoding",
+    "verify": "Verify (lossless)",
+    "ntp": "Next-token prediction",
+}
 
 
 class RunWire:

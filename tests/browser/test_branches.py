@@ -126,14 +126,13 @@ def test_given_tokens_are_no_decoded_tokens(replay):
     main, ntp = traces(story_model(), pinned={1: 4, 2: 5, 40: 6})
     push(replay, wire_format.replay("given", {"sbd": main, "ntp": ntp}))
     replay.get_by_role("button", name="Last pass").click()
-    expected = wire_format.summary(main, ntp)
-    assert expected.num_given == 3
+    num_decoded = main.num_tokens - 3
     number = replay.locator
-    expect(number(".sbd-number-tokens .sbd-number")).to_have_text(str(expected.num_tokens))
+    expect(number(".sbd-number-tokens .sbd-number")).to_have_text(str(main.num_tokens))
     expect(number(".sbd-number-tokens .sbd-number-label")).to_have_text("tokens, 3 of them given")
-    per_pass = f"{expected.tokens_per_forward:.2f}"
+    per_pass = f"{num_decoded / main.num_forwards:.2f}"
     expect(number(".sbd-number-perPass .sbd-number")).to_have_text(per_pass)
-    saved = f"{expected.passes_saved:.1f}×"
+    saved = f"{num_decoded / main.num_forwards:.1f}×"
     expect(number(".sbd-number-saved .sbd-number")).to_have_text(saved)
     go_to(replay, 1)  # the run is whole: what it saved is known at every pass
     expect(number(".sbd-number-saved .sbd-number")).to_have_text(saved)

@@ -91,7 +91,7 @@ def test_a_token_before_a_part_that_begins_on_its_line_can_be_clicked(replay, lo
     push(replay, long_lines)
     replay.get_by_role("button", name="Last pass").click()
     part = replay.locator(".sbd-lane .sbd-part-of-text.is-on-line").first
-    position = part.evaluate("(part) => part.previousSibling.lastChild.position")
+    position = part.evaluate("(part) => Number(part.previousSibling.lastChild.dataset.position)")
     part.evaluate("(part) => part.previousSibling.lastChild.dataset.wanted = ''")
     replay.locator("[data-wanted]").click()
     expect(replay.locator(".sbd-inspector-kicker")).to_have_text(f"Position {position} · held")

@@ -21,7 +21,6 @@ from tests.browser.conftest import (
     traces,
 )
 from tests.ui.doubles import ANSWER, story_model
-from ui import wire_format
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -29,14 +28,13 @@ expect = sync_api.expect
 
 def test_numbers_are_those_of_the_traces(replay):
     main, ntp = traces(story_model())
-    expected = wire_format.summary(main, ntp)
     replay.get_by_role("button", name="Last pass").click()
     expect(replay.locator(".sbd-number")).to_have_text(
         [
-            str(expected.num_forwards),
-            str(expected.num_tokens),
-            f"{expected.tokens_per_forward:.2f}",
-            f"{expected.passes_saved:.1f}×",
+            str(main.num_forwards),
+            str(main.num_tokens),
+            f"{main.tokens_per_forward:.2f}",
+            f"{ntp.num_forwards / main.num_forwards:.1f}×",
             re.compile(r"^[\d.]+ (ms|s)$"),
         ]
     )

@@ -72,7 +72,7 @@ REVEALS = """() => {
   const step = player.run.main.steps[player.state.pass];
   const landing = document.getAnimations().filter((a) => a.effect.target.matches?.('.sbd-tile'))
     .filter((a) => a.constructor === Animation)
-    .map((a) => [a.effect.getTiming().delay, a.effect.target.position]);
+    .map((a) => [a.effect.getTiming().delay, Number(a.effect.target.dataset.position)]);
   return { landing: landing.sort((a, b) => a[0] - b[0]).map((pair) => pair[1]),
     reveals: step.reveals.map((each) => each.position) };
 }"""

@@ -10,7 +10,7 @@ import pytest
 from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
 from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.trace import Trace, mentioned_token_ids
-from tests.ui.events import block_pass, prefill, two_passes
+from tests.ui.events import block_pass, two_passes
 from ui import wire_format
 from ui.wire_format import RunWire
 
@@ -98,32 +98,6 @@ def test_worst_pass_stays_within_1500_bytes_once_its_token_texts_are_known():
     wire = RunWire("0123abcd", lambda token_id: f" token{token_id}")
     sizes = [len(wire.step("sbd", worst_pass(rng, i, 300)).encode()) for i in range(100)]
     assert max(sizes[50:]) <= 1500
-
-
-def test_summary_agrees_with_the_trace():
-    main = trace(two_passes())
-    ntp = trace([prefill(seconds=0.5)] * 4)
-    alone = wire_format.summary(main)
-    assert (alone.num_forwards, alone.num_tokens) == (main.num_forwards, main.num_tokens) == (3, 2)
-    assert alone.tokens_per_forward == alone.passes_saved == pytest.approx(2 / 3)
-    assert alone.seconds == pytest.approx(0.5)
-    assert alone.ntp_seconds is None
-    beside = wire_format.summary(main, ntp)
-    assert beside.passes_saved == pytest.approx(4 / 3)
-    assert beside.ntp_seconds == pytest.approx(2.0)
-
-
-def test_given_tokens_count_as_tokens_and_not_as_decoded():
-    main = trace(two_passes())
-    pinned = replace(main, config=replace(CONFIG, pinned={0: main.token_ids[0]}))
-    counts = wire_format.summary(pinned, trace([prefill(seconds=0.5)] * 40))
-    assert (counts.num_tokens, counts.num_given) == (2, 1)
-    assert counts.tokens_per_forward == counts.passes_saved == pytest.approx(1 / 3)
-
-
-def test_summary_of_nothing_is_zero():
-    empty = wire_format.summary(trace([]))
-    assert (empty.num_tokens, empty.tokens_per_forward, empty.passes_saved) == (0, 0, 0)
 
 
 def test_replay_interleaves_lanes_and_ends_each():

@@ -3,14 +3,13 @@
 import json
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.trace import Trace
-from ui.components.assets import ASSETS, markup, scripts
+from ui.components.assets import ASSETS, markup, mounts, static_path
 from ui.components.outbox import parcel
 from ui.decode.form import message_of
 from ui.decode.visitor_runs import VisitorRuns
@@ -29,9 +28,9 @@ def charts_section(visit: gr.State) -> None:
     gr.set_static_paths([LIBRARY])
     words = json.loads(WORDS.read_text(encoding="utf-8"))
     section = gr.HTML(
-        wire_json({"cards": words, "library": address_of(LIBRARY)}),
+        wire_json({"cards": words, "library": static_path(LIBRARY)}),
         html_template=markup("charts"),
-        js_on_load=scripts("dom", "scale", "chart-cards", "charts"),
+        **mounts("charts", "draw_charts"),
         apply_default_css=False,
         elem_id="sbd-charts",
     )
@@ -105,8 +104,3 @@ def sweep() -> dict[str, Any]:
     """Every solver on held-out examples, as `sbd evaluate --sweep` wrote it."""
     results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
     return results
-
-
-def address_of(file: Path) -> str:
-    """Where Gradio serves a static file, relative to the page."""
-    return f"gradio_api/file={file.as_posix()}"

@@ -1,19 +1,16 @@
 """Reads the files of assets/ that components carry. Decides nothing."""
 
+import hashlib
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+import gradio as gr
 
 ASSETS = Path(__file__).parents[2] / "assets"
+DIST = ASSETS / "dist"
+"""Built from ui/web/, see its package.json."""
 
-PLAYER_SCRIPTS = (
-    "bytes", "letters", "dom", "scale", "history", "rules", "reveal", "numbers", "flow", "text",
-    "lane", "tiles", "budget", "drawing", "staircase", "transport", "lecture", "keys", "help",
-    "permalink", "picture", "slide", "gif", "animation", "share", "alternatives", "inspector",
-    "family", "tree", "sudoku", "actions", "player",
-)  # fmt: skip
-RACE_SCRIPTS = (
-    "bytes", "letters", "dom", "reveal", "lecture", "keys", "transport", "permalink", "race-lane",
-    "race-table", "race-form", "race-player", "race",
-)  # fmt: skip
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
     for name in (
@@ -37,7 +34,35 @@ def markup(name: str) -> str:
     return (ASSETS / "html" / f"{name}.html").read_text(encoding="utf-8").strip()
 
 
-def scripts(*names: str) -> str:
-    """The script files `names` in a row, named for the browser's debugger."""
-    parts = [(ASSETS / "js" / f"{name}.js").read_text(encoding="utf-8") for name in names]
-    return "\n".join([*parts, f"//# sourceURL=sbd-{names[-1]}.js"])
+@cache
+def replay_script() -> str:
+    """The player for a page of its own, to be written into it."""
+    return (DIST / "replay.js").read_text(encoding="utf-8")
+
+
+@cache
+def _stub() -> str:
+    return (DIST / "stub.js").read_text(encoding="utf-8") + "//# sourceURL=sbd-stub.js"
+
+
+@cache
+def _bundle() -> str:
+    """The bundle's path below Gradio's routes; another content has another one."""
+    file = DIST / "page.js"
+    gr.set_static_paths([file])
+    version = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+    return f"{static_path(file)}?v={version}"
+
+
+def static_path(file: Path) -> str:
+    """Where Gradio serves a static file, below its routes; dom/address.js makes it an address."""
+    return f"file={file.as_posix()}"
+
+
+def mounts(view: str, *events: str) -> dict[str, Any]:
+    """Arguments of gr.HTML that hand the component to a view of the page's bundle.
+
+    events: those that the view can trigger; Gradio knows an event by its name in the script.
+    """
+    names = "".join(f"// may trigger {event!r}\n" for event in events)
+    return {"js_on_load": names + _stub(), "view": view, "bundle": _bundle()}

@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from ui.components.assets import markup, scripts
+from ui.components.assets import markup, mounts
 
 
 def header(model: str) -> gr.HTML:
@@ -10,7 +10,7 @@ def header(model: str) -> gr.HTML:
     return gr.HTML(
         model,
         html_template=markup("header"),
-        js_on_load=scripts("header"),
+        **mounts("header"),
         apply_default_css=False,
         elem_id="sbd-header",
     )

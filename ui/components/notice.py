@@ -5,7 +5,7 @@ import json
 
 import gradio as gr
 
-from ui.components.assets import markup, scripts
+from ui.components.assets import markup, mounts
 
 _turns = itertools.count()
 
@@ -15,7 +15,7 @@ def notice() -> gr.HTML:
     return gr.HTML(
         "",
         html_template=markup("notice"),
-        js_on_load=scripts("notice"),
+        **mounts("notice"),
         apply_default_css=False,
         elem_id="sbd-notice",
     )

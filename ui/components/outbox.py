@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from ui.components.assets import markup, scripts
+from ui.components.assets import markup, mounts
 from ui.wire_format import wire_json
 
 _count = itertools.count()
@@ -16,7 +16,7 @@ def outbox() -> gr.HTML:
     return gr.HTML(
         "",
         html_template=markup("outbox"),
-        js_on_load=scripts("outbox"),
+        **mounts("outbox"),
         apply_default_css=False,
         elem_id="sbd-outbox",
     )

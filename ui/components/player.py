@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from ui.components.assets import PLAYER_SCRIPTS, markup, scripts
+from ui.components.assets import markup, mounts
 
 
 def player(lines: str = "") -> gr.HTML:
@@ -13,7 +13,7 @@ def player(lines: str = "") -> gr.HTML:
     return gr.HTML(
         lines,
         html_template=markup("player"),
-        js_on_load=scripts(*PLAYER_SCRIPTS, "gradio"),
+        **mounts("player", "redo", "ask", "give"),
         apply_default_css=False,
         elem_id="sbd-player",
     )

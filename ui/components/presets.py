@@ -9,7 +9,7 @@ from functools import cache
 
 import gradio as gr
 
-from ui.components.assets import ASSETS, markup, scripts
+from ui.components.assets import ASSETS, markup, mounts
 from ui.wire_format import wire_json
 
 PRESETS = ASSETS / "presets.json"
@@ -38,7 +38,7 @@ def preset_bar(model_name: str, prompt_id: str) -> gr.HTML:
     return gr.HTML(
         value,
         html_template=markup("presets"),
-        js_on_load=scripts("dom", "presets"),
+        **mounts("presets"),
         apply_default_css=False,
         elem_id="sbd-presets",
     )

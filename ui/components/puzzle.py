@@ -5,7 +5,7 @@ import uuid
 
 import gradio as gr
 
-from ui.components.assets import markup, scripts
+from ui.components.assets import markup, mounts
 
 
 def puzzle(prompt_id: str) -> gr.HTML:
@@ -16,7 +16,7 @@ def puzzle(prompt_id: str) -> gr.HTML:
     return gr.HTML(
         json.dumps({"prompt_id": prompt_id}),
         html_template=markup("puzzle"),
-        js_on_load=scripts("dom", "puzzle"),
+        **mounts("puzzle", "solve"),
         apply_default_css=False,
         elem_id="sbd-puzzle",
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from ui.components.assets import RACE_SCRIPTS, markup, scripts
+from ui.components.assets import markup, mounts
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.notice import Speaker
 from ui.decode.client import Client
@@ -39,7 +39,7 @@ def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
     return gr.HTML(
         wire_json(value),
         html_template=markup("race"),
-        js_on_load=scripts(*RACE_SCRIPTS),
+        **mounts("race", "start", "halt"),
         apply_default_css=False,
         elem_id="sbd-race",
     )

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import gradio as gr
 
-from ui.components.assets import markup, scripts
+from ui.components.assets import markup, mounts
 from ui.gallery import recorded
 from ui.wire_format import wire_json
 
@@ -14,7 +14,7 @@ def shelf() -> gr.HTML:
     return gr.HTML(
         wire_json({"runs": [asdict(item) for item in recorded.gallery()]}),
         html_template=markup("shelf"),
-        js_on_load=scripts("dom", "shelf"),
+        **mounts("shelf", "choose_run"),
         apply_default_css=False,
         elem_id="sbd-shelf",
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from sbd_core.errors import SetBlockDecodingError, TraceError
 from sbd_core.trace import Trace
 from ui import wire_format
-from ui.components.assets import PLAYER_SCRIPTS, STYLES, markup, scripts
+from ui.components.assets import STYLES, markup, replay_script
 from ui.share.trace_files import read_trace
 
 
@@ -30,7 +30,7 @@ def standalone_html(lines: str) -> str:
     """The player with wire `lines` inside, which hold no `<`, so none escape."""
     styles = "\n".join(path.read_text(encoding="utf-8") for path in STYLES if path.stem != "page")
     page = markup("replay").replace("/*STYLES*/", styles)
-    page = page.replace("/*SCRIPTS*/", scripts(*PLAYER_SCRIPTS, "standalone"))
+    page = page.replace("/*SCRIPTS*/", replay_script())
     return page.replace("<!--LINES-->", lines)
 
 

@@ -1,6 +1,6 @@
 """The address bar as a decode or a race: read here unchecked, as a raw post would be.
 
-assets/js/permalink.js writes the names of a decode. Knows no Gradio.
+ui/web/share/permalink.js writes the names of a decode. Knows no Gradio.
 """
 
 import re

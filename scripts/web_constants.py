@@ -1,0 +1,65 @@
+"""Writes ui/web/constants.json: what Python and the page's JavaScript both must know.
+
+python -m scripts.web_constants           write the file
+python -m scripts.web_constants --check   exit status 1 if the committed file is another one
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from sbd_core.plots import theme
+from ui import wire_format
+from ui.components.controls import SOLVERS
+from ui.share import permalink, sheet, trace_files
+
+FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
+
+
+def constants() -> dict[str, Any]:
+    """Everything shared, each value from the Python module that owns it."""
+    schemes = {"light": theme.LIGHT, "dark": theme.DARK}
+    names = [*permalink.FIELDS, *permalink.RACE_FIELDS]
+    return {
+        "wireUnits": wire_format.UNITS,
+        "laneNames": wire_format.LANE_NAMES,
+        "solverNames": {name: title for title, name in SOLVERS},
+        "entropyScale": {
+            "max": theme.MAX_ENTROPY,
+            "ticks": theme.TICKS,
+            "ramps": {name: ink.ramp.split() for name, ink in schemes.items()},
+        },
+        "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
+        "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
+        "linkNames": list(dict.fromkeys(names)),
+        "limits": {
+            "fileBytes": trace_files.MAX_FILE_BYTES,
+            "fileName": sheet.MAX_NAME,
+            "passes": trace_files.MAX_PASSES,
+            "positions": trace_files.MAX_POSITIONS,
+        },
+    }
+
+
+def text() -> str:
+    """The file's content."""
+    return json.dumps(constants(), indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    """The command line. Exit status: 0 done or fresh, 1 the committed file is stale."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    if not parser.parse_args().check:
+        FILE.write_text(text(), encoding="utf-8")
+    elif FILE.read_text(encoding="utf-8") != text():
+        print(f"{FILE} is stale: run python -m scripts.web_constants", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+// Bundles the page's scripts into assets/dist. `node build.js --check` writes nothing and fails if
+// a committed bundle is not what the sources give.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { build } from "esbuild";
+
+const DIST = new URL("../../assets/dist/", import.meta.url);
+
+/** @type {import("esbuild").BuildOptions} */
+const SHARED = {
+  absWorkingDir: new URL(".", import.meta.url).pathname,
+  bundle: true,
+  charset: "utf8",
+  legalComments: "none",
+  minify: true,
+  target: "es2022",
+  write: false,
+};
+
+/** @type {Record<string, import("esbuild").BuildOptions>} */
+const BUNDLES = {
+  "page.js": { entryPoints: ["page.js"], format: "esm" },
+  "replay.js": { entryPoints: ["replay.js"], format: "iife" },
+  // Gradio evaluates it as the body of a function with these names as parameters.
+  "stub.js": {
+    entryPoints: ["stub.js"],
+    format: "iife",
+    globalName: "sbd",
+    footer: { js: "sbd.begin({element,props,trigger,watch});" },
+  },
+};
+
+const isCheck = process.argv.includes("--check");
+for (const [name, options] of Object.entries(BUNDLES)) {
+  const { outputFiles } = await build({ ...SHARED, ...options });
+  const text = outputFiles?.[0]?.text ?? "";
+  const file = new URL(name, DIST);
+  if (!isCheck) {
+    await writeFile(file, text);
+    console.log(`${name}: ${(text.length / 1000).toFixed(0)} kB`);
+  } else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
+    console.error(`assets/dist/${name} is stale: run npm run build in ui/web`);
+    process.exitCode = 1;
+  }
+}

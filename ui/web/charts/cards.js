@@ -1,0 +1,109 @@
+// The charts themselves: a card each, drawn by Plotly once it comes into sight. Plotly is loaded
+// when it is first needed, and once. Nothing of a chart leaves the page.
+
+import { make } from "../dom/elements.js";
+
+/** @typedef {{ data: object[], layout: { height: number } }} Figure as Plotly takes it */
+/** @typedef {{ react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown> }} Plotly */
+/** @typedef {{ title: string, words: string }} CardWords */
+
+const CHART_CONFIG = {
+  displaylogo: false,
+  displayModeBar: true,
+  responsive: true,
+  showSendToCloud: false,
+  plotlyServerURL: "",
+  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+};
+
+/**
+ * A function that loads Plotly from `address`, once; after a failure it tries anew.
+ * @param {string} address
+ * @returns {() => Promise<Plotly>}
+ */
+export function makeLibrary(address) {
+  /** @type {Promise<Plotly> | null} */
+  let loading = null;
+  return () => {
+    loading ??= new Promise((done, fail) => {
+      const script = make("script", "", { src: address });
+      // The library puts itself into the window.
+      script.addEventListener("load", () => done(Reflect.get(window, "Plotly")));
+      script.addEventListener("error", () => {
+        loading = null;
+        script.remove();
+        fail(new Error(`${address} did not load`));
+      });
+      document.head.append(script);
+    });
+    return loading;
+  };
+}
+
+/** One chart: its title, a sentence, and where it is drawn. */
+class Card {
+  /** @param {CardWords} words */
+  constructor({ title, words }) {
+    this.stage = make("div", "sbd-chart-stage");
+    const head = [make("h3", "", {}, title), make("p", "", {}, words)];
+    this.root = make("section", "sbd-chart", {}, ...head, this.stage);
+    /** @type {Figure | null} what is to be drawn */
+    this.figure = null;
+    this.isInSight = false;
+  }
+
+  /** @param {Figure} figure */
+  take(figure) {
+    this.figure = figure;
+    this.stage.style.minHeight = `${figure.layout.height}px`;
+  }
+}
+
+/** All cards in a row. */
+export class ChartCards {
+  /**
+   * @param {CardWords[]} rows
+   * @param {() => Promise<Plotly>} library
+   */
+  constructor(rows, library) {
+    this.library = library;
+    this.name = "";
+    this.cards = rows.map((row) => new Card(row));
+    this.root = make("div", "sbd-charts-cards", {}, ...this.cards.map(({ root }) => root));
+    this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
+    for (const { root } of this.cards) this.sight.observe(root);
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  look(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const card = this.cards.find(({ root }) => root === target);
+      if (!card) continue;
+      card.isInSight = isIntersecting;
+      this.draw(card).catch(() => {}); // show() tells of it
+    }
+  }
+
+  /**
+   * Take the figures of a run; those in sight are drawn now, the others when they are seen.
+   * @param {Figure[]} figures
+   * @param {string} name of a saved picture
+   */
+  async show(figures, name) {
+    this.name = name;
+    for (const [index, figure] of figures.entries()) this.cards[index]?.take(figure);
+    await Promise.all(this.cards.map((card) => this.draw(card)));
+  }
+
+  /** @param {Card} card */
+  async draw(card) {
+    if (!card.isInSight || !card.figure) return;
+    const plotly = await this.library();
+    const { figure } = card;
+    if (!figure) return; // drawn in the meantime
+    card.figure = null;
+    const toImageButtonOptions = { filename: this.name, scale: 2 };
+    const config = { ...CHART_CONFIG, toImageButtonOptions };
+    await plotly.react(card.stage, figure.data, figure.layout, config);
+  }
+}

@@ -1,0 +1,114 @@
+// The bar that opens and closes the charts under the player. Nothing is asked of the server while
+// they are closed; open, they follow the run that the player shows, once it is complete.
+
+import { fileAddress } from "../dom/address.js";
+import { find, make, setText } from "../dom/elements.js";
+import { isDarkPage } from "../dom/page.js";
+import { playerOf } from "../watch/mount.js";
+import { ChartCards, makeLibrary } from "./cards.js";
+
+/** @import { Mount, Trigger } from "../stub.js" */
+/** @import { CardWords, Figure } from "./cards.js" */
+
+/** @typedef {{ cards: CardWords[], library: string }} Setting */
+/** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string }} Answer */
+
+const CLOSED_WORDS =
+  "This run as charts: entropy, tokens a pass, agreement, what parallelism cost.";
+const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
+
+/** The section under the player. */
+class ChartSection {
+  /**
+   * @param {HTMLElement} root
+   * @param {Setting} setting
+   * @param {Trigger} trigger
+   */
+  constructor(root, setting, trigger) {
+    this.root = root;
+    this.setting = setting;
+    this.trigger = trigger;
+    this.library = makeLibrary(fileAddress(setting.library));
+    this.isOpen = false;
+    this.asked = "";
+    /** @type {ChartCards | null} */
+    this.cards = null;
+    this.status = make("p", "sbd-charts-status", { role: "status" });
+    this.toggle = make(
+      "button",
+      "sbd-charts-toggle",
+      { type: "button", "aria-expanded": "false" },
+      make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
+      make("span", "", {}, "Charts"),
+    );
+    this.toggle.addEventListener("click", () => this.turn());
+    find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
+    this.say(CLOSED_WORDS);
+  }
+
+  /**
+   * @param {string} words
+   * @param {boolean} [isError]
+   */
+  say(words, isError = false) {
+    this.status.classList.toggle("is-error", isError);
+    setText(this.status, words);
+  }
+
+  turn() {
+    this.isOpen = !this.isOpen;
+    this.toggle.setAttribute("aria-expanded", String(this.isOpen));
+    if (this.isOpen) this.open();
+    else this.say(CLOSED_WORDS);
+    this.root.toggleAttribute("data-is-open", this.isOpen);
+    this.asked = "";
+    this.follow();
+  }
+
+  open() {
+    this.library().catch(() => {}); // while the figures are made; who draws them hears of a failure
+    if (this.cards) return;
+    this.cards = new ChartCards(this.setting.cards, this.library);
+    this.root.append(this.cards.root);
+  }
+
+  /** Ask for the charts of the run shown, unless they are asked for already. */
+  follow() {
+    const run = playerOf(document)?.run;
+    if (!this.isOpen || !run) return;
+    const wish = { run: run.id, isDark: isDarkPage() };
+    const key = [wish.run, wish.isDark].join();
+    if (run.isComplete && key === this.asked) return;
+    this.root.dataset.isOld = "";
+    this.asked = run.isComplete ? key : "";
+    this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
+    if (run.isComplete) this.trigger("draw_charts", wish);
+  }
+
+  /** @param {Answer} answer */
+  async take({ run, name, figures, error }) {
+    if (!this.isOpen || !this.cards) return;
+    if (error) this.say(error, true);
+    if (error || !figures || !this.asked.startsWith(`${run},`)) return;
+    try {
+      await this.cards.show(figures, name ?? "");
+      delete this.root.dataset.isOld;
+      this.say(OPEN_WORDS);
+    } catch (failure) {
+      this.asked = "";
+      const words = failure instanceof Error ? failure.message : String(failure);
+      this.say(`The charts cannot be drawn: ${words}.`, true);
+    }
+  }
+}
+
+/** @type {Mount} */
+export function mountCharts({ element, value, trigger, signal }) {
+  const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
+  const follow = () => section.follow();
+  document.addEventListener("sbd-run", follow, { signal });
+  const scheme = new MutationObserver(follow);
+  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  signal.addEventListener("abort", () => scheme.disconnect());
+  return (text) => section.take(JSON.parse(text));
+}

@@ -1,0 +1,119 @@
+// The runs that grew out of one another: a first run, and what pins, branches and other gammas
+// made of it. Knows no DOM.
+
+import { differences } from "./diff.js";
+import { tokenName } from "./letters.js";
+import { clamp, formatNats } from "./numbers.js";
+
+/** @import { Differences } from "./diff.js" */
+/** @import { Lane } from "./lane.js" */
+/** @import { Run } from "./run.js" */
+
+/** @typedef {{ kind: string, position?: number, pass?: number }} Origin how a run came to be asked for */
+/** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node of the tree */
+/** @typedef {{ id: number, text: string, isEnd: boolean }} AnswerToken */
+
+/**
+ * The tokens of a lane's answer, left to right; joined bytes count as one text.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @returns {AnswerToken[]}
+ */
+export function answerTokens(run, lane) {
+  const joined = run.joinedAt(lane, lane.lastPass);
+  return lane.knownAt(lane.lastPass).map(({ position, token }) => {
+    const part = joined.get(position);
+    const isEnd = lane.finish === "end_of_sequence" && position === lane.end - 1;
+    const text = part ? (part.index ? "" : part.text) : run.tokenText(token);
+    return { id: run.tokenId(token), isEnd, text };
+  });
+}
+
+/**
+ * How a run came out of the one before it, in words.
+ * @param {Run} run
+ * @param {Origin} origin
+ */
+function originWords(run, { kind, position = -1, pass = 0 }) {
+  const token = run.pins.get(position);
+  const name = token === undefined ? "" : tokenName(run.tokenText(token));
+  if (kind === "pin") return `pin ${name} at ${position}`;
+  if (kind === "branch") return `branch at pass ${pass + 1}, ${name} at ${position}`;
+  return `γ ${formatNats(run.solver.gamma ?? 0)}`;
+}
+
+/**
+ * The answer of a node beside that of its parent, null while either runs.
+ * @param {Node} node
+ * @returns {{ left: AnswerToken[], right: AnswerToken[], differ: Differences } | null}
+ */
+export function compareWithParent({ parent, run }) {
+  if (!parent?.run.main.finish || !run.main.finish) return null;
+  const left = answerTokens(parent.run, parent.run.main);
+  const right = answerTokens(run, run.main);
+  /** @param {AnswerToken[]} tokens */
+  const ids = (tokens) => tokens.map(({ id }) => id);
+  return { left, right, differ: differences(ids(left), ids(right)) };
+}
+
+export class Family {
+  constructor() {
+    /** @type {Node[]} */
+    this.nodes = [];
+    /** @type {{ id: string, parent: Node | null, origin: Origin } | null} */
+    this.asked = null;
+    this.numAsked = 0;
+  }
+
+  /**
+   * Remember what was asked of `run`; the run that answers carries the id given back.
+   * @param {Run} run
+   * @param {Origin} origin
+   */
+  ask(run, origin) {
+    this.numAsked += 1;
+    this.asked = { id: `a${this.numAsked}`, parent: this.nodeOf(run), origin };
+    return this.asked.id;
+  }
+
+  /**
+   * A run began: a branch of the one it was asked of, or else the first of a new family.
+   * @param {Run} run
+   */
+  take(run) {
+    const asked = this.asked !== null && run.ask === this.asked.id ? this.asked : null;
+    const parent = asked?.parent ?? null;
+    const words = asked ? originWords(run, asked.origin) : "first run";
+    const node = { run, parent, depth: parent ? parent.depth + 1 : 0, words };
+    this.asked = null;
+    if (!parent) this.nodes = [node];
+    else this.nodes.splice(this.endOf(parent), 0, node);
+  }
+
+  /** @param {Run | null} run */
+  nodeOf(run) {
+    return this.nodes.find((node) => node.run === run) ?? null;
+  }
+
+  /**
+   * The index after the last descendant of `node`, where its next child goes.
+   * @param {Node} node
+   */
+  endOf(node) {
+    const start = this.nodes.indexOf(node);
+    const after = this.nodes.findIndex(
+      (other, index) => index > start && other.depth <= node.depth,
+    );
+    return after < 0 ? this.nodes.length : after;
+  }
+
+  /**
+   * The run `by` rows further down the tree, the same one at either end.
+   * @param {Run | null} run
+   * @param {number} by
+   */
+  neighbour(run, by) {
+    const index = this.nodes.findIndex((node) => node.run === run) + by;
+    return this.nodes[clamp(index, 0, this.nodes.length - 1)]?.run ?? run;
+  }
+}

@@ -1,0 +1,154 @@
+// One lane of a run: its forward passes, and what they fixed where. A pass is an index into the
+// lane's steps, a position an offset in the answer. Knows no DOM.
+
+/** @import { Hindsight, Step } from "./wire.js" */
+
+/**
+ * When, how and as what a position was fixed.
+ * @typedef {object} FixedItem
+ * @property {number} position
+ * @property {number} token
+ * @property {number} pass
+ * @property {number} rank in the solver's order
+ * @property {number | null} probability null where no solver revealed it
+ * @property {number | null} entropy at its reveal, nats
+ * @property {boolean} [isPinned] whether it was given
+ */
+/** @typedef {Step & { committedBefore: number }} LaneStep */
+
+export class Lane {
+  /**
+   * @param {string} name
+   * @param {Map<number, number>} pins offset to token, those given
+   */
+  constructor(name, pins) {
+    this.name = name;
+    this.pins = pins;
+    /** @type {LaneStep[]} */
+    this.steps = [];
+    /** @type {Map<number, FixedItem>} */
+    this.fixed = new Map();
+    /** @type {Map<number, Hindsight & { pass: number }>} */
+    this.hindsight = new Map();
+    this.numCommitted = 0;
+    /** @type {string | null} */
+    this.finish = null;
+    this.text = "";
+    /** @type {{ state: string, counts: number[] }} */
+    this.counted = { state: "", counts: [] };
+  }
+
+  /** @param {Step} step */
+  append(step) {
+    const pass = this.steps.length;
+    this.steps.push({ ...step, committedBefore: this.numCommitted });
+    for (const reveal of step.reveals) {
+      const entropy = step.masked.get(reveal.position)?.entropy ?? null;
+      this.fixed.set(reveal.position, { ...reveal, pass, entropy });
+    }
+    for (const [position, token] of this.pins) {
+      if (position < step.block.start + step.block.size) this.give(position, token, pass, true);
+    }
+    step.committed.forEach((token, offset) => {
+      const position = this.numCommitted + offset;
+      this.give(position, token, pass, this.pins.has(position));
+    });
+    this.numCommitted += step.committed.length;
+    for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
+  }
+
+  /**
+   * A position that no solver revealed: it was pinned, or came with the commit.
+   * @param {number} position
+   * @param {number} token
+   * @param {number} pass
+   * @param {boolean} isPinned
+   */
+  give(position, token, pass, isPinned) {
+    if (this.fixed.has(position)) return;
+    const unknown = { rank: 0, probability: null, entropy: null };
+    this.fixed.set(position, { position, token, pass, ...unknown, isPinned });
+  }
+
+  get lastPass() {
+    return this.steps.length - 1;
+  }
+
+  /** Where the answer ends, exclusive; unknown (Infinity) while the lane still runs. */
+  get end() {
+    return this.finish === null ? Infinity : this.numCommitted;
+  }
+
+  /** Tokens of the answer fixed by the end of each pass. */
+  get tokensByPass() {
+    const state = `${this.steps.length}/${this.finish}`;
+    if (this.counted.state === state) return this.counted.counts;
+    const added = new Array(this.steps.length).fill(0);
+    for (const item of this.fixed.values()) {
+      if (item.position < this.end) added[item.pass] += 1;
+    }
+    let sum = 0;
+    const counts = added.map((count) => {
+      sum += count;
+      return sum;
+    });
+    this.counted = { state, counts };
+    return counts;
+  }
+
+  /**
+   * Tokens fixed by the end of `pass` that belong to the answer.
+   * @param {number} pass
+   */
+  numTokensAt(pass) {
+    return this.tokensByPass[Math.min(pass, this.lastPass)] ?? 0;
+  }
+
+  /**
+   * How many of those the model did not decode: they were pinned.
+   * @param {number} pass
+   */
+  numGivenAt(pass) {
+    if (!this.pins.size) return 0;
+    return this.knownAt(pass).filter((item) => item.isPinned).length;
+  }
+
+  /**
+   * Positions of the answer fixed by the end of `pass`, from left to right.
+   * @param {number} pass
+   */
+  knownAt(pass) {
+    return [...this.fixed.values()]
+      .filter((item) => item.pass <= pass && item.position < this.end)
+      .sort((a, b) => a.position - b.position);
+  }
+
+  /**
+   * Engine seconds up to and including `pass`.
+   * @param {number} pass
+   */
+  secondsAt(pass) {
+    return this.steps.slice(0, pass + 1).reduce((sum, step) => sum + step.seconds, 0);
+  }
+
+  /**
+   * The reveal of `position` if it happened by `pass`.
+   * @param {number} position
+   * @param {number} pass
+   */
+  fixedAt(position, pass) {
+    const item = this.fixed.get(position);
+    return item && item.pass <= pass ? item : null;
+  }
+
+  /**
+   * Entropy of `position` at every pass that saw it masked.
+   * @param {number} position
+   */
+  entropyHistory(position) {
+    return this.steps.flatMap((step, pass) => {
+      const masked = step.masked.get(position);
+      return masked ? [{ pass, entropy: masked.entropy }] : [];
+    });
+  }
+}

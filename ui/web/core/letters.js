@@ -1,0 +1,96 @@
+// Text as it is: what cannot be seen (spaces at an edge, line breaks, controls, direction marks,
+// lone bytes) becomes a mark; everything else stays as it came. Knows no DOM.
+
+import { BYTE } from "./bytes.js";
+
+/** @typedef {[text: string, kind: string]} Piece a stretch of letters; kind "" is plain text */
+
+/** @type {Readonly<Record<string, string>>} */
+export const MARKS = { " ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥" };
+const LETTERS = /\\x[89A-F][0-9A-F]|./gsu;
+
+/**
+ * Controls, bidirectional marks, zero-width and other characters that cannot be seen.
+ * @param {string} character
+ */
+function isInvisible(character) {
+  return /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Co}\p{Cn}\ufffc]$/u.test(character);
+}
+
+/** @param {string} character */
+function codePoint(character) {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/**
+ * The mark for a letter that cannot be seen, else null.
+ * @param {string} letter
+ */
+export function markOf(letter) {
+  const mark = MARKS[letter];
+  if (mark !== undefined) return mark;
+  if (BYTE.test(letter)) return letter;
+  return isInvisible(letter) ? codePoint(letter) : null;
+}
+
+/**
+ * Pieces of a text; `kindOf` says the kind of a letter.
+ * @param {string} text
+ * @param {(letter: string, index: number) => string} kindOf
+ */
+function piecesOf(text, kindOf) {
+  /** @type {Piece[]} */
+  const pieces = [];
+  for (const [index, letter] of (text.match(LETTERS) ?? []).entries()) {
+    const kind = kindOf(letter, index);
+    const shown = kind === "mark" ? (markOf(letter) ?? letter) : letter;
+    const last = pieces.at(-1);
+    if (last && last[1] === kind && kind !== "mark") last[0] += shown;
+    else pieces.push([shown, kind]);
+  }
+  return pieces;
+}
+
+/**
+ * A token alone: every edge space and line break is a mark; spaces between words stay.
+ * @param {string} text
+ * @returns {Piece[]}
+ */
+export function tokenPieces(text) {
+  if (text === "") return [["∅", "mark"]];
+  const isWords = text.trim() !== "" && !/[\n\r\t]/.test(text);
+  const keepsSpaces = isWords && text.trim().includes(" ");
+  return piecesOf(text, (letter) =>
+    markOf(letter) === null || (letter === " " && keepsSpaces) ? "" : "mark",
+  );
+}
+
+/**
+ * A token inside running text: it keeps its layout, and spaces that are easily missed get a
+ * faint dot.
+ * @param {string} text
+ * @param {string} before the letter before it, "" where the text starts
+ * @param {string} after the letter after it, "" where the text breaks off
+ */
+export function lanePieces(text, before, after) {
+  const letters = text.match(LETTERS) ?? [];
+  /** @param {string} letter */
+  const isOpen = (letter) => letter === "" || letter === " " || letter === "\n" || letter === "\t";
+  return piecesOf(text, (letter, index) => {
+    if (letter === "\n") return "break";
+    if (letter === "\t") return "tab";
+    if (letter !== " ") return markOf(letter) === null ? "" : "mark";
+    const isEdge = isOpen(letters[index - 1] ?? before) || isOpen(letters[index + 1] ?? after);
+    return isEdge ? "space" : "";
+  });
+}
+
+/**
+ * The token in words for a title or a screen reader.
+ * @param {string} text
+ */
+export function tokenName(text) {
+  return `“${tokenPieces(text)
+    .map(([piece]) => piece)
+    .join("")}”`;
+}

@@ -1,0 +1,48 @@
+// Numbers: kept within bounds, and as words for a reader. Knows no DOM.
+
+/**
+ * The value, or the bound that it passes.
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ */
+export function clamp(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}
+
+/** @param {number} entropy nats */
+export function formatNats(entropy) {
+  return entropy.toFixed(2);
+}
+
+/** @param {number} probability */
+export function formatPercent(probability) {
+  return `${(probability * 100).toFixed(1)}%`;
+}
+
+/**
+ * Engine time of a whole run: 84 ms, 1.25 s.
+ * @param {number} seconds
+ */
+export function formatSeconds(seconds) {
+  if (seconds < 0.0995) return `${Math.round(seconds * 1000)} ms`;
+  return `${seconds.toFixed(seconds < 9.95 ? 2 : 1)} s`;
+}
+
+/**
+ * A clock of a race, in milliseconds up to a second so that lanes close together differ.
+ * @param {number} seconds
+ */
+export function raceSeconds(seconds) {
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;
+}
+
+/**
+ * "1 token", "3 tokens", "2 passes".
+ * @param {number} count
+ * @param {string} word
+ */
+export function countOf(count, word) {
+  return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
+}

@@ -1,0 +1,66 @@
+// The solvers whose choice a line on the entropy budget can show: what each would reveal at
+// another gamma. Mirrors sbd_core.solvers for these rules; a test holds them together. No DOM.
+
+/** @import { Masked, Solver } from "./wire.js" */
+
+/** @param {Masked} item */
+function confidenceOf(item) {
+  return item.top[0]?.probability ?? 0;
+}
+
+/** @param {Masked} item */
+function marginOf(item) {
+  return confidenceOf(item) - (item.top[1]?.probability ?? 0);
+}
+
+/** @type {Readonly<Record<string, (item: Masked) => number>>} least first */
+const SORT_KEYS = {
+  "entropy-bound-by-confidence": (item) => -confidenceOf(item),
+  "entropy-bound-by-margin": (item) => -marginOf(item),
+};
+
+/**
+ * Masked positions in the order in which the solver would take them.
+ * @param {Solver} solver
+ * @param {Map<number, Masked>} masked
+ */
+export function solverOrder(solver, masked) {
+  const key = SORT_KEYS[solver.name] ?? ((item) => item.entropy);
+  const order = [...masked.values()].sort((a, b) => key(a) - key(b) || a.position - b.position);
+  if (solver.name !== "entropy-bound-from-left" || !order.length) return order;
+  const leftmost = order.reduce((a, b) => (a.position < b.position ? a : b));
+  return [leftmost, ...order.filter((item) => item !== leftmost)];
+}
+
+/**
+ * For each item in order: the least gamma that reveals it. Null for rules without gamma.
+ * @param {Solver} solver
+ * @param {Masked[]} order
+ */
+export function revealCosts(solver, order) {
+  if (solver.gamma === undefined) return null;
+  let sum = 0;
+  let largest = 0;
+  return order.map(({ entropy }, rank) => {
+    if (rank === 0 && solver.name === "entropy-bound-from-left") return 0;
+    sum += entropy;
+    largest = Math.max(largest, entropy);
+    if (rank === 0) return 0;
+    if (solver.name === "entropy-bound-from-left") return sum;
+    return solver.name === "entropy-threshold" ? entropy : sum - largest;
+  });
+}
+
+/**
+ * How many of the items, in order, are revealed at gamma: at least one.
+ * @param {Solver} solver
+ * @param {number[]} costs
+ * @param {number} gamma
+ */
+export function countRevealed(solver, costs, gamma) {
+  const isStrict = solver.name === "entropy-threshold";
+  const firstOut = costs.findIndex((cost, rank) =>
+    isStrict ? rank > 0 && cost >= gamma : cost > gamma,
+  );
+  return firstOut === -1 ? costs.length : firstOut;
+}

@@ -1,0 +1,166 @@
+// One run: its settings, its token texts and its lanes, and every count that the page shows.
+// The first lane is the main one. Knows no DOM.
+
+import { BYTE, joinBytes } from "./bytes.js";
+import { Lane } from "./lane.js";
+
+/** @import { Joined } from "./bytes.js" */
+/** @import { Block, Solver, WireLine } from "./wire.js" */
+
+/**
+ * A decode as the form sends it, flat: the solver's parameters stand beside the rest.
+ * @typedef {Record<string, unknown> & { pinned: [offset: number, id: number][], prompt: string }} Settings
+ */
+
+export class Run {
+  /** @param {WireLine} line of type "run" */
+  constructor(line) {
+    this.id = line.run;
+    this.prompt = line.prompt ?? "";
+    this.model = line.model ?? "";
+    this.strategy = line.strategy ?? "sbd";
+    this.ask = line.ask ?? "";
+    /** @type {Solver} */
+    this.solver = line.solver ?? { name: "" };
+    this.blockSize = line.block_size ?? 0;
+    this.isRecorded = Boolean(line.is_recorded);
+    this.maxNewTokens = line.max_new_tokens;
+    this.seed = line.seed ?? 0;
+    /** @type {{ id: number, text: string }[]} */
+    this.tokens = [];
+    this.hasBytes = false;
+    this.addTokens(line.tokens ?? []);
+    /** @type {Map<number, number>} */
+    this.pins = new Map(line.pinned ?? []);
+    const names = line.lanes ?? [this.strategy];
+    this.lanes = new Map(
+      names.map((name) => [name, new Lane(name, name === this.strategy ? this.pins : new Map())]),
+    );
+    const [main] = this.lanes.values();
+    this.main = main ?? new Lane(this.strategy, this.pins);
+    this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
+    this.isStopped = false;
+    this.revision = 0;
+  }
+
+  /** @param {[id: number, text: string][]} pairs */
+  addTokens(pairs) {
+    for (const [id, text] of pairs) this.tokens.push({ id, text });
+    this.hasBytes ||= pairs.some(([, text]) => BYTE.test(text));
+  }
+
+  /**
+   * Characters that tokens fixed by `pass` spell together, see joinBytes.
+   * @param {Lane} lane
+   * @param {number} pass
+   * @returns {Map<number, Joined>}
+   */
+  joinedAt(lane, pass) {
+    if (!this.hasBytes) return new Map();
+    const known = [...lane.fixed.values()]
+      .filter((item) => item.pass <= pass)
+      .sort((a, b) => a.position - b.position);
+    return joinBytes(
+      known.map(({ position, token }) => ({ position, text: this.tokenText(token) })),
+    );
+  }
+
+  /** @param {number | undefined} token */
+  tokenText(token) {
+    return this.tokens[token ?? -1]?.text ?? "";
+  }
+
+  /** @param {number} token */
+  tokenId(token) {
+    return this.tokens[token]?.id ?? -1;
+  }
+
+  /**
+   * The settings of this run with some changed, flat, as the form sends them.
+   * @param {Record<string, unknown>} changes
+   * @returns {Settings}
+   */
+  settings(changes = {}) {
+    const { name, ...parameters } = this.solver;
+    /** @type {[number, number][]} */
+    const pinned = [...this.pins].map(([position, token]) => [position, this.tokenId(token)]);
+    return {
+      prompt: this.prompt,
+      strategy: this.strategy,
+      solver: name,
+      ...parameters,
+      block_size: this.blockSize,
+      max_new_tokens: this.maxNewTokens,
+      seed: this.seed,
+      pinned,
+      ...changes,
+    };
+  }
+
+  get isComplete() {
+    return this.isStopped || [...this.lanes.values()].every((lane) => lane.finish !== null);
+  }
+
+  /**
+   * The positions shown as tiles at `pass`: the block predicted, or the one about to be.
+   * @param {number} pass
+   * @returns {Block}
+   */
+  windowAt(pass) {
+    const step = this.main.steps[pass];
+    if (!step) return { start: 0, size: this.blockSize };
+    if (this.strategy === "sbd" && step.block.size > 0) return step.block;
+    return { start: step.committedBefore, size: this.blockSize };
+  }
+
+  /** First pass of each block (or of each window, for other strategies none). */
+  get blockPasses() {
+    /** @type {number[]} */
+    const passes = [];
+    let last = -1;
+    this.main.steps.forEach((step, pass) => {
+      if (this.strategy !== "sbd" || step.block.size === 0 || step.block.start === last) return;
+      last = step.block.start;
+      passes.push(pass);
+    });
+    return passes;
+  }
+
+  /**
+   * The numbers of the header at `pass`. Tokens that were given count as tokens of the answer, not
+   * as decoded; engine seconds are null until both lanes ran to their end.
+   * @param {number} pass
+   */
+  numbersAt(pass) {
+    const { main, ntp } = this;
+    const isWhole = main.finish !== null && (ntp === null || ntp.finish !== null);
+    const numPasses = Math.min(pass, main.lastPass) + 1;
+    const numTokens = main.numTokensAt(pass);
+    const numGiven = main.numGivenAt(pass);
+    const ntpPasses = this.ntpPassesFor(isWhole ? main.lastPass : pass, isWhole);
+    const shown = isWhole ? main.steps.length : numPasses;
+    const isTimed = isWhole && main.finish !== "stopped" && ntp?.finish !== "stopped";
+    return {
+      numPasses,
+      numTokens,
+      numGiven,
+      tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
+      passesSaved: shown ? ntpPasses / shown : 0,
+      isWhole,
+      seconds: ntp && isTimed ? main.secondsAt(main.lastPass) : null,
+      ntpSeconds: ntp && isTimed ? ntp.secondsAt(ntp.lastPass) : null,
+    };
+  }
+
+  /**
+   * Passes that next-token prediction takes for what is there at `pass`. With pins both lanes have
+   * different work: one pass a decoded token is the fair measure.
+   * @param {number} pass
+   * @param {boolean} isWhole
+   */
+  ntpPassesFor(pass, isWhole) {
+    const { main, ntp } = this;
+    if (main.pins.size) return main.numTokensAt(pass) - main.numGivenAt(pass);
+    return isWhole ? (ntp?.steps.length ?? main.numCommitted) : main.numTokensAt(pass);
+  }
+}

@@ -1,0 +1,117 @@
+// One line of the wire as a value. Python writes the lines, see its view model: token texts travel
+// once, everywhere else a token is an index; entropies and probabilities are whole numbers of
+// 1 / WIRE_UNITS, times of microseconds, and empty fields are left out. Knows no DOM.
+
+import constants from "../constants.json" with { type: "json" };
+
+export const WIRE_UNITS = constants.wireUnits;
+
+/** @typedef {{ name: string, gamma?: number, [parameter: string]: string | number | undefined }} Solver */
+/** @typedef {{ token: number, probability: number }} Top one of the best candidates */
+/** @typedef {{ position: number, entropy: number, top: Top[] }} Masked entropy in nats */
+/** @typedef {{ position: number, token: number, rank: number, probability: number }} Reveal */
+/** @typedef {{ position: number, probability: number, argmax: number, argmaxProbability: number }} Hindsight */
+/** @typedef {{ start: number, size: number }} Block in positions of the answer */
+
+/**
+ * What a line may say, by its type.
+ * @typedef {object} WireLine
+ * @property {string} run
+ * @property {number} seq
+ * @property {"run" | "step" | "end"} type
+ * @property {[id: number, text: string][]} [tokens]
+ * @property {string} [lane]
+ * @property {string} [prompt]
+ * @property {string} [model]
+ * @property {string[]} [lanes]
+ * @property {string} [strategy]
+ * @property {Solver} [solver]
+ * @property {number} [block_size]
+ * @property {number} [max_new_tokens]
+ * @property {number} [seed]
+ * @property {string} [ask]
+ * @property {boolean} [is_recorded]
+ * @property {[offset: number, token: number][]} [pinned]
+ * @property {string} [kind]
+ * @property {[cached: number, causal: number]} [context]
+ * @property {[start: number, size: number]} [block]
+ * @property {number[][]} [masked]
+ * @property {number[][]} [reveals]
+ * @property {number[]} [committed]
+ * @property {number[]} [draft]
+ * @property {number[][]} [hindsight]
+ * @property {number} [time]
+ * @property {string} [finish]
+ * @property {string} [text]
+ */
+
+/**
+ * One forward pass.
+ * @typedef {object} Step
+ * @property {string} kind
+ * @property {number} cached tokens in the KV cache before it
+ * @property {number} causal tokens it read causally
+ * @property {Block} block
+ * @property {Map<number, Masked>} masked
+ * @property {Reveal[]} reveals in the solver's order
+ * @property {number[]} committed
+ * @property {number[]} draft
+ * @property {Hindsight[]} hindsight
+ * @property {number} seconds of the engine
+ */
+
+/**
+ * [position, entropy, token, probability, token, ...]
+ * @param {number[]} row
+ * @returns {Masked}
+ */
+function readMasked([position = 0, entropy = 0, ...flat]) {
+  /** @type {Top[]} */
+  const top = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    top.push({ token: flat[i] ?? 0, probability: (flat[i + 1] ?? 0) / WIRE_UNITS });
+  }
+  return { position, entropy: entropy / WIRE_UNITS, top };
+}
+
+/**
+ * @param {number[]} row
+ * @returns {Hindsight}
+ */
+function readHindsight([position = 0, probability = 0, argmax = 0, argmaxProbability = 0]) {
+  return {
+    position,
+    probability: probability / WIRE_UNITS,
+    argmax,
+    argmaxProbability: argmaxProbability / WIRE_UNITS,
+  };
+}
+
+/**
+ * The forward pass that a line of type "step" describes.
+ * @param {WireLine} line
+ * @returns {Step}
+ */
+export function readStep(line) {
+  const masked = new Map((line.masked ?? []).map(readMasked).map((item) => [item.position, item]));
+  /** @param {number} position @param {number} token */
+  const recorded = (position, token) =>
+    masked.get(position)?.top.find((entry) => entry.token === token)?.probability ?? 0;
+  return {
+    kind: line.kind ?? "decode",
+    cached: line.context?.[0] ?? 0,
+    causal: line.context?.[1] ?? 0,
+    block: { start: line.block?.[0] ?? 0, size: line.block?.[1] ?? 0 },
+    masked,
+    reveals: (line.reveals ?? []).map(([position = 0, token = 0, probability], rank) => ({
+      position,
+      token,
+      rank,
+      probability: probability === undefined ? recorded(position, token) : probability / WIRE_UNITS,
+    })),
+    committed: line.committed ?? [],
+    draft: line.draft ?? [],
+    hindsight: (line.hindsight ?? []).map(readHindsight),
+    seconds: (line.time ?? 0) / 1e6,
+  };
+}

@@ -1,0 +1,110 @@
+// The keys of the player: which key does what, where they work, and their list in words.
+
+import { elementOf, make } from "./elements.js";
+import { isLecturing } from "./lecture.js";
+
+/**
+ * What a view can do, by name; a key works where its view has the action.
+ * @typedef {Partial<Record<string, unknown>>} KeyActions
+ */
+
+/** @type {Readonly<Record<string, string>>} */
+const KEYS = {
+  " ": "togglePlay",
+  ArrowLeft: "back",
+  ArrowRight: "forward",
+  Home: "first",
+  End: "last",
+  ArrowUp: "previousPosition",
+  ArrowDown: "nextPosition",
+  Enter: "holdCursor",
+  Escape: "letGo",
+  p: "pin",
+  b: "branch",
+  "[": "previousBranch",
+  "]": "nextBranch",
+  l: "lecture",
+  s: "share",
+  "?": "help",
+};
+
+/** @typedef {[key: string, meaning: string]} KeyWords */
+
+/** @type {KeyWords[]} */
+export const KEY_WORDS = [
+  ["space", "play or pause"],
+  ["← →", "back or forward one pass"],
+  ["↑ ↓", "move between positions"],
+  ["Home End", "first or last pass"],
+  ["Enter", "hold the position, or let it go"],
+  ["Esc", "let go of everything"],
+  ["P", "pin the chosen token here"],
+  ["B", "branch from here"],
+  ["[ ]", "previous or next branch"],
+  ["L", "lecture mode, full screen"],
+  ["S", "take this run home, or open another"],
+  ["?", "this help"],
+];
+
+/** @type {KeyWords[]} */
+export const SHORT_KEY_WORDS = [
+  ["space", "play or pause"],
+  ["← →", "step by passes"],
+  ["↑ ↓", "move between positions"],
+  ["P B", "pin here, branch here"],
+  ["L", "lecture mode"],
+  ["?", "help"],
+];
+
+/**
+ * Keys with what they do; those that decode anew only where the page can.
+ * @param {KeyWords[]} words
+ * @param {boolean} canRedo
+ */
+export function makeKeyList(words, canRedo) {
+  const rows = words.filter(([key]) => canRedo || !/^[PB[]/.test(key));
+  return make(
+    "div",
+    "sbd-keys",
+    {},
+    ...rows.flatMap(([key, meaning]) => [make("kbd", "", {}, key), make("span", "", {}, meaning)]),
+  );
+}
+
+/**
+ * Whether the element with the focus needs this key for itself.
+ * @param {HTMLElement} root
+ * @param {Element} target
+ * @param {string} key
+ */
+function isTaken(root, target, key) {
+  const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
+  if (isScrubber) return !/^( |[pbls?[\]]|Escape)$/.test(key);
+  if (target.closest("input, textarea, select, [contenteditable], [role=listbox]")) return true;
+  if (key === "Enter") return !target.matches("[data-cursor]");
+  return key === " " && target.closest("button, a, summary, [role=tab]") !== null;
+}
+
+/**
+ * Call the action of a key pressed anywhere on the page, unless the focus needs the key.
+ * @param {HTMLElement} root
+ * @param {KeyActions} actions
+ * @param {AbortSignal} signal ends the listening
+ */
+export function listenToKeys(root, actions, signal) {
+  /** @param {KeyboardEvent} event */
+  function press(event) {
+    const key = /^[A-Z]$/.test(event.key) ? event.key.toLowerCase() : event.key;
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
+    const act = actions[KEYS[key] ?? ""];
+    const isSeen = root.offsetParent !== null || isLecturing(root);
+    if (typeof act !== "function" || !isPlain || !isSeen) return;
+    const target = elementOf(event) ?? document.body;
+    /** @type {HTMLDialogElement | null} */
+    const sheet = target.closest("dialog[open]");
+    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key)) return;
+    event.preventDefault();
+    act();
+  }
+  document.addEventListener("keydown", press, { signal });
+}

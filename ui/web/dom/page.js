@@ -1,0 +1,48 @@
+// What the views know of the page round them: its scheme, and which view is in front.
+
+const VIEW_EVENT = "sbd-view";
+
+/** Whether the page is dark now. */
+export function isDarkPage() {
+  return document.body.classList.contains("dark");
+}
+
+/**
+ * Turn to a view of the page.
+ * @param {string} name "watch" or "race"
+ */
+export function turnTo(name) {
+  document.dispatchEvent(new CustomEvent(VIEW_EVENT, { detail: name }));
+}
+
+/**
+ * Hear of every turn to a view.
+ * @param {(name: string) => void} hear
+ * @param {AbortSignal} signal
+ */
+export function onTurn(hear, signal) {
+  /** @param {Event} event */
+  const listen = (event) => hear(event instanceof CustomEvent ? String(event.detail) : "");
+  document.addEventListener(VIEW_EVENT, listen, { signal });
+}
+
+/**
+ * Write into a text box of the form as typing would; the form listens to the same event.
+ * @param {HTMLTextAreaElement | null} box
+ * @param {string} text
+ */
+export function typeInto(box, text) {
+  if (!box) return;
+  // Svelte keeps the element's own value; only the prototype's setter reaches the browser's.
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")?.set?.call(box, text);
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+/**
+ * The prompt's text box; the form may be mounted after the view that asks.
+ * @param {string} id of the form's element
+ * @returns {HTMLTextAreaElement | null}
+ */
+export function promptBox(id) {
+  return document.querySelector(`#${id} textarea`);
+}

@@ -1,0 +1,29 @@
+// The name of the loaded model, as text, and the switch between the views.
+
+import { find } from "../dom/elements.js";
+import { onTurn, turnTo } from "../dom/page.js";
+
+/** @import { Mount } from "../stub.js" */
+
+/** @type {Mount} */
+export function mountHeader({ element, value, signal }) {
+  /** @type {HTMLElement[]} */
+  const views = [...element.querySelectorAll(".sbd-view")].filter(
+    (node) => node instanceof HTMLElement,
+  );
+  for (const button of views) {
+    button.addEventListener("click", () => turnTo(button.dataset.view ?? ""));
+  }
+  // The style sheet hides what belongs to the other view.
+  onTurn((name) => {
+    document.body.classList.toggle("sbd-is-racing", name === "race");
+    for (const button of views) {
+      button.setAttribute("aria-pressed", String(button.dataset.view === name));
+    }
+  }, signal);
+  const model = find(element, ".sbd-model");
+  model.textContent = value;
+  return (text) => {
+    model.textContent = text;
+  };
+}

@@ -1,0 +1,91 @@
+// The examples: a button for each kind of text; pressing it again gives the next one. Writes into
+// the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
+
+import { find, make, setAttribute, setText } from "../dom/elements.js";
+import { promptBox, typeInto } from "../dom/page.js";
+
+/** @import { Mount } from "../stub.js" */
+
+/** @typedef {{ label: string, prompts: string[] }} Preset */
+
+const KEPT = "sbd-prompt";
+
+/**
+ * @param {Preset} preset
+ * @param {string} promptId
+ */
+function makeChip({ label, prompts }, promptId) {
+  const count = make("span", "sbd-chip-count");
+  const chip = make("button", "sbd-chip", { type: "button" }, label, count);
+  chip.addEventListener("click", () => {
+    const box = promptBox(promptId);
+    const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
+    typeInto(box, prompts[next] ?? "");
+  });
+
+  /** @param {string} text */
+  function update(text) {
+    const index = prompts.indexOf(text);
+    setAttribute(chip, "aria-pressed", index >= 0);
+    setText(count, index >= 0 ? `${index + 1}/${prompts.length}` : "");
+    setAttribute(chip, "title", index >= 0 ? "Press again for another one" : `Try ${label}`);
+  }
+
+  return { chip, update };
+}
+
+/**
+ * The tab's own storage; a browser may refuse it, then nothing is kept.
+ * @param {string} text
+ */
+function keep(text) {
+  try {
+    sessionStorage.setItem(KEPT, text);
+  } catch {
+    // Refused.
+  }
+}
+
+function kept() {
+  try {
+    return sessionStorage.getItem(KEPT);
+  } catch {
+    return null;
+  }
+}
+
+/** @type {Mount} */
+export function mountPresets({ element, value, signal }) {
+  /** @type {{ presets: Preset[], line: string, prompt: string }} */
+  const { presets, line, prompt: promptId } = JSON.parse(value);
+  const chips = presets.map((preset) => makeChip(preset, promptId));
+  /** @param {string} text */
+  const follow = (text) => {
+    for (const { update } of chips) update(text);
+  };
+  find(element, ".sbd-presets").replaceChildren(...chips.map(({ chip }) => chip));
+  find(element, ".sbd-promise").textContent = line;
+  /** @param {Event} event */
+  const hear = (event) => {
+    const box = promptBox(promptId);
+    if (!box || event.target !== box) return;
+    keep(box.value);
+    follow(box.value);
+  };
+  document.addEventListener("input", hear, { signal });
+
+  /** The box may be mounted after this view. */
+  function begin() {
+    const box = promptBox(promptId);
+    if (!box) {
+      requestAnimationFrame(begin);
+      return;
+    }
+    const isLinked = new URLSearchParams(window.location.search).has("prompt");
+    const text = kept();
+    if (text !== null && !isLinked) typeInto(box, text);
+    follow(box.value);
+  }
+  begin();
+  return () => {};
+}

@@ -1,0 +1,44 @@
+// The bundle of the page: every view by the name that Python gives it.
+
+import { mountCharts } from "./charts/mount.js";
+import { mountHeader } from "./form/header.js";
+import { mountNotice } from "./form/notice.js";
+import { mountPresets } from "./form/presets.js";
+import { mountPuzzle } from "./form/puzzle.js";
+import { mountShelf } from "./gallery/shelf.js";
+import { mountRace } from "./race/mount.js";
+import { mountOutbox } from "./share/outbox.js";
+import { mountPlayer } from "./watch/mount.js";
+
+/** @import { Mount, Place, Take } from "./stub.js" */
+
+/** @type {Readonly<Record<string, Mount>>} */
+const VIEWS = {
+  charts: mountCharts,
+  header: mountHeader,
+  notice: mountNotice,
+  outbox: mountOutbox,
+  player: mountPlayer,
+  presets: mountPresets,
+  puzzle: mountPuzzle,
+  race: mountRace,
+  shelf: mountShelf,
+};
+
+/** @type {Map<string, AbortController>} views on the page */
+const present = new Map();
+
+/**
+ * Build a view; one of the same name that was there before leaves first.
+ * @param {string} name
+ * @param {Omit<Place, "signal">} place
+ * @returns {Take}
+ */
+export function mount(name, place) {
+  const view = VIEWS[name];
+  if (!view) throw new Error(`no view is named ${name}`);
+  present.get(name)?.abort();
+  const leaving = new AbortController();
+  present.set(name, leaving);
+  return view({ ...place, signal: leaving.signal });
+}

@@ -1,0 +1,50 @@
+// A finished race as the server hands it over, and how each lane's answer compares with that of
+// next-token prediction. Knows no DOM.
+
+import { differences } from "../core/diff.js";
+
+/** @typedef {[id: number, text: string, pass: number]} BoardToken a token and the pass that fixed it */
+
+/**
+ * One lane's figures, all from its trace.
+ * @typedef {object} BoardRow
+ * @property {string} name
+ * @property {string} label
+ * @property {number[]} times of each pass, microseconds
+ * @property {BoardToken[]} tokens
+ * @property {boolean} has_end whether the last token is the end mark
+ * @property {number} num_passes
+ * @property {number} num_tokens
+ * @property {number} seconds
+ * @property {number | null} times_faster than next-token prediction
+ */
+
+/** @typedef {{ prompt: string, is_recorded: boolean, lanes: BoardRow[] }} Board */
+
+/**
+ * @typedef {object} Comparison
+ * @property {Set<number>} differing indexes of tokens that next-token prediction has otherwise
+ * @property {Map<number, number>} missing index to how many of its tokens are missing before it
+ */
+
+/** @param {BoardRow} row */
+const idsOf = ({ tokens }) => tokens.map(([id]) => id);
+
+/**
+ * Each lane beside next-token prediction; null for all if that did not race.
+ * @param {Board} board
+ * @returns {(Comparison | null)[]}
+ */
+export function compareLanes({ lanes }) {
+  const plain = lanes.find(({ name }) => name === "ntp");
+  return lanes.map((row) => {
+    if (!plain) return null;
+    const { onlyRight, missing } = differences(idsOf(plain), idsOf(row));
+    return { differing: onlyRight, missing };
+  });
+}
+
+/** @param {Comparison} comparison */
+export function numMissing({ missing }) {
+  return [...missing.values()].reduce((sum, count) => sum + count, 0);
+}

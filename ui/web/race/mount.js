@@ -1,0 +1,117 @@
+// The race on the page: asks for races, takes their boards. Built when it is first looked at.
+
+import { elementOf, find } from "../dom/elements.js";
+import { onTurn, turnTo } from "../dom/page.js";
+import { isLater } from "../form/order.js";
+import { keepAddress, linkToRace } from "../share/permalink.js";
+import { RaceForm } from "./form.js";
+import { RacePlayer } from "./player.js";
+
+/** @import { Order } from "../form/order.js" */
+/** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Board } from "./board.js" */
+/** @import { FormSetting, LinkedEntry } from "./form.js" */
+
+/** @typedef {FormSetting & { prompt_id: string, board: Board | null }} Setting */
+
+/**
+ * What the server says of a race.
+ * @typedef {object} RaceNews
+ * @property {Order} order
+ * @property {string} text
+ * @property {boolean} is_error
+ * @property {boolean} is_running
+ * @property {Board | null} board
+ * @property {Record<string, string> | null} link
+ * @property {LinkedEntry | null} choice
+ */
+
+class RaceView {
+  /**
+   * @param {HTMLElement & { sbdRace?: RacePlayer }} host
+   * @param {Setting} setting
+   * @param {Trigger} trigger
+   * @param {AbortSignal} signal
+   */
+  constructor(host, setting, trigger, signal) {
+    this.host = host;
+    this.setting = setting;
+    this.trigger = trigger;
+    this.signal = signal;
+    /** @type {{ form: RaceForm, player: RacePlayer } | null} */
+    this.parts = null;
+    /** @type {Order} */
+    this.lastOrder = [-1, -1];
+    this.isLinkTaken = false;
+  }
+
+  build() {
+    const player = new RacePlayer(this.host, this.signal);
+    const form = new RaceForm(this.setting, {
+      start: (choice) => {
+        player.rest();
+        this.trigger("start", choice);
+      },
+      halt: () => this.trigger("halt", {}),
+    });
+    this.host.replaceChildren(form.root, player.card, player.result, player.live);
+    this.host.sbdRace = player;
+    if (this.setting.board) player.open(this.setting.board);
+    return { form, player };
+  }
+
+  /** @param {string} name */
+  turn(name) {
+    if (name === "race") this.parts ??= this.build();
+    // A view that is left stands still.
+    if (name === "watch") this.parts?.player.rest();
+  }
+
+  /**
+   * The page was opened by the link of a race: turn to it, once, and choose what it says.
+   * @param {LinkedEntry} choice
+   */
+  takeLink(choice) {
+    if (this.isLinkTaken) return;
+    this.isLinkTaken = true;
+    turnTo("race");
+    this.parts?.form.choose(choice);
+    this.parts?.player.rest();
+  }
+
+  /** @param {RaceNews} news */
+  take({ order, text, is_error: isError, is_running: isRunning, board, link, choice }) {
+    if (choice) this.takeLink(choice);
+    if (!this.parts || !isLater(order, this.lastOrder)) return;
+    this.lastOrder = order;
+    const { form, player } = this.parts;
+    form.showRunning(isRunning);
+    form.say(text, isError);
+    if (board) player.open(board);
+    if (link) keepAddress(linkToRace(link));
+  }
+
+  /**
+   * The prompt is Watch's too: the keys that send it decode there and race here.
+   * @param {KeyboardEvent} event
+   */
+  press(event) {
+    const isRacing = document.body.classList.contains("sbd-is-racing");
+    if (event.key !== "Enter" || !event.shiftKey || !isRacing || !this.parts) return;
+    if (!elementOf(event)?.closest(`#${this.setting.prompt_id}`)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.parts.form.start();
+  }
+}
+
+/** @type {Mount} */
+export function mountRace({ element, value, trigger, signal }) {
+  const setting = JSON.parse(value);
+  const view = new RaceView(find(element, ".sbd-race"), setting, trigger, signal);
+  onTurn((name) => view.turn(name), signal);
+  /** @param {KeyboardEvent} event */
+  const press = (event) => view.press(event);
+  document.addEventListener("keydown", press, { capture: true, signal });
+  return (text) => view.take(JSON.parse(text));
+}

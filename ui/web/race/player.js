@@ -1,0 +1,262 @@
+// A finished race, shown: the lanes advance together, all at the same pass or by the time that the
+// engine took for them. The clock counts passes, or microseconds of engine time.
+
+import { clamp, raceSeconds } from "../core/numbers.js";
+import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { listenToKeys } from "../dom/keys.js";
+import { makeLecture } from "../dom/lecture.js";
+import { STILL } from "../dom/reveal.js";
+import { compareLanes } from "./board.js";
+import { RaceLane } from "./lane.js";
+import { makeRaceTable } from "./table.js";
+
+/** @import { Board } from "./board.js" */
+
+/** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} RaceState */
+
+const RACE_SECONDS = 8; // from start to the last finish, at speed 1
+
+const RACE_HEADINGS = { pass: "by pass", time: "by engine time" };
+
+const FAIR_WORDS =
+  "The lanes ran one after another, after a short warm-up, with the same weights; " +
+  "drawing is not in the times.";
+
+const RECORDED_WORDS =
+  "A recorded run: its lanes ran one after another, with the same weights; " +
+  "drawing is not in the times. Press Race to run your own prompt here.";
+
+const KEY_OF_MARKS =
+  "Underlined: a token that differs from next-token prediction’s. " +
+  "A number in a dashed box: so many of its tokens are missing there.";
+
+/** The lanes, their transport and the table of a race. */
+export class RacePlayer {
+  /**
+   * @param {HTMLElement} root
+   * @param {AbortSignal} signal ends the listening
+   */
+  constructor(root, signal) {
+    /** @type {RaceState} */
+    this.state = { clock: 0, isPlaying: false, speed: 1, isByTime: false };
+    /** @type {RaceLane[]} */
+    this.lanes = [];
+    /** @type {ReturnType<typeof makeRaceTable> | null} */
+    this.results = null;
+    this.frame = 0;
+    this.lecture = makeLecture(root, () => this.draw(), signal);
+    this.actions = this.makeActions();
+    this.title = make("p", "sbd-race-prompt");
+    this.stage = make("div", "sbd-race-lanes");
+    this.table = make("div", "sbd-race-result");
+    this.live = make("div", "sbd-live", { "aria-live": "polite" });
+    this.key = make("p", "sbd-race-note", {}, KEY_OF_MARKS);
+    this.note = make("p", "sbd-race-note");
+    this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
+    this.range = make("input", "sbd-range", {
+      type: "range",
+      min: "0",
+      step: "1",
+      "aria-label": "Race",
+    });
+    this.range.addEventListener("input", () => this.actions.seek(Number(this.range.value)));
+    this.place = make("span", "sbd-race-clock");
+    this.card = this.makeCard();
+    const hidden = { hidden: "" };
+    this.result = make("div", "sbd-card sbd-race-board", hidden, this.table, this.note);
+    const size = new ResizeObserver(() => {
+      for (const lane of this.lanes) lane.keepNewestInSight();
+    });
+    size.observe(this.stage);
+    signal.addEventListener("abort", () => size.disconnect());
+    listenToKeys(root, this.actions, signal);
+  }
+
+  makeActions() {
+    return {
+      /** @param {number} clock */
+      seek: (clock) => this.seek(clock, true),
+      first: () => this.seek(0, true),
+      last: () => this.seek(Infinity, true),
+      back: () => this.step(-1),
+      forward: () => this.step(1),
+      togglePlay: () => this.togglePlay(),
+      lecture: () => this.lecture.toggle(),
+      letGo: () => this.lecture.leave(),
+    };
+  }
+
+  makeCard() {
+    return make(
+      "div",
+      "sbd-card sbd-race-card",
+      { hidden: "" },
+      make("div", "sbd-race-head", {}, this.title, this.makeMeasure()),
+      this.stage,
+      this.key,
+      this.makeTransport(),
+    );
+  }
+
+  makeMeasure() {
+    const group = make("fieldset", "sbd-race-measure", {}, make("legend", "", {}, "Lanes advance"));
+    for (const [name, words] of Object.entries(RACE_HEADINGS)) {
+      const box = make("input", "", { type: "radio", name: "sbd-race-measure" });
+      box.checked = name === "pass";
+      box.addEventListener("change", () => this.measureBy(name === "time"));
+      group.append(make("label", "", {}, box, words));
+    }
+    return group;
+  }
+
+  makeTransport() {
+    return make(
+      "div",
+      "sbd-race-transport",
+      { role: "group", "aria-label": "Race playback" },
+      make(
+        "div",
+        "sbd-buttons",
+        {},
+        makeButton("first", "Start (Home)", this.actions.first),
+        this.play,
+        makeButton("last", "Finish (End)", this.actions.last),
+      ),
+      make("div", "sbd-scrubber", {}, this.range),
+      this.place,
+      makeSpeedChoice("Pace", (speed) => this.set({ speed })),
+      makeButton("lecture", "Lecture mode (L)", this.actions.lecture),
+    );
+  }
+
+  /**
+   * Take a finished race and run it, or show its end to who wants no motion.
+   * @param {Board} board
+   */
+  open(board) {
+    const comparisons = compareLanes(board);
+    this.lanes = board.lanes.map((row, index) => new RaceLane(row, comparisons[index] ?? null));
+    this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
+    this.results = makeRaceTable(board.lanes, comparisons);
+    this.table.replaceChildren(this.results.root);
+    setText(this.title, board.prompt);
+    setAttribute(this.title, "title", board.prompt);
+    const isMarked = comparisons.some(
+      (each) => each && each.differing.size + each.missing.size > 0,
+    );
+    this.key.hidden = !isMarked;
+    setText(this.note, board.is_recorded ? RECORDED_WORDS : FAIR_WORDS);
+    this.card.hidden = false;
+    this.result.hidden = false;
+    this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
+  }
+
+  /** Stand still: drawing must not take time from an engine on the same machine. */
+  rest() {
+    if (this.state.isPlaying) this.set({ isPlaying: false });
+  }
+
+  /** Where the clock stands when the last lane has finished. */
+  get finish() {
+    return Math.max(
+      0,
+      ...this.lanes.map((lane) => (this.state.isByTime ? lane.duration : lane.row.num_passes)),
+    );
+  }
+
+  /** @param {Partial<RaceState>} change */
+  set(change) {
+    Object.assign(this.state, change);
+    this.draw();
+    this.run();
+  }
+
+  /**
+   * Change the measure and stay at the same part of the race.
+   * @param {boolean} isByTime
+   */
+  measureBy(isByTime) {
+    const part = this.state.clock / Math.max(this.finish, 1);
+    this.state.isByTime = isByTime;
+    this.set({ clock: Math.round(part * this.finish) });
+  }
+
+  /**
+   * @param {number} clock
+   * @param {boolean} isManual
+   */
+  seek(clock, isManual) {
+    if (!this.lanes.length) return;
+    const target = clamp(clock, 0, this.finish);
+    this.set({ clock: target, ...(isManual ? { isPlaying: false } : {}) });
+    if (isManual) setText(this.live, this.clockWords());
+  }
+
+  /**
+   * One pass, or a sixtieth of the whole time.
+   * @param {number} by
+   */
+  step(by) {
+    const size = this.state.isByTime ? this.finish / 60 : 1;
+    this.seek(Math.floor(this.state.clock) + by * size, true);
+  }
+
+  togglePlay() {
+    if (!this.lanes.length) return;
+    const isOver = this.state.clock >= this.finish;
+    this.set({ isPlaying: !this.state.isPlaying, ...(isOver ? { clock: 0 } : {}) });
+  }
+
+  /** Move the clock with the time that went by, until everyone is home. */
+  run() {
+    if (this.frame || !this.state.isPlaying) return;
+    let before = performance.now();
+    /** @param {number} now */
+    const tick = (now) => {
+      this.frame = 0;
+      if (!this.state.isPlaying) return;
+      const { clock, speed } = this.state;
+      const moved = ((now - before) / 1000) * speed * (this.finish / RACE_SECONDS);
+      before = now;
+      const next = Math.min(clock + Math.max(moved, 0), this.finish);
+      Object.assign(this.state, { clock: next, isPlaying: next < this.finish });
+      this.paint();
+      if (this.state.isPlaying) this.frame = requestAnimationFrame(tick);
+    };
+    this.frame = requestAnimationFrame(tick);
+  }
+
+  draw() {
+    if (this.lanes.length) this.paint();
+  }
+
+  clockWords() {
+    const { clock, isByTime } = this.state;
+    if (!isByTime) return `pass ${Math.floor(clock)} of ${this.finish}`;
+    return `${raceSeconds(clock / 1e6)} of ${raceSeconds(this.finish / 1e6)}`;
+  }
+
+  /** How much slower than the engine the lanes are shown, "" by pass. */
+  slownessWords() {
+    const { isByTime, speed } = this.state;
+    const slowness = (RACE_SECONDS * 1e6) / Math.max(this.finish * speed, 1);
+    if (!isByTime) return "";
+    return slowness >= 1
+      ? ` · shown ${slowness.toFixed(1)}× slower`
+      : ` · shown ${(1 / slowness).toFixed(1)}× faster`;
+  }
+
+  paint() {
+    const { clock, isByTime, isPlaying } = this.state;
+    const { finish } = this;
+    const time = isByTime ? clock : Math.floor(clock);
+    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime)));
+    setAttribute(this.range, "max", finish);
+    this.range.value = String(Math.round(clock));
+    setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);
+    setAttribute(this.range, "aria-valuetext", this.clockWords());
+    setText(this.place, this.clockWords() + this.slownessWords());
+    showPlaying(this.play, isPlaying);
+  }
+}

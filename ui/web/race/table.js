@@ -1,0 +1,81 @@
+// The table of a race. A row fills in when its lane crosses the line.
+
+import { countOf, raceSeconds } from "../core/numbers.js";
+import { make, setText } from "../dom/elements.js";
+import { numMissing } from "./board.js";
+
+/** @import { BoardRow, Comparison } from "./board.js" */
+
+const COLUMNS = ["Passes", "Tokens", "Engine time", "Times faster", "Differs from next-token"];
+const UNKNOWN = "–";
+
+/**
+ * How a lane's answer compares with next-token prediction's, in words.
+ * @param {BoardRow} row
+ * @param {Comparison | null} comparison
+ */
+function verdictWords({ name, num_tokens: numTokens }, comparison) {
+  if (!comparison) return UNKNOWN;
+  if (name === "ntp") return "the measure";
+  const numDiffering = comparison.differing.size;
+  const missing = numMissing(comparison);
+  const parts = [];
+  if (numDiffering) parts.push(`${countOf(numDiffering, "token")} of ${numTokens}`);
+  if (missing) parts.push(`${missing} missing`);
+  if (parts.length) return parts.join(", ");
+  return name === "verify" ? "identical, as promised" : "identical";
+}
+
+/**
+ * @param {BoardRow} row
+ * @param {Comparison | null} comparison
+ */
+function rowWords(row, comparison) {
+  const faster = row.times_faster === null ? UNKNOWN : `${row.times_faster.toFixed(2)}×`;
+  return [
+    String(row.num_passes),
+    String(row.num_tokens),
+    raceSeconds(row.seconds),
+    faster,
+    verdictWords(row, comparison),
+  ];
+}
+
+/**
+ * The table, its rows empty until they have finished.
+ * @param {BoardRow[]} rows
+ * @param {(Comparison | null)[]} comparisons
+ */
+export function makeRaceTable(rows, comparisons) {
+  const bodies = rows.map((row, index) => {
+    const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
+    const head = make("th", "", { scope: "row" }, row.label);
+    const node = make("tr", `sbd-race-${row.name}`, {}, head, ...cells);
+    return { node, cells, words: rowWords(row, comparisons[index] ?? null) };
+  });
+  const heads = ["Lane", ...COLUMNS].map((name) => make("th", "", { scope: "col" }, name));
+  const root = make(
+    "table",
+    "sbd-race-table",
+    {},
+    make("caption", "", {}, "The result"),
+    make("thead", "", {}, make("tr", "", {}, ...heads)),
+    make("tbody", "", {}, ...bodies.map(({ node }) => node)),
+  );
+
+  /**
+   * Show the figures of the lanes that have finished: one flag a row.
+   * @param {boolean[]} finished
+   */
+  function update(finished) {
+    bodies.forEach(({ node, cells, words }, index) => {
+      const isFinished = finished[index] ?? false;
+      node.classList.toggle("is-open", !isFinished);
+      for (const [column, cell] of cells.entries()) {
+        setText(cell, isFinished ? (words[column] ?? UNKNOWN) : "…");
+      }
+    });
+  }
+
+  return { root, update };
+}

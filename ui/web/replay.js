@@ -1,0 +1,18 @@
+// The bundle of an exported run: the player on a page of its own, reading the wire lines beside
+// it. Follows the system's scheme.
+
+import { find } from "./dom/elements.js";
+import { Player } from "./watch/player.js";
+
+/** @import { PlayerElement } from "./watch/mount.js" */
+
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+const followScheme = () => document.body.classList.toggle("dark", scheme.matches);
+scheme.addEventListener("change", followScheme);
+followScheme();
+
+/** @type {PlayerElement} */
+const host = find(document, ".sbd-host");
+const player = new Player(host);
+host.sbdPlayer = player;
+player.push(document.querySelector("#sbd-lines")?.textContent ?? "");

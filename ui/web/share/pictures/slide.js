@@ -1,0 +1,206 @@
+// One frame of the animation: the counts, the text so far, the block as tiles, next-token
+// prediction at the same pass, and the staircase. A slide of 16:9.
+
+import { entropyColour, unsureness } from "../../core/scale.js";
+import {
+  countsText,
+  drawStairs,
+  inksOf,
+  PICTURE,
+  PICTURE_MONO,
+  pictureView,
+  solverLabel,
+  write,
+} from "./picture.js";
+
+/** @import { Lane } from "../../core/lane.js" */
+/** @import { Run } from "../../core/run.js" */
+/** @import { Box, Inks } from "./picture.js" */
+
+/** @typedef {{ text: string, entropy: number | null, isNew: boolean }} TextPiece */
+/** @typedef {{ piece: TextPiece, x: number, text: string, size: number }} Stretch of a line */
+
+const SLIDE_ROWS = { text: 132, tiles: 300, plain: 428, stairs: 478 };
+
+const SLIDE_LINES = 5;
+
+/**
+ * The tokens fixed by `pass` as pieces; a gap stands for what is masked.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} pass
+ */
+function textPieces(run, lane, pass) {
+  const joined = run.joinedAt(lane, pass);
+  /** @type {TextPiece[]} */
+  const pieces = [];
+  let next = 0;
+  for (const item of lane.knownAt(pass)) {
+    if (item.position > next) pieces.push({ text: " … ", entropy: null, isNew: false });
+    next = item.position + 1;
+    const whole = joined.get(item.position);
+    if (whole && whole.index > 0) continue;
+    const text = whole ? whole.text : run.tokenText(item.token);
+    pieces.push({ text, entropy: item.entropy, isNew: item.pass === pass });
+  }
+  return pieces;
+}
+
+/**
+ * Pieces as lines of the width, broken where the text breaks or is full.
+ * @param {CanvasRenderingContext2D} context
+ * @param {TextPiece[]} pieces
+ * @param {number} width
+ */
+function layOutText(context, pieces, width) {
+  /** @type {Stretch[][]} */
+  const lines = [[]];
+  let x = 0;
+  for (const piece of pieces) {
+    for (const text of piece.text.split(/(\n)/).filter(Boolean)) {
+      const size = context.measureText(text).width;
+      if (text === "\n" || x + size > width) {
+        lines.push([]);
+        x = 0;
+      }
+      if (text === "\n") continue;
+      lines.at(-1)?.push({ piece, x, text, size });
+      x += size;
+    }
+  }
+  return lines;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Run} run
+ * @param {number} pass
+ * @param {Inks} inks
+ * @param {boolean} isDark
+ */
+function drawText(context, run, pass, inks, isDark) {
+  const { pad, width } = PICTURE;
+  context.font = `400 22px ${PICTURE_MONO}`;
+  const lines = layOutText(context, textPieces(run, run.main, pass), width - 2 * pad).slice(
+    -SLIDE_LINES,
+  );
+  lines.forEach((line, row) => {
+    const y = SLIDE_ROWS.text + row * 32;
+    for (const { piece, x, text, size } of line) {
+      if (piece.isNew) {
+        context.fillStyle = inks.soft;
+        context.fillRect(pad + x, y - 21, size, 28);
+      }
+      write(context, text, pad + x, y, { size: 22, mono: true, colour: inks.text });
+      if (piece.entropy === null) continue;
+      context.fillStyle = entropyColour(piece.entropy, isDark);
+      context.fillRect(pad + x + 1, y + 6, Math.max(size - 2, 1), 3);
+    }
+  });
+}
+
+/**
+ * A tile: the token and when it came, or the best guess so far over the bar of its entropy.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Run} run
+ * @param {number} pass
+ * @param {number} position
+ * @param {Box} box
+ * @param {Inks} inks
+ * @param {boolean} isDark
+ */
+function drawTile(context, run, pass, position, box, inks, isDark) {
+  const { x, y, width, height } = box;
+  const fixed = run.main.fixedAt(position, pass);
+  const masked = run.main.steps[pass]?.masked.get(position);
+  const isNew = fixed?.pass === pass;
+  context.beginPath();
+  context.roundRect(x, y, width, height, 8);
+  context.fillStyle = isNew ? inks.soft : fixed ? inks.card : inks.well;
+  context.fill();
+  context.lineWidth = isNew ? 3 : 1;
+  context.strokeStyle = isNew ? inks.accent : inks.line;
+  context.stroke();
+  const guess = masked?.top[0]?.token;
+  const token = fixed ? fixed.token : guess;
+  const name =
+    token === undefined ? "" : run.tokenText(token).replace(/ /g, "·").replace(/\n/g, "⏎");
+  write(context, name, x + width / 2, y + 42, {
+    size: name.length > 5 ? 14 : 18,
+    mono: true,
+    align: "center",
+    width: width - 8,
+    weight: fixed ? 600 : 400,
+    colour: fixed ? inks.text : inks.ghost,
+  });
+  const note = fixed ? (fixed.isPinned ? "pinned" : `#${fixed.pass + 1}`) : "";
+  write(context, note, x + width / 2, y + height - 12, {
+    size: 13,
+    align: "center",
+    colour: isNew ? inks.accent : inks.muted,
+  });
+  if (fixed || !masked) return;
+  const bar = Math.max(2, unsureness(masked.entropy) * 30);
+  context.fillStyle = entropyColour(masked.entropy, isDark);
+  context.fillRect(x + 8, y + height - 8 - bar, width - 16, bar);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Run} run
+ * @param {number} pass
+ * @param {Inks} inks
+ * @param {boolean} isDark
+ */
+function drawTiles(context, run, pass, inks, isDark) {
+  const { pad, width } = PICTURE;
+  const { start, size } = run.windowAt(pass);
+  const perRow = Math.min(size, 32);
+  const step = (width - 2 * pad + 8) / Math.max(perRow, 1);
+  for (let i = 0; i < perRow; i += 1) {
+    const box = { x: pad + i * step, y: SLIDE_ROWS.tiles, width: step - 8, height: 96 };
+    drawTile(context, run, pass, start + i, box, inks, isDark);
+  }
+}
+
+/**
+ * The frame of `pass` on a context of PICTURE.width by PICTURE.slideHeight.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Run} run
+ * @param {number} pass
+ * @param {boolean} isDark
+ */
+export function drawSlide(context, run, pass, isDark) {
+  const inks = inksOf(isDark);
+  const { pad, width, slideHeight } = PICTURE;
+  context.fillStyle = inks.page;
+  context.fillRect(0, 0, width, slideHeight);
+  write(context, countsText(run, pass), pad, 50, {
+    size: 26,
+    weight: 700,
+    colour: inks.text,
+    width: 800,
+  });
+  write(context, solverLabel(run), width - pad, 50, {
+    size: 15,
+    colour: inks.muted,
+    align: "right",
+    width: 380,
+  });
+  write(context, run.prompt.replace(/\s+/g, " "), pad, 82, {
+    size: 16,
+    colour: inks.muted,
+    width: width - 2 * pad,
+  });
+  drawText(context, run, pass, inks, isDark);
+  drawTiles(context, run, pass, inks, isDark);
+  const plain = run.ntp ? run.ntp.numTokensAt(pass) : pass + 1;
+  const words = `next-token prediction after as many passes: ${plain} token${plain === 1 ? "" : "s"}`;
+  write(context, words, pad, SLIDE_ROWS.plain, { size: 16, colour: inks.ntp });
+  drawStairs(context, pictureView(run, pass, isDark), inks, {
+    x: pad,
+    y: SLIDE_ROWS.stairs - 18,
+    width: width - 2 * pad,
+    height: slideHeight - SLIDE_ROWS.stairs - 14,
+  });
+}

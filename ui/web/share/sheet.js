@@ -1,0 +1,250 @@
+// The sheet to take a run home, and to bring one: files to save, the link, a trace to open.
+// What needs the server is asked of `host`; without one only what the browser can make is offered.
+
+import constants from "../constants.json" with { type: "json" };
+import { make, setText } from "../dom/elements.js";
+import { icon } from "../dom/icons.js";
+import { isDarkPage } from "../dom/page.js";
+import { fileSize, saveFile } from "./files.js";
+import { linkTo } from "./permalink.js";
+import { animate } from "./pictures/animation.js";
+import { staircasePicture } from "./pictures/picture.js";
+
+/** @import { Run } from "../core/run.js" */
+
+/**
+ * Who can reach the server.
+ * @typedef {object} ShareHost
+ * @property {(wish: { kind: string, run: string }) => void} ask for a file; it comes to receive()
+ * @property {(file: { name: string, text: string }) => void} give a trace file to show
+ */
+
+/** @typedef {{ file?: string, text?: string, error?: string, isShown?: boolean }} Parcel */
+
+const { limits } = constants;
+
+/** The sheet; it knows of the player only which run it shows. */
+export class Share {
+  /**
+   * @param {{ readonly run: Run | null }} player
+   * @param {ShareHost | null} host
+   * @param {AbortSignal} signal ends the listening
+   */
+  constructor(player, host, signal) {
+    this.player = player;
+    this.status = make("p", "sbd-share-status", { role: "status" });
+    this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
+    this.bar.hidden = true;
+    const title = { type: "button", "aria-label": "Close sharing", title: "Close (Esc)" };
+    const close = make("button", "sbd-button", title, icon("close"));
+    close.addEventListener("click", () => this.root.close());
+    const rows = [...(host ? this.serverRows(host) : []), ...this.pictureRows()];
+    const heading = make("h2", "", { id: "sbd-share-title" }, "Take it home");
+    this.root = make(
+      "dialog",
+      "sbd-help sbd-share",
+      { "aria-labelledby": "sbd-share-title", "data-key": "s" },
+      make("div", "sbd-help-head", {}, heading, close),
+      make("div", "sbd-share-rows", {}, ...rows),
+      make("div", "sbd-share-foot", {}, this.bar, this.status),
+    );
+    this.root.addEventListener("click", (event) => {
+      if (event.target === this.root) this.root.close();
+    });
+    if (host) this.listenToDrops(host, signal);
+  }
+
+  /** @param {ShareHost} host */
+  serverRows(host) {
+    const replay = "One file that plays this run anywhere, with no network.";
+    const trace = "Every number of the run; opens here again.";
+    return [
+      this.linkRow(),
+      this.row("Replay page", replay, "Save HTML", (run) => this.ask(host, "html", run)),
+      this.row("Trace", trace, "Save JSON", (run) => this.ask(host, "json", run)),
+      this.openRow(host),
+    ];
+  }
+
+  pictureRows() {
+    const frames = "Tiles and staircase pass by pass, 1280 pixels wide, for a slide.";
+    return [
+      this.row("Staircase", "A picture at double size, for a paper.", "Save PNG", (run) =>
+        this.savePng(run),
+      ),
+      this.row("Animation", frames, "Save GIF", (run) => this.saveGif(run)),
+    ];
+  }
+
+  /** @param {Run} run */
+  savePng(run) {
+    staircasePicture(run, isDarkPage(), 2).toBlob((blob) => {
+      if (blob) this.save(fileName(run, "png"), blob);
+      else this.say("The picture cannot be drawn in this browser.", true);
+    }, "image/png");
+  }
+
+  /** @param {Run} run */
+  async saveGif(run) {
+    this.bar.hidden = false;
+    this.say("Drawing the animation …");
+    const blob = await animate(run, isDarkPage(), (part) => {
+      this.bar.value = part;
+    });
+    this.bar.hidden = true;
+    this.save(fileName(run, "gif"), blob);
+  }
+
+  /**
+   * @param {string} name
+   * @param {Blob} blob
+   */
+  save(name, blob) {
+    saveFile(name, blob);
+    this.say(`Saved ${name}, ${fileSize(blob.size)}.`);
+  }
+
+  /**
+   * A row of the sheet with its button, which acts on the run shown.
+   * @param {string} title
+   * @param {string} words
+   * @param {string} label
+   * @param {(run: Run) => void} act
+   */
+  row(title, words, label, act) {
+    const button = make("button", "sbd-action sbd-share-do", { type: "button" }, label);
+    button.addEventListener("click", () => this.player.run && act(this.player.run));
+    const text = make("div", "", {}, make("h3", "", {}, title), make("p", "", {}, words));
+    return make("div", "sbd-share-row", {}, text, button);
+  }
+
+  /** The link that decodes this run again; also what the address bar holds after a decode. */
+  linkRow() {
+    const words = "Opens the page with these settings and decodes again.";
+    return this.row("Link", words, "Copy link", async (run) => {
+      const address = linkTo(run.settings()).href;
+      try {
+        await navigator.clipboard.writeText(address);
+        this.say("Copied the link.");
+      } catch {
+        this.say(address); // the browser keeps its clipboard: to be copied by hand
+      }
+    });
+  }
+
+  /**
+   * A file button; the whole page takes dropped files too.
+   * @param {ShareHost} host
+   */
+  openRow(host) {
+    const input = make("input", "", {
+      type: "file",
+      accept: ".json,application/json",
+      "aria-label": "Trace file",
+      tabindex: "-1",
+    });
+    input.hidden = true;
+    input.addEventListener("change", () => {
+      this.open(host, input.files?.[0]);
+      input.value = "";
+    });
+    const words = "Or drop the file anywhere on this page.";
+    const row = this.row("Open a trace", words, "Open file", () => input.click());
+    row.append(input);
+    return row;
+  }
+
+  /**
+   * @param {ShareHost} host
+   * @param {AbortSignal} signal
+   */
+  listenToDrops(host, signal) {
+    /** @param {DragEvent} event */
+    const holdsFiles = (event) => event.dataTransfer?.types.includes("Files") ?? false;
+    /** @param {DragEvent} event */
+    const over = (event) => holdsFiles(event) && event.preventDefault();
+    /** @param {DragEvent} event */
+    const drop = (event) => {
+      if (!holdsFiles(event)) return;
+      event.preventDefault();
+      this.open(host, event.dataTransfer?.files[0]);
+    };
+    document.addEventListener("dragover", over, { signal });
+    document.addEventListener("drop", drop, { signal });
+  }
+
+  /**
+   * Send a file to be checked and shown; a file too large is not even read.
+   * @param {ShareHost} host
+   * @param {File | undefined} file
+   */
+  async open(host, file) {
+    if (!file) return;
+    const { name } = file;
+    if (file.size > limits.fileBytes) {
+      const limit = fileSize(limits.fileBytes);
+      this.show();
+      this.say(`${name} must be at most ${limit}; got ${fileSize(file.size)}.`, true);
+      return;
+    }
+    this.say(`Reading ${name} …`);
+    host.give({ name, text: await file.text() });
+  }
+
+  /**
+   * @param {ShareHost} host
+   * @param {string} kind
+   * @param {Run} run
+   */
+  ask(host, kind, run) {
+    this.say("Preparing the file …");
+    host.ask({ kind, run: run.id });
+  }
+
+  /**
+   * An answer of the server: a file to save, or a sentence; `isShown` closes the sheet.
+   * @param {Parcel} parcel
+   */
+  receive({ file, text, error, isShown }) {
+    if (file) {
+      const type = file.endsWith(".html") ? "text/html" : "application/json";
+      this.save(file, new Blob([text ?? ""], { type }));
+    } else if (isShown) {
+      this.say("");
+      this.root.close();
+    } else {
+      this.show();
+      this.say(error ?? "", true);
+    }
+  }
+
+  /**
+   * @param {string} text
+   * @param {boolean} [isError]
+   */
+  say(text, isError = false) {
+    this.status.classList.toggle("is-error", isError);
+    setText(this.status, text);
+  }
+
+  show() {
+    if (!this.root.open) this.root.showModal();
+  }
+
+  toggle() {
+    this.say("");
+    if (this.root.open) this.root.close();
+    else if (this.player.run) this.show();
+  }
+}
+
+/**
+ * As the server names the files of a run.
+ * @param {Run} run
+ * @param {string} kind
+ */
+function fileName({ strategy, prompt }, kind) {
+  const words = prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  const short = words.replace(/^-+/, "").slice(0, limits.fileName).replace(/-+$/, "");
+  return `${[strategy, short].filter(Boolean).join("-")}.${kind}`;
+}

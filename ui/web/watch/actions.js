@@ -1,0 +1,119 @@
+// What a visitor can do, by pointer or key: every view is given these and changes nothing itself.
+
+import { clamp } from "../core/numbers.js";
+import { positionTitle } from "./view.js";
+
+/** @import { Origin } from "../core/family.js" */
+/** @import { Run } from "../core/run.js" */
+/** @import { Player } from "./player.js" */
+
+/**
+ * @typedef {object} Actions
+ * @property {(position: number | null) => void} hover
+ * @property {(position: number) => void} hold hold a position, or let it go
+ * @property {(position: number | null) => void} holdAt
+ * @property {() => void} release
+ * @property {() => void} holdCursor
+ * @property {() => void} previousPosition
+ * @property {() => void} nextPosition
+ * @property {(token: number) => void} choose
+ * @property {boolean} canRedo whether this page can decode again
+ * @property {(changes: Record<string, unknown>, origin: Origin) => void} redo
+ * @property {(run: Run | null) => void} show
+ * @property {() => void} previousBranch
+ * @property {() => void} nextBranch
+ * @property {() => void} pin
+ * @property {() => void} branch
+ * @property {(gamma: number | null) => void} previewGamma
+ * @property {() => number} gamma
+ * @property {(pass: number) => void} seek
+ * @property {() => void} first
+ * @property {() => void} last
+ * @property {() => void} back
+ * @property {() => void} forward
+ * @property {() => void} togglePlay
+ * @property {(speed: number) => void} setSpeed
+ * @property {() => void} lecture
+ * @property {() => void} help
+ * @property {() => void} share
+ * @property {() => void} letGo
+ */
+
+/**
+ * The actions of a player.
+ * @param {Player} player
+ * @returns {Actions}
+ */
+export function makeActions(player) {
+  const { state } = player;
+  /** @param {number} by */
+  const step = (by) => () => player.seek(state.pass + by, true);
+  /** @param {"pin" | "branch"} name */
+  const redoHere = (name) => () => {
+    if (player.makeView()?.showsFocus) player.inspector.top[name].act();
+  };
+
+  /**
+   * Up and down: between tiles, or, in a text or the staircase, along all positions.
+   * @param {number} by
+   */
+  function movePosition(by) {
+    const view = player.makeView();
+    if (!view) return;
+    const host = document.activeElement?.closest("[data-cursor]");
+    if (!host || !player.root.contains(host)) {
+      player.tiles.move(by, view.focus);
+      return;
+    }
+    const { start, size } = view.run.windowAt(state.pass);
+    const target = clamp((view.focus ?? start - by) + by, 0, start + size - 1);
+    actions.hover(target);
+    player.say(positionTitle(player.makeView() ?? view, target));
+  }
+
+  /** @type {Actions} */
+  const actions = {
+    hover: (position) => player.set({ hovered: position }),
+    hold: (position) => actions.holdAt(state.held === position ? null : position),
+    holdAt: (position) => {
+      player.set({ held: position, alternative: null });
+      if (position !== null) player.tiles.keepInSight();
+    },
+    // The focus goes back to the position's tile, as the button that lets go goes away.
+    release: () => {
+      const { held } = state;
+      actions.holdAt(null);
+      player.tiles.move(0, held);
+    },
+    holdCursor: () => {
+      if (state.hovered !== null) actions.hold(state.hovered);
+    },
+    previousPosition: () => movePosition(-1),
+    nextPosition: () => movePosition(1),
+    choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
+    canRedo: player.redo !== null,
+    redo: (changes, origin) => player.askAgain(changes, origin),
+    show: (run) => player.show(run),
+    previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
+    nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
+    pin: redoHere("pin"),
+    branch: redoHere("branch"),
+    previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
+    gamma: () => state.gammaPreview ?? player.run?.solver.gamma ?? 0,
+    seek: (pass) => player.seek(pass, true),
+    first: () => player.seek(0, true),
+    last: () => player.seek(Infinity, true),
+    back: step(-1),
+    forward: step(1),
+    togglePlay: () => player.togglePlay(),
+    setSpeed: (speed) => player.set({ speed }),
+    lecture: () => player.lecture.toggle(),
+    help: () => player.help.toggle(),
+    share: () => player.share.toggle(),
+    letGo: () => {
+      player.set({ held: null, gammaPreview: null, alternative: null });
+      player.lecture.leave();
+    },
+  };
+  return actions;
+}

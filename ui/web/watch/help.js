@@ -1,0 +1,113 @@
+// The help sheet: what there is to see, and the keys. A modal dialog: the browser keeps the focus
+// inside, closes it on Escape and gives the focus back.
+
+import { make } from "../dom/elements.js";
+import { icon } from "../dom/icons.js";
+import { KEY_WORDS, makeKeyList } from "../dom/keys.js";
+import { makeLegend } from "../dom/legend.js";
+
+/** @type {[name: string, words: string][]} */
+const HELP_SIGHTS = [
+  [
+    "Tiles",
+    "The next block of the answer starts as masks. One forward pass guesses all of them: " +
+      "the guess is written in grey, and the bar under it is how unsure the model is.",
+  ],
+  [
+    "Reveals",
+    "The pass then keeps its surest guesses together, wherever they stand. They get a " +
+      "ring; #4 means revealed in pass 4.",
+  ],
+  [
+    "Entropy budget",
+    "The guesses sorted from sure to unsure. What fits under γ is kept. Drag γ to " +
+      "see what else would have been: no new pass is needed.",
+  ],
+  [
+    "Staircase",
+    "Every pass is a row, every position a column. The dashed line is where " +
+      "next-token prediction would be, one token a pass; the space between is the speed-up.",
+  ],
+  [
+    "Hindsight",
+    "When a block is full it is read once more, in order, and tells what next-token " +
+      "prediction would have said. The inspector shows whether it agrees.",
+  ],
+];
+
+/** @type {[name: string, words: string][]} */
+const HELP_ACTIONS = [
+  [
+    "Pin and branch",
+    "Choose a candidate in the inspector. Pin it, and the answer is decoded anew " +
+      "round it; branch, and what was revealed by this pass stays. Every run is kept in a tree, its " +
+      "ending beside that of the run it came from.",
+  ],
+  [
+    "Blanks",
+    "Give the answer with ___ where the model is to fill in: one token, or ___3 for three. " +
+      "It reads what stands behind a blank as well, as far as the block reaches.",
+  ],
+];
+
+/** @param {boolean} canRedo */
+function sightsOf(canRedo) {
+  return canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
+}
+
+/** The sheet; `toggle` opens and closes it. */
+export class Help {
+  /** @param {boolean} canRedo */
+  constructor(canRedo) {
+    const close = make(
+      "button",
+      "sbd-button",
+      { type: "button", "aria-label": "Close help", title: "Close (Esc)" },
+      icon("close"),
+    );
+    close.addEventListener("click", () => this.root.close());
+    const sights = make(
+      "dl",
+      "sbd-help-sights",
+      {},
+      ...sightsOf(canRedo).map(([name, text]) =>
+        make("div", "", {}, make("dt", "", {}, name), make("dd", "", {}, text)),
+      ),
+    );
+    this.root = make(
+      "dialog",
+      "sbd-help",
+      { "aria-labelledby": "sbd-help-title", "data-key": "?" },
+      make(
+        "div",
+        "sbd-help-head",
+        {},
+        make("h2", "", { id: "sbd-help-title" }, "What you see"),
+        close,
+      ),
+      make(
+        "div",
+        "sbd-help-body",
+        {},
+        sights,
+        make(
+          "div",
+          "sbd-help-side",
+          {},
+          make("h3", "", {}, "Colour and bar height"),
+          makeLegend(),
+          make("h3", "", {}, "Keys"),
+          makeKeyList(KEY_WORDS, canRedo),
+        ),
+      ),
+    );
+    this.root.addEventListener("click", (event) => {
+      if (event.target === this.root) this.root.close();
+    });
+  }
+
+  toggle() {
+    if (this.root.open) this.root.close();
+    else this.root.showModal();
+  }
+}

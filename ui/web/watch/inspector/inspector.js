@@ -1,0 +1,141 @@
+// Everything known about one position: what the model thinks of it in this pass, its entropy
+// over the passes, when and how it was revealed, and what the causal pass later gave it.
+
+import { tokenName } from "../../core/letters.js";
+import { formatNats, formatPercent } from "../../core/numbers.js";
+import { make, setText } from "../../dom/elements.js";
+import { icon } from "../../dom/icons.js";
+import { makeKeyList, SHORT_KEY_WORDS } from "../../dom/keys.js";
+import { makeLegend } from "../../dom/legend.js";
+import { showToken } from "../../dom/tokens.js";
+import { Alternatives } from "./alternatives.js";
+import { makeSpark } from "./spark.js";
+
+/** @import { Actions } from "../actions.js" */
+/** @import { View } from "../view.js" */
+
+/** @typedef {"open" | "agrees" | "differs"} Verdict */
+
+/**
+ * The pass whose distribution is shown: this one if still masked, else that of the reveal.
+ * @param {View} view
+ * @param {number} focus
+ */
+function inspectedPass({ run, pass }, focus) {
+  if (run.main.steps[pass]?.masked.has(focus)) return pass;
+  return run.main.entropyHistory(focus).findLast((item) => item.pass <= pass)?.pass ?? null;
+}
+
+/**
+ * @param {View} view
+ * @param {number} focus
+ */
+function revealText({ run, pass }, focus) {
+  const item = run.main.fixedAt(focus, pass);
+  if (item) {
+    const order = item.rank === 0 ? "first" : `number ${item.rank + 1}`;
+    return `Revealed in pass ${item.pass + 1}, ${order} in the solver’s order.`;
+  }
+  const masked = run.main.steps[pass]?.masked.get(focus);
+  if (masked) return `Still masked, entropy ${formatNats(masked.entropy)} nats.`;
+  return "Not predicted yet.";
+}
+
+/**
+ * What the causal check gave, once its pass has been reached.
+ * @param {View} view
+ * @param {number} focus
+ * @returns {[words: string, verdict: Verdict]}
+ */
+function hindsightText({ run, pass }, focus) {
+  const item = run.main.hindsight.get(focus);
+  const isLastPass = run.main.finish !== null && pass >= run.main.lastPass;
+  if (!item && isLastPass) {
+    return ["The answer ended before a causal pass read this block.", "open"];
+  }
+  if (!item || item.pass > pass) {
+    return ["The next causal pass over this block will tell, for free.", "open"];
+  }
+  const share = formatPercent(item.probability);
+  if (item.argmax === run.main.fixed.get(focus)?.token) {
+    return [`The causal pass gives this token ${share}. It agrees.`, "agrees"];
+  }
+  const other = `${tokenName(run.tokenText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
+  return [`The causal pass gives this token ${share}; it would have said ${other}.`, "differs"];
+}
+
+/** @param {View} view */
+function inspectorKicker({ focus, held, showsFocus }) {
+  if (focus === null) return "Inspector";
+  if (held === focus) return `Position ${focus} · held`;
+  return showsFocus ? `Position ${focus}` : `Position ${focus} · hardest now`;
+}
+
+/**
+ * @param {string} title
+ * @param {Node[]} nodes
+ */
+function section(title, ...nodes) {
+  return make("section", "", {}, make("h3", "", {}, title), ...nodes);
+}
+
+/** The card of one position. */
+export class Inspector {
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.kicker = make("span", "sbd-inspector-kicker");
+    this.release = make(
+      "button",
+      "sbd-button sbd-release",
+      { type: "button", "aria-label": "Release this position", title: "Release" },
+      icon("close"),
+    );
+    this.release.addEventListener("click", actions.release);
+    this.token = make("div", "sbd-inspector-token");
+    this.reveal = make("p", "sbd-inspector-reveal");
+    this.topTitle = make("h3", "");
+    this.top = new Alternatives(actions);
+    this.spark = makeSpark();
+    this.hindsight = make("p", "sbd-hindsight");
+    const legend = section("Colour and bar height", makeLegend());
+    legend.classList.add("sbd-legend-section");
+    const keys = section("Keys", makeKeyList(SHORT_KEY_WORDS, actions.canRedo));
+    keys.classList.add("sbd-keys-section");
+    this.root = make(
+      "aside",
+      "sbd-inspector sbd-card",
+      { "aria-label": "Inspector" },
+      make("div", "sbd-inspector-head", {}, this.kicker, this.release),
+      this.token,
+      this.reveal,
+      make("section", "", {}, this.topTitle, this.top.root),
+      section("Entropy over passes", this.spark.root),
+      section("Hindsight", this.hindsight),
+      legend,
+      keys,
+    );
+  }
+
+  /** @param {View} view */
+  update(view) {
+    const { run, focus } = view;
+    const pass = focus === null ? null : inspectedPass(view, focus);
+    const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);
+    const item = focus === null ? null : run.main.fixedAt(focus, view.pass);
+    const chosen = item ? item.token : masked?.top[0]?.token;
+    const isNow = pass === null || pass === view.pass;
+    this.root.classList.toggle("is-guess", !item);
+    this.release.hidden = view.held === null;
+    setText(this.kicker, inspectorKicker(view));
+    showToken(this.token, chosen === undefined ? "–" : run.tokenText(chosen));
+    const reveal = "Point at a tile, a token or a cell.";
+    setText(this.reveal, focus === null ? reveal : revealText(view, focus));
+    const title = isNow ? "thinks, this pass" : `thought, pass ${pass + 1}`;
+    setText(this.topTitle, `What the model ${title}`);
+    this.top.update(view, masked?.top ?? []);
+    this.spark.update(view);
+    const [text, verdict] = focus === null ? ["–", "open"] : hindsightText(view, focus);
+    setText(this.hindsight, text);
+    this.hindsight.className = `sbd-hindsight is-${verdict}`;
+  }
+}

@@ -1,0 +1,60 @@
+// The player on the page: passes what Gradio sends on to it, and what it asks for back.
+
+import { elementOf, find } from "../dom/elements.js";
+import { onTurn, turnTo } from "../dom/page.js";
+import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
+import { Player } from "./player.js";
+
+/** @import { Mount } from "../stub.js" */
+
+/** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
+
+/**
+ * The player on the page, once it is there.
+ * @param {ParentNode} root
+ */
+export function playerOf(root) {
+  /** @type {PlayerElement | null} */
+  const host = root.querySelector(".sbd-host");
+  return host?.sbdPlayer ?? null;
+}
+
+/** @type {Mount} */
+export function mountPlayer({ element, value, trigger, signal }) {
+  /** @type {PlayerElement} */
+  const host = find(element, ".sbd-host");
+  const player = new Player(host, {
+    redo: (settings) => trigger("redo", settings),
+    host: {
+      ask: (wish) => trigger("ask", wish),
+      give: (file) => trigger("give", file),
+      began: (run) => {
+        turnTo("watch");
+        keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));
+      },
+    },
+  });
+  host.sbdPlayer = player;
+  signal.addEventListener("abort", () => player.destroy());
+  document.addEventListener("input", forgetLink, { signal });
+  // Nobody sees it behind another view, and drawing takes time from an engine on this machine.
+  onTurn((name) => name !== "watch" && player.set({ isPlaying: false }), signal);
+  /** @param {string} text wire lines, or "stop": no more will come */
+  function take(text) {
+    if (text === "stop") player.stop();
+    else if (text) player.push(text);
+  }
+  take(value);
+  return take;
+}
+
+/**
+ * A prompt that is being rewritten is not that of the link any more, and must outlive a reload.
+ * @param {Event} event
+ */
+function forgetLink(event) {
+  const linked = new URLSearchParams(window.location.search).get("prompt");
+  const box = elementOf(event);
+  if (!(box instanceof HTMLTextAreaElement) || !box.closest("#sbd-prompt-box")) return;
+  if (linked !== null && linked !== box.value) keepAddress(bareAddress());
+}

@@ -1,0 +1,248 @@
+// How the staircase is drawn on its canvas; geometry and style are handed in, nothing is kept.
+
+import { clamp } from "../../core/numbers.js";
+import { entropyColour, inkOn } from "../../core/scale.js";
+
+/** @import { Run } from "../../core/run.js" */
+/** @import { Step } from "../../core/wire.js" */
+/** @import { KeptPicture } from "./kept.js" */
+/** @import { RevealMotion, View } from "../view.js" */
+
+/** @typedef {Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">} StairsFocus */
+/** @typedef {StairsFocus & { reveals: Pick<RevealMotion, "progress"> }} StairsView what is drawn */
+
+/**
+ * Where the cells lie, in pixels of the page.
+ * @typedef {object} Geometry
+ * @property {number} width
+ * @property {number} height
+ * @property {number} cellWidth
+ * @property {number} cellHeight
+ * @property {number} gap between two cells
+ */
+
+/**
+ * Colours and letters.
+ * @typedef {object} StairsStyle
+ * @property {string} accent
+ * @property {string} ntp
+ * @property {string} line
+ * @property {string} font
+ * @property {number} size of the letters
+ */
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Run} run
+ * @param {Geometry} geometry
+ * @param {StairsStyle} style
+ */
+export function drawBlocks(context, run, geometry, style) {
+  context.strokeStyle = style.line;
+  context.lineWidth = 1;
+  for (const pass of run.blockPasses) {
+    const x = Math.round(run.main.steps[pass].block.start * geometry.cellWidth) - 0.5;
+    if (x <= 0) continue;
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x, geometry.height);
+    context.stroke();
+  }
+}
+
+/**
+ * Some passes of the gap between the diagonal and the tokens decoded so far: the speed-up.
+ * @param {CanvasRenderingContext2D} context
+ * @param {StairsView} view
+ * @param {any} options
+ * @param {StairsStyle} style
+ * @param {number} from
+ * @param {number} to
+ */
+export function drawGapRows(context, view, { cellWidth, cellHeight }, style, from, to) {
+  const counts = view.run.main.tokensByPass;
+  context.fillStyle = style.accent;
+  context.globalAlpha = view.isDark ? 0.16 : 0.1;
+  for (let pass = from; pass < to; pass += 1) {
+    if (counts[pass] <= pass + 1) continue;
+    context.beginPath();
+    context.moveTo(pass * cellWidth, pass * cellHeight);
+    context.lineTo(counts[pass] * cellWidth, pass * cellHeight);
+    context.lineTo(counts[pass] * cellWidth, (pass + 1) * cellHeight);
+    context.lineTo((pass + 1) * cellWidth, (pass + 1) * cellHeight);
+    context.fill();
+  }
+  context.globalAlpha = 1;
+}
+
+/**
+ * In the current row: an arrow from next-token prediction to here, and the lead in words.
+ * @param {CanvasRenderingContext2D} context
+ * @param {StairsView} view
+ * @param {any} options
+ * @param {StairsStyle} style
+ */
+export function drawLead(context, view, { cellWidth, cellHeight }, style) {
+  const from = view.pass + 1;
+  const to = view.run.main.numTokensAt(view.pass);
+  const y = (view.pass + 0.5) * cellHeight;
+  const block = view.run.windowAt(view.pass).start;
+  const left = from * cellWidth + 3;
+  const right = Math.min(to, Math.max(block, from)) * cellWidth - 5;
+  const words = `${to - from} tokens ahead`;
+  context.font = `600 ${style.size}px ${style.font}`;
+  const width = context.measureText(words).width + 14;
+  if (right - left < width) return;
+  const middle = (left + right) / 2;
+  context.strokeStyle = style.accent;
+  context.fillStyle = style.accent;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(left, y);
+  context.lineTo(middle - width / 2, y);
+  context.moveTo(middle + width / 2, y);
+  context.lineTo(right, y);
+  context.moveTo(right - 5, y - 4);
+  context.lineTo(right, y);
+  context.lineTo(right - 5, y + 4);
+  if (right - left > width + 24) context.stroke();
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(words, middle, y);
+  context.textBaseline = "alphabetic";
+}
+
+/**
+ * The cells and dots of some passes, as they are once those passes have been.
+ * @param {CanvasRenderingContext2D} context
+ * @param {StairsView} view
+ * @param {Geometry} geometry
+ * @param {number} from
+ * @param {number} to
+ */
+export function drawPasses(context, view, geometry, from, to) {
+  const { main } = view.run;
+  for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
+    for (const item of main.steps[pass].masked.values()) {
+      context.globalAlpha = item.position >= main.end ? 0.5 : 1;
+      drawCell(context, item.position, pass, item.entropy, view, geometry);
+    }
+    context.globalAlpha = 1;
+    drawDots(context, main.steps[pass], pass, view, geometry);
+  }
+}
+
+/**
+ * Every pass: those up to now as they are, the current one landing, those to come pale.
+ * @param {CanvasRenderingContext2D} context
+ * @param {StairsView} view
+ * @param {Geometry} geometry
+ * @param {KeptPicture} cells
+ * @param {number} scale
+ */
+export function drawCells(context, view, geometry, cells, scale) {
+  const { pass, run } = view;
+  cells.copy(context, geometry, scale, 0, pass);
+  drawPasses(context, view, geometry, pass, pass + 1);
+  context.globalAlpha = 0.28;
+  cells.copy(context, geometry, scale, pass + 1, run.main.steps.length);
+  context.globalAlpha = 1;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} position
+ * @param {number} pass
+ * @param {number} entropy
+ * @param {StairsView} view
+ * @param {any} options
+ */
+function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeight, gap }) {
+  context.fillStyle = entropyColour(entropy, view.isDark);
+  context.fillRect(position * cellWidth, pass * cellHeight, cellWidth - gap, cellHeight - gap);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Step} step
+ * @param {number} pass
+ * @param {StairsView} view
+ * @param {Geometry} geometry
+ */
+function drawDots(context, step, pass, view, geometry) {
+  const { cellWidth, cellHeight, gap } = geometry;
+  const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
+  const isNow = pass === view.pass;
+  for (const { position, rank } of step.reveals) {
+    const entropy = step.masked.get(position)?.entropy ?? 0;
+    if (!step.masked.has(position)) drawCell(context, position, pass, entropy, view, geometry);
+    const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
+    context.fillStyle = inkOn(entropy, view.isDark);
+    context.beginPath();
+    context.arc(
+      (position + 0.5) * cellWidth - gap / 2,
+      (pass + 0.5) * cellHeight - gap / 2,
+      radius * grown,
+      0,
+      2 * Math.PI,
+    );
+    context.fill();
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Geometry} geometry
+ * @param {StairsStyle} style
+ */
+export function drawDiagonal(context, geometry, style) {
+  const { width, height, cellWidth, cellHeight } = geometry;
+  context.strokeStyle = style.ntp;
+  context.lineWidth = 1.5;
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  context.moveTo(0, 0);
+  const reach = Math.min(width / cellWidth, height / cellHeight);
+  context.lineTo(reach * cellWidth, reach * cellHeight);
+  context.stroke();
+  context.setLineDash([]);
+  // The label runs under the line, where next-token prediction leaves the grid empty.
+  const angle = Math.atan2(cellHeight, cellWidth);
+  const length = Math.hypot(reach * cellWidth, reach * cellHeight);
+  context.save();
+  context.rotate(angle);
+  context.fillStyle = style.ntp;
+  context.font = `500 ${style.size}px ${style.font}`;
+  context.textAlign = "right";
+  const end = Math.min(
+    length - style.size,
+    (height - (style.size + 8) * Math.cos(angle)) / Math.sin(angle),
+  );
+  const words = ["next-token prediction", "next-token"].find(
+    (each) => context.measureText(each).width < end - style.size,
+  );
+  if (words) context.fillText(words, end, style.size + 3);
+  context.restore();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {StairsView} view
+ * @param {Geometry} geometry
+ * @param {StairsStyle} style
+ */
+export function drawCurrent(context, view, geometry, style) {
+  const { cellWidth, cellHeight, width } = geometry;
+  const window = view.run.windowAt(view.pass);
+  const y = view.pass * cellHeight;
+  context.strokeStyle = style.accent;
+  context.lineWidth = 2;
+  const left = window.start * cellWidth;
+  const boxWidth = Math.min(window.size * cellWidth, width - left);
+  context.beginPath();
+  context.roundRect(left - 1, y - 2, boxWidth + 1, cellHeight + 3, 3);
+  context.stroke();
+  if (view.focus === null || !view.showsFocus) return;
+  context.lineWidth = 1;
+  context.strokeRect(view.focus * cellWidth - 0.5, 0.5, cellWidth, geometry.height - 1);
+}

@@ -1,0 +1,273 @@
+// The staircase: x = position, y = forward pass, colour = entropy of a masked position, a dot
+// where it was revealed, a box round the current pass, and next-token prediction as a diagonal.
+// Point at a cell to read it; click or drag to go to its pass and position.
+
+import { tokenName } from "../../core/letters.js";
+import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
+import { make, setAttribute, setStyle } from "../../dom/elements.js";
+import { drawBlocks, drawCells, drawCurrent, drawLead } from "./drawing.js";
+import { MAX_CELL_HEIGHT, staircaseExtent } from "./extent.js";
+import { StaircasePictures } from "./kept.js";
+
+/** @import { Run } from "../../core/run.js" */
+/** @import { Actions } from "../actions.js" */
+/** @import { Geometry, StairsStyle } from "./drawing.js" */
+/** @import { View } from "../view.js" */
+
+const STAGE_PADDING = 6;
+
+const MAX_ANIMATED_PASSES = 160;
+
+/**
+ * What a cell says, in two short lines; null where nothing was predicted.
+ * @param {Run} run
+ * @param {number} pass
+ * @param {number} position
+ */
+function cellWords(run, pass, position) {
+  const { main } = run;
+  const masked = main.steps[pass]?.masked.get(position);
+  const reveal = main.steps[pass]?.reveals.find((each) => each.position === position);
+  if (!masked && !reveal) return null;
+  const guess = reveal ?? masked?.top[0];
+  const state = reveal ? "revealed" : "still masked, best guess";
+  const share = guess
+    ? ` ${tokenName(run.tokenText(guess.token))} ${formatPercent(guess.probability)}`
+    : "";
+  const entropy = masked ? `entropy ${formatNats(masked.entropy)} nats` : "";
+  return [`Position ${position}, pass ${pass + 1}`, `${state}${share}`, entropy];
+}
+
+/**
+ * The page's own colours and letters.
+ * @param {HTMLElement} stage
+ * @returns {StairsStyle}
+ */
+function styleOf(stage) {
+  const style = getComputedStyle(stage);
+  /** @param {string} name */
+  const read = (name) => style.getPropertyValue(name).trim();
+  return {
+    accent: read("--sbd-accent"),
+    ntp: read("--sbd-ntp"),
+    line: read("--sbd-line"),
+    font: read("--sbd-sans"),
+    size: parseFloat(read("--sbd-stairs-type")) || 11,
+  };
+}
+
+/** The staircase on its stage, with what the pointer reads out. */
+export class Staircase {
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.actions = actions;
+    /** @type {Geometry | null} */
+    this.geometry = null;
+    this.size = { width: 0, height: 0, scale: 1 };
+    /** @type {(StairsStyle & { isDark: boolean }) | null} */
+    this.style = null;
+    /** @type {View | null} */
+    this.shown = null;
+    this.frame = 0;
+    /** @type {number | null} */
+    this.pointed = null;
+    this.pictures = new StaircasePictures();
+    this.canvas = make("canvas", "sbd-stairs-canvas", { role: "img" });
+    this.readout = make("div", "sbd-readout", { "aria-hidden": "true" });
+    this.readout.hidden = true;
+    this.stage = make(
+      "div",
+      "sbd-stairs-stage",
+      {
+        role: "group",
+        tabindex: "0",
+        "data-cursor": "",
+        "aria-label": "Staircase; left and right keys move by passes, up and down by positions",
+      },
+      this.canvas,
+      this.readout,
+    );
+    this.root = make(
+      "section",
+      "sbd-stairs",
+      { "aria-label": "Staircase" },
+      make(
+        "div",
+        "sbd-stairs-head",
+        {},
+        make("h3", "", {}, "Position → by forward pass ↓"),
+        make(
+          "span",
+          "sbd-stairs-key",
+          {},
+          "colour: entropy while masked · dot: revealed · dashed: one token a pass",
+        ),
+      ),
+      this.stage,
+    );
+    this.listen();
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("pointerdown", (event) => {
+      if (!this.geometry) return;
+      event.preventDefault();
+      stage.setPointerCapture(event.pointerId);
+      stage.focus({ preventScroll: true });
+      this.seek(event);
+    });
+    stage.addEventListener("pointermove", (event) => {
+      if (stage.hasPointerCapture(event.pointerId)) this.seek(event);
+      else this.read(this.cellAt(event));
+    });
+    stage.addEventListener("pointerleave", () => this.read(null));
+    stage.addEventListener("blur", () => this.actions.hover(null));
+    new ResizeObserver(() => this.resize()).observe(stage);
+  }
+
+  /**
+   * Where the cells of a run lie now.
+   * @param {Run} run
+   * @returns {Geometry}
+   */
+  measure(run) {
+    const { positions, passes } = staircaseExtent(run);
+    const width = this.size.width - 2 * STAGE_PADDING;
+    const height = this.size.height - 2 * STAGE_PADDING;
+    const cellWidth = width / positions;
+    const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
+    return { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
+  }
+
+  resize() {
+    this.size = {
+      width: this.stage.clientWidth,
+      height: this.stage.clientHeight,
+      scale: window.devicePixelRatio || 1,
+    };
+    this.style = null;
+    this.draw();
+  }
+
+  /** The canvas at the screen's own resolution, cleared, its origin inside the padding. */
+  prepare() {
+    const { canvas, size } = this;
+    const width = Math.round(size.width * size.scale);
+    const height = Math.round(size.height * size.scale);
+    if (!width || !height) return null;
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    const context = canvas.getContext("2d");
+    if (!context) return null;
+    context.setTransform(size.scale, 0, 0, size.scale, 0, 0);
+    context.clearRect(0, 0, size.width, size.height);
+    context.translate(STAGE_PADDING, STAGE_PADDING);
+    return context;
+  }
+
+  draw() {
+    const { shown } = this;
+    const context = shown && this.prepare();
+    if (!context) return;
+    // Read from the page only when it can have changed, as reading is slow.
+    if (this.style?.isDark !== shown.isDark) {
+      this.style = { ...styleOf(this.stage), isDark: shown.isDark };
+    }
+    const { style, pictures } = this;
+    const { width, height } = this.canvas;
+    const { scale } = this.size;
+    const geometry = this.measure(shown.run);
+    this.geometry = geometry;
+    pictures.update(shown, geometry, style, { width, height, scale });
+    drawBlocks(context, shown.run, geometry, style);
+    pictures.gap.copy(context, geometry, scale, 0, shown.pass + 1);
+    drawLead(context, shown, geometry, style);
+    drawCells(context, shown, geometry, pictures.cells, scale);
+    context.drawImage(pictures.line.canvas, 0, 0, width / scale, height / scale);
+    drawCurrent(context, shown, geometry, style);
+    this.drawAgain(shown);
+  }
+
+  /**
+   * While the dots of the current pass still land; not for runs too long to draw in a frame.
+   * @param {View} shown
+   */
+  drawAgain({ run, reveals }) {
+    const isShort = run.main.steps.length <= MAX_ANIMATED_PASSES;
+    if (this.frame || !isShort || reveals.isOver) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  /**
+   * The pass and position under the pointer, not bounded by the run; null before the first frame.
+   * @param {PointerEvent} event
+   */
+  cellAt(event) {
+    if (!this.geometry) return null;
+    const { cellWidth, cellHeight, width, height } = this.geometry;
+    const box = this.stage.getBoundingClientRect();
+    const x = event.clientX - box.left - STAGE_PADDING;
+    const y = event.clientY - box.top - STAGE_PADDING;
+    return {
+      x,
+      y,
+      pass: Math.floor(y / cellHeight),
+      position: Math.floor(x / cellWidth),
+      isRight: x > width / 2,
+      isLow: y > height / 2,
+    };
+  }
+
+  /**
+   * Go to the pass under the pointer and hold the position under it.
+   * @param {PointerEvent} event
+   */
+  seek(event) {
+    const cell = this.cellAt(event);
+    if (!cell || !this.shown) return;
+    const { main } = this.shown.run;
+    const pass = clamp(cell.pass, 0, Math.max(main.lastPass, 0));
+    this.read(null);
+    this.actions.seek(pass);
+    if (main.fixed.has(cell.position) || main.steps[pass]?.masked.has(cell.position)) {
+      this.actions.holdAt(cell.position);
+    }
+  }
+
+  /**
+   * Say beside the pointer what the cell holds.
+   * @param {ReturnType<Staircase["cellAt"]>} cell
+   */
+  read(cell) {
+    const words = cell && this.shown && cellWords(this.shown.run, cell.pass, cell.position);
+    const position = words ? cell.position : null;
+    if (this.pointed !== position) this.actions.hover(position);
+    this.pointed = position;
+    this.readout.hidden = !words;
+    if (!words) return;
+    this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", {}, line)));
+    const { isRight, isLow } = cell;
+    setStyle(this.readout, "left", `${cell.x + STAGE_PADDING + (isRight ? -12 : 12)}px`);
+    setStyle(this.readout, "top", `${cell.y + STAGE_PADDING + (isLow ? -12 : 12)}px`);
+    setStyle(this.readout, "transform", `translate(${isRight ? -100 : 0}%, ${isLow ? -100 : 0}%)`);
+  }
+
+  /** @param {View} view */
+  update(view) {
+    this.shown = view;
+    const tokens = view.run.main.numTokensAt(view.pass);
+    setAttribute(
+      this.canvas,
+      "aria-label",
+      `Staircase: ${tokens} tokens after ${view.pass + 1} ` +
+        `forward passes; next-token prediction would have ${view.pass + 1}.`,
+    );
+    this.draw();
+  }
+}

@@ -1,0 +1,100 @@
+// A 4x4 sudoku in the prompt: its answer, a token a cell, also as a grid. Givens are marked, cells
+// fill in as they are revealed, and a digit that breaks a rule of the puzzle says so.
+
+import { entropyColour } from "../core/scale.js";
+import { brokenCells, puzzleIn, SUDOKU_CELLS, sudokuVerdict } from "../core/sudoku.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { showToken } from "../dom/tokens.js";
+import { positionTitle, tileState } from "./view.js";
+
+/** @import { Actions } from "./actions.js" */
+/** @import { View } from "./view.js" */
+
+/** The grid beside the tiles, hidden unless the prompt asks for a sudoku. */
+export class SudokuView {
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
+    this.verdict = make("p", "sbd-sudoku-verdict");
+    this.root = make(
+      "section",
+      "sbd-sudoku",
+      { "aria-label": "The block as a sudoku grid" },
+      make("div", "sbd-sudoku-grid", {}, ...this.cells.map((cell) => cell.node)),
+      make(
+        "div",
+        "sbd-sudoku-words",
+        {},
+        make("h3", "", {}, "The same tokens as a grid"),
+        this.verdict,
+        make(
+          "p",
+          "sbd-sudoku-key",
+          {},
+          "Outlined: a given of the puzzle. The small number is the " +
+            "pass that revealed the cell; a pale digit is the best guess so far.",
+        ),
+      ),
+    );
+  }
+
+  /**
+   * @param {number} cell
+   * @param {Actions} actions
+   */
+  makeCell(cell, actions) {
+    const digit = make("span", "sbd-sudoku-digit");
+    const pass = make("span", "sbd-sudoku-pass");
+    const node = make("button", "sbd-sudoku-cell", { type: "button", tabindex: "-1" }, pass, digit);
+    node.addEventListener("pointerenter", () => actions.hover(cell));
+    node.addEventListener("pointerleave", () => actions.hover(null));
+    node.addEventListener("click", () => actions.hold(cell));
+    return { node, digit, pass };
+  }
+
+  /** @param {View} view */
+  update(view) {
+    const puzzle = puzzleIn(view.run.prompt);
+    this.root.hidden = puzzle === null;
+    if (puzzle === null) return;
+    const digits = this.cells.map((_, cell) => {
+      const item = view.run.main.fixedAt(cell, view.pass);
+      return item ? view.run.tokenText(item.token).trim() : null;
+    });
+    const broken = brokenCells(puzzle, digits);
+    this.cells.forEach((parts, cell) => {
+      this.showCell(view, cell, parts, { given: puzzle[cell] ?? "0", isBroken: broken.has(cell) });
+    });
+    const numFilled = digits.filter((digit) => digit !== null).length;
+    const isOver = view.run.main.finish !== null && view.pass >= view.run.main.lastPass;
+    setText(this.verdict, sudokuVerdict(numFilled, broken.size, isOver));
+    this.verdict.classList.toggle("is-broken", broken.size > 0);
+  }
+
+  /**
+   * @param {View} view
+   * @param {number} cell
+   * @param {ReturnType<SudokuView["makeCell"]>} parts
+   * @param {{ given: string, isBroken: boolean }} puzzle
+   */
+  showCell(view, cell, { node, digit, pass }, { given, isBroken }) {
+    const state = tileState(view, cell);
+    const classes = ["sbd-sudoku-cell", `is-${state.kind}`];
+    if (given !== "0") classes.push("is-given");
+    if (isBroken) classes.push("is-broken");
+    if (view.focus === cell && view.showsFocus) classes.push("is-focused");
+    if (node.className !== classes.join(" ")) node.className = classes.join(" ");
+    const unknown = given === "0" ? "\u200a" : given;
+    showToken(digit, state.token === undefined ? unknown : view.run.tokenText(state.token));
+    setText(pass, state.item ? String(state.item.pass + 1) : "");
+    setStyle(
+      node,
+      "--ink",
+      state.entropy === null ? "transparent" : entropyColour(state.entropy, view.isDark),
+    );
+    const words =
+      `Row ${Math.floor(cell / 4) + 1}, column ${(cell % 4) + 1}` +
+      `${given === "0" ? "" : `, given ${given}`}${isBroken ? ", breaks a rule" : ""}`;
+    setAttribute(node, "aria-label", `${words}. ${positionTitle(view, cell, state)}`);
+  }
+}

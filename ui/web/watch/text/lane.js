@@ -1,0 +1,70 @@
+// One lane: its name, how far it is, and its text.
+
+import constants from "../../constants.json" with { type: "json" };
+import { make, setStyle, setText } from "../../dom/elements.js";
+import { makeLaneText } from "./text.js";
+
+/** @import { Lane } from "../../core/lane.js" */
+/** @import { Run } from "../../core/run.js" */
+/** @import { Actions } from "../actions.js" */
+/** @import { View } from "../view.js" */
+
+/** @type {Readonly<Record<string, string>>} */
+const LANE_TITLES = constants.laneNames;
+
+/**
+ * Next-token prediction reads no text to its right: the tokens that are given are not for it.
+ * @param {Run} run
+ * @param {Lane} lane
+ */
+function laneTitle(run, lane) {
+  const title = LANE_TITLES[lane.name] ?? lane.name;
+  return run.pins.size > lane.pins.size ? `${title}, without the given tokens` : title;
+}
+
+/** A lane's head over its text. */
+export class LaneView {
+  /**
+   * @param {string} label
+   * @param {Actions} actions
+   */
+  constructor(label, actions) {
+    this.name = make("h2", "sbd-lane-name");
+    this.place = make("span", "sbd-lane-place");
+    this.fill = make("span", "sbd-lane-fill");
+    this.text = makeLaneText(label, actions);
+    this.root = make(
+      "section",
+      "sbd-lane",
+      {},
+      make(
+        "div",
+        "sbd-lane-head",
+        {},
+        this.name,
+        make("span", "sbd-lane-meter", { "aria-hidden": "true" }, this.fill),
+        this.place,
+      ),
+      this.text.root,
+    );
+  }
+
+  /**
+   * @param {View} view
+   * @param {Lane} lane
+   */
+  update(view, lane) {
+    const pass = Math.min(view.pass, lane.lastPass);
+    const tokens = lane.numTokensAt(pass);
+    const isWhole = lane.finish !== null;
+    setText(this.name, laneTitle(view.run, lane));
+    setText(
+      this.place,
+      `${tokens}${isWhole ? ` of ${lane.numCommitted}` : ""} tokens · ` +
+        `pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`,
+    );
+    const share = isWhole ? tokens / Math.max(lane.numCommitted, 1) : 0;
+    setStyle(this.fill, "width", `${share * 100}%`);
+    this.text.update(view, lane);
+  }
+}

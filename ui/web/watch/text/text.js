@@ -1,0 +1,160 @@
+// A lane's text so far: real line breaks, each token underlined in the colour of its entropy
+// when it was revealed; positions still masked inside the current block are small blanks.
+
+import { entropyColour } from "../../core/scale.js";
+import { make } from "../../dom/elements.js";
+import { showPieces } from "../../dom/tokens.js";
+import { Flow } from "./flow.js";
+import { LONGEST_CHARACTER, partPieces, textExtent, textParts } from "./parts.js";
+
+/** @import { Piece } from "../../core/letters.js" */
+/** @import { Run } from "../../core/run.js" */
+/** @import { Lane } from "../../core/lane.js" */
+/** @import { Actions } from "../actions.js" */
+/** @import { TextPart } from "./parts.js" */
+/** @import { View } from "../view.js" */
+
+/** A token on the page; what it shows now is remembered, as asking the page is slow. */
+class Token {
+  /**
+   * @param {number} position
+   * @param {Actions} actions
+   */
+  constructor(position, actions) {
+    this.name = "";
+    this.colour = "";
+    /** @type {Piece[] | null} */
+    this.pieces = null;
+    this.node = make("span", "sbd-token", { "data-position": position });
+    this.node.addEventListener("pointerenter", () => actions.hover(position));
+    this.node.addEventListener("pointerleave", () => actions.hover(null));
+    this.node.addEventListener("click", () => actions.hold(position));
+  }
+
+  /**
+   * Bring it up to date, touching only what differs.
+   * @param {TextPart[]} parts
+   * @param {number} index
+   * @param {View} view
+   * @param {Lane} lane
+   */
+  show(parts, index, view, lane) {
+    const part = parts[index];
+    if (!part) return;
+    const { item, kind, position } = part;
+    const isNew = item !== null && item.pass === view.pass;
+    const isFocused = view.showsFocus && view.focus === position;
+    const entropy = item?.entropy ?? null;
+    const look = `sbd-token sbd-token-${kind}`;
+    this.dress(`${look}${isNew ? " is-new" : ""}${isFocused ? " is-focused" : ""}`);
+    this.paint(entropy === null ? "transparent" : entropyColour(entropy, view.isDark));
+    this.write(partPieces(parts, index));
+    if (!isNew || !view.isArriving) return;
+    const count = lane.steps[view.pass]?.reveals.length ?? 0;
+    view.reveals.play(this.node, "text", item.rank, count);
+  }
+
+  /** @param {string} name */
+  dress(name) {
+    if (this.name === name) return;
+    this.name = name;
+    this.node.className = name;
+  }
+
+  /** @param {string} colour */
+  paint(colour) {
+    if (this.colour === colour) return;
+    this.colour = colour;
+    this.node.style.setProperty("--ink", colour);
+  }
+
+  /** @param {Piece[]} pieces */
+  write(pieces) {
+    if (this.pieces === pieces) return;
+    this.pieces = pieces;
+    showPieces(this.node, pieces);
+  }
+}
+
+/**
+ * The text of a lane, in a box that scrolls.
+ * @param {string} label
+ * @param {Actions} actions
+ */
+export function makeLaneText(label, actions) {
+  const inner = make("div", "sbd-text-inner");
+  // Laid out from below (see the style sheet): the newest line stays in sight by itself.
+  const root = make(
+    "div",
+    "sbd-text",
+    { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" },
+    inner,
+  );
+  root.addEventListener("blur", () => actions.hover(null));
+  root.addEventListener("copy", (event) => {
+    // The browser would copy a line break between two parts of the text.
+    const copied = getSelection()?.getRangeAt(0).cloneContents().textContent ?? "";
+    event.clipboardData?.setData("text/plain", copied);
+    event.preventDefault();
+  });
+  /** @type {Token[]} */
+  const tokens = [];
+  /** @type {HTMLElement[]} */
+  const nodes = [];
+  const flow = new Flow(inner);
+  /** @type {{ look: (Run | string | boolean | null)[], settled: number, focus: number | null }} */
+  let shown = { look: [], settled: 0, focus: null };
+
+  /** @param {number} position */
+  function tokenAt(position) {
+    const token = tokens[position] ?? new Token(position, actions);
+    tokens[position] = token;
+    nodes[position] = token.node;
+    return token;
+  }
+
+  /**
+   * @param {View} view
+   * @param {Lane} lane
+   * @param {number} from
+   * @param {number} to
+   * @param {number} count
+   */
+  function showRange(view, lane, from, to, count) {
+    const pass = Math.min(view.pass, lane.lastPass);
+    const first = Math.max(from - 1, 0);
+    const parts = textParts(view.run, lane, pass, first, Math.min(to + 1, count));
+    for (let position = from; position < to; position += 1) {
+      tokenAt(position).show(parts, position - first, view, lane);
+    }
+  }
+
+  /**
+   * Bring the tokens up to date: all of them, or those that this pass or the focus can change.
+   * @param {View} view
+   * @param {Lane} lane
+   */
+  function update(view, lane) {
+    const { run } = view;
+    const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
+    const look = [run, lane.finish, view.isDark, run.hasBytes];
+    const isHere = view.showsFocus && view.focus !== null && view.focus < count;
+    const focus = isHere ? view.focus : null;
+    const isSame = look.every((each, index) => each === shown.look[index]);
+    if (!isSame) flow.clear();
+    // The letters of a token can depend on the next one; bytes can join over several.
+    const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
+    const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, 0) : 0;
+    showRange(view, lane, from, count, count);
+    for (const position of [shown.focus, focus]) {
+      if (position === null || position >= from) continue;
+      showRange(view, lane, position, position + 1, count);
+    }
+    flow.show(nodes, count, Math.max(settled - reach, 0));
+    shown = { look, settled, focus };
+    if (document.activeElement !== root || focus === null) return;
+    nodes[focus]?.scrollIntoView({ block: "nearest" });
+  }
+
+  return { root, update };
+}

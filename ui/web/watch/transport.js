@@ -1,0 +1,96 @@
+// First, back, play, forward, last, the scrubber with a tick at each block, and the speed.
+
+import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+
+/** @import { Actions } from "./actions.js" */
+/** @import { View } from "./view.js" */
+
+/**
+ * @param {Actions} actions
+ */
+function makeScrubber(actions) {
+  const range = make("input", "sbd-range", {
+    type: "range",
+    min: "1",
+    max: "1",
+    step: "1",
+    "aria-label": "Forward pass",
+  });
+  range.addEventListener("input", () => actions.seek(Number(range.value) - 1));
+  const ticks = make("div", "sbd-ticks", { "aria-hidden": "true" });
+  const root = make("div", "sbd-scrubber", {}, ticks, range);
+  let shownTicks = "";
+
+  /** @param {View} view */
+  function update(view) {
+    const count = Math.max(view.run.main.steps.length, 1);
+    setAttribute(range, "max", count);
+    if (Number(range.value) !== view.pass + 1) range.value = String(view.pass + 1);
+    setAttribute(range, "aria-valuetext", `pass ${view.pass + 1} of ${count}`);
+    /** @param {number} pass */
+    const place = (pass) => (count > 1 ? pass / (count - 1) : 0);
+    setStyle(range, "--done", `${place(view.pass) * 100}%`);
+    const passes = view.run.blockPasses;
+    const key = `${count}/${passes.join()}`;
+    if (key === shownTicks) return;
+    shownTicks = key;
+    ticks.replaceChildren(
+      ...passes.map((pass) => {
+        const tick = make("span", "sbd-tick");
+        tick.style.left = `${place(pass) * 100}%`;
+        return tick;
+      }),
+    );
+  }
+
+  return { root, update };
+}
+
+/**
+ * The row under the staircase.
+ * @param {Actions} actions
+ */
+export function makeTransport(actions) {
+  const play = makeButton("play", "Play", actions.togglePlay);
+  const scrubber = makeScrubber(actions);
+  const count = make("span");
+  const place = make("span", "sbd-place", {}, make("span", "sbd-place-word", {}, "pass "), count);
+  const root = make(
+    "div",
+    "sbd-transport",
+    { role: "group", "aria-label": "Playback" },
+    make(
+      "div",
+      "sbd-buttons",
+      {},
+      makeButton("first", "First pass (Home)", actions.first),
+      makeButton("back", "Back one pass (left arrow)", actions.back),
+      play,
+      makeButton("forward", "Forward one pass (right arrow)", actions.forward),
+      makeButton("last", "Last pass (End)", actions.last),
+    ),
+    scrubber.root,
+    place,
+    makeSpeedChoice("Speed", actions.setSpeed),
+    make(
+      "div",
+      "sbd-buttons sbd-extras",
+      {},
+      makeButton("share", "Take it home (S)", actions.share),
+      makeButton("lecture", "Lecture mode (L)", actions.lecture),
+      makeButton("help", "Help (?)", actions.help),
+    ),
+  );
+
+  /** @param {View} view */
+  function update(view) {
+    showPlaying(play, view.isPlaying);
+    scrubber.update(view);
+    const known = view.run.main.steps.length;
+    const isOpen = view.run.main.finish === null && !view.run.isStopped;
+    setText(count, `${known ? view.pass + 1 : 0} / ${known}${isOpen ? "…" : ""}`);
+  }
+
+  return { root, update };
+}

@@ -1,0 +1,121 @@
+// What the views draw from: the run, the playhead and what is pointed at, as one value a frame.
+// Also what one position is in it. Knows no DOM.
+
+import { revealedAt } from "../core/budget.js";
+import { tokenName } from "../core/letters.js";
+import { formatNats } from "../core/numbers.js";
+
+/** @import { FixedItem } from "../core/lane.js" */
+/** @import { Run } from "../core/run.js" */
+
+/** @typedef {{ isOver: boolean, isQuick: boolean, delay: (rank: number, count: number) => number, progress: (rank: number, count: number) => number, play: (node: HTMLElement, kind: "tile" | "token" | "text", rank: number, count: number) => void }} RevealMotion */
+
+/**
+ * What the visitor chose.
+ * @typedef {object} PlayerState
+ * @property {number} pass where the playhead stands
+ * @property {boolean} isPlaying
+ * @property {number} speed
+ * @property {number | null} hovered position pointed at
+ * @property {number | null} held position held by a click
+ * @property {number | null} gammaPreview the dragged gamma
+ * @property {number | null} alternative token chosen by hand in the inspector
+ */
+
+/**
+ * @typedef {object} ViewParts
+ * @property {Run} run
+ * @property {RevealMotion} reveals
+ * @property {boolean} isDark
+ * @property {boolean} isLecture
+ * @property {boolean} isArriving whether the pass is the next one, so that its reveals settle
+ */
+
+/**
+ * @typedef {object} ViewFocus
+ * @property {number | null} focus position that the inspector shows
+ * @property {boolean} showsFocus whether the visitor chose it
+ * @property {Set<number> | null} wouldReveal positions that the dragged gamma would reveal
+ */
+
+/** @typedef {PlayerState & ViewParts & ViewFocus} View */
+
+/**
+ * What a tile shows.
+ * @typedef {object} TileState
+ * @property {"pinned" | "new" | "fixed" | "draft" | "masked" | "beyond" | "empty"} kind
+ * @property {number | undefined} token
+ * @property {number | null} entropy nats
+ * @property {FixedItem} [item]
+ */
+
+/**
+ * The position worth looking at when nobody points: the most uncertain one in this pass.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function hardestPosition(run, pass) {
+  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
+  if (!masked.length) return null;
+  return masked.reduce((most, item) => (item.entropy > most.entropy ? item : most)).position;
+}
+
+/**
+ * The view of a frame.
+ * @param {PlayerState} state
+ * @param {ViewParts} parts
+ * @returns {View}
+ */
+export function viewOf(state, parts) {
+  const chosen = state.hovered ?? state.held;
+  const { pass, gammaPreview } = state;
+  return {
+    ...state,
+    ...parts,
+    focus: chosen ?? hardestPosition(parts.run, pass),
+    showsFocus: chosen !== null,
+    wouldReveal: gammaPreview === null ? null : revealedAt(parts.run, pass, gammaPreview),
+  };
+}
+
+/**
+ * What one tile shows at the view's pass.
+ * @param {View} view
+ * @param {number} position
+ * @returns {TileState}
+ */
+export function tileState(view, position) {
+  const { run, pass } = view;
+  const step = run.main.steps[pass];
+  const item = run.main.fixedAt(position, pass);
+  const masked = step?.masked.get(position) ?? null;
+  if (item) {
+    const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
+    return { kind, token: item.token, entropy: item.entropy, item };
+  }
+  const draft = step?.draft[position - step.committedBefore - step.committed.length];
+  if (draft !== undefined) return { kind: "draft", token: draft, entropy: masked?.entropy ?? null };
+  if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
+  return { kind: position >= run.main.end ? "beyond" : "empty", token: undefined, entropy: null };
+}
+
+/**
+ * A position in words, as its tile shows it.
+ * @param {View} view
+ * @param {number} position
+ * @param {TileState} [state]
+ */
+export function positionTitle(view, position, state = tileState(view, position)) {
+  const text = state.token === undefined ? "" : `, ${tokenName(view.run.tokenText(state.token))}`;
+  const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
+  const kinds = {
+    new: `revealed in this pass${text}`,
+    pinned: `pinned${text}`,
+    fixed: `revealed in pass ${(state.item?.pass ?? 0) + 1}${text}`,
+    masked: `masked, best guess${text}`,
+    draft: `drafted${text}`,
+    beyond: "after the end of the answer",
+    empty: "masked",
+  };
+  return `Position ${position}: ${kinds[state.kind]}${entropy}`;
+}
