@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  clamp,
+  countOf,
+  formatNats,
+  formatPercent,
+  formatSeconds,
+  raceSeconds,
+} from "../../core/numbers.js";
+
+test("clamp keeps a value between its bounds", () => {
+  assert.deepEqual(
+    [-1, 0.5, 9].map((value) => clamp(value, 0, 1)),
+    [0, 0.5, 1],
+  );
+});
+
+test("numbers are written with the digits a reader needs", () => {
+  assert.equal(formatNats(0.126), "0.13");
+  assert.equal(formatPercent(0.9876), "98.8%");
+  assert.deepEqual([0.084, 0.0996, 1.254, 12.34].map(formatSeconds), [
+    "84 ms",
+    "0.10 s",
+    "1.25 s",
+    "12.3 s",
+  ]);
+  assert.deepEqual([0.84, 0.9996, 9.996].map(raceSeconds), ["840 ms", "1.00 s", "10.0 s"]);
+});
+
+test("a count has the right plural", () => {
+  assert.deepEqual(
+    [countOf(1, "token"), countOf(0, "token"), countOf(2, "pass"), countOf(1, "pass")],
+    ["1 token", "0 tokens", "2 passes", "1 pass"],
+  );
+});

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { countRevealed, revealCosts, solverOrder } from "../../core/rules.js";
+
+/** @param {[position: number, entropy: number, best: number, second: number][]} rows */
+const maskedOf = (...rows) =>
+  new Map(
+    rows.map(([position, entropy, best, second]) => [
+      position,
+      {
+        position,
+        entropy,
+        top: [
+          { token: 0, probability: best },
+          { token: 1, probability: second },
+        ],
+      },
+    ]),
+  );
+
+const MASKED = maskedOf([0, 0.5, 0.6, 0.1], [1, 0.1, 0.5, 0.45], [2, 0.3, 0.9, 0.8]);
+
+/** @param {string} name */
+const order = (name) => solverOrder({ name }, MASKED).map(({ position }) => position);
+
+test("each rule takes positions in its own order", () => {
+  assert.deepEqual(order("entropy-bound"), [1, 2, 0]);
+  assert.deepEqual(order("entropy-bound-by-confidence"), [2, 0, 1]);
+  assert.deepEqual(order("entropy-bound-by-margin"), [0, 2, 1]);
+  assert.deepEqual(order("entropy-bound-from-left"), [0, 1, 2]);
+  assert.deepEqual(solverOrder({ name: "entropy-bound-from-left" }, new Map()), []);
+});
+
+test("the bound counts all but the largest, the first is free", () => {
+  const solver = { name: "entropy-bound", gamma: 0.1 };
+  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
+  assert.deepEqual(
+    costs.map((cost) => Math.round(cost * 100)),
+    [0, 10, 40],
+  );
+  assert.equal(countRevealed(solver, costs, 0), 1);
+  assert.equal(countRevealed(solver, costs, 0.11), 2);
+  assert.equal(countRevealed(solver, costs, 5), 3);
+});
+
+test("a threshold looks at each by itself, and below it", () => {
+  const solver = { name: "entropy-threshold", gamma: 0.3 };
+  const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];
+  assert.deepEqual(costs, [0, 0.3, 0.5]);
+  assert.equal(countRevealed(solver, costs, 0.3), 1);
+  assert.equal(countRevealed(solver, costs, 0.31), 2);
+});
+
+test("a rule without gamma has no costs", () => {
+  assert.equal(revealCosts({ name: "top-k", k: 2 }, [...MASKED.values()]), null);
+});

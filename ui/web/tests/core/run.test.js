@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
+
+/** Four passes of next-token prediction beside the run. */
+const NTP = [0, 1, 2, 3].map((index) => ({
+  ...PREFILL,
+  seq: 5 + index,
+  lane: "ntp",
+  committed: index ? [0] : [],
+  time: 5000,
+}));
+const NTP_END = { ...END, seq: 9, lane: "ntp" };
+const BESIDE = wire(start({ lanes: ["sbd", "ntp"] }), PREFILL, FIRST, SECOND, END, ...NTP, NTP_END);
+
+test("the numbers at the end of a run alone: one pass a token is what it saved", () => {
+  const numbers = runOf().numbersAt(2);
+  assert.deepEqual([numbers.numPasses, numbers.numTokens, numbers.numGiven], [3, 2, 0]);
+  assert.equal(numbers.tokensPerPass, 2 / 3);
+  assert.equal(numbers.passesSaved, 2 / 3);
+  assert.equal(numbers.seconds, null);
+});
+
+test("beside next-token prediction its passes count, and both are timed", () => {
+  const numbers = runOf(BESIDE).numbersAt(0);
+  assert.ok(numbers.isWhole);
+  assert.equal(numbers.passesSaved, 4 / 3);
+  assert.equal(numbers.seconds, 0.006);
+  assert.equal(numbers.ntpSeconds, 0.02);
+});
+
+test("given tokens count as tokens and not as decoded", () => {
+  const run = runOf(wire(start({ pinned: [[1, 1]] }), PREFILL, FIRST_GIVEN, SECOND, END));
+  const numbers = run.numbersAt(2);
+  assert.deepEqual([numbers.numTokens, numbers.numGiven], [2, 1]);
+  assert.equal(numbers.tokensPerPass, 1 / 3);
+  assert.equal(numbers.passesSaved, 1 / 3);
+});
+
+test("a run of nothing is zero everywhere", () => {
+  const numbers = runOf(wire(start())).numbersAt(0);
+  assert.deepEqual([numbers.numTokens, numbers.tokensPerPass, numbers.passesSaved], [0, 0, 0]);
+});
+
+test("a stopped run is not timed", () => {
+  const stopped = wire(
+    start({ lanes: ["sbd", "ntp"] }),
+    PREFILL,
+    { ...END, finish: "stopped" },
+    ...NTP,
+    NTP_END,
+  );
+  assert.equal(runOf(stopped).numbersAt(0).seconds, null);
+});
+
+test("settings are flat, and say pins by token id", () => {
+  const run = runOf(wire(start({ pinned: [[1, 1]] })));
+  assert.deepEqual(run.settings({ gamma: 0.5 }), {
+    prompt: "p",
+    strategy: "sbd",
+    solver: "entropy-bound",
+    gamma: 0.5,
+    block_size: 2,
+    max_new_tokens: 16,
+    seed: 0,
+    pinned: [[1, 8]],
+  });
+});
+
+test("the tiles show the block, or the one about to be", () => {
+  const run = runOf();
+  assert.deepEqual(run.windowAt(1), { start: 0, size: 2 });
+  assert.deepEqual(run.windowAt(9), { start: 0, size: 2 });
+  assert.deepEqual(run.blockPasses, [0]);
+});
+
+test("a run is complete when every lane is, or when it was stopped", () => {
+  assert.ok(runOf().isComplete);
+  const open = runOf(wire(start(), PREFILL));
+  assert.ok(!open.isComplete);
+  open.isStopped = true;
+  assert.ok(open.isComplete);
+});

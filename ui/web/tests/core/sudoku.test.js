@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { brokenCells, puzzleIn, sudokuVerdict } from "../../core/sudoku.js";
+
+const PUZZLE = "1000000000000004";
+const SOLVED = [..."1234341221434321"];
+
+test("a prompt asks for a sudoku if it ends in sixteen digits", () => {
+  assert.equal(puzzleIn(`solve ${PUZZLE}\n`), PUZZLE);
+  assert.equal(puzzleIn(`solve 9${PUZZLE}`), null);
+  assert.equal(puzzleIn("solve 1234"), null);
+});
+
+test("a rule is broken by a changed given, a digit twice in a unit, or no digit", () => {
+  assert.deepEqual([...brokenCells("1000000000000001", SOLVED)], []);
+  assert.deepEqual([...brokenCells(PUZZLE, SOLVED)], [15]);
+  const twice = [...SOLVED];
+  twice[1] = "1";
+  assert.ok(brokenCells("1000000000000001", twice).has(0));
+  assert.ok(brokenCells("0000000000000000", ["x", ...SOLVED.slice(1)]).has(0));
+  assert.deepEqual([...brokenCells(PUZZLE, new Array(16).fill(null))], []);
+});
+
+test("the verdict says how far it is", () => {
+  assert.equal(sudokuVerdict(16, 0, true), "Solved: no rule is broken.");
+  assert.equal(sudokuVerdict(16, 1, true), "Not solved: 1 cell breaks a rule.");
+  assert.equal(sudokuVerdict(3, 2, false), "3 of 16 cells filled; 2 cells break a rule.");
+  assert.equal(sudokuVerdict(3, 0, true), "Not solved: 3 of 16 cells filled.");
+});

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { positionTitle, tileState, viewOf } from "../../watch/view.js";
+import { runOf } from "../core/lines.js";
+
+const STILL = {
+  isOver: true,
+  isQuick: false,
+  delay: () => 0,
+  progress: () => 1,
+  play: () => {},
+};
+
+/** @param {Partial<import("../../watch/view.js").PlayerState>} change */
+const viewAt = (change) =>
+  viewOf(
+    {
+      pass: 1,
+      isPlaying: false,
+      speed: 1,
+      hovered: null,
+      held: null,
+      gammaPreview: null,
+      alternative: null,
+      ...change,
+    },
+    { run: runOf(), reveals: STILL, isDark: false, isLecture: false, isArriving: false },
+  );
+
+test("the focus is what is pointed at, then what is held, else the most uncertain", () => {
+  assert.deepEqual([viewAt({}).focus, viewAt({}).showsFocus], [0, false]);
+  assert.deepEqual([viewAt({ held: 1 }).focus, viewAt({ held: 1 }).showsFocus], [1, true]);
+  assert.equal(viewAt({ held: 1, hovered: 0 }).focus, 0);
+});
+
+test("a dragged gamma says what it would reveal", () => {
+  assert.equal(viewAt({}).wouldReveal, null);
+  assert.deepEqual([...(viewAt({ gammaPreview: 0.1 }).wouldReveal ?? [])], [1, 0]);
+});
+
+test("a tile is masked, new, fixed or beyond the end", () => {
+  assert.equal(tileState(viewAt({ pass: 1 }), 0).kind, "masked");
+  assert.equal(tileState(viewAt({ pass: 1 }), 1).kind, "new");
+  assert.equal(tileState(viewAt({ pass: 2 }), 1).kind, "fixed");
+  assert.equal(tileState(viewAt({ pass: 2 }), 5).kind, "beyond");
+  const title = positionTitle(viewAt({ pass: 1 }), 0);
+  assert.equal(title, "Position 0: masked, best guess, “Hello”, entropy 2.00 nats");
+});
