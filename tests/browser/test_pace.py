@@ -142,25 +142,6 @@ def test_the_opening_pass_of_a_run_is_painted_though_the_last_run_was_about_to_a
     assert replay.evaluate("window.paintedPasses")[0] == 2
 
 
-LATE_NEWS = """() => {
-  const { requestAnimationFrame, performance } = window;
-  let tick, advanced = 0;
-  window.requestAnimationFrame = (callback) => { tick = callback; return 1; };
-  const clock = makeClock(() => true, () => Infinity, () => { advanced += 1; });
-  const frameBegan = performance.now();
-  while (performance.now() === frameBegan);
-  clock.start();
-  clock.hurry();
-  tick(frameBegan);
-  window.requestAnimationFrame = requestAnimationFrame;
-  return advanced;
-}"""
-
-
-def test_what_came_in_after_the_frame_began_is_shown_in_it(replay):
-    assert replay.evaluate(LATE_NEWS) == 1
-
-
 def test_what_stands_over_the_token_of_a_tile_is_never_cut(open_page, replay_url, long_lines):
     page = open_page(replay_url, 1200)
     push(page, long_lines)

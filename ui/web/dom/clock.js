@@ -1,20 +1,5 @@
 // The clock that moves a playhead through the passes known so far.
 
-const PASSES_PER_SECOND = 3;
-
-// While a run is still coming in, fall no further behind it than this.
-const MAX_LAG_SECONDS = 0.75;
-
-/**
- * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
- * @param {number} speed
- * @param {number} backlog
- */
-export function playRate(speed, backlog) {
-  const pace = PASSES_PER_SECOND * speed;
-  return speed < 1 ? pace : Math.max(pace, backlog / MAX_LAG_SECONDS);
-}
-
 /**
  * Calls `advance` at `rate()` a second while `isPlaying()`, at most once a frame.
  * @param {() => boolean} isPlaying

@@ -3,18 +3,11 @@
 // the passes are over before an eye could follow.
 
 import { clamp } from "../core/numbers.js";
+import { revealPace } from "./pace.js";
 
 const SHORTEST_MS = 60;
 
 export const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-
-/**
- * The pace of reveals [ms] in a pass that lasts `interval` ms: one reveal, and first to last.
- * @param {number} interval
- */
-function revealPace(interval) {
-  return { settle: clamp(interval * 0.8, 40, 480), spread: clamp(interval * 0.45, 0, 360) };
-}
 
 const GHOST = {
   color: "var(--sbd-ghost)",

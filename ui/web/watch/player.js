@@ -9,10 +9,11 @@
 import { Family } from "../core/family.js";
 import { History } from "../core/history.js";
 import { clamp } from "../core/numbers.js";
-import { makeClock, playRate } from "../dom/clock.js";
+import { makeClock } from "../dom/clock.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
+import { playRate } from "../dom/pace.js";
 import { isDarkPage } from "../dom/page.js";
 import { Reveals, STILL } from "../dom/reveal.js";
 import { Share } from "../share/sheet.js";

@@ -1,0 +1,26 @@
+// How quickly passes and their reveals come. Knows no DOM.
+
+import { clamp } from "../core/numbers.js";
+
+const PASSES_PER_SECOND = 3;
+
+// While a run is still coming in, fall no further behind it than this.
+const MAX_LAG_SECONDS = 0.75;
+
+/**
+ * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
+ * @param {number} speed
+ * @param {number} backlog
+ */
+export function playRate(speed, backlog) {
+  const pace = PASSES_PER_SECOND * speed;
+  return speed < 1 ? pace : Math.max(pace, backlog / MAX_LAG_SECONDS);
+}
+
+/**
+ * The pace of reveals [ms] in a pass that lasts `interval` ms: one reveal, and first to last.
+ * @param {number} interval
+ */
+export function revealPace(interval) {
+  return { settle: clamp(interval * 0.8, 40, 480), spread: clamp(interval * 0.45, 0, 360) };
+}
