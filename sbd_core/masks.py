@@ -82,10 +82,17 @@ def decoding_may_attend(num_cached: int, num_causal: int) -> MayAttend:
     return may_attend
 
 
-def dense(may_attend: MayAttend, num_queries: int, num_keys: int, num_rows: int = 1) -> Tensor:
+def dense(
+    may_attend: MayAttend,
+    num_queries: int,
+    num_keys: int,
+    num_rows: int = 1,
+    device: torch.device | str = "cpu",
+) -> Tensor:
     """The predicate as a bool tensor (num_rows, num_queries, num_keys), True = may attend."""
-    row = torch.arange(num_rows)[:, None, None]
-    query, key = torch.arange(num_queries)[:, None], torch.arange(num_keys)[None, :]
+    row = torch.arange(num_rows, device=device)[:, None, None]
+    query = torch.arange(num_queries, device=device)[:, None]
+    key = torch.arange(num_keys, device=device)[None, :]
     return may_attend(row, query, key).expand(num_rows, num_queries, num_keys)
 
 

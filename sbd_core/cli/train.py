@@ -3,8 +3,10 @@
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
-from sbd_core.config import require_integer
+from sbd_core.config import require_number
+from sbd_core.errors import ArgumentError
 
 HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
 
@@ -16,45 +18,89 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="model folder to write")
     parser.add_argument("--recipe", type=Path, help="recipe file (the stage's own)")
     parser.add_argument("--steps", type=int, help="instead of the recipe's")
+    parser.add_argument(
+        "--minutes", type=float, help="train for that long, decay included, instead of steps"
+    )
     parser.add_argument("--batch-size", type=int, help="instead of the recipe's")
     parser.add_argument("--learning-rate", type=float, help="instead of the recipe's")
     parser.add_argument("--seed", type=int, help="instead of the recipe's")
-    parser.add_argument("--families", help="comma-separated, instead of the recipe's; '' for none")
+    parser.add_argument(
+        "--tasks",
+        "--families",
+        help="comma-separated, each with a weight after a colon or 1, as math:3,json; '' for none",
+    )
     parser.add_argument(
         "--data",
         action="append",
         metavar="SOURCE",
         help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks; may be given several times",
     )
-    parser.add_argument("--save-every", type=int, default=100, help="steps between saves")
+    parser.add_argument("--save-every", type=int, help="steps between saves (1000)")
+    parser.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
     parser.add_argument("--compile", action="store_true", help="use torch.compile")
+    parser.add_argument(
+        "--precision", default="auto", help="auto (times a few steps of both), bf16 or fp32"
+    )
+    parser.add_argument(
+        "--attention", default="auto", help="auto, eager, sdpa or flex_attention (CUDA)"
+    )
+    parser.add_argument("--workers", type=int, help="processes that build batches (as many as pay)")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
-    require_integer("save_every", arguments.save_every, 1)
-    changes = {
-        name: getattr(arguments, name)
-        for name in ("steps", "batch_size", "learning_rate", "seed")
-        if getattr(arguments, name) is not None
-    }
-    if arguments.families is not None:
-        names = arguments.families
-        changes["families"] = tuple(names.split(",")) if names else ()
-    if arguments.data is not None:
-        changes["data"] = tuple(arguments.data)
-    from sbd_core.training.loop import state_folder, train
-    from sbd_core.training.recipe import read_recipe
+    changes = _changes(arguments)
+    from sbd_core.training.loop import train
+    from sbd_core.training.recipe_files import read_recipe
+    from sbd_core.training.state import state_folder
 
-    recipe = read_recipe(arguments.stage, arguments.recipe, changes)
+    saving = {
+        name: value
+        for name in ("save_every", "save_minutes")
+        if (value := getattr(arguments, name)) is not None
+    }
     train(
-        recipe,
+        read_recipe(arguments.stage, arguments.recipe, changes),
         arguments.init,
         arguments.out,
-        save_every=arguments.save_every,
         is_compiled=arguments.compile,
+        precision=arguments.precision,
+        attention=arguments.attention,
+        num_workers=arguments.workers,
+        **saving,
     )
     metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
     if arguments.json:
         print(json.dumps({"out": str(arguments.out), **json.loads(metrics[-1])}))
+
+
+def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the flags change in the recipe."""
+    names = ("steps", "minutes", "batch_size", "learning_rate", "seed")
+    changes = {
+        name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None
+    }
+    if arguments.minutes is not None:
+        require_number("minutes", arguments.minutes, 0)
+        if arguments.minutes == 0:
+            raise ArgumentError("minutes", "must be above 0", arguments.minutes)
+    elif arguments.steps is not None:
+        changes["minutes"] = 0.0
+    if arguments.tasks is not None:
+        changes["tasks"] = _tasks(arguments.tasks)
+    if arguments.data is not None:
+        changes["data"] = tuple(arguments.data)
+    return changes
+
+
+def _tasks(words: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for word in words.split(",") if words else ():
+        name, _, weight = word.partition(":")
+        try:
+            found[name] = found.get(name, 0.0) + (float(weight) if weight else 1.0)
+        except ValueError as error:
+            rule = "must be names with a weight each or none, as math:3,json"
+            raise ArgumentError("tasks", rule, words) from error
+    return found

@@ -12,8 +12,8 @@ from transformers import PreTrainedTokenizerBase
 from sbd_core.tasks import Example
 from sbd_core.training.checkpoint import load_model
 from sbd_core.training.examples import Pair, encode_example
-from sbd_core.training.loss import Trainee, training_loss
-from sbd_core.training.masking import NO_TARGET, clean_text, draw_masks, noisy_text, pack
+from sbd_core.training.loss import LossModule, training_loss
+from sbd_core.training.masking import NO_TARGET, clean_sequence, draw_masks, noisy_sequence, pack
 from sbd_core.training.tokenizer import require_turns
 
 TEXTS_PER_FORWARD = 64
@@ -27,8 +27,8 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
     """
     model, tokenizer = load_model(folder)
     require_turns(tokenizer, folder.name, needs_mask=False)
-    trainee = Trainee(model).eval()
-    return {name: _perplexity(trainee, tokenizer, items) for name, items in suites.items()}
+    module = LossModule(model).eval()
+    return {name: _perplexity(module, tokenizer, items) for name, items in suites.items()}
 
 
 def masked_loss(
@@ -41,9 +41,9 @@ def masked_loss(
     """
     model, tokenizer = load_model(folder)
     require_turns(tokenizer, folder.name, needs_mask=True)
-    trainee = Trainee(model).eval()
+    module = LossModule(model).eval()
     return {
-        name: _masked_loss(trainee, tokenizer, items, block_size, seed)
+        name: _masked_loss(module, tokenizer, items, block_size, seed)
         for name, items in suites.items()
     }
 
@@ -55,22 +55,22 @@ def _parts(tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]) -> Iter
 
 @torch.no_grad()
 def _perplexity(
-    trainee: Trainee, tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]
+    module: LossModule, tokenizer: PreTrainedTokenizerBase, items: Sequence[Example]
 ) -> float:
     total = count = 0.0
     for pairs in _parts(tokenizer, items):
-        texts = [clean_text(prompt, answer, prompt_weight=0.0) for prompt, answer in pairs]
-        longest = max(len(text) for text in texts)
-        rows = pack(texts, longest, tokenizer.pad_token_id)
-        weight = sum(text.ntp_weight for text in texts)
-        total += float(training_loss(trainee, rows, CPU).ntp) * weight
+        sequences = [clean_sequence(prompt, answer, prompt_weight=0.0) for prompt, answer in pairs]
+        longest = max(len(sequence) for sequence in sequences)
+        batch = pack(sequences, longest, tokenizer.pad_token_id)
+        weight = sum(sequence.ntp_weight for sequence in sequences)
+        total += float(training_loss(module, batch, CPU).ntp) * weight
         count += weight
     return math.exp(total / count)
 
 
 @torch.no_grad()
 def _masked_loss(
-    trainee: Trainee,
+    module: LossModule,
     tokenizer: PreTrainedTokenizerBase,
     items: Sequence[Example],
     block_size: int,
@@ -79,19 +79,21 @@ def _masked_loss(
     draws = torch.Generator().manual_seed(seed)
     total = count = 0.0
     for pairs in _parts(tokenizer, items):
-        texts = [
-            noisy_text(
-                clean_text(prompt, answer, prompt_weight=0.0),
+        sequences = [
+            noisy_sequence(
+                clean_sequence(prompt, answer, prompt_weight=0.0),
                 len(prompt),
-                [draw_masks(len(answer), draws)],
+                draw_masks(len(answer), draws),
                 block_size,
                 0,
                 tokenizer.mask_token_id,
             )
             for prompt, answer in pairs
         ]
-        rows = pack(texts, max(len(text) for text in texts), tokenizer.pad_token_id)
-        num_masked = int((rows.layout.is_noisy & (rows.targets != NO_TARGET)).sum())
-        total += float(training_loss(trainee, rows, CPU).matp) * num_masked
+        batch = pack(
+            sequences, max(len(sequence) for sequence in sequences), tokenizer.pad_token_id
+        )
+        num_masked = int((batch.layout.is_noisy & (batch.targets != NO_TARGET)).sum())
+        total += float(training_loss(module, batch, CPU).matp) * num_masked
         count += num_masked
     return total / count

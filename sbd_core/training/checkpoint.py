@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 from filelock import FileLock, Timeout
-from safetensors import SafetensorError
 from transformers import (
     GenerationConfig,
     LlamaConfig,
@@ -31,9 +30,6 @@ from sbd_core.training.tokenizer import train_tokenizer
 RECIPE_FILE = "recipe.json"
 """What tells a model folder that training wrote from any other folder."""
 
-# What a full disk raises: Python, safetensors and torch.save each have their own.
-WRITING_ERRORS = (OSError, SafetensorError, RuntimeError)
-
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus.
@@ -46,7 +42,7 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
         raise ArgumentError("hidden_size", rule, recipe.hidden_size)
     require_integer("max_positions", recipe.max_positions, recipe.row_tokens)
     sources = [read_source(source) for source in recipe.data]
-    stream = islice(mixed(recipe.seed, recipe.families, sources), recipe.tokenizer_examples)
+    stream = islice(mixed(recipe.seed, recipe.tasks, sources), recipe.tokenizer_examples)
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)
     tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
     config = LlamaConfig(
@@ -122,14 +118,32 @@ def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
         write(fresh)
-    except WRITING_ERRORS as error:
+        _flush(fresh)
+    except Exception as error:
+        # What a full disk raises: Python, safetensors, torch and tokenizers each have their own,
+        # the last one a bare Exception.
         shutil.rmtree(fresh, ignore_errors=True)
         reason = " ".join(str(error).split())[:300]
         raise TrainingError(f"{folder}: cannot be written: {reason}") from error
     if folder.exists():
         os.rename(folder, old)
     os.rename(fresh, folder)
+    _flush_entry(folder.parent)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(folder: Path) -> None:
+    """Have all of `folder` on the disk before it takes another's name: power may fail, too."""
+    for entry in (*folder.rglob("*"), folder):
+        _flush_entry(entry)
+
+
+def _flush_entry(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def recover(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The texts of a step, as a function of (recipe, step) alone: what makes resuming exact."""
+"""The examples of a step, as a function of (recipe, step): what makes resuming exact."""
 
 from array import array
 from itertools import islice
@@ -18,7 +18,7 @@ MOST_TRIED = 20
 """Examples looked at for one that fits into a row."""
 
 
-class Data:
+class ExampleStream:
     """Endless texts for one recipe."""
 
     def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
@@ -30,7 +30,7 @@ class Data:
         """The batch_size texts of step `step`: the same for every stage, whatever it masks."""
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
-        drawn = mixed(seed, recipe.families, self._sources)
+        drawn = mixed(seed, recipe.tasks, self._sources)
         stream = (
             encode_example(self._tokenizer, item)
             if isinstance(item, Example)
@@ -40,9 +40,9 @@ class Data:
         tried = islice(stream, MOST_TRIED * recipe.batch_size)
         pairs = list(islice(filter(self._fits, tried), recipe.batch_size))
         if len(pairs) < recipe.batch_size:
-            families = ", ".join((*recipe.families, *recipe.data))
+            names = ", ".join((*recipe.tasks, *recipe.data))
             raise TrainingError(
-                f"row_tokens: hardly an example of {families} fits into {recipe.row_tokens} tokens"
+                f"row_tokens: hardly an example of {names} fits into {recipe.row_tokens} tokens"
             )
         return pairs
 

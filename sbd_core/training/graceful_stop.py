@@ -10,7 +10,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def stop_wish() -> Iterator[threading.Event]:
+def graceful_stop() -> Iterator[threading.Event]:
     """An event that the first signal sets; the second ends the process as it always would.
 
     Off the main thread, where Python delivers no signals, the event is never set.

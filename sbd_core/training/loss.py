@@ -1,4 +1,4 @@
-"""The two sums of Eq. 14 over rows of texts, from one forward of the model."""
+"""The two sums of Eq. 14 over packed sequences, from one forward pass of the model."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sbd_core.errors import TrainingError
-from sbd_core.masks import dense, flex, training_may_attend
-from sbd_core.training.masking import NO_TARGET, Rows
+from sbd_core.training.attention import attention_mask
+from sbd_core.training.masking import NO_TARGET, PackedBatch
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask
@@ -20,40 +20,37 @@ class Loss:
     """Cross-entropies in nats. ntp: mean over predicted tokens; matp: mean over masked ones.
 
     total is what is minimised: (sum of NTP + sum of MATP) / weight of the NTP sum, Eq. 14 per
-    token.
+    token. by_document: (num_documents, 4), sum and count of NTP, sum and count of MATP.
     """
 
     total: Tensor
     ntp: Tensor
     matp: Tensor
+    by_document: Tensor
 
 
-class Trainee(nn.Module):
-    """A causal LM whose forward gives cross-entropy or entropy at chosen places only.
+class LossModule(nn.Module):
+    """A causal LM whose forward pass gives cross-entropy at chosen indices only.
 
     Running the output layer at those alone saves its work and memory everywhere else.
     """
 
-    def __init__(self, model: Any, soft_share: float = 0.0) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
-        self.soft_share = soft_share
 
     def forward(
         self,
         token_ids: Tensor,
         attention_mask: "Tensor | BlockMask",
         position_ids: Tensor,
-        places: Tensor,
-        targets: Tensor | None,
-        teachers: Tensor | None = None,
+        indices: Tensor,
+        targets: Tensor,
     ) -> Tensor:
-        """(rows, n) ids and positions, the mask, `places` in the flattened rows and the token
-        wanted at each -> (len(places),) nats, in fp32. Without targets the entropy there.
+        """Nats of each target, (len(indices),) in fp32.
 
-        With teachers, indices into `places` and its own index for a place that has none, a
-        share soft_share of the target is what the model itself predicts at its teacher. The
-        teacher gets no gradient.
+        token_ids, position_ids: (rows, n). indices: into the flattened rows. targets: the
+        token wanted at each index.
         """
         hidden = self.model.base_model(
             input_ids=token_ids,
@@ -61,16 +58,8 @@ class Trainee(nn.Module):
             position_ids=position_ids,
             use_cache=False,
         ).last_hidden_state
-        logits = self.model.get_output_embeddings()(hidden.flatten(0, 1)[places]).float()
-        if targets is None:
-            return torch.distributions.Categorical(logits=logits, validate_args=False).entropy()
-        hard = functional.cross_entropy(logits, targets, reduction="none")
-        if teachers is None:
-            return hard
-        wanted = logits.detach()[teachers].softmax(-1)
-        soft = functional.cross_entropy(logits, wanted, reduction="none")
-        has_teacher = teachers != torch.arange(len(teachers), device=teachers.device)
-        return torch.lerp(hard, soft, self.soft_share * has_teacher)
+        logits = self.model.get_output_embeddings()(hidden.flatten(0, 1)[indices]).float()
+        return functional.cross_entropy(logits, targets, reduction="none")
 
 
 @torch.no_grad()
@@ -84,36 +73,33 @@ def check_output_layer(model: Any) -> None:
 
 
 def training_loss(
-    trainee: nn.Module,
-    rows: Rows,
+    module: nn.Module,
+    batch: PackedBatch,
     device: torch.device,
     ntp_weight: float | None = None,
-    has_teachers: bool = False,
+    attention: str = "sdpa",
 ) -> Loss:
-    """Eq. 14 over the rows; without noisy tokens the plain next-token loss.
+    """Eq. 14 over the batch; without noisy tokens the plain next-token loss.
 
-    ntp_weight: what the sums are divided by; None stands for the weight of these rows.
-    has_teachers: masked places that have a teacher learn from it as well (see Trainee). The
-    model runs FlexAttention on CUDA, a dense mask elsewhere.
+    ntp_weight: what the sums are divided by; None stands for the weight of this batch.
+    attention: the one that the model runs, see attention.py.
     """
-    places = (rows.targets.flatten() != NO_TARGET).nonzero()[:, 0]
-    targets, weights = rows.targets.flatten()[places], rows.weights.flatten()[places].to(device)
-    is_noisy = rows.layout.is_noisy.flatten()[places].to(device)
+    indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
+    weights = batch.weights.flatten()[indices].to(device)
+    is_noisy = batch.layout.is_noisy.flatten()[indices].to(device)
+    document = batch.layout.document.flatten()[indices]
     inputs: list[Any] = [
-        rows.token_ids,
-        attention_mask(rows, device),
-        rows.layout.position,
-        places,
-        targets,
+        batch.token_ids.to(device),
+        attention_mask(batch, device, attention),
+        batch.layout.position.to(device),
+        indices.to(device),
+        batch.targets.flatten()[indices].to(device),
     ]
-    if has_teachers:
-        inputs.append(teacher_indices(rows, places))
-    inputs = [item.to(device) for item in inputs]
     for item in inputs:
         # One compiled forward serves every number of rows and of targets.
         if isinstance(item, Tensor):
             torch._dynamo.maybe_mark_dynamic(item, 0)
-    losses = trainee(*inputs)
+    losses = module(*inputs)
     ntp = (losses * weights)[~is_noisy].sum()
     matp = (losses * weights)[is_noisy].sum()
     own_weight = weights[~is_noisy].sum()
@@ -121,21 +107,13 @@ def training_loss(
         (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
         (ntp / own_weight).detach(),
         (matp / weights[is_noisy].sum().clamp(min=1)).detach(),
+        _by_document(losses.detach() * weights, weights, is_noisy, document),
     )
 
 
-def teacher_indices(rows: Rows, places: Tensor) -> Tensor:
-    """For each of `places`, the index in `places` of its teacher, or its own index."""
-    index_of = torch.full((rows.token_ids.numel(),), NO_TARGET)
-    index_of[places] = torch.arange(len(places))
-    teachers = rows.teachers.flatten()[places]
-    return torch.where(teachers == NO_TARGET, torch.arange(len(places)), index_of[teachers])
-
-
-def attention_mask(rows: Rows, device: torch.device) -> "Tensor | BlockMask":
-    """Who may attend to whom in the rows: (rows, 1, n, n) bool, a BlockMask on CUDA."""
-    num_rows, size = rows.token_ids.shape
-    if device.type == "cuda":
-        rule = training_may_attend(rows.layout.to(device))
-        return flex(rule, size, size, num_rows, device)
-    return dense(training_may_attend(rows.layout), size, size, num_rows)[:, None].to(device)
+def _by_document(losses: Tensor, weights: Tensor, is_noisy: Tensor, document: Tensor) -> Tensor:
+    found = torch.zeros(int(document.max()) + 1, 4, device=losses.device)
+    document, column = document.to(losses.device), 2 * is_noisy.long()
+    found.index_put_((document, column), losses, accumulate=True)
+    found.index_put_((document, column + 1), weights, accumulate=True)
+    return found

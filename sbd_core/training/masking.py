@@ -1,44 +1,45 @@
-"""The tokens of a training forward: texts, their masked copies, and how they share rows.
+"""The tokens of a training forward pass: sequences, their masked copies, and how they share rows.
 
-A text is a prompt and an answer. Stage sbd adds x_hat, a copy of the answer in which tokens
-are masked (Alg. 1), or several that share x; blocks start at the answer, as they do at decode
-time. Knows no model.
+A sequence is a prompt and an answer. Stage sbd adds x_hat, a copy of the answer in which tokens
+are masked (Alg. 1); blocks start at the answer, as they do at decode time. Knows no model.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from sbd_core.masks import TrainingLayout
 
 NO_TARGET = -1
+Integers = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """One text as a forward reads it; every field is (num_tokens,).
+class TrainingSequence:
+    """One prompt with its answer as a forward pass reads it; every field is (num_tokens,).
 
-    targets: the token to predict at each place, NO_TARGET for none. weights: what that
-    prediction counts. teachers: at a masked place with nothing revealed to its right in the
-    block, the place of x that predicts the same token; NO_TARGET elsewhere. The other fields
-    are those of TrainingLayout.
+    targets: the token to predict at each index, NO_TARGET for none. weights: what that
+    prediction counts, float32. The other fields are those of TrainingLayout.
     """
 
-    token_ids: Tensor
-    position: Tensor
-    block: Tensor
-    copy: Tensor
-    targets: Tensor
-    weights: Tensor
-    teachers: Tensor
+    token_ids: Integers
+    position: Integers
+    block: Integers
+    copy: Integers
+    targets: Integers
+    weights: npt.NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.token_ids)
 
     @property
-    def is_noisy(self) -> Tensor:
+    def is_noisy(self) -> Booleans:
         """(num_tokens,) bool: part of an x_hat."""
         return self.copy > 0
 
@@ -49,140 +50,119 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Texts packed into rows; every tensor is (num_rows, row_tokens). Padding has no target.
-
-    teachers: places of the flattened rows, or NO_TARGET.
-    """
+class PackedBatch:
+    """Sequences packed into rows; every tensor is (num_rows, row_tokens). Padding has no target."""
 
     token_ids: Tensor
     layout: TrainingLayout
     targets: Tensor
     weights: Tensor
-    teachers: Tensor
 
 
-def clean_text(prompt: Sequence[int], answer: Sequence[int], prompt_weight: float) -> Text:
+def clean_sequence(
+    prompt: Sequence[int], answer: Sequence[int], prompt_weight: float
+) -> TrainingSequence:
     """x alone: every token predicts the next, those of the prompt count `prompt_weight`."""
-    token_ids = torch.tensor([*prompt, *answer])
-    position = torch.arange(len(token_ids))
-    weights = torch.where(position >= len(prompt) - 1, 1.0, prompt_weight)
-    targets = torch.cat([token_ids[1:], torch.tensor([NO_TARGET])])
-    targets = targets.masked_fill(weights == 0, NO_TARGET)
-    none = torch.full_like(position, -1)
-    copy = torch.zeros_like(position)
-    return Text(token_ids, position, none, copy, targets, weights, teachers=none)
+    token_ids = np.array([*prompt, *answer])
+    weights = np.ones(len(token_ids), np.float32)
+    weights[: len(prompt) - 1] = prompt_weight
+    targets = np.append(token_ids[1:], NO_TARGET)
+    targets[weights == 0] = NO_TARGET
+    none = np.full_like(token_ids, -1)
+    position, copy = np.arange(len(token_ids)), np.zeros_like(token_ids)
+    return TrainingSequence(token_ids, position, none, copy, targets, weights)
 
 
-def noisy_text(
-    clean: Text, num_prompt: int, masks: Sequence[Tensor], block_size: int, phase: int, mask_id: int
-) -> Text:
-    """[x ; x_hat ...]: an x_hat is the answer with <m> where its mask, (num_answer,) bool, says so.
+def noisy_sequence(
+    clean: TrainingSequence,
+    num_prompt: int,
+    is_masked: Tensor | Booleans,
+    block_size: int,
+    phase: int,
+    mask_id: int,
+) -> TrainingSequence:
+    """[x ; x_hat]: x_hat is the answer with <m> where is_masked, (num_answer,) bool, says so.
 
-    Of several each counts its share, so the expected loss is that of one. The first block is
-    `phase` positions shorter. The last block is whole: after the answer's end it holds <m>
-    without a target, for that is what decoding meets there.
+    The first block is `phase` positions shorter. The last block is whole: after the answer's
+    end it holds <m> without a target, for that is what decoding meets there.
     """
     answer = clean.token_ids[num_prompt:]
-    num_answer = len(answer)
-    block = blocks_of(num_answer, block_size, phase)
-    after = torch.full((len(block) - num_answer,), NO_TARGET)
-    offset = torch.arange(len(block))
-    whole = replace(clean, block=torch.cat([clean.block[:num_prompt], block[:num_answer]]))
-    parts = [whole]
-    for number, is_masked in enumerate(masks, 1):
-        copied = answer.masked_fill(is_masked, mask_id)
-        # The causal token before x_i predicts x_i too, having seen all to its left and no more.
-        is_open = is_masked & nothing_revealed_after(is_masked, block[:num_answer])
-        teachers = torch.where(is_open, num_prompt - 1 + offset[:num_answer], NO_TARGET)
-        x_hat = Text(
-            token_ids=torch.cat([copied, torch.full_like(after, mask_id)]),
-            position=num_prompt + offset,
-            block=block,
-            copy=torch.full_like(block, number),
-            targets=torch.cat([answer.masked_fill(~is_masked, NO_TARGET), after]),
-            weights=torch.full((len(block),), 1 / len(masks)),
-            teachers=torch.cat([teachers, after]),
-        )
-        parts.append(x_hat)
-    names = [field.name for field in fields(Text)]
-    return Text(**{name: torch.cat([getattr(part, name) for part in parts]) for name in names})
+    block = blocks_of(len(answer), block_size, phase)
+    hidden = np.ones(len(block), np.bool_)
+    hidden[: len(answer)] = is_masked
+    copied, targets = np.full_like(block, mask_id), np.full_like(block, NO_TARGET)
+    copied[: len(answer)] = np.where(hidden[: len(answer)], mask_id, answer)
+    targets[: len(answer)] = np.where(hidden[: len(answer)], answer, NO_TARGET)
+    return TrainingSequence(
+        token_ids=np.concatenate([clean.token_ids, copied]),
+        position=np.concatenate([clean.position, num_prompt + np.arange(len(block))]),
+        block=np.concatenate([clean.block[:num_prompt], block[: len(answer)], block]),
+        copy=np.concatenate([clean.copy, np.ones_like(block)]),
+        targets=np.concatenate([clean.targets, targets]),
+        weights=np.concatenate([clean.weights, np.ones(len(block), np.float32)]),
+    )
 
 
-def blocks_of(num_answer: int, block_size: int, phase: int) -> Tensor:
+def blocks_of(num_answer: int, block_size: int, phase: int) -> Integers:
     """The block of every position of x_hat, up to the end of the last block."""
     num_copied = -(-(num_answer + phase) // block_size) * block_size - phase
-    return torch.div(torch.arange(num_copied) + phase, block_size, rounding_mode="floor")
+    return (np.arange(num_copied) + phase) // block_size
 
 
-def nothing_revealed_after(is_masked: Tensor, block: Tensor) -> Tensor:
-    """(n,) bool: True where every later position of the same block is masked."""
-    place = torch.arange(len(block))
-    last_revealed = torch.full((int(block[-1]) + 1,), -1)
-    last_revealed.scatter_reduce_(0, block, torch.where(is_masked, -1, place), "amax")
-    return place > last_revealed[block]
-
-
-def draw_masks(num_answer: int, draws: torch.Generator, full_share: float = 0.0) -> Tensor:
+def draw_masks(num_answer: int, draws: torch.Generator, full_ratio: float = 0.0) -> Tensor:
     """(num_answer,) bool: each masked with probability eta ~ U(0,1), one eta for all (Alg. 1).
 
-    A text out of `full_share` is masked whole instead: what the first pass of a block meets.
+    A text out of `full_ratio` is masked whole instead: what the first forward of a block meets.
     """
     eta = torch.rand((), generator=draws)
-    if full_share and torch.rand((), generator=draws) < full_share:
+    if full_ratio and torch.rand((), generator=draws) < full_ratio:
         eta = torch.ones(())
     return torch.rand(num_answer, generator=draws) < eta
 
 
-def draw_copies(
-    num_answer: int, draws: torch.Generator, num_copies: int, full_share: float = 0.0
-) -> list[Tensor]:
-    """The masks of num_copies copies: every second one is the opposite of the one before it."""
-    masks: list[Tensor] = []
-    for number in range(num_copies):
-        is_second = number % 2 == 1
-        masks.append(~masks[-1] if is_second else draw_masks(num_answer, draws, full_share))
-    return masks
+def pack(
+    sequences: Sequence[TrainingSequence],
+    row_tokens: int,
+    pad_id: int,
+    num_rows: int = 0,
+) -> PackedBatch:
+    """Sequences into as few rows as first-fit decreasing finds; each at most row_tokens long.
+
+    num_rows: at least so many rows, the last ones of padding alone.
+    """
+    members = _shared_rows([len(sequence) for sequence in sequences], row_tokens)
+    shape = (max(len(members), num_rows), row_tokens)
+    padding = {"token_ids": pad_id, "position": 0, "block": -1, "copy": 0, "targets": NO_TARGET}
+    filled: dict[str, npt.NDArray[Any]] = {
+        name: np.full(shape, value) for name, value in padding.items()
+    }
+    filled |= {"weights": np.zeros(shape, np.float32), "document": np.full(shape, -1)}
+    names = [field.name for field in fields(TrainingSequence)]
+    for row, indices in enumerate(members):
+        start = 0
+        for index in indices:
+            stop = start + len(sequences[index])
+            for name in names:
+                filled[name][row, start:stop] = getattr(sequences[index], name)
+            filled["document"][row, start:stop] = index
+            start = stop
+    tensors = {name: torch.from_numpy(array) for name, array in filled.items()}
+    layout = TrainingLayout(
+        **{name: tensors.pop(name) for name in ("document", "position", "block", "copy")}
+    )
+    return PackedBatch(layout=layout, **tensors)
 
 
-def pack(texts: Sequence[Text], row_tokens: int, pad_id: int) -> Rows:
-    """Texts into as few rows as first-fit decreasing finds; each at most row_tokens long."""
+def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
+    """Which sequences each row holds, by first-fit decreasing."""
     free: list[int] = []
     members: list[list[int]] = []
-    for index in sorted(range(len(texts)), key=lambda index: -len(texts[index])):
-        size = len(texts[index])
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+        size = lengths[index]
         row = next((row for row, left in enumerate(free) if left >= size), len(free))
         if row == len(free):
             free.append(row_tokens)
             members.append([])
         free[row] -= size
         members[row].append(index)
-
-    def fill(name: str, padding: float, dtype: torch.dtype) -> Tensor:
-        filled = torch.full((len(members), row_tokens), padding, dtype=dtype)
-        for row, indices in enumerate(members):
-            joined = torch.cat([getattr(texts[index], name) for index in indices])
-            filled[row, : len(joined)] = joined
-        return filled
-
-    document = torch.full((len(members), row_tokens), -1)
-    first_place = torch.zeros(len(members), row_tokens, dtype=torch.long)
-    for row, indices in enumerate(members):
-        sizes = torch.tensor([len(texts[index]) for index in indices])
-        used, starts = int(sizes.sum()), sizes.cumsum(0) - sizes + row * row_tokens
-        document[row, :used] = torch.repeat_interleave(torch.tensor(indices), sizes)
-        first_place[row, :used] = torch.repeat_interleave(starts, sizes)
-    teachers = fill("teachers", NO_TARGET, torch.long)
-    layout = TrainingLayout(
-        document=document,
-        position=fill("position", 0, torch.long),
-        block=fill("block", -1, torch.long),
-        copy=fill("copy", 0, torch.long),
-    )
-    return Rows(
-        token_ids=fill("token_ids", pad_id, torch.long),
-        layout=layout,
-        targets=fill("targets", NO_TARGET, torch.long),
-        weights=fill("weights", 0.0, torch.float32),
-        teachers=torch.where(teachers == NO_TARGET, NO_TARGET, teachers + first_place),
-    )
+    return members

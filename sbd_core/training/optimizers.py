@@ -1,4 +1,4 @@
-"""The optimizers of a recipe and the rate of each step."""
+"""The optimizers of a recipe."""
 
 from typing import Any
 
@@ -20,10 +20,3 @@ def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.
         torch.optim.Muon(matrices, adjust_lr_fn="match_rms_adamw", **settings),
         torch.optim.AdamW(others, betas=(0.9, 0.98), **settings),
     ]
-
-
-def learning_rate(recipe: Recipe, step: int) -> float:
-    """The rate of step `step` (from 0): a linear rise, a plateau, a linear fall to 0."""
-    risen = min(1.0, (step + 1) / max(1, recipe.warmup_steps))
-    left = min(1.0, (recipe.steps - step) / (recipe.decay_steps + 1))
-    return recipe.learning_rate * min(risen, left)

@@ -6,13 +6,13 @@ from sbd_core.errors import TrainingError
 from sbd_core.files import sha256
 from sbd_core.training.recipe import Recipe
 
-Origin = dict[str, list[str | None]]
+Provenance = dict[str, list[str | None]]
 
-ORIGINS = {"init": "weights (--init)", "texts": "texts (--data)"}
-"""The parts of an origin, as an error names them."""
+PARTS = {"init": "weights (--init)", "texts": "texts (--data)"}
+"""The parts of a provenance, as an error names them."""
 
 
-def origin(recipe: Recipe, init: Path | None) -> Origin:
+def provenance(recipe: Recipe, init: Path | None) -> Provenance:
     """Digests of the weights in `init` and of the recipe's files of texts (None: unreadable).
 
     Raises TrainingError for an `init` that is no folder.

@@ -1,52 +1,47 @@
-"""A training recipe: every number of a run, read from JSON, checked, frozen."""
+"""A training recipe: every number of a run, checked and frozen. Reads no file."""
 
-import json
-from dataclasses import MISSING, asdict, dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from sbd_core.config import require_integer, require_number
-from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.errors import ArgumentError
 from sbd_core.tasks import task
 from sbd_core.training.sources import require_sources
 
-Stage = Literal["ntp", "sbd", "baseline"]
-STAGES: tuple[Stage, ...] = ("ntp", "sbd", "baseline")
-RECIPES = Path(__file__).parent / "recipes"
+Stage = Literal["ntp", "sbd"]
+STAGES: tuple[Stage, ...] = ("ntp", "sbd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """One stage of training. Lengths in tokens, rates per step.
 
-    stage: "ntp", a base; "sbd", Set Block Decoding from that base; "baseline", from that base
-    on with next-token prediction alone, what "sbd" is to be compared with.
-    families: corpus families, drawn uniformly; one named twice comes twice as often.
-    data: sources of texts from outside, see sources.py, each drawn as often as a family; with
-    one, families may be empty.
+    stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
+    tasks: how often each task is drawn, against the sum of all; a weight of 1 is what a source
+    of `data` has.
+    data: sources of texts from outside, see sources.py; with one, tasks may be empty.
     batch_size: examples a step, packed into rows of row_tokens; an example that with its
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
     prompt_weight: what a prompt token counts in the NTP sum.
-    masked_copies: masked copies of an answer, as many of them as a row holds; every second one
-    masks what the one before it shows. The expected loss is the same, at less noise.
-    Away from the paper's loss, all 0 by default (stage sbd): full_mask_share, share of texts
-    masked whole; soft_share, how much of the target is the model's own next-token distribution
-    where nothing to the right in the block is revealed; decoded_share, share of steps masked as
-    decoding would, most certain tokens revealed first. The first paper_loss_steps take the
-    paper's loss all the same.
+    full_mask_ratio: away from the paper's loss, the ratio of texts masked whole (stage sbd); the
+    first paper_loss_steps take the paper's loss all the same.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
     can be made longer or shorter until the fall begins.
+    minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
+    ratio decay_steps / steps of the time is left.
     """
 
     stage: Stage
-    families: tuple[str, ...]
+    tasks: Mapping[str, float]
     steps: int
     batch_size: int
     learning_rate: float
     warmup_steps: int
     decay_steps: int
+    minutes: float = 0.0
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
@@ -54,20 +49,17 @@ class Recipe:
     min_block_size: int = 2
     max_block_size: int = 16
     prompt_weight: float = 0.0
-    masked_copies: int = 1
-    full_mask_share: float = 0.0
-    soft_share: float = 0.0
-    decoded_share: float = 0.0
+    full_mask_ratio: float = 0.0
     paper_loss_steps: int = 0
     seed: int = 0
-    data: tuple[str, ...] = ()
+    data: tuple[str, ...] = field(default=())
     # A model made from nothing, when there is no --init.
     vocabulary_size: int = 2048
     tokenizer_examples: int = 20_000
-    hidden_size: int = 192
+    hidden_size: int = 256
     num_layers: int = 6
-    num_heads: int = 6
-    feed_forward_size: int = 512
+    num_heads: int = 4
+    feed_forward_size: int = 704
     max_positions: int = 1024
 
     def __post_init__(self) -> None:
@@ -79,75 +71,94 @@ class Recipe:
             require_integer(name, getattr(self, name), 1)
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
-        require_integer("masked_copies", self.masked_copies, 1)
-        require_integer("warmup_steps", self.warmup_steps, 0)
-        require_integer("decay_steps", self.decay_steps, 0)
-        require_integer("paper_loss_steps", self.paper_loss_steps, 0)
+        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "seed"):
+            require_integer(name, getattr(self, name), 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
-        for name in ("learning_rate", "prompt_weight", "weight_decay", "max_gradient_norm"):
+        for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes"):
             require_number(name, getattr(self, name), 0)
-        for name in ("full_mask_share", "soft_share", "decoded_share"):
-            require_number(name, getattr(self, name), 0, 1)
+        require_number("max_gradient_norm", self.max_gradient_norm, 0)
+        require_number("full_mask_ratio", self.full_mask_ratio, 0, 1)
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
-        require_integer("seed", self.seed, 0)
+        if self.minutes and self.decay_steps >= self.steps:
+            rule = "must be fewer than steps, as a ratio of which --minutes takes them"
+            raise ArgumentError("decay_steps", rule, self.decay_steps)
         require_sources(self.data)
         object.__setattr__(self, "data", tuple(self.data))
-        is_list = isinstance(self.families, (list, tuple))
-        if not is_list or not (self.families or self.data):
-            raise ArgumentError("families", "must be a list of family names", self.families)
-        for item in self.families:
-            task(item)
-        object.__setattr__(self, "families", tuple(self.families))
+        object.__setattr__(self, "tasks", task_weights(self.tasks, bool(self.data)))
+
+    @property
+    def decay_ratio(self) -> float:
+        """The part of the run in which the rate falls."""
+        return min(1.0, self.decay_steps / self.steps)
 
     def at(self, step: int) -> "Recipe":
         """The recipe of step `step` (from 0): the paper's loss in the first paper_loss_steps."""
         return self if step >= self.paper_loss_steps else self._papers
 
-    def past(self, step: int) -> "Recipe":
+    def is_falling(self, step: int, seconds: float) -> bool:
+        """Whether the fall of the rate had a part in the first `step` steps, of `seconds`."""
+        if self.minutes:
+            return seconds > 60 * self.minutes * (1 - self.decay_ratio)
+        return step > self.steps - self.decay_steps
+
+    def past(self, step: int, seconds: float = 0.0) -> "Recipe":
         """What the first `step` steps took from it; equal for recipes that agree so far."""
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
             past = replace(past, paper_loss_steps=0)
-        if step <= self.steps - self.decay_steps:
-            past = replace(past, steps=max(step, 1), decay_steps=0)
+        if not self.is_falling(step, seconds):
+            past = replace(past, steps=max(step, 1), decay_steps=0, minutes=0.0)
         return past
 
     @property
     def _papers(self) -> "Recipe":
         """This recipe with the paper's loss from the first step to the last."""
-        return replace(self, full_mask_share=0.0, soft_share=0.0, decoded_share=0.0)
+        return replace(self, full_mask_ratio=0.0)
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data; read_recipe reads it back."""
+        """Plain JSON data; recipe_from_data reads it back."""
         return asdict(self)
 
 
-def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
-    """The recipe in `path` (default: the stage's own), with `changes` on top.
+def task_weights(tasks: object, may_be_empty: bool) -> dict[str, float]:
+    """Weights of tasks by name, in the order given; a list counts how often it names each.
 
-    Raises ArgumentError for a field out of its rule, TrainingError for an unreadable file.
+    Raises ArgumentError.
     """
-    if stage not in STAGES:
-        raise ArgumentError("stage", f"must be one of {', '.join(STAGES)}", stage)
-    source = path or RECIPES / f"{stage}.json"
-    try:
-        data = json.loads(source.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise TrainingError(f"recipe {source}: cannot be read: {error}") from error
-    known = {field.name for field in fields(Recipe)}
-    if not isinstance(data, dict):
-        raise TrainingError(f"recipe {source}: must be a JSON object of the fields of Recipe")
-    unknown = sorted(set(data) - known)
-    if unknown:
-        raise TrainingError(f"recipe {source}: unknown field {unknown[0]}")
-    given = {**data, **changes, "stage": stage}
-    missing = [
-        field.name
-        for field in fields(Recipe)
-        if field.default is MISSING and field.name not in given
-    ]
-    if missing:
-        raise TrainingError(f"recipe {source}: field {missing[0]} is missing")
+    rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
+    if isinstance(tasks, (list, tuple)):
+        names: Iterable[Any] = tasks
+        found = {task(name).name: float(tasks.count(name)) for name in names}
+    elif isinstance(tasks, Mapping):
+        found = {}
+        for name, weight in tasks.items():
+            require_number(f"tasks {name}", weight, 0)
+            found[task(name).name] = float(weight)
+    else:
+        raise ArgumentError("tasks", rule, tasks)
+    found = {name: weight for name, weight in found.items() if weight > 0}
+    if not found and not may_be_empty:
+        raise ArgumentError("tasks", rule, tasks)
+    return found
+
+
+RENAMED = {"families": "tasks", "full_mask_share": "full_mask_ratio"}
+DROPPED = {"soft_share": 0.0, "decoded_share": 0.0, "masked_copies": 1}
+"""Fields of losses that are no longer taken, and the value that leaves each out."""
+
+
+def recipe_from_data(data: Mapping[str, Any]) -> Recipe:
+    """A recipe from JSON data, also of an older version. Raises ArgumentError, TypeError."""
+    given = {RENAMED.get(name, name): value for name, value in data.items()}
+    for name, neutral in DROPPED.items():
+        if given.pop(name, neutral) != neutral:
+            raise ArgumentError(name, "is a loss that is no longer taken", data[name])
+    if given.get("stage") == "baseline":
+        given["stage"] = "ntp"
     return Recipe(**given)
+
+
+FIELDS = frozenset(item.name for item in fields(Recipe)) | set(RENAMED) | set(DROPPED)
+"""The names that recipe data may have."""

@@ -18,7 +18,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from sbd_core.errors import ArgumentError, TrainingError, shown, shown_name
-from sbd_core.tasks import Example, examples
+from sbd_core.tasks import Example, task
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
@@ -37,20 +37,22 @@ def require_sources(data: object) -> None:
 
 
 def mixed(
-    seed: int, families: Sequence[str], sources: Sequence[Sequence[Piece]]
+    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Piece]]
 ) -> Iterator[Example | Piece]:
-    """Without end: each item of a family or a source, all drawn uniformly; no source is empty.
+    """Without end: each item of a task, drawn by its weight, or of a source, at weight 1.
 
-    Without sources this is the training stream of the families.
+    No source is empty.
     """
-    generated = examples(seed, "train", families) if families else iter(())
-    random = Random(f"{seed}/data")
+    random = Random(f"{seed}/train")
+    drawn = [task(name) for name in tasks]
+    weights = [*tasks.values(), *(1.0 for _ in sources)]
+    kinds = range(len(weights))
     while True:
-        index = random.randrange(len(families) + len(sources))
-        if index < len(families):
-            yield next(generated)
+        index = random.choices(kinds, weights)[0]
+        if index < len(drawn):
+            yield drawn[index].generate(random, "train")
         else:
-            yield random.choice(sources[index - len(families)])
+            yield random.choice(sources[index - len(drawn)])
 
 
 def read_source(source: str) -> list[Example]:

@@ -2,8 +2,15 @@
 
 import torch
 
-from sbd_core.training.loss import Loss, Trainee, training_loss
-from sbd_core.training.masking import NO_TARGET, Text, clean_text, draw_masks, noisy_text, pack
+from sbd_core.training.loss import Loss, LossModule, training_loss
+from sbd_core.training.masking import (
+    NO_TARGET,
+    TrainingSequence,
+    clean_sequence,
+    draw_masks,
+    noisy_sequence,
+    pack,
+)
 
 PAD, EOS, MASK = 0, 1, 2
 VOCABULARY = 60
@@ -22,18 +29,18 @@ def pairs(seed: int, lengths: list[tuple[int, int]]) -> list[Pair]:
     return [(ids(prompt), [*ids(answer - 1), EOS]) for prompt, answer in lengths]
 
 
-def noisy(pair: Pair, block_size: int, phase: int = 0, seed: int = 0) -> Text:
+def noisy(pair: Pair, block_size: int, phase: int = 0, seed: int = 0) -> TrainingSequence:
     draws = torch.Generator().manual_seed(seed)
-    clean = clean_text(*pair, prompt_weight=0.0)
+    clean = clean_sequence(*pair, prompt_weight=0.0)
     is_masked = draw_masks(len(pair[1]), draws)
-    return noisy_text(clean, len(pair[0]), [is_masked], block_size, phase, MASK)
+    return noisy_sequence(clean, len(pair[0]), is_masked, block_size, phase, MASK)
 
 
-def loss_of(model, texts: list[Text], row_tokens: int = 80) -> Loss:
-    return training_loss(Trainee(model), pack(texts, row_tokens, PAD), CPU)
+def loss_of(model, texts: list[TrainingSequence], row_tokens: int = 80) -> Loss:
+    return training_loss(LossModule(model), pack(texts, row_tokens, PAD), CPU)
 
 
-def copy_of(text: Text) -> tuple[list[int], list[bool]]:
+def copy_of(text: TrainingSequence) -> tuple[list[int], list[bool]]:
     """(x_hat, where it has a target)."""
     targets = text.targets[text.is_noisy]
     return text.token_ids[text.is_noisy].tolist(), (targets != NO_TARGET).tolist()

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training import loop
 from sbd_core.training.checkpoint import only_writer, recover, replace_folder
-from tests.core.training.training_runs import TINY
+from tests.core.training.training_runs import TINY, train
 
 
 @pytest.mark.parametrize("moment", ["before", "between", "after"])
@@ -56,7 +55,7 @@ def test_what_training_did_not_write_is_not_replaced(tmp_path, monkeypatch, name
     monkeypatch.chdir(tmp_path)
     before = files_in(tmp_path)
     with pytest.raises(ArgumentError) as caught:
-        loop.train(TINY, None, Path(name))
+        train(TINY, None, Path(name))
     assert caught.value.argument == "out"
     assert files_in(tmp_path) == before
 
@@ -64,11 +63,11 @@ def test_what_training_did_not_write_is_not_replaced(tmp_path, monkeypatch, name
 def test_a_card_and_backups_beside_a_model_stay(tmp_path) -> None:
     out = tmp_path / "model"
     out.mkdir()
-    loop.train(TINY, None, out)
+    train(TINY, None, out)
     (out / "README.md").write_text("A card of ours.")
     (tmp_path / "model.old").mkdir()
     (tmp_path / "model.old" / "a").write_text("a backup of ours")
-    loop.train(TINY, None, out)
+    train(TINY, None, out)
     assert (out / "README.md").read_text() == "A card of ours."
     assert (tmp_path / "model.old" / "a").read_text() == "a backup of ours"
 
@@ -76,7 +75,7 @@ def test_a_card_and_backups_beside_a_model_stay(tmp_path) -> None:
 def test_two_runs_do_not_write_one_folder(tmp_path) -> None:
     with only_writer(tmp_path / "model"):
         with pytest.raises(TrainingError, match="another run"):
-            loop.train(TINY, None, tmp_path / "model")
+            train(TINY, None, tmp_path / "model")
         with only_writer(tmp_path / "other"):
             pass
     with only_writer(tmp_path / "model"):
@@ -86,4 +85,4 @@ def test_two_runs_do_not_write_one_folder(tmp_path) -> None:
 def test_a_place_where_nothing_can_be_written_is_told_before_the_first_step(tmp_path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TrainingError, match="cannot be written"):
-        loop.train(TINY, None, tmp_path / "file" / "model")
+        train(TINY, None, tmp_path / "file" / "model")

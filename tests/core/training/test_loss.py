@@ -8,8 +8,9 @@ from torch.nn.functional import cross_entropy
 
 from sbd_core.errors import TrainingError
 from sbd_core.masks import decoding_mask, flex, training_may_attend
-from sbd_core.training.loss import Trainee, attention_mask, check_output_layer, training_loss
-from sbd_core.training.masking import NO_TARGET, Rows, clean_text, pack
+from sbd_core.training.attention import attention_mask
+from sbd_core.training.loss import LossModule, check_output_layer, training_loss
+from sbd_core.training.masking import NO_TARGET, PackedBatch, clean_sequence, pack
 from tests.core.models.tiny_models import tiny_model
 from tests.core.training.masked_texts import CPU, PAD, VOCABULARY, copy_of, loss_of, noisy, pairs
 
@@ -86,7 +87,7 @@ def test_what_padding_holds_has_no_influence() -> None:
     model = tiny_model("llama", VOCABULARY)
     texts = [noisy(pair, 4, seed=2) for pair in pairs(6, [(6, 9), (2, 3)])]
     first, second = (
-        training_loss(Trainee(model), pack(texts, 40, pad_id), CPU).total for pad_id in (PAD, 17)
+        training_loss(LossModule(model), pack(texts, 40, pad_id), CPU).total for pad_id in (PAD, 17)
     )
     assert first.item() == pytest.approx(second.item(), rel=1e-6)
 
@@ -121,7 +122,7 @@ def test_ntp_loss_weighs_prompts_and_leaves_padding_out(prompt_weight) -> None:
                 logits = model(input_ids=torch.tensor([text]), use_cache=False).logits[0]
             total += weight * cross_entropy(logits[index - 1], torch.tensor(text[index])).item()
             weights += weight
-    loss = loss_of(model, [clean_text(*pair, prompt_weight) for pair in both])
+    loss = loss_of(model, [clean_sequence(*pair, prompt_weight) for pair in both])
     assert loss.total.item() == pytest.approx(total / weights, rel=1e-5)
     assert loss.matp.item() == 0
 
@@ -140,12 +141,12 @@ def test_flex_attention_gives_the_loss_of_the_dense_mask() -> None:
 
 
 @torch.no_grad()
-def cross_entropies(model, rows: Rows, mask) -> torch.Tensor:
+def cross_entropies(model, rows: PackedBatch, mask) -> torch.Tensor:
     """At every target of the rows, in order; `mask` None stands for the dense form."""
     places = (rows.targets.flatten() != NO_TARGET).nonzero()[:, 0]
-    return Trainee(model)(
+    return LossModule(model)(
         rows.token_ids,
-        attention_mask(rows, CPU) if mask is None else mask,
+        attention_mask(rows, CPU, "sdpa") if mask is None else mask,
         rows.layout.position,
         places,
         rows.targets.flatten()[places],

@@ -11,56 +11,58 @@ from transformers import GPT2LMHeadModel
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import loop
 from sbd_core.training.checkpoint import new_model
+from sbd_core.training.run import Run
+from sbd_core.training.state import state_folder
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
-from tests.core.training.training_runs import TINY, same, weights
+from tests.core.training.training_runs import TINY, same, train, weights
 
 
 def stopped_after(monkeypatch, num_steps: int, *arguments) -> None:
     """Train until `num_steps` are done, then ask for a stop."""
     with monkeypatch.context() as patch:
-        update, count = loop._Run._update, iter(range(99))
+        update, count = Run._update, iter(range(99))
 
         def limited(run, *rest) -> None:
             if next(count) == num_steps:
                 raise KeyboardInterrupt
             update(run, *rest)
 
-        patch.setattr(loop._Run, "_update", limited)
+        patch.setattr(Run, "_update", limited)
         with pytest.raises(KeyboardInterrupt):
-            loop.train(*arguments, save_every=1)
+            train(*arguments, save_every=1)
 
 
 def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
     for seed in (0, 1):
         recipe = replace(TINY, stage="ntp", steps=1, seed=seed)
-        loop.train(recipe, None, tmp_path / f"base{seed}")
+        train(recipe, None, tmp_path / f"base{seed}")
     out = tmp_path / "model"
-    loop.train(TINY, tmp_path / "base0", out)
+    train(TINY, tmp_path / "base0", out)
     before = weights(out)
     for other in (tmp_path / "base1", None):
         with pytest.raises(TrainingError, match="other weights"):
-            loop.train(TINY, other, out)
+            train(TINY, other, out)
     with pytest.raises(TrainingError, match="init: must be a model folder"):
-        loop.train(TINY, tmp_path / "base2", out)
+        train(TINY, tmp_path / "base2", out)
     assert same(before, weights(out))
-    loop.train(TINY, tmp_path / "base0", out)
-    file = loop.state_folder(out) / "progress.json"
+    train(TINY, tmp_path / "base0", out)
+    file = state_folder(out) / "progress.json"
     progress = json.loads(file.read_text())
     file.write_text(json.dumps({key: progress[key] for key in ("step", "recipe")}))
-    loop.train(TINY, tmp_path / "base1", out)
+    train(TINY, tmp_path / "base1", out)
 
 
 def test_texts_that_changed_do_not_go_on(tmp_path, monkeypatch) -> None:
     texts = tmp_path / "texts.txt"
     texts.write_text("Tara has 49 pencils.\n\nThe answer is 7.")
-    recipe = replace(TINY, families=(), data=(f"file:{texts}",))
+    recipe = replace(TINY, tasks={}, data=(f"file:{texts}",))
     stopped_after(monkeypatch, 2, recipe, None, tmp_path / "model")
     good = texts.read_text()
     texts.write_text("The answer is 8.")
     with pytest.raises(TrainingError, match="other texts"):
-        loop.train(recipe, None, tmp_path / "model")
+        train(recipe, None, tmp_path / "model")
     texts.write_text(good)
-    loop.train(recipe, None, tmp_path / "model")
+    train(recipe, None, tmp_path / "model")
 
 
 def saved(model, tokenizer, folder: Path) -> Path:
@@ -74,9 +76,9 @@ def test_a_model_with_dropout_resumes_exactly(tmp_path, monkeypatch) -> None:
     config.resid_pdrop = config.attn_pdrop = 0.2
     init = saved(GPT2LMHeadModel(config), tiny_tokenizer(), tmp_path / "init")
     recipe = replace(TINY, row_tokens=120, batch_size=4)
-    loop.train(recipe, init, tmp_path / "whole")
+    train(recipe, init, tmp_path / "whole")
     stopped_after(monkeypatch, 3, recipe, init, tmp_path / "model")
-    loop.train(recipe, init, tmp_path / "model", save_every=1)
+    train(recipe, init, tmp_path / "model", save_every=1)
     assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
 
 
@@ -91,7 +93,7 @@ def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monke
 
         patch.setattr(loop.Accelerator, "backward", broken)
         with pytest.raises(TrainingError, match="gradient"):
-            loop.train(TINY, None, tmp_path / "model")
+            train(TINY, None, tmp_path / "model")
     assert same(before, weights(tmp_path / "model"))
 
 
@@ -99,11 +101,11 @@ def test_a_tokenizer_without_turns_or_mask_is_named(tmp_path) -> None:
     model, tokenizer = new_model(TINY)
     turnless = saved(model, maskless_tokenizer(), tmp_path / "turnless")
     with pytest.raises(TrainingError, match=r"init: .* not got <user>"):
-        loop.train(TINY, turnless, tmp_path / "out")
+        train(TINY, turnless, tmp_path / "out")
     tokenizer.mask_token = None
     maskless = saved(model, tokenizer, tmp_path / "maskless")
     with pytest.raises(TrainingError, match=r"init: .* not got a mask token"):
-        loop.train(TINY, maskless, tmp_path / "out")
+        train(TINY, maskless, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

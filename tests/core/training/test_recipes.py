@@ -7,8 +7,9 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.optimizers import learning_rate
-from sbd_core.training.recipe import RECIPES, STAGES, Recipe, read_recipe
+from sbd_core.training.recipe import recipe_from_data
+from sbd_core.training.recipe_files import RECIPES, SHIPPED, read_recipe
+from sbd_core.training.schedule import learning_rate
 from tests.core.training.training_runs import TINY
 
 
@@ -22,11 +23,11 @@ def test_the_rate_rises_stays_and_falls() -> None:
         assert all(0 < learning_rate(bare, step) <= 1 for step in range(100))
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", SHIPPED)
 def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
     recipe = read_recipe(stage, None, {})
-    assert recipe.stage == stage
-    shipped = {*(f"{name}.json" for name in STAGES), "trials"}
+    assert recipe.stage == ("ntp" if stage == "baseline" else stage)
+    shipped = {*(f"{name}.json" for name in SHIPPED), "trials"}
     assert {path.name for path in RECIPES.iterdir()} == shipped
     file = tmp_path / "recipe.json"
     file.write_text(json.dumps(recipe.to_data()))
@@ -44,24 +45,48 @@ def test_the_trials_differ_from_the_papers_loss_in_one_thing_each() -> None:
         name: {key for key, value in trial.to_data().items() if value != paper.to_data()[key]}
         for name, trial in trials.items()
     }
-    assert changed == {
-        "block_32": {"max_block_size"},
-        # Two copies make a step longer: fewer steps, the same time.
-        "copies": {"masked_copies", "steps", "decay_steps"},
-        "decoded": {"decoded_share"},
-        "full_mask": {"full_mask_share"},
-        "soft": {"soft_share"},
-    }
+    assert changed == {"block_32": {"max_block_size"}, "full_mask": {"full_mask_ratio"}}
 
 
-def test_the_bundled_models_recipe_is_the_shipped_one() -> None:
+def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
+    baseline, sbd = (read_recipe(name, None, {}) for name in ("baseline", "sbd"))
+    assert replace(sbd, stage="ntp") == baseline
+
+
+def test_the_bundled_models_recipe_is_read_in_todays_words() -> None:
     data = json.loads((sbd_core.DEFAULT_CHECKPOINT / "recipe.json").read_text())
-    assert Recipe(**data) == read_recipe("sbd", None, {})
+    recipe = recipe_from_data(data)
+    assert (recipe.stage, recipe.steps, recipe.hidden_size) == ("sbd", 3500, 192)
+    assert recipe.full_mask_ratio == 0.25
+    assert recipe.tasks == read_recipe("sbd", None, {}).tasks
+    with pytest.raises(ArgumentError, match="soft_share: is a loss that is no longer taken"):
+        recipe_from_data({**data, "soft_share": 0.5})
+
+
+def test_a_list_of_tasks_counts_how_often_it_names_each() -> None:
+    assert replace(TINY, tasks=["math", "json", "math"]).tasks == {"math": 2.0, "json": 1.0}
+
+
+def test_a_recipe_changes_its_base(tmp_path) -> None:
+    (tmp_path / "a.json").write_text('{"base": "ntp", "steps": 7, "seed": 5}')
+    (tmp_path / "b.json").write_text('{"base": "a.json", "seed": 6}')
+    found = read_recipe("ntp", tmp_path / "b.json", {"batch_size": 3})
+    assert found == replace(read_recipe("ntp", None, {}), steps=7, seed=6, batch_size=3)
+
+
+@pytest.mark.parametrize(
+    ("base", "message"), [("recipe.json", "its own base"), ("no", "cannot be read"), (5, "base")]
+)
+def test_a_base_that_is_none_is_named(tmp_path, base, message) -> None:
+    file = tmp_path / "recipe.json"
+    file.write_text(json.dumps({"base": base}))
+    with pytest.raises(TrainingError, match=message):
+        read_recipe("ntp", file, {})
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "5", "{}", '{"steps": 3}', '{"nonsense": 1}', '{"families": ["math"]}'],
+    ["", "[]", "5", "{}", '{"steps": 3}', '{"nonsense": 1}', '{"tasks": ["math"]}'],
 )
 def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, text) -> None:
     file = tmp_path / "recipe.json"
@@ -87,25 +112,29 @@ def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, te
         ("max_gradient_norm", -1.0),
         ("max_gradient_norm", float("nan")),
         ("seed", "x"),
-        ("families", "math"),
-        ("families", 5),
+        ("tasks", "math"),
+        ("tasks", 5),
+        ("tasks", {}),
+        ("tasks math", {"math": -1}),
+        ("task", {"maths": 1}),
+        ("minutes", -1.0),
+        ("minutes", float("nan")),
     ],
 )
 def test_a_bad_field_of_a_recipe_is_named(field, value) -> None:
     with pytest.raises(ArgumentError) as caught:
-        replace(TINY, **{field: value})
+        replace(TINY, **{"tasks" if field.startswith("task") else field: value})
     assert caught.value.argument == field
 
 
 def test_a_recipe_takes_the_papers_loss_first_and_is_another_once_it_left_it() -> None:
     paper = replace(TINY, steps=100, decay_steps=10)
-    ours = replace(paper, full_mask_share=0.5, soft_share=0.5, paper_loss_steps=40)
-    assert [ours.at(step).full_mask_share for step in (0, 39, 40, 99)] == [0, 0, 0.5, 0.5]
-    assert [ours.at(step).soft_share for step in (39, 40)] == [0, 0.5]
+    ours = replace(paper, full_mask_ratio=0.5, paper_loss_steps=40)
+    assert [ours.at(step).full_mask_ratio for step in (0, 39, 40, 99)] == [0, 0, 0.5, 0.5]
     assert ours.past(40) == paper.past(40) == replace(ours, paper_loss_steps=50).past(40)
     assert ours.past(41) != paper.past(41)
     assert ours.past(41) != replace(ours, paper_loss_steps=39).past(41)
     assert ours.past(90) == replace(ours, steps=90, decay_steps=0).past(90)
     assert ours.past(91) != replace(ours, steps=110).past(91)
     assert ours.past(20) != replace(ours, seed=1).past(20)
-    assert ours.past(100) != replace(ours, full_mask_share=0.4).past(100)
+    assert ours.past(100) != replace(ours, full_mask_ratio=0.4).past(100)

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.tasks import examples
-from sbd_core.training import loop
 from sbd_core.training.checkpoint import new_model
-from sbd_core.training.examples import Data
+from sbd_core.training.examples import ExampleStream
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
+from sbd_core.training.state import state_folder
+from tests.core.training.training_runs import train
 
 TINY = Recipe(
-    stage="sbd", families=("math",), steps=3, batch_size=4, learning_rate=0.01, warmup_steps=1,
+    stage="sbd", tasks={"math": 1.0}, steps=3, batch_size=4, learning_rate=0.01, warmup_steps=1,
     decay_steps=2,
     vocabulary_size=300, tokenizer_examples=20, hidden_size=32, num_layers=1, num_heads=2,
     feed_forward_size=48, max_positions=256,
@@ -89,32 +89,29 @@ def test_a_source_of_another_form_is_refused_by_the_recipe(data) -> None:
     assert caught.value.argument == "data"
 
 
-def test_families_may_be_none_only_with_data() -> None:
-    assert replace(TINY, families=(), data=("file:a.txt",)).families == ()
-    with pytest.raises(ArgumentError, match="families"):
-        replace(TINY, families=())
+def test_tasks_may_be_none_only_with_data() -> None:
+    assert replace(TINY, tasks={}, data=("file:a.txt",)).tasks == {}
+    with pytest.raises(ArgumentError, match="tasks"):
+        replace(TINY, tasks={})
 
 
-def test_families_and_sources_come_equally_often_and_the_same_for_a_seed() -> None:
+def test_tasks_come_by_weight_sources_at_weight_1_and_the_same_for_a_seed() -> None:
     def drawn(seed: int) -> list[object]:
-        return list(islice(mixed(seed, ["math", "sudoku"], [["a", "b"], ["c"]]), 4000))
+        tasks = {"math": 1.0, "sudoku": 2.0}
+        return list(islice(mixed(seed, tasks, [["a", "b"], ["c"]]), 5000))
 
     kinds = Counter(item if isinstance(item, str) else item.task for item in drawn(1))
-    assert all(900 < kinds[kind] < 1100 for kind in ("math", "sudoku", "c"))
+    assert all(900 < kinds[kind] < 1100 for kind in ("math", "c"))
+    assert 1850 < kinds["sudoku"] < 2150
     assert 400 < kinds["a"] < 600
     assert drawn(1) == drawn(1) != drawn(2)
 
 
-def test_without_sources_the_stream_is_that_of_the_families() -> None:
-    alone = list(islice(examples(3, "train", ["math"]), 20))
-    assert list(islice(mixed(3, ["math"], []), 20)) == alone
-
-
 def test_long_texts_are_cut_and_only_the_last_piece_ends(tmp_path) -> None:
     text = " ".join(f"word {number}" for number in range(200))
-    recipe = replace(TINY, families=(), data=(written(tmp_path, "a.txt", text),), batch_size=80)
+    recipe = replace(TINY, tasks={}, data=(written(tmp_path, "a.txt", text),), batch_size=80)
     _, tokenizer = new_model(recipe)
-    pieces = {tuple(answer): prompt for prompt, answer in Data(recipe, tokenizer).pairs(0)}
+    pieces = {tuple(answer): prompt for prompt, answer in ExampleStream(recipe, tokenizer).pairs(0)}
     whole = tokenizer.encode(text, add_special_tokens=False)
     assert len(pieces) > 3
     assert sum(answer[-1] == tokenizer.eos_token_id for answer in pieces) == 1
@@ -127,12 +124,12 @@ def test_long_texts_are_cut_and_only_the_last_piece_ends(tmp_path) -> None:
 def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_path) -> None:
     long, short = ({"prompt": "a", "answer": "b " * n} for n in (300, 3))
     both = written(tmp_path, "both.jsonl", f"{json.dumps(long)}\n{json.dumps(short)}")
-    recipe = replace(TINY, families=(), data=(both,))
+    recipe = replace(TINY, tasks={}, data=(both,))
     tokenizer = new_model(recipe)[1]
-    assert len({tuple(answer) for _, answer in Data(recipe, tokenizer).pairs(0)}) == 1
+    assert len({tuple(answer) for _, answer in ExampleStream(recipe, tokenizer).pairs(0)}) == 1
     only = written(tmp_path, "only.jsonl", json.dumps(long))
     with pytest.raises(TrainingError, match="no record fits"):
-        Data(replace(recipe, data=(only,)), tokenizer)
+        ExampleStream(replace(recipe, data=(only,)), tokenizer)
 
 
 class Killed(BaseException):
@@ -143,22 +140,22 @@ def test_a_run_on_a_file_trains_and_resumes_exactly(tmp_path, monkeypatch) -> No
     source = written(tmp_path, "a.jsonl", '{"prompt": "2 + 2", "answer": "4"}\n{"text": "Hello."}')
     recipe = replace(TINY, data=(source,))
     whole, parted = tmp_path / "whole", tmp_path / "parted"
-    loop.train(recipe, None, whole)
-    pairs = Data.pairs
+    train(recipe, None, whole)
+    pairs = ExampleStream.pairs
 
-    def dying(data: Data, step: int):
+    def dying(data: ExampleStream, step: int):
         if step == 2:
             raise Killed
         return pairs(data, step)
 
-    monkeypatch.setattr(Data, "pairs", dying)
+    monkeypatch.setattr(ExampleStream, "pairs", dying)
     with pytest.raises(Killed):
-        loop.train(recipe, None, parted, save_every=1)
+        train(recipe, None, parted, save_every=1)
     monkeypatch.undo()
-    loop.train(recipe, None, parted)
+    train(recipe, None, parted)
 
     def losses(out: Path) -> list[float]:
-        lines = (loop.state_folder(out) / "metrics.jsonl").read_text().splitlines()
+        lines = (state_folder(out) / "metrics.jsonl").read_text().splitlines()
         return [json.loads(line)["loss"] for line in lines]
 
     assert len(losses(whole)) == 3

@@ -17,9 +17,11 @@ import sbd_core
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
-from sbd_core.training import loop
+from sbd_core.training import run
 from sbd_core.training.checkpoint import replace_folder
-from tests.core.training.training_runs import TINY, all_losses, command, same, weights
+from sbd_core.training.run import Run
+from sbd_core.training.state import state_folder
+from tests.core.training.training_runs import TINY, all_losses, command, same, train, weights
 
 
 class Killed(BaseException):
@@ -43,7 +45,7 @@ def kill_at(monkeypatch, owner: object, name: str, call: int) -> None:
 def whole(tmp_path_factory) -> Path:
     """An uninterrupted run."""
     out = tmp_path_factory.mktemp("whole") / "model"
-    loop.train(TINY, None, out, save_every=1)
+    train(TINY, None, out, save_every=1)
     return out
 
 
@@ -60,15 +62,15 @@ def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(
     recipe, expected = replace(TINY, optimizer=optimizer), whole
     if optimizer == "adamw":
         expected = tmp_path / "whole"
-        loop.train(recipe, None, expected, save_every=6)
+        train(recipe, None, expected, save_every=6)
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, loop._Run, "_update", 4)
+        kill_at(patch, Run, "_update", 4)
         with pytest.raises(Killed):
-            loop.train(recipe, None, out, save_every=1)
-    assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 3
+            train(recipe, None, out, save_every=1)
+    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
     assert not same(weights(out), weights(expected))
-    loop.train(recipe, None, out, save_every=1)
+    train(recipe, None, out, save_every=1)
     assert same(weights(out), weights(expected))
     assert same(load_file(out / "model.safetensors"), load_file(expected / "model.safetensors"))
     assert losses(out) == losses(expected)
@@ -80,10 +82,10 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 ) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, loop, "export", saved)
+        kill_at(patch, run, "export", saved)
         with pytest.raises(Killed):
-            loop.train(TINY, None, out, save_every=1)
-    loop.train(TINY, None, out, save_every=1)
+            train(TINY, None, out, save_every=1)
+    train(TINY, None, out, save_every=1)
     assert same(load_file(out / "model.safetensors"), load_file(whole / "model.safetensors"))
 
 
@@ -91,66 +93,66 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
 def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch, number) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        update, count = loop._Run._update, iter(range(99))
+        update, count = Run._update, iter(range(99))
 
         def interrupted(*arguments: object) -> None:
             if next(count) == 2:
                 os.kill(os.getpid(), number)
             update(*arguments)
 
-        patch.setattr(loop._Run, "_update", interrupted)
+        patch.setattr(Run, "_update", interrupted)
         words = command(TINY, tmp_path)[2:]
         assert main(words) == 130, "a shell must not go on to the next stage"
     assert json.loads((out / "recipe.json").read_text())["steps"] == 3
-    assert json.loads((loop.state_folder(out) / "progress.json").read_text())["step"] == 3
-    loop.train(TINY, None, out)
+    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
+    train(TINY, None, out)
     assert same(weights(out), weights(whole))
 
 
 def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     before = weights(whole)
     with pytest.raises(TrainingError, match="another recipe"):
-        loop.train(replace(TINY, seed=1), None, whole)
+        train(replace(TINY, seed=1), None, whole)
     assert same(before, weights(whole))
 
 
 def test_a_state_from_before_a_field_was_known_goes_on(whole, tmp_path) -> None:
-    copy_into(loop.state_folder(whole), tmp_path / "run.state")
+    copy_into(state_folder(whole), tmp_path / "run.state")
     file = tmp_path / "run.state" / "progress.json"
     progress = json.loads(file.read_text())
-    del progress["recipe"]["masked_copies"]
+    del progress["recipe"]["full_mask_ratio"]
     file.write_text(json.dumps(progress))
-    loop.train(TINY, None, tmp_path / "run")
-    progress["recipe"]["masked_copies"] = 2
+    train(TINY, None, tmp_path / "run")
+    progress["recipe"]["full_mask_ratio"] = 0.5
     file.write_text(json.dumps(progress))
     with pytest.raises(TrainingError, match="another recipe"):
-        loop.train(TINY, None, tmp_path / "run")
+        train(TINY, None, tmp_path / "run")
 
 
 def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, loop._Run, "_update", 4)
+        kill_at(patch, Run, "_update", 4)
         with pytest.raises(Killed):
-            loop.train(replace(TINY, steps=8, decay_steps=4), None, out, save_every=1)
-    loop.train(TINY, None, out)
+            train(replace(TINY, steps=8, decay_steps=4), None, out, save_every=1)
+    train(TINY, None, out)
     assert same(weights(out), weights(whole))
     for other in (replace(TINY, steps=9), replace(TINY, steps=4), replace(TINY, warmup_steps=1)):
         with pytest.raises(TrainingError, match="another recipe"):
-            loop.train(other, None, out)
+            train(other, None, out)
 
 
 def test_a_run_can_leave_the_papers_loss_where_it_stands(whole, tmp_path, monkeypatch) -> None:
-    ours = replace(TINY, full_mask_share=1.0, soft_share=0.5, paper_loss_steps=3)
-    loop.train(ours, None, tmp_path / "whole")
+    ours = replace(TINY, full_mask_ratio=1.0, paper_loss_steps=3)
+    train(ours, None, tmp_path / "whole")
     assert losses(tmp_path / "whole")[:3] == losses(whole)[:3]
     assert losses(tmp_path / "whole")[3] != losses(whole)[3]
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, loop._Run, "_update", 4)
+        kill_at(patch, Run, "_update", 4)
         with pytest.raises(Killed):
-            loop.train(TINY, None, out, save_every=1)
-    loop.train(ours, None, out)
+            train(TINY, None, out, save_every=1)
+    train(ours, None, out)
     assert same(weights(out), weights(tmp_path / "whole"))
 
 
@@ -168,12 +170,12 @@ GARBAGE = [None, b"", b"{}", b"[]", b"\x00\xffgarbage"]
 )
 def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> None:
     out = tmp_path / "model"
-    source = loop.state_folder(whole)
-    replace_folder(loop.state_folder(out), lambda target: copy_into(source, target))
-    file = loop.state_folder(out) / name
+    source = state_folder(whole)
+    replace_folder(state_folder(out), lambda target: copy_into(source, target))
+    file = state_folder(out) / name
     file.unlink() if content is None else file.write_bytes(content)
     with pytest.raises(TrainingError) as caught:
-        loop.train(TINY, None, out)
+        train(TINY, None, out)
     assert "\n" not in str(caught.value)
 
 
@@ -183,7 +185,7 @@ def test_a_model_folder_that_cannot_be_trained_is_a_training_error(whole, tmp_pa
         replace_folder(init, lambda target: copy_into(whole, target))
         (init / name).write_bytes((init / name).read_bytes()[:100])
         with pytest.raises(TrainingError) as caught:
-            loop.train(TINY, init, tmp_path / "out")
+            train(TINY, init, tmp_path / "out")
         assert "\n" not in str(caught.value)
         assert not (tmp_path / "out").exists()
 
@@ -195,7 +197,7 @@ def test_a_model_folder_that_lacks_a_weight_is_not_filled_with_chance(whole, tmp
     del found["model.layers.0.mlp.down_proj.weight"]
     save_file(found, init / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(TrainingError, match="down_proj"):
-        loop.train(TINY, init, tmp_path / "out")
+        train(TINY, init, tmp_path / "out")
 
 
 @contextmanager
@@ -217,14 +219,14 @@ def test_a_disk_that_fills_leaves_the_last_good_state(
 ) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
-        kill_at(patch, loop._Run, "_update", 4)
+        kill_at(patch, Run, "_update", 4)
         with pytest.raises(Killed):
-            loop.train(TINY, None, out, save_every=3)
+            train(TINY, None, out, save_every=3)
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     with files_of_at_most(num_bytes), pytest.raises(TrainingError, match="cannot be written"):
-        loop.train(TINY, None, out)
+        train(TINY, None, out)
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
-    loop.train(TINY, None, out)
+    train(TINY, None, out)
     assert same(weights(out), weights(whole))
 
 
@@ -250,9 +252,7 @@ def test_training_lowers_the_loss(whole) -> None:
 
 def test_the_base_stage_states_no_block_range_and_sbd_starts_from_it(tmp_path) -> None:
     base, out = tmp_path / "base", tmp_path / "sbd"
-    loop.train(replace(TINY, stage="ntp", steps=2), None, base)
-    loop.train(replace(TINY, stage="baseline", steps=2), base, tmp_path / "baseline")
-    for folder in (base, tmp_path / "baseline"):
-        assert sbd_core.load(folder, device="cpu").block_range is None
-    loop.train(replace(TINY, steps=2), base, out)
+    train(replace(TINY, stage="ntp", steps=2), None, base)
+    assert sbd_core.load(base, device="cpu").block_range is None
+    train(replace(TINY, steps=2), base, out)
     assert sbd_core.load(out, device="cpu").block_range == (2, 16)

@@ -2,16 +2,18 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file
 
 from sbd_core.training import loop
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.state import state_folder
 
 TINY = Recipe(
     stage="sbd",
-    families=("math",),
+    tasks={"math": 1.0},
     steps=6,
     batch_size=2,
     learning_rate=0.01,
@@ -28,9 +30,14 @@ TINY = Recipe(
 )
 
 
+def train(recipe: Recipe, init: Path | None, out: Path, **settings: Any) -> None:
+    """loop.train() in fp32: the same numbers on every machine, whatever is quick there."""
+    loop.train(recipe, init, out, **{"precision": "fp32", **settings})
+
+
 def weights(out: Path) -> dict[str, torch.Tensor]:
     """The fp32 weights of the state beside `out`."""
-    return load_file(loop.state_folder(out) / "model" / "model.safetensors")
+    return load_file(state_folder(out) / "model" / "model.safetensors")
 
 
 def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> bool:
@@ -39,7 +46,7 @@ def same(first: dict[str, torch.Tensor], second: dict[str, torch.Tensor]) -> boo
 
 
 def all_losses(out: Path) -> list[float]:
-    lines = (loop.state_folder(out) / "metrics.jsonl").read_text().splitlines()
+    lines = (state_folder(out) / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in lines] == list(range(1, len(lines) + 1))
     return [json.loads(line)["loss"] for line in lines]
 
@@ -50,4 +57,4 @@ def command(recipe: Recipe, folder: Path) -> list[str]:
     file.write_text(json.dumps(recipe.to_data()))
     options = {"--stage": recipe.stage, "--recipe": file, "--out": folder / "model"}
     words = [str(word) for pair in options.items() for word in pair]
-    return ["-m", "sbd_core", "train", *words, "--save-every", "1"]
+    return ["-m", "sbd_core", "train", *words, "--precision", "fp32", "--save-every", "1"]

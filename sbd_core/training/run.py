@@ -1,0 +1,262 @@
+"""One run of a recipe: model, optimizers, batches, and how far it is."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+from torch.distributed.checkpoint.state_dict import (
+    StateDictOptions,
+    get_state_dict,
+    set_optimizer_state_dict,
+)
+
+from sbd_core.errors import TrainingError
+from sbd_core.training.attention import chosen_attention
+from sbd_core.training.batch_builder import BatchBuilder
+from sbd_core.training.batch_loading import Batch, batches, chosen_workers
+from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
+from sbd_core.training.loss import Loss, LossModule, check_output_layer, training_loss
+from sbd_core.training.optimizers import make_optimizers
+from sbd_core.training.precision import Precision, autocast, faster, has_bf16, seconds_of
+from sbd_core.training.provenance import Provenance
+from sbd_core.training.recipe import Recipe
+from sbd_core.training.schedule import learning_rate, progress, require_enough_minutes
+from sbd_core.training.state import (
+    STATE_ERRORS,
+    State,
+    read_state,
+    state_folder,
+    unreadable,
+    write_state,
+)
+from sbd_core.training.tokenizer import require_turns
+
+STEPS_BEFORE_ESTIMATE = 4
+"""Steps after which the time of one is known; the first may compile."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What changes a run's speed and not what it learns; see loop.train."""
+
+    is_compiled: bool
+    precision: str
+    attention: str
+    num_workers: int | None
+
+
+class Run:
+    """Steps of a recipe from where its state, `init` or a new model stands.
+
+    step: steps done. seconds: how long they took, of every start; all processes agree on it.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        init: Path | None,
+        out: Path,
+        settings: RunSettings,
+        accelerator: Accelerator,
+        began_from: Provenance,
+    ) -> None:
+        self._started = time.monotonic()
+        self.recipe, self.accelerator = recipe, accelerator
+        self._out, self._state_folder = out, state_folder(out)
+        self._settings, self._began_from = settings, began_from
+        self.step, self.seconds, self._metrics = 0, 0.0, ""
+        self._precision: Precision = "fp32"
+        self._attention = "sdpa"
+        if accelerator.is_main_process:
+            recover(self._state_folder)
+        accelerator.wait_for_everyone()
+        has_state = self._state_folder.exists()
+        folder = self._state_folder / "model" if has_state else init
+        self._model, self._tokenizer = load_model(folder) if folder else new_model(recipe)
+        require_turns(self._tokenizer, "init", needs_mask=True)
+        check_output_layer(self._model)
+        optimizers = make_optimizers(self._model, recipe)
+        self._module, *wrapped = accelerator.prepare(LossModule(self._model), *optimizers)
+        self._optimizers = [item.optimizer for item in wrapped]
+        if settings.is_compiled:
+            self._module.compile()
+        saved = self._restore() if has_state else None
+        process = accelerator.process_index, accelerator.num_processes
+        self._builder = BatchBuilder(recipe, self._tokenizer, *process)
+        self._module.train()
+        self._choose_precision(saved)
+        self.seconds = self._agreed_seconds()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every step, or all of the time, is behind."""
+        return progress(self.recipe, self.step, self.seconds) >= 1
+
+    def steps(self, wish: Event) -> Iterator[dict[str, float]]:
+        """Train to the end of the recipe or of patience, yielding the metrics of each step."""
+        require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
+        workers = self._settings.num_workers
+        if workers is None:
+            workers = chosen_workers(self.accelerator.device)
+        feed = batches(self._builder, self.step, workers)
+        durations: list[float] = []
+        while not self.is_done:
+            began = time.perf_counter()
+            # A model with dropout draws what this step would draw had it not been stopped before.
+            torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
+            batch = next(feed)
+            waited = time.perf_counter() - began
+            loss = self._loss(batch)
+            rate = learning_rate(self.recipe, self.step, self.seconds)
+            self._update(loss, rate)
+            self.step += 1
+            line, is_over = self._measure(loss, batch, rate, began, waited, wish)
+            if not math.isfinite(line["loss"]):
+                raise TrainingError(f"the loss is {line['loss']} at step {self.step}; stopped")
+            durations.append(time.perf_counter() - began)
+            self._check_time(durations)
+            self._metrics += json.dumps(line) + "\n"
+            yield line
+            if is_over:
+                return
+
+    def save(self) -> None:
+        """Write the state, then the model folder as it would ship. All processes call it."""
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        weights, optimizers = get_state_dict(self._module, self._optimizers, options=options)
+        if self.accelerator.is_main_process:
+            whole = type(self._model)(self._model.config)
+            whole.load_state_dict({name.removeprefix("model."): w for name, w in weights.items()})
+            state = State(self.step, self.seconds, self._precision, self._metrics, optimizers)
+            write = partial(
+                write_state,
+                state=state,
+                recipe=self.recipe,
+                began_from=self._began_from,
+                model=whole,
+                tokenizer=self._tokenizer,
+            )
+            replace_folder(self._state_folder, write)
+            past = self.recipe.past(self.step, self.seconds)
+            export(whole, self._tokenizer, self.recipe if self.is_done else past, self._out)
+        self.accelerator.wait_for_everyone()
+
+    def _measure(
+        self,
+        loss: Loss,
+        batch: Batch,
+        rate: float,
+        began: float,
+        waited: float,
+        wish: Event,
+    ) -> tuple[dict[str, float], bool]:
+        """The metrics of a step over all processes, and whether one of them wishes to stop."""
+        num_tokens = float((batch[0].layout.document >= 0).sum())
+        losses = torch.stack([loss.total.detach(), loss.ntp, loss.matp]).double().tolist()
+        now = time.perf_counter() - began
+        means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), wish.is_set()])
+        self.seconds = means[6]
+        line = {
+            "step": self.step,
+            **dict(zip(("loss", "ntp", "matp"), means[:3], strict=True)),
+            "learning_rate": rate,
+            "tokens_per_second": means[3] * self.accelerator.num_processes / means[5],
+            "data_wait_ratio": means[4] / means[5],
+            "seconds": self.seconds,
+        }
+        return line, means[7] > 0
+
+    def _mean(self, values: list[float]) -> list[float]:
+        """The mean of each value over all processes."""
+        own = torch.tensor(values, dtype=torch.float32, device=self.accelerator.device)
+        total: Tensor = self.accelerator.reduce(own, "sum")
+        return (total / self.accelerator.num_processes).tolist()
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._started
+
+    def _agreed_seconds(self) -> float:
+        return self._mean([self._elapsed()])[0]
+
+    def _check_time(self, durations: list[float]) -> None:
+        """ArgumentError as soon as it shows that the minutes are too few for the warm-up."""
+        is_known = len(durations) == STEPS_BEFORE_ESTIMATE
+        if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
+            require_enough_minutes(self.recipe, self.step, self.seconds, min(durations))
+
+    def _loss(self, batch: Batch) -> Loss:
+        packed, ntp_weight = batch
+        device = self.accelerator.device
+        with autocast(self._precision, device):
+            return training_loss(self._module, packed, device, ntp_weight, self._attention)
+
+    def _update(self, loss: Loss, rate: float) -> None:
+        self.accelerator.backward(loss.total)
+        most = self.recipe.max_gradient_norm
+        norm = float(self.accelerator.clip_grad_norm_(self._module.parameters(), most))
+        if not math.isfinite(norm):
+            raise TrainingError(f"the gradient's norm is {norm} at step {self.step + 1}; stopped")
+        for optimizer in self._optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+            optimizer.zero_grad()
+
+    def _choose_precision(self, saved: State | None) -> None:
+        """Take the precision asked for or saved, or time some forward and backward passes."""
+        device, asked = self.accelerator.device, self._settings.precision
+        if asked == "auto" and saved is not None and saved.precision is not None:
+            asked = saved.precision
+        if not has_bf16(device):
+            asked = "fp32"
+        elif asked == "auto" and device.type == "cuda":
+            asked = "bf16"
+        if asked != "auto":
+            self._use("bf16" if asked == "bf16" else "fp32")
+            return
+        batch = self._builder.batch(self.step)
+        seconds: dict[Precision, float] = {}
+        for precision in ("fp32", "bf16"):
+            self._use(precision)
+            own = seconds_of(lambda: self._try(batch), device)
+            seconds[precision] = self._mean([own])[0]
+        self._use(faster(seconds))
+        if self.accelerator.is_main_process:
+            told = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
+            print(f"precision: {self._precision} ({told} a step)", file=sys.stderr)
+
+    def _use(self, precision: Precision) -> None:
+        device, settings = self.accelerator.device, self._settings
+        self._precision = precision
+        self._attention = chosen_attention(
+            settings.attention, device, precision, settings.is_compiled
+        )
+        self._model.set_attn_implementation(self._attention)
+
+    def _try(self, batch: Batch) -> None:
+        """The passes of a step whose gradients are thrown away."""
+        self.accelerator.backward(self._loss(batch).total)
+        for optimizer in self._optimizers:
+            optimizer.zero_grad()
+
+    def _restore(self) -> State:
+        state = read_state(self._state_folder, self.recipe, self._began_from)
+        options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+        try:
+            set_optimizer_state_dict(
+                self._module, self._optimizers, state.optimizers, options=options
+            )
+        except STATE_ERRORS as error:
+            raise unreadable(self._state_folder, error) from error
+        self.step, self._metrics = state.step, state.metrics
+        self._started -= state.seconds
+        return state
