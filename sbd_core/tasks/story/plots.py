@@ -49,6 +49,14 @@ OPENINGS_OF_TWO: tuple[str, ...] = (
     "{N} was the {S} of {A}, and {M} was the {T} of {B}. {time}, they met {at}.",
     "{A} had a {S} named {N}. {B} had a {T} named {M}. They all met {at}.",
 )
+OPENINGS_WITH_FRIEND: tuple[str, ...] = (
+    "{time}, {A} and {B} went to {place} with {N} the {S}.",
+    "{time}, {A} met {B} {at}. {N} the {S} was there, too.",
+    "{A} and {B} were good friends. {time}, they took the {S} {N} to {place}.",
+    "{A} had a {S} called {N}. {time}, {B} came along to {place}.",
+    "{time}, {A}, {B} and a {S} named {N} were {at}.",
+    "{A} and {his} {S} {N} were often {at}, and {B} was their friend.",
+)
 ENDINGS: tuple[str, ...] = (
     "They walked home together, tired but {glad}.",
     "{A} hugged {N}, and both were {glad}.",
@@ -66,6 +74,14 @@ ENDINGS: tuple[str, ...] = (
     "{N} {cry}, and {A} was {glad}.",
     "{A} smiled, for {N} was already asleep.",
     "They still talk about it {at}.",
+)
+ENDINGS_WITH_FRIEND: tuple[str, ...] = (
+    "{A} and {B} would never forget that day.",
+    "{B} laughed, and {A} hugged {N}.",
+    "They all went home, {A}, {B} and {N} the {S}.",
+    "{B} told everyone about {A} and {N}.",
+    "From then on, {A} and {B} met every day.",
+    '"That was fun," said {B}, and {A} was {glad}.',
 )
 ENDINGS_OF_TWO: tuple[str, ...] = (
     "From then on, {A} and {B} were good friends.",
@@ -250,7 +266,8 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
 )  # fmt: skip
 PLOTS: tuple[Plot, ...] = CLASSIC_PLOTS + ADVENTURES + EVERYDAY + OF_TWO
 WORDINGS: tuple[str, ...] = (
-    *OPENINGS, *OPENINGS_OF_TWO, *ENDINGS, *ENDINGS_OF_TWO, *TIMES,
+    *OPENINGS, *OPENINGS_OF_TWO, *OPENINGS_WITH_FRIEND,
+    *ENDINGS, *ENDINGS_OF_TWO, *ENDINGS_WITH_FRIEND, *TIMES,
     *(wording for plot in PLOTS for beat in plot.beats for wording in beat),
 )  # fmt: skip
 STARTS: frozenset[str] = frozenset(

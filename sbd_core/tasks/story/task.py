@@ -29,7 +29,7 @@ NAME = "story"
 PET_WEIGHTS = {("species", "animal"): 72, ("species",): 14, ("animal",): 8, (): 6}
 TOLD_RATES = {"person": 0.9, "object": 0.8, "color": 0.7, "place": 0.35, "plot": 0.35}
 COLOR_RATE, AFTER_PET_RATE, LEAD_RATE, SHUFFLE_RATE = 0.5, 0.15, 0.2, 0.2
-OF_TWO_RATE = 0.2
+OF_TWO_RATE, FRIEND_RATE = 0.2, 0.15
 PRONOUN = re.compile(r"\{(he|him|his|He|girl)\}")
 ARTICLE = re.compile(r"\b([Aa]) (?=(?!uni)[aeiou])")
 START = re.compile(r"(?:^|(?<=[.!?] ))(\"?)([a-z])")
@@ -96,7 +96,7 @@ def draft_story(random: Random, wording: Wording) -> Draft:
     plot = random.choice(PLOTS_OF_TWO if random.random() < OF_TWO_RATE else SINGLE_PLOTS)
     color = random.choice(COLORS) if random.random() < COLOR_RATE else ""
     told = _told_slots(random, plot, color)
-    people = _people(random, wording, plot, "person" in told)
+    people = _people(random, wording, told)
     kind = casting.species(random, wording) if "species" in told else random.choice(WRITER_SPECIES)
     name = (
         casting.animal_name(random, wording) if "animal" in told else random.choice(WRITER_ANIMALS)
@@ -118,12 +118,13 @@ def draft_story(random: Random, wording: Wording) -> Draft:
     )
 
 
-def _people(random: Random, wording: Wording, plot: Plot, is_told: bool) -> tuple[Person, Person]:
-    if not is_told:
+def _people(random: Random, wording: Wording, told: frozenset[str]) -> tuple[Person, Person]:
+    """The person and, where one is told, the friend; both by name then."""
+    if "person" not in told:
         first = casting.writers_person(random)
         return first, first
     first = second = casting.person(random, wording)
-    while plot.is_of_two and (first.is_role or second.is_role or first.name == second.name):
+    while "friend" in told and (first.is_role or second.is_role or first.name == second.name):
         first, second = casting.person(random, wording), casting.person(random, wording)
     return first, second
 
@@ -131,9 +132,11 @@ def _people(random: Random, wording: Wording, plot: Plot, is_told: bool) -> tupl
 def _told_slots(random: Random, plot: Plot, color: str) -> frozenset[str]:
     told = {slot for slot, rate in TOLD_RATES.items() if random.random() < rate}
     if plot.is_of_two:
-        told |= {"person", "animal", "species"}
+        told |= {"person", "friend", "animal", "species"}
     else:
         told |= set(random.choices(list(PET_WEIGHTS), list(PET_WEIGHTS.values()))[0])
+        if "person" in told and random.random() < FRIEND_RATE:
+            told.add("friend")
     if not color or "object" not in told:
         told.discard("color")
     return frozenset(told)
@@ -142,8 +145,9 @@ def _told_slots(random: Random, plot: Plot, color: str) -> frozenset[str]:
 def facts_of(draft: Draft, is_told_as: bool) -> Facts:
     """What a story of the draft has to keep to; is_told_as: the prompt says "he" or "she"."""
     num_pairs = 2 if draft.plot.is_of_two else 1
+    num_people = 2 if "friend" in draft.told else 1
     every: dict[str, tuple[str, ...]] = {
-        "person": tuple(person.name for person in draft.people[:num_pairs]),
+        "person": tuple(person.name for person in draft.people[:num_people]),
         "animal": draft.names[:num_pairs],
         "species": draft.kinds[:num_pairs],
         "object": (draft.thing,),
@@ -152,7 +156,7 @@ def facts_of(draft: Draft, is_told_as: bool) -> Facts:
     }
     told = {slot: list(words) for slot, words in every.items() if slot in draft.told}
     columns = [told.get(slot, [None] * num_pairs) for slot in ("person", "species", "animal")]
-    owns: list[Owner] = list(zip(*columns, strict=True))
+    owns: list[Owner] = list(zip(*columns, strict=False))
     people = draft.people[:num_pairs] if is_told_as else ()
     return Facts(told, owns, {person.name: person.pronoun for person in people})
 
@@ -161,7 +165,8 @@ def prompt_of(random: Random, draft: Draft) -> tuple[str, bool]:
     """The request, and whether it tells who is a woman and who a man."""
     told, wording = draft.told, draft.wording
     at = prompts.AT.draw(random, wording) if "place" in told else ""
-    others = _things(random, draft)
+    is_with_friend = "friend" in told and not draft.plot.is_of_two
+    others = (["{B}"] if is_with_friend else []) + _things(random, draft)
     is_pair_told = {"person", "animal", "species"} <= told and not draft.plot.is_of_two
     if is_pair_told and random.random() < AFTER_PET_RATE:
         rest = f" with {_join(others)}" if others else ""
@@ -224,6 +229,8 @@ def story_of(random: Random, draft: Draft, is_told_as: bool) -> str:
     openings, endings = plots.OPENINGS, plots.ENDINGS
     if plot.is_of_two:
         openings, endings = plots.OPENINGS_OF_TWO, plots.ENDINGS_OF_TWO
+    elif "friend" in draft.told:
+        openings, endings = plots.OPENINGS_WITH_FRIEND, plots.ENDINGS_WITH_FRIEND
     may_say = is_told_as or "person" not in draft.told
     beats = (openings, *plot.beats, endings)
     chosen = (

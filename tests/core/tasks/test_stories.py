@@ -122,6 +122,7 @@ def test_no_unusual_thing_is_met_by_chance_in_the_wordings() -> None:
 
 def test_every_beat_can_be_told_without_a_pronoun() -> None:
     beats = [beat for plot in plots.PLOTS for beat in plot.beats]
+    beats += [plots.OPENINGS_WITH_FRIEND, plots.ENDINGS_WITH_FRIEND]
     beats += [plots.OPENINGS, plots.OPENINGS_OF_TWO, plots.ENDINGS, plots.ENDINGS_OF_TWO]
     for beat in beats:
         assert sum(not stories.PRONOUN.search(wording) for wording in beat) >= 2, beat
@@ -295,3 +296,9 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
     both = story.replace("and was sad", "and he was sad")
     assert checked(story, person=["Zulori"], owns=owns)
     assert not checked(both, person=["Zulori"], owns=owns)
+
+
+def test_a_second_person_may_be_told_without_an_animal_of_their_own() -> None:
+    cases = [json.loads(e.case) for e in drawn(10, "train", 1000)]
+    with_friend = [case for case in cases if len(case.get("person", ())) > len(case["owns"])]
+    assert len(with_friend) > 50
