@@ -165,7 +165,7 @@ COURSE = record(
     field("weeks|duration|length in weeks|number of weeks", whole(2, 30), "runs for {} weeks", "takes {} weeks", "lasts {} weeks"),
     field("level|difficulty|for", one_of("beginner, advanced, expert, middle, all levels"), "is for the level {}", "has the level {}", "The level is {}."),
     field("places|seats|max students|maximum", whole(4, 60), "has {} places", "takes up to {} people", "is open to {} people"),
-    field("room|classroom|place", text(label), "meets in room {}", "is held in room {}"),
+    field("room|classroom", text(label), "meets in room {}", "is held in room {}"),
     field("day|weekday|takes place on", DAY, "meets on {}", "is on {}", "~on {}"),
     field("certificate|gives certificate|ends with certificate", yes_no, "ends with a certificate|gives no certificate", "has a test at the end|has no test at the end"),
     field("start date|starts|begins on", DATE, "starts on {}", "begins on {}"),

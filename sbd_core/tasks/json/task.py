@@ -26,7 +26,7 @@ OPEN_RATE = 0.22
 NUM_FIELDS = (1, 2, 3, 4, 5, 6, 7)
 NUM_FIELDS_WEIGHTS = (1, 4, 6, 5, 3, 2, 1)
 MISSING_RATE, MAX_EXTRA_FIELDS = 0.2, 2
-MAX_SIZE = 540
+MAX_SIZE = 510
 """Of a prompt and twice its answer, in characters: so that nearly all fit into 256 tokens."""
 MAX_ANSWER_CHARACTERS = 4000
 
