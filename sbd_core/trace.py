@@ -65,6 +65,15 @@ class Trace:
 
         return dump(self)
 
+    def _repr_html_(self) -> str | None:
+        """The replay in a notebook; None, and with it the plain text, without its assets."""
+        from sbd_core.replay.page import notebook_html
+
+        try:
+            return notebook_html(self)
+        except FileNotFoundError:
+            return None
+
     @classmethod
     def from_json(cls, text: str) -> "Trace":
         """Read and validate. Raises TraceError naming the first thing wrong."""

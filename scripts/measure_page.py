@@ -18,12 +18,12 @@ import sbd_core
 from sbd_core.circumstances import circumstances
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
+from sbd_core.replay.page import page_of
 from scripts import page_measures, play_measures
 from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
-from ui.share.export import standalone_html
 
 RESULTS = ASSETS / "results" / "page.json"
 MAX_WAIT_MS = 120_000
@@ -75,7 +75,7 @@ class Stage:
     def replay(self, folder: Path) -> Any:
         """The player alone, without Gradio."""
         path = folder / "replay.html"
-        path.write_text(standalone_html(recorded(story_model(), "story")), encoding="utf-8")
+        path.write_text(page_of(recorded(story_model(), "story")), encoding="utf-8")
         return self.tab(path.as_uri())
 
     def measure(self, name: str, folder: Path) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from typing import Any
 from sbd_core.config import DecodeConfig, EntropyBound, TopK
 from sbd_core.decoding.api import generate
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.replay import wire_format
 from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model
-from ui import wire_format
 from ui.components.presets import presets
 from ui.decode.form import Form
 from ui.decode.session import Session

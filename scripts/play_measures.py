@@ -10,11 +10,11 @@ from typing import Any
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoding.api import generate
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from scripts.page_measures import ROUNDS, spread
 from tests.browser.conftest import decode, go_to
 from ui.components.presets import presets
-from ui.share.export import trace_html
 
 NUM_TOKENS = 128
 NUM_PASSES = 60
@@ -102,7 +102,7 @@ def long_traces(model: SetBlockModel, gamma: float) -> tuple[Trace, Trace]:
 def page_size(model: SetBlockModel) -> dict[str, Any]:
     """Kilobytes of a run of 128 tokens as one self-contained page."""
     main, ntp = long_traces(model, EntropyBound().gamma)
-    size = len(trace_html(main, ntp).encode())
+    size = len(replay_html(main, ntp).encode())
     return {"value": round(size / 1000), "tokens": main.num_tokens, "passes": main.num_forwards}
 
 
@@ -111,7 +111,7 @@ def animation(browser: Any, model: SetBlockModel, folder: Path) -> tuple[float, 
     main, ntp = long_traces(model, 0)
     few = replace(main, events=main.events[:NUM_PASSES], finish="stopped")
     path = folder / "animation.html"
-    path.write_text(trace_html(few, ntp), encoding="utf-8")
+    path.write_text(replay_html(few, ntp), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(path.as_uri())
     page.get_by_role("button", name="Take it home").click()

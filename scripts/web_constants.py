@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.plots import theme
-from ui import wire_format
+from sbd_core.replay import wire_format
 from ui.components.controls import SOLVERS
 from ui.share import permalink, sheet, trace_files
 

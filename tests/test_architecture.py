@@ -15,7 +15,7 @@ FLOORS = [
     ("config", "files", "extras"),
     ("events",),
     ("trace",),
-    ("trace_json", "masks", "sampling", "roofline", "tasks"),
+    ("trace_json", "masks", "sampling", "roofline", "tasks", "replay"),
     ("models", "solvers"),
     ("decoding",),
     ("circumstances",),
@@ -25,8 +25,8 @@ FLOORS = [
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-# The two halves of one idea: Trace offers to_json() without loading json before it is asked.
-LAZY_UPWARD = {("trace", "trace_json")}
+# Trace offers to_json() and its replay without loading either before it is asked.
+LAZY_UPWARD = {("trace", "trace_json"), ("trace", "replay")}
 STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "version", "files")
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
@@ -144,7 +144,7 @@ def foreign_imports(file: Path) -> set[str]:
 
 
 def test_the_wire_format_sees_configs_events_and_traces_only() -> None:
-    file = UI / "wire_format.py"
+    file = CORE / "replay" / "wire_format.py"
     assert foreign_imports(file) == set()
     ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
     assert {part_of(name) for name in ours} <= WIRE_FORMAT_MAY_IMPORT

@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from ui.decode.client import Client
 from ui.decode.form import DEFAULT_GAMMA, Form, message_of
 from ui.decode.session import Session
 from ui.decode.visitor_runs import VisitorRuns
-from ui.share.export import trace_html
 from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
@@ -42,7 +42,7 @@ def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) ->
     def trace_to_html(trace: str, ntp_trace: str = "") -> str:
         try:
             others = [ntp_trace] if ntp_trace != "" else []
-            return trace_html(*(read_trace(text) for text in (trace, *others)))
+            return replay_html(*(read_trace(text) for text in (trace, *others)))
         except SetBlockDecodingError as error:
             refuse(message_of(error))
 

@@ -11,12 +11,12 @@ import pytest
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoding.api import generate
 from sbd_core.models.scripted import ScriptedModel
+from sbd_core.replay import wire_format
+from sbd_core.replay.page import page_of
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui import page as page_module
-from ui import wire_format
 from ui.components.presets import Preset
-from ui.share.export import standalone_html
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
@@ -245,7 +245,7 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
 @pytest.fixture(scope="session")
 def replay_url(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("replay") / "replay.html"
-    path.write_text(standalone_html(recorded(story_model(), "story")), encoding="utf-8")
+    path.write_text(page_of(recorded(story_model(), "story")), encoding="utf-8")
     return path.as_uri()
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from sbd_core.replay import wire_format
 from tests.browser.conftest import (
     decode,
     decode_button,
@@ -16,7 +17,6 @@ from tests.browser.conftest import (
     traces,
 )
 from tests.ui.doubles import story_model
-from ui import wire_format
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

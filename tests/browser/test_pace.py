@@ -4,9 +4,9 @@ import pytest
 
 from sbd_core.config import DecodeConfig, EntropyBound, TopK
 from sbd_core.decoding.api import generate
+from sbd_core.replay import wire_format
 from tests.browser.conftest import painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
-from ui import wire_format
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

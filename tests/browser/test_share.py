@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from sbd_core.config import LeftToRight
+from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces
 from tests.ui.doubles import story_model
 from ui.share.export import main as export_main
-from ui.share.export import trace_html
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -154,13 +154,13 @@ def test_a_page_of_128_tokens_has_at_most_400_kb(tmp_path):
     model = story_model([f" word{i}" for i in range(200)])
     main, ntp = traces(model)
     assert main.num_tokens == 128
-    assert len(trace_html(main, ntp).encode()) <= 400_000
+    assert len(replay_html(main, ntp).encode()) <= 400_000
     files = [tmp_path / "sbd.json", tmp_path / "ntp.json"]
     for file, trace in zip(files, (main, ntp), strict=True):
         file.write_text(trace.to_json(), encoding="utf-8")
     out = tmp_path / "run.html"
     assert export_main([*map(str, files), "--out", str(out)]) == 0
-    assert out.read_text(encoding="utf-8") == trace_html(main, ntp)
+    assert out.read_text(encoding="utf-8") == replay_html(main, ntp)
 
 
 def test_the_export_command_says_what_is_wrong(tmp_path, capsys):
@@ -188,7 +188,7 @@ def test_sixty_passes_make_an_animation_of_at_most_3_mb(open_page, tmp_path):
     few = replace(main, events=main.events[:60], finish="stopped")
     assert few.num_forwards == 60
     path = tmp_path / "run.html"
-    path.write_text(trace_html(few, ntp), encoding="utf-8")
+    path.write_text(replay_html(few, ntp), encoding="utf-8")
     page = open_page(path.as_uri())
     open_sheet(page)
     _, content = saved(page, "Save GIF")

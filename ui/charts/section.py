@@ -8,6 +8,7 @@ from typing import Any, Literal
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
+from sbd_core.replay.wire_format import wire_json
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS, markup, mounts, static_path
 from ui.components.outbox import parcel
@@ -15,7 +16,6 @@ from ui.decode.form import message_of
 from ui.decode.visitor_runs import VisitorRuns
 from ui.gradio_hooks import data_of
 from ui.share.sheet import QUICK, file_stem
-from ui.wire_format import wire_json
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"

@@ -7,37 +7,20 @@ from typing import Any
 
 import gradio as gr
 
-ASSETS = Path(__file__).parents[2] / "assets"
+from sbd_core.files import ASSETS
+from sbd_core.replay.page import STYLES as PLAYER_STYLES
+
 DIST = ASSETS / "dist"
 """Built from ui/web/, see its package.json."""
 
 STYLES = tuple(
-    ASSETS / "css" / f"{name}.css"
-    for name in (
-        "player",
-        "budget",
-        "replay",
-        "help",
-        "share",
-        "lecture",
-        "tree",
-        "sudoku",
-        "race",
-        "charts",
-        "page",
-    )
+    ASSETS / "css" / f"{name}.css" for name in (*PLAYER_STYLES, "race", "charts", "page")
 )
 
 
 def markup(name: str) -> str:
     """The markup file `name`."""
     return (ASSETS / "html" / f"{name}.html").read_text(encoding="utf-8").strip()
-
-
-@cache
-def replay_script() -> str:
-    """The player for a page of its own, to be written into it."""
-    return (DIST / "replay.js").read_text(encoding="utf-8")
 
 
 @cache

@@ -5,8 +5,8 @@ from typing import Any
 
 import gradio as gr
 
+from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import markup, mounts
-from ui.wire_format import wire_json
 
 _count = itertools.count()
 

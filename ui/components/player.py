@@ -1,4 +1,4 @@
-"""The player as a Gradio component: its value is wire text, see ui.wire_format."""
+"""The player as a Gradio component: its value is wire text, see sbd_core.replay.wire_format."""
 
 import gradio as gr
 

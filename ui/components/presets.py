@@ -9,8 +9,8 @@ from functools import cache
 
 import gradio as gr
 
+from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import ASSETS, markup, mounts
-from ui.wire_format import wire_json
 
 PRESETS = ASSETS / "presets.json"
 BUNDLED_MODEL = "sbd-nano"

@@ -5,6 +5,7 @@ from typing import Any
 
 import gradio as gr
 
+from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import markup, mounts
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.notice import Speaker
@@ -16,7 +17,6 @@ from ui.race.board import board
 from ui.race.entry import HIGH_GAMMA, LANES, LOW_GAMMA, Entry
 from ui.race.run import News, race
 from ui.share.permalink import race_query
-from ui.wire_format import wire_json
 
 Fields = dict[str, gr.components.Component]
 FROM_FORM = (*SHARED_BY_VIEWS, "seed")

@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 import gradio as gr
 
+from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import markup, mounts
 from ui.gallery import recorded
-from ui.wire_format import wire_json
 
 
 def shelf() -> gr.HTML:

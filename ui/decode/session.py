@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sbd_core.config import EntropyBound
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK, RunWire
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client
@@ -21,7 +22,6 @@ from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.lazy_model import LazyModel
-from ui.wire_format import MAX_SHOWN_BLOCK, RunWire
 
 MAX_PROMPT_TOKENS = 1_000
 MAX_ASK = 16

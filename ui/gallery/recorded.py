@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError, TraceError
+from sbd_core.replay import wire_format
 from sbd_core.trace import Trace
-from ui import wire_format
 from ui.components.assets import ASSETS
 
 TRACES = ASSETS / "traces"

@@ -8,14 +8,14 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.replay import wire_format
+from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
-from ui import wire_format
 from ui.components.outbox import parcel
 from ui.decode.form import message_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gallery import recorded
 from ui.gradio_hooks import data_of
-from ui.share.export import trace_html
 from ui.share.trace_files import read_trace
 
 MAX_NAME = 40
@@ -60,7 +60,7 @@ def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     traces = visit.traces(wish.get("run"))
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
-        return {"file": f"{file_stem(main)}.html", "text": trace_html(*traces.values())}
+        return {"file": f"{file_stem(main)}.html", "text": replay_html(*traces.values())}
     if wish.get("kind") == "json":
         return {"file": f"{file_stem(main)}.json", "text": main.to_json()}
     raise ArgumentError("The file", "must be json or html", wish.get("kind"))

@@ -9,10 +9,10 @@ import pytest
 
 from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
 from sbd_core.events import Hindsight, Span, StepEvent
+from sbd_core.replay import wire_format
+from sbd_core.replay.wire_format import RunWire
 from sbd_core.trace import Trace, mentioned_token_ids
 from tests.ui.events import block_pass, two_passes
-from ui import wire_format
-from ui.wire_format import RunWire
 
 TEXTS = {7: "Hello", 8: "Bye", 9: " world"}
 CONFIG = DecodeConfig(solver=EntropyBound(0.1), block_size=2, max_new_tokens=2)
