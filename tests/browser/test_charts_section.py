@@ -6,6 +6,7 @@ import re
 import pytest
 from PIL import Image
 
+from sbd_core.plots.theme import DARK, LIGHT
 from tests.browser.conftest import begin, decode, state, sync_api
 from ui.components.assets import ASSETS
 
@@ -53,6 +54,24 @@ def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
     page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")
     toggle(page).click()
     expect(page.locator(".sbd-charts-cards")).to_be_hidden()
+
+
+PAPERS = """() => [...document.querySelectorAll('.sbd-charts .js-plotly-plot')]
+  .map((plot) => plot._fullLayout.paper_bgcolor)"""
+
+
+def test_a_switch_of_the_theme_asks_the_server_for_nothing(open_page, story_url):
+    page = open_page(story_url)
+    decode(page)
+    toggle(page).click()
+    are_drawn(page)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    for is_dark, theme in ((True, DARK), (False, LIGHT)):
+        page.evaluate("(isDark) => document.body.classList.toggle('dark', isDark)", is_dark)
+        are_drawn(page)
+        page.wait_for_function(f"({PAPERS})().every((paper) => paper === '{theme.card}')")
+    assert [url for url in asked if "/queue/" in url or "/call/" in url or "/run/" in url] == []
 
 
 def test_a_chart_is_saved_by_a_click_and_nothing_sends_it_away(story):

@@ -48,10 +48,7 @@ def charts_section(visit: gr.State) -> None:
 def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
     """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
     trace = next(iter(visit.traces(wish.get("run")).values()))
-    drawn = figures(trace)
-    if wish.get("isDark") is True:
-        drawn = [with_changes(figure, figure["dark"]) for figure in drawn]
-    return {"name": file_stem(trace), "figures": drawn}
+    return {"name": file_stem(trace), "figures": figures(trace)}
 
 
 def figures(trace: Trace) -> list[dict[str, Any]]:
@@ -88,15 +85,6 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         elif value != before:
             found[key] = value
     return found
-
-
-def with_changes(old: Any, new: Any) -> Any:
-    """The other way round: `old` with the changes set."""
-    if isinstance(new, dict) and isinstance(old, list):
-        return [with_changes(item, new.get(str(index), {})) for index, item in enumerate(old)]
-    if isinstance(new, dict) and isinstance(old, dict):
-        return {key: with_changes(value, new.get(key, value)) for key, value in old.items()}
-    return new
 
 
 @cache

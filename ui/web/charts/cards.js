@@ -1,11 +1,13 @@
 // The charts themselves: a card each, drawn by Plotly once it comes into sight. Plotly is loaded
 // when it is first needed, and once. Nothing of a chart leaves the page.
 
+import { withChanges } from "../core/changes.js";
 import { make } from "../dom/elements.js";
 
-/** @typedef {{ data: object[], layout: { height: number } }} Figure as Plotly takes it */
+/** @typedef {{ data: object[], layout: { height: number } }} Drawing as Plotly takes it */
+/** @typedef {Drawing & { id: string, dark: object }} Figure dark: what changes on a dark page */
 /** @typedef {{ react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown> }} Plotly */
-/** @typedef {{ title: string, words: string }} CardWords */
+/** @typedef {{ id: string, title: string, words: string }} CardWords */
 
 const CHART_CONFIG = {
   displaylogo: false,
@@ -43,18 +45,21 @@ export function makeLibrary(address) {
 /** One chart: its title, a sentence, and where it is drawn. */
 class Card {
   /** @param {CardWords} words */
-  constructor({ title, words }) {
+  constructor({ id, title, words }) {
+    this.id = id;
     this.stage = make("div", "sbd-chart-stage");
     const head = [make("h3", "", {}, title), make("p", "", {}, words)];
     this.root = make("section", "sbd-chart", {}, ...head, this.stage);
-    /** @type {Figure | null} what is to be drawn */
+    /** @type {Figure | null} */
     this.figure = null;
+    this.isDrawn = false;
     this.isInSight = false;
   }
 
   /** @param {Figure} figure */
   take(figure) {
     this.figure = figure;
+    this.isDrawn = false;
     this.stage.style.minHeight = `${figure.layout.height}px`;
   }
 }
@@ -68,6 +73,7 @@ export class ChartCards {
   constructor(rows, library) {
     this.library = library;
     this.name = "";
+    this.isDark = false;
     this.cards = rows.map((row) => new Card(row));
     this.root = make("div", "sbd-charts-cards", {}, ...this.cards.map(({ root }) => root));
     this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
@@ -91,19 +97,31 @@ export class ChartCards {
    */
   async show(figures, name) {
     this.name = name;
-    for (const [index, figure] of figures.entries()) this.cards[index]?.take(figure);
+    for (const figure of figures) this.cards.find(({ id }) => id === figure.id)?.take(figure);
+    await this.drawAll();
+  }
+
+  /** @param {boolean} isDark */
+  async setTheme(isDark) {
+    if (isDark === this.isDark) return;
+    this.isDark = isDark;
+    for (const card of this.cards) card.isDrawn = false;
+    await this.drawAll();
+  }
+
+  async drawAll() {
     await Promise.all(this.cards.map((card) => this.draw(card)));
   }
 
   /** @param {Card} card */
   async draw(card) {
-    if (!card.isInSight || !card.figure) return;
+    if (!card.isInSight || !card.figure || card.isDrawn) return;
     const plotly = await this.library();
-    const { figure } = card;
-    if (!figure) return; // drawn in the meantime
-    card.figure = null;
+    if (card.isDrawn) return; // in the meantime
+    card.isDrawn = true;
+    const { data, layout } = withChanges(card.figure, this.isDark ? card.figure.dark : undefined);
     const toImageButtonOptions = { filename: this.name, scale: 2 };
     const config = { ...CHART_CONFIG, toImageButtonOptions };
-    await plotly.react(card.stage, figure.data, figure.layout, config);
+    await plotly.react(card.stage, data, layout, config);
   }
 }

@@ -69,6 +69,7 @@ class ChartSection {
     this.library().catch(() => {}); // while the figures are made; who draws them hears of a failure
     if (this.cards) return;
     this.cards = new ChartCards(this.setting.cards, this.library);
+    this.cards.isDark = isDarkPage();
     this.root.append(this.cards.root);
   }
 
@@ -76,29 +77,41 @@ class ChartSection {
   follow() {
     const run = playerOf(document)?.run;
     if (!this.isOpen || !run) return;
-    const wish = { run: run.id, isDark: isDarkPage() };
-    const key = [wish.run, wish.isDark].join();
-    if (run.isComplete && key === this.asked) return;
+    if (run.isComplete && run.id === this.asked) return;
     this.root.dataset.isOld = "";
-    this.asked = run.isComplete ? key : "";
+    this.asked = run.isComplete ? run.id : "";
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
-    if (run.isComplete) this.trigger("draw_charts", wish);
+    if (run.isComplete) this.trigger("draw_charts", { run: run.id });
   }
 
   /** @param {Answer} answer */
   async take({ run, name, figures, error }) {
     if (!this.isOpen || !this.cards) return;
     if (error) this.say(error, true);
-    if (error || !figures || !this.asked.startsWith(`${run},`)) return;
+    if (error || !figures || this.asked !== run) return;
     try {
       await this.cards.show(figures, name ?? "");
       delete this.root.dataset.isOld;
       this.say(OPEN_WORDS);
     } catch (failure) {
-      this.asked = "";
-      const words = failure instanceof Error ? failure.message : String(failure);
-      this.say(`The charts cannot be drawn: ${words}.`, true);
+      this.fail(failure);
     }
+  }
+
+  /** The figures hold both themes, so nothing is asked of the server. */
+  async turnTheme() {
+    try {
+      await this.cards?.setTheme(isDarkPage());
+    } catch (failure) {
+      this.fail(failure);
+    }
+  }
+
+  /** @param {unknown} failure */
+  fail(failure) {
+    this.asked = "";
+    const words = failure instanceof Error ? failure.message : String(failure);
+    this.say(`The charts cannot be drawn: ${words}.`, true);
   }
 }
 
@@ -107,7 +120,7 @@ export function mountCharts({ element, value, trigger, signal }) {
   const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
   const follow = () => section.follow();
   document.addEventListener("sbd-run", follow, { signal });
-  const scheme = new MutationObserver(follow);
+  const scheme = new MutationObserver(() => section.turnTheme());
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   signal.addEventListener("abort", () => scheme.disconnect());
   return (text) => section.take(JSON.parse(text));
