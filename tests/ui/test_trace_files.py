@@ -8,10 +8,10 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, TraceError
+from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
 from tests.ui.doubles import story_model
 from ui.gallery.recorded import TRACES
 from ui.share.trace_files import MAX_FILE_BYTES, MAX_POSITIONS, read_trace
-from ui.wire_format import MAX_SHOWN_BLOCK
 
 PLAIN = json.loads(generate(story_model(), "p", DecodeConfig(max_new_tokens=32)).to_json())
 UNSEEN = "\x01"

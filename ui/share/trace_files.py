@@ -7,8 +7,8 @@ import re
 
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.events import StepEvent
+from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
 from sbd_core.trace import Trace
-from ui.wire_format import MAX_SHOWN_BLOCK
 
 MAX_FILE_BYTES = 5_000_000
 MAX_PASSES = 2_000
