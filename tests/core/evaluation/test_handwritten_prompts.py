@@ -27,12 +27,16 @@ RIGHT = {
     ),
 }
 STORIES = {
-    "Tara": "Tara rode her horse Shadow. Shadow found a coin. Tara was happy.",
-    "Leo": "Leo had a parrot. The parrot was called Mango. Mango took the blue umbrella.",
-    "Sue": "Sue had a rabbit called Captain. Captain was happy.",
-    "Ben": "Ben had a cat called Pip. Zoe had a goat called Dusty. They shared the balloon.",
-    "Anton": "Anton had a frog. The frog played the violin at the lake.",
-    "Quentina": "Quentina had a hedgehog called Pickles. A storm came. They went home.",
+    "Felix": "Felix had a dog called Bruno. Bruno ran along the beach. Felix was happy.",
+    "Amara": "Amara had a cat called Olive. Olive found a red kite. Amara was happy.",
+    "Nils": "Nils had an owl called Hoot. Hoot flew over the forest.",
+    "Clara": "Clara had a donkey called Fred. In the garden Fred lost the key.",
+    "Yuki": "Yuki had a turtle called Tank. Tank found a lantern.",
+    "Marco": "Marco had a duck called Waddles. Waddles sat in the boat on the river.",
+    "Priya": "Priya had a mouse called Crumb. Jack had a hamster called Nugget. They found the map.",
+    "Elise": "Elise had a fox. The fox carried the basket to the village.",
+    "Bartholomew": "Bartholomew had a pony called Thunder. Thunder found the green hat.",
+    "Ines": "Ines had a goose called Pepper. Pepper played the drum at the market.",
 }
 
 
@@ -46,9 +50,9 @@ ITEMS = handwritten_prompts()
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_each_family_has_six_that_a_right_answer_passes_and_no_other(name) -> None:
+def test_each_task_has_ten_that_a_right_answer_passes_and_no_other(name) -> None:
     items = [item for item in ITEMS if item.task == name]
-    assert len(items) >= 6
+    assert len(items) == 10
     for item in items:
         check = TASKS[name].check
         assert check(item, RIGHT[name](item.case))
