@@ -33,7 +33,7 @@ STORIES = {
     "Clara": "Clara had a donkey called Fred. In the garden Fred lost the key.",
     "Yuki": "Yuki had a turtle called Tank. Tank found a lantern.",
     "Marco": "Marco had a duck called Waddles. Waddles sat in the boat on the river.",
-    "Priya": "Priya had a mouse called Crumb. Jack had a hamster called Nugget. They found the map.",
+    "Priya": "Priya had a mouse, Crumb. Jack had a hamster, Nugget. They found the map.",
     "Elise": "Elise had a fox. The fox carried the basket to the village.",
     "Bartholomew": "Bartholomew had a pony called Thunder. Thunder found the green hat.",
     "Ines": "Ines had a goose called Pepper. Pepper played the drum at the market.",
