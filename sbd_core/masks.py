@@ -4,7 +4,7 @@ Everything is built from a may-attend predicate on (row, query, key) index tenso
 nothing of models or tokens.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
 """(row, query index, key index), broadcast together -> bool, True = may attend."""
+Blocks = Sequence[tuple[int, int]]
+"""(causal tokens of the forward pass it sees, size) of each block, in the order of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +70,33 @@ def training_may_attend(layout: TrainingLayout) -> MayAttend:
     return may_attend
 
 
-def decoding_may_attend(num_cached: int, num_causal: int) -> MayAttend:
-    """Predicate of one decoding forward pass (paper Eq. 9-11).
+def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
+    """(s, first, stop) of every row of a decoding forward pass, causal tokens and then blocks.
 
-    Queries are num_causal causal tokens, then a block; keys are the cached tokens, then the
-    same. A causal token sees what is left of it and itself; a block position sees everything.
+    A row sees all that is cached, the rows before s, and those from `first` to before `stop`: a
+    causal token the ones left of it and itself, a block position the causal tokens its block
+    stands behind and its own block.
     """
+    rows = [(index + 1, 0, 0) for index in range(num_causal)]
+    for num_seen, size in blocks:
+        rows += [(num_seen, len(rows), len(rows) + size)] * size
+    return rows
+
+
+def decoding_may_attend(
+    num_cached: int, num_causal: int, blocks: Blocks, device: torch.device | str = "cpu"
+) -> MayAttend:
+    """Predicate of one decoding forward pass (paper Eq. 9-11, for any number of blocks).
+
+    Queries are num_causal causal tokens, then the blocks; keys are the cached tokens, then the
+    same. See visible_rows. Queries and keys are to be on `device`.
+    """
+    rows = visible_rows(num_causal, blocks)
+    num_seen, first, stop = torch.tensor(rows, device=device).unbind(1)
 
     def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
-        is_block_query = query >= num_causal
-        return is_block_query | (key <= query + num_cached)
+        own = key - num_cached
+        return (own < num_seen[query]) | ((own >= first[query]) & (own < stop[query]))
 
     return may_attend
 
@@ -129,14 +148,22 @@ def training_mask(num_tokens: int, block_size: int) -> Tensor:
     return dense(training_may_attend(layout), 2 * num_tokens, 2 * num_tokens)[0]
 
 
-def decoding_mask(num_cached: int, num_causal: int, block_size: int) -> Tensor:
-    """(num_causal + block_size, num_cached + num_causal + block_size) bool, True = may attend.
+def decoding_mask(
+    num_cached: int, num_causal: int, block_size: int, early_blocks: Blocks = ()
+) -> Tensor:
+    """(queries, num_cached + queries) bool, True = may attend: the mask of a decoding forward pass.
 
-    Raises ArgumentError unless every size is >= 0 and there is at least one query.
+    Queries are num_causal causal tokens, a block behind all of them, and the early blocks, each
+    behind the first few. Raises ArgumentError unless every size is >= 0, there is at least one
+    query, and an early block has a position and sees at most num_causal causal tokens.
     """
     require_integer("num_cached", num_cached, 0)
     require_integer("num_causal", num_causal, 0)
     require_integer("block_size", block_size, 0 if num_causal else 1)
-    num_queries = num_causal + block_size
-    rule = decoding_may_attend(num_cached, num_causal)
+    for num_seen, size in early_blocks:
+        require_integer("early_blocks", num_seen, 0, num_causal)
+        require_integer("early_blocks", size, 1)
+    blocks = [(num_causal, block_size), *early_blocks]
+    num_queries = num_causal + sum(size for _, size in blocks)
+    rule = decoding_may_attend(num_cached, num_causal, blocks)
     return dense(rule, num_queries, num_cached + num_queries)[0]

@@ -24,13 +24,60 @@ class Cache(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class EarlyBlock:
+    """A block that stands behind the first `num_causal` causal tokens and sees no later one."""
+
+    num_causal: int
+    token_ids: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
 class ForwardRequest:
-    """One text's share of a forward pass; see SetBlockModel.forward."""
+    """One text's share of a forward pass; see SetBlockModel.forward.
+
+    Its rows are the causal tokens, the block behind all of them, then the early blocks. The
+    logits are of the last num_causal_logits causal tokens and of every block position. Keys and
+    values of all blocks are dropped.
+    """
 
     cache: Any
     causal_ids: Sequence[int]
     block_ids: Sequence[int]
     num_causal_logits: int
+    early_blocks: Sequence[EarlyBlock] = ()
+
+    @property
+    def token_ids(self) -> list[int]:
+        """The token of every row."""
+        ids = [*self.causal_ids, *self.block_ids]
+        for block in self.early_blocks:
+            ids += block.token_ids
+        return ids
+
+    @property
+    def early_shapes(self) -> tuple[tuple[int, int], ...]:
+        """(causal tokens seen, size) of every early block; see sbd_core.masks.Blocks."""
+        return tuple((block.num_causal, len(block.token_ids)) for block in self.early_blocks)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows in all."""
+        num_early = sum(len(block.token_ids) for block in self.early_blocks)
+        return len(self.causal_ids) + len(self.block_ids) + num_early
+
+    @property
+    def num_logits(self) -> int:
+        """Rows whose logits are asked for: the last ones."""
+        return self.num_rows - len(self.causal_ids) + self.num_causal_logits
+
+    def positions(self) -> Sequence[int]:
+        """The position in the text of every row."""
+        start = self.cache.length
+        stop = start + len(self.causal_ids) + len(self.block_ids)
+        if not self.early_blocks:
+            return range(start, stop)
+        early = (range(start + seen, start + seen + size) for seen, size in self.early_shapes)
+        return [*range(start, stop), *(position for block in early for position in block)]
 
 
 class SetBlockModel(Protocol):

@@ -53,7 +53,7 @@ class ScriptedModel:
     num_parameters: int = 0
     compute_logit_stats: ComputeLogitStats = compute_logit_stats
     calls: list[tuple[int, int, int]] = field(default_factory=list)
-    """(cached, causal, block) lengths of every forward, for counting."""
+    """(cached, causal, block) rows of every forward, for counting."""
 
     @property
     def vocabulary_size(self) -> int:
@@ -86,15 +86,21 @@ class ScriptedModel:
         num_causal_logits: int,
     ) -> Tensor:
         """The functions' logits; see SetBlockModel.forward."""
-        self.calls.append((cache.length, len(causal_ids), len(block_ids)))
-        cache.token_ids.extend(causal_ids)
+        return self._forward(ForwardRequest(cache, causal_ids, block_ids, num_causal_logits))
+
+    def _forward(self, request: ForwardRequest) -> Tensor:
+        cache, start, num_causal = request.cache, request.cache.length, len(request.causal_ids)
+        self.calls.append((start, num_causal, request.num_rows - num_causal))
+        cache.token_ids.extend(request.causal_ids)
         tokens, length = tuple(cache.token_ids), cache.length
         rows = [
             list(self.next_logits(tokens[:stop]))
-            for stop in range(length - num_causal_logits + 1, length + 1)
+            for stop in range(length - request.num_causal_logits + 1, length + 1)
         ]
-        if block_ids:
-            rows += [list(row) for row in self.block_logits(tokens, tuple(block_ids))]
+        blocks = [(length, request.block_ids)] if request.block_ids else []
+        blocks += [(start + block.num_causal, block.token_ids) for block in request.early_blocks]
+        for stop, block_ids in blocks:
+            rows += [list(row) for row in self.block_logits(tokens[:stop], tuple(block_ids))]
         return torch.tensor(rows, dtype=torch.float32)
 
     def new_caches(self, count: int) -> list[ScriptedCache]:
@@ -103,6 +109,4 @@ class ScriptedModel:
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """forward() of one after the other."""
-        return [
-            self.forward(r.cache, r.causal_ids, r.block_ids, r.num_causal_logits) for r in requests
-        ]
+        return [self._forward(request) for request in requests]

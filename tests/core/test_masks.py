@@ -158,6 +158,27 @@ def test_decoding_mask_is_causal_then_a_block_that_sees_all(
     assert torch.equal(decoding_mask(num_cached, num_causal, block_size), torch.tensor(rows))
 
 
+# 2 cached tokens, 4 causal ones, a block of 2 behind them, one of 2 behind the first, one of 1
+# behind three: rows are queries, columns the cached keys, then the queries' own.
+EARLY_BLOCKS = """
+11 1000 00 00 0
+11 1100 00 00 0
+11 1110 00 00 0
+11 1111 00 00 0
+11 1111 11 00 0
+11 1111 11 00 0
+11 1000 00 11 0
+11 1000 00 11 0
+11 1110 00 00 1
+"""
+
+
+def test_an_early_block_sees_its_prefix_and_itself_cell_by_cell() -> None:
+    rows = [row.replace(" ", "") for row in EARLY_BLOCKS.split("\n") if row]
+    expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
+    assert torch.equal(decoding_mask(2, 4, 2, [(1, 2), (3, 1)]), expected)
+
+
 @pytest.mark.parametrize(("num_tokens", "block_size"), [(8, 4), (12, 3), (10, 4), (6, 16)])
 def test_a_block_sees_in_training_exactly_what_it_sees_in_decoding(num_tokens, block_size) -> None:
     trained = training_mask(num_tokens, block_size)
@@ -197,9 +218,10 @@ def of_block_mask(block_mask, num_queries, num_keys, row=0) -> torch.Tensor:
         (training_may_attend(layout(8, 4)), 16, 16),
         (training_may_attend(layout(150, 16)), 300, 300),
         (training_may_attend(layout(170, 7, first_noisy=60, phase=3)), 280, 280),
-        (decoding_may_attend(5, 4), 8, 13),
-        (decoding_may_attend(300, 16), 32, 332),
-        (decoding_may_attend(0, 9), 9, 9),
+        (decoding_may_attend(5, 4, [(4, 4)]), 8, 13),
+        (decoding_may_attend(300, 16, [(16, 16)]), 32, 332),
+        (decoding_may_attend(0, 9, []), 9, 9),
+        (decoding_may_attend(7, 6, [(6, 4), (2, 3), (0, 5)]), 18, 25),
     ],
 )
 def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
@@ -236,6 +258,9 @@ def test_flex_attention_gives_what_dense_attention_gives() -> None:
         ("num_causal", lambda: decoding_mask(0, -1, 1)),
         ("block_size", lambda: decoding_mask(3, 0, 0)),
         ("block_size", lambda: decoding_mask(3, 1, -1)),
+        ("early_blocks", lambda: decoding_mask(3, 4, 2, [(5, 1)])),
+        ("early_blocks", lambda: decoding_mask(3, 4, 2, [(-1, 1)])),
+        ("early_blocks", lambda: decoding_mask(3, 4, 2, [(2, 0)])),
     ],
 )
 def test_an_impossible_size_is_named(argument, call) -> None:

@@ -144,7 +144,8 @@ def test_functions_take_these_arguments() -> None:
     from_logits = ["logits", "temperature", "generator"]
     assert parameters_of(sampling.Candidates.from_logits) == from_logits
     assert parameters_of(masks.training_mask) == ["num_tokens", "block_size"]
-    assert parameters_of(masks.decoding_mask) == ["num_cached", "num_causal", "block_size"]
+    sizes = ["num_cached", "num_causal", "block_size"]
+    assert parameters_of(masks.decoding_mask) == [*sizes, "early_blocks"]
     slowdown = ["block_size", "kv_length", "batch_size", "mode"]
     assert parameters_of(roofline.slowdown)[:4] == slowdown
     speedup = ["block_size", "nfe_speedup", "kv_length", "batch_size", "mode"]

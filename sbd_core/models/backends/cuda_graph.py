@@ -29,8 +29,9 @@ INITIAL_CAPACITY = 1024
 class CudaGraphBackend:
     """The forward passes of a fused model; see FusedLlamaBackend.
 
-    Those of at most 2 * block_size rows a text, made for every slot of a pool, are static; long
-    prompts and batches with a slot at rest go the fused way, on the same cache.
+    Those of at most 2 * block_size rows a text, or with early blocks of at most 8 * block_size,
+    made for every slot of a pool, are static; long prompts and batches with a slot at rest go the
+    fused way, on the same cache.
     """
 
     def __init__(self, fused: Any, name: str, block_size: int) -> None:
@@ -39,7 +40,7 @@ class CudaGraphBackend:
             raise ArgumentError("static", "must be off but for a Llama-shaped model", name)
         self.fused = fused
         self.weights = fused.weights
-        self.shapes = (1, block_size, 2 * block_size)
+        self.shapes = (1, *(block_size * times for times in (1, 2, 4, 8)))
         self._at_rest: list[KVCachePool] = []
         self._steps: weakref.WeakKeyDictionary[KVCachePool, dict[int, CudaGraphStep]] = (
             weakref.WeakKeyDictionary()
@@ -63,19 +64,21 @@ class CudaGraphBackend:
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
-        rows = [QuerySpan(r.cache, len(r.causal_ids), len(r.block_ids)) for r in requests]
+        rows = [QuerySpan.of(request) for request in requests]
         pool: KVCachePool = rows[0].cache.pool
         most = max(text.num_queries for text in rows)
-        if most > self.shapes[-1] or len(rows) != pool.num_slots:
+        has_early_blocks = any(text.early_blocks for text in rows)
+        widest = self.shapes[-1] if has_early_blocks else self.shapes[2]
+        if most > widest or len(rows) != pool.num_slots:
             return self.fused.forward(requests)
         width = next(shape for shape in self.shapes if shape >= most)
         logits = self._step(pool, width, max(text.cache.length for text in rows)).run(
-            [[*r.causal_ids, *r.block_ids] for r in requests], rows
+            [request.token_ids for request in requests], rows
         )
         found = []
         for request, text in zip(requests, rows, strict=True):
             last = text.num_queries
-            first = last - text.num_block - request.num_causal_logits
+            first = last - request.num_logits
             # Copied, as the next forward pass writes over it.
             found.append(logits[text.cache.slot, first:last].clone())
             request.cache.length += text.num_causal
@@ -83,7 +86,7 @@ class CudaGraphBackend:
 
     def _step(self, pool: KVCachePool, width: int, longest: int) -> "CudaGraphStep":
         """The step of a shape, made anew where the pool had to grow for it."""
-        needed = longest + self.shapes[-1]
+        needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))
         steps = self._steps.setdefault(pool, {})
@@ -98,14 +101,14 @@ class CudaGraphStep:
 
     def __init__(self, fused: FusedLlamaBackend, pool: KVCachePool, width: int) -> None:
         device, slots = pool.keys.device, pool.num_slots
-        self._lean, self._pool, self._width = fused, pool, width
+        self._fused, self._pool, self._width = fused, pool, width
         self.capacity = pool.capacity
         # Held here, as a graph reads where it lay when captured.
         self._rotary = fused.rotary_until(pool.capacity)
         is_cuda = device.type == "cuda"
-        self._host = torch.zeros(3, slots, width, dtype=torch.long, pin_memory=is_cuda)
+        self._host = torch.zeros(6, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
-        """Token ids, positions, last keys seen: (3, slots, width)."""
+        """Token ids, positions, places of keys, what is visible (3): (6, slots, width)."""
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
@@ -124,25 +127,26 @@ class CudaGraphStep:
         for ids, text in zip(token_ids, texts, strict=True):
             row, size, start = self._host[:, text.cache.slot], text.num_queries, text.cache.length
             row[0, :size] = torch.tensor(ids)
-            row[1] = torch.arange(start, start + self._width)
-            row[2, :size] = torch.tensor(text.last_seen())
+            row[1, :size] = torch.tensor(list(text.positions))
+            row[2] = torch.arange(start, start + self._width)
+            row[3] = 1
+            row[3:, :size] = torch.tensor(text.visible()).t()
         self.inputs.copy_(self._host, non_blocking=True)
         if self._copied is not None:
             self._copied.record()
         if self._replay is None:
-            self._replay = captured(self._pass, self.logits)
+            self._replay = captured(self._forward, self.logits)
         self._replay()
         return self.logits
 
     @torch.inference_mode()
-    def _pass(self) -> None:
+    def _forward(self) -> None:
         """From `inputs` to `logits`: no shape, address or host value that is not always so."""
-        ids, positions, last = self.inputs.unbind()
-        fused, flat = self._lean, positions.flatten()
-        together = PaddedBatchAttention(
-            self._pool, (self._slot, self._offset, flat), last, self.capacity
-        )
-        hidden = fused.hidden(ids.flatten(), fused.angles_at(flat, self._rotary), [together])
+        fused = self._fused
+        ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
+        places = (self._slot, self._offset, key_places)
+        attention = PaddedBatchAttention(self._pool, places, self.inputs[3:], self.capacity)
+        hidden = fused.hidden(ids, fused.angles_at(positions, self._rotary), [attention])
         found = torch.mm(fused.weights.norm(hidden), fused.weights.head)
         self.logits.copy_(found.view(self.logits.shape))
 

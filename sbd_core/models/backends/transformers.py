@@ -52,25 +52,23 @@ class TransformersBackend:
 
     @torch.inference_mode()
     def _forward(self, request: ForwardRequest) -> Tensor:
-        cache, num_block = request.cache, len(request.block_ids)
-        num_causal = len(request.causal_ids)
-        num_queries = num_causal + num_block
-        num_wanted = request.num_causal_logits + num_block
+        cache, num_causal = request.cache, len(request.causal_ids)
+        num_block, num_logits = request.num_rows - num_causal, request.num_logits
         device = self._model.device
         mask = None
         # One causal token sees all there is; a prompt alone is what the model does by itself.
         if num_block or (num_causal > 1 and cache.length):
-            mask = decoding_mask(cache.length, num_causal, num_block)[None, None].to(device)
-        positions = torch.arange(cache.length, cache.length + num_queries)[None]
-        arguments: dict[str, Any] = {"logits_to_keep": num_wanted} if self._keeps_logits else {}
+            sizes = (cache.length, num_causal, len(request.block_ids), request.early_shapes)
+            mask = decoding_mask(*sizes)[None, None].to(device)
+        arguments: dict[str, Any] = {"logits_to_keep": num_logits} if self._keeps_logits else {}
         logits = self._model(
-            input_ids=torch.tensor([[*request.causal_ids, *request.block_ids]], device=device),
+            input_ids=torch.tensor([request.token_ids], device=device),
             attention_mask=mask,
-            position_ids=positions.to(device),
+            position_ids=torch.tensor([list(request.positions())], device=device),
             past_key_values=cache.layers,
             use_cache=True,
             **arguments,
-        ).logits[0, -num_wanted:]
+        ).logits[0, -num_logits:]
         if num_block:
             cache.drop_last(num_block)
         cache.length += num_causal

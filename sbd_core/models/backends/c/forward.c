@@ -1,7 +1,8 @@
 /* One forward pass of a Llama-shaped model over one text, in fp32 on one thread.
 
    The same sums as llama/forward.py in one call, on the same weights and cache. Matrices
-   lie row by row; `step` is the distance between rows. Knows no masks but causal, then block. */
+   lie row by row; `step` is the distance between rows. Knows no masks but
+   causal tokens and blocks behind some of them. */
 
 #include <math.h>
 #include <stdint.h>
@@ -25,6 +26,15 @@ typedef struct {
     float *keys, *values; /* of one slot: (layers, heads, size, capacity), (layers, heads, capacity, size) */
     int64_t capacity, between_layers;
 } Cache;
+
+typedef struct {
+    const int64_t *blocks; /* (num_blocks, 2): causal tokens seen, size; the sizes make up the rows */
+    int64_t start, count, num_causal;
+} Rows;
+
+typedef struct {
+    int64_t position, seen, first, stop; /* sees the keys before `seen`, and first .. stop - 1 */
+} Row;
 
 /* c (rows, COLUMNS) = or += a (rows, inner) @ b (inner, COLUMNS) */
 static inline __attribute__((always_inline)) void tile(const int rows, int64_t inner,
@@ -104,25 +114,45 @@ static void turned(int64_t half, const float *x, const float *cosines, const flo
     }
 }
 
-static void softmax(float *x, int64_t seen, int64_t stop) {
-    float largest = x[0], sum = 0;
-    for (int64_t j = 1; j < seen; j++) largest = x[j] > largest ? x[j] : largest;
-    for (int64_t j = 0; j < seen; j++) sum += x[j] = expf(x[j] - largest);
-    for (int64_t j = 0; j < seen; j++) x[j] /= sum;
-    memset(x + seen, 0, (stop - seen) * sizeof(float));
+/* Of the scores before `seen` and those of the row's own block, the others to 0. */
+static void softmax(float *x, Row row, int64_t stop) {
+    float largest = row.seen ? x[0] : x[row.first], sum = 0;
+    for (int64_t j = 1; j < row.seen; j++) largest = x[j] > largest ? x[j] : largest;
+    for (int64_t j = row.first; j < row.stop; j++) largest = x[j] > largest ? x[j] : largest;
+    for (int64_t j = 0; j < row.seen; j++) sum += x[j] = expf(x[j] - largest);
+    for (int64_t j = row.first; j < row.stop; j++) sum += x[j] = expf(x[j] - largest);
+    for (int64_t j = 0; j < row.seen; j++) x[j] /= sum;
+    for (int64_t j = row.first; j < row.stop; j++) x[j] /= sum;
+    memset(x + row.seen, 0, (row.first - row.seen) * sizeof(float));
+    memset(x + row.stop, 0, (stop - row.stop) * sizeof(float));
+}
+
+/* Where row r stands: causal tokens first, then the blocks. */
+static Row placed(const Rows *rows, int64_t r) {
+    int64_t start = rows->start, first = rows->num_causal, seen, size;
+    if (r < first) return (Row){start + r, start + r + 1, start + r + 1, start + r + 1};
+    for (const int64_t *block = rows->blocks;; block += 2, first += size) {
+        seen = block[0], size = block[1];
+        if (r < first + size) break;
+    }
+    int64_t position = start + seen + r - first, stop = start + first + size;
+    if (seen == first) return (Row){position, stop, stop, stop}; /* nothing between: one range */
+    return (Row){position, start + seen, start + first, stop};
 }
 
 /* heads (rows, query, key and value heads, size): queries are turned and scaled in place, keys
    and values go into the cache at `start`; the mixed values replace the queries. */
-static void attend(const Model *m, const Cache *cache, int64_t layer, int64_t start, int64_t rows,
-        int64_t num_causal, const float *cosines, const float *sines, float *heads, float *scores) {
+static void attend(const Model *m, const Cache *cache, int64_t layer, const Rows *which,
+        const float *cosines, const float *sines, float *heads, float *scores) {
+    int64_t start = which->start, rows = which->count;
     int64_t size = m->head_size, capacity = cache->capacity, stop = start + rows;
     int64_t step = (m->num_heads + 2 * m->num_kv_heads) * size, group = m->num_heads / m->num_kv_heads;
     int64_t padded = (stop + COLUMNS - 1) / COLUMNS * COLUMNS;
     float *keys = cache->keys + layer * cache->between_layers;
     float *values = cache->values + layer * cache->between_layers;
     for (int64_t r = 0; r < rows; r++) {
-        const float *c = cosines + (start + r) * 3 * size, *s = sines + (start + r) * 3 * size;
+        int64_t position = placed(which, r).position;
+        const float *c = cosines + position * 3 * size, *s = sines + position * 3 * size;
         float *row = heads + r * step, *key = row + m->num_heads * size;
         for (int64_t h = 0; h < m->num_heads; h++)
             turned(size / 2, row + h * size, c, s, row + h * size, 1);
@@ -137,7 +167,7 @@ static void attend(const Model *m, const Cache *cache, int64_t layer, int64_t st
         float *queries = heads + h * size;
         product(rows, size, padded, queries, step, key, capacity, scores, padded, 0);
         for (int64_t r = 0; r < rows; r++)
-            softmax(scores + r * padded, r < num_causal ? start + r + 1 : stop, stop);
+            softmax(scores + r * padded, placed(which, r), stop);
         product(rows, stop, size, scores, padded, value, size, queries, step, 0);
     }
 }
@@ -145,7 +175,8 @@ static void attend(const Model *m, const Cache *cache, int64_t layer, int64_t st
 /* logits (num_wanted, vocabulary) of the last rows. space: see forward.py. */
 void forward(const Model *m, const Layer *layers, const Cache *cache, const float *cosines,
         const float *sines, const int64_t *ids, int64_t start, int64_t rows, int64_t num_causal,
-        int64_t num_wanted, float *space, float *logits) {
+        int64_t num_wanted, const int64_t *blocks, float *space, float *logits) {
+    Rows which = {blocks, start, rows, num_causal};
     int64_t hidden = m->hidden, width = m->width, size = m->head_size;
     int64_t heads_width = (m->num_heads + 2 * m->num_kv_heads) * size, mixed = m->num_heads * size;
     float *x = space, *y = x + rows * hidden, *z = y + rows * hidden;
@@ -157,7 +188,7 @@ void forward(const Model *m, const Layer *layers, const Cache *cache, const floa
         const Layer *w = layers + i;
         normed(rows, hidden, x, w->attention_norm, m->eps, y);
         product(rows, hidden, heads_width, y, hidden, w->query_key_value, heads_width, z, heads_width, 0);
-        attend(m, cache, i, start, rows, num_causal, cosines, sines, z, scores);
+        attend(m, cache, i, &which, cosines, sines, z, scores);
         product(rows, mixed, hidden, z, heads_width, w->out, hidden, x, hidden, 1);
         normed(rows, hidden, x, w->feed_forward_norm, m->eps, y);
         product(rows, hidden, 2 * width, y, hidden, w->gate_up, 2 * width, z, 2 * width, 0);

@@ -58,7 +58,8 @@ class CBackend:
         self._call.restype = None
         self._call.argtypes = [
             *(POINTER(_Model), POINTER(_Layer), POINTER(_Cache), c_void_p, c_void_p),
-            *(POINTER(c_int64), c_int64, c_int64, c_int64, c_int64, c_void_p, c_void_p),
+            *(POINTER(c_int64), c_int64, c_int64, c_int64, c_int64),
+            *(POINTER(c_int64), c_void_p, c_void_p),
         ]
         self._hidden, self._vocabulary = w.head.shape
         width = w.layers[0].gate_up.weight.shape[1] // 2
@@ -95,9 +96,10 @@ class CBackend:
     def _forward(self, request: ForwardRequest) -> Tensor:
         cache: FusedLlamaCache = request.cache
         pool, start = cache.pool, cache.length
-        ids = (*request.causal_ids, *request.block_ids)
-        num_rows, num_causal = len(ids), len(request.causal_ids)
-        num_wanted = request.num_causal_logits + len(request.block_ids)
+        ids, num_causal, num_logits = request.token_ids, len(request.causal_ids), request.num_logits
+        num_rows = len(ids)
+        shapes = ((num_causal, len(request.block_ids)), *request.early_shapes)
+        blocks = [size for shape in shapes for size in shape]
         stop = start + num_rows
         pool.ensure_capacity(stop)
         cosines, sines = self.fused.rotary_until(stop)
@@ -105,10 +107,11 @@ class CBackend:
         place = _Cache(keys.data_ptr(), values.data_ptr(), pool.capacity, pool.keys.stride(0))
         row = 2 * self._hidden + self._widest + -(-stop // COLUMNS) * COLUMNS
         space = torch.empty(num_rows * row)
-        logits = torch.empty(num_wanted, self._vocabulary)
+        logits = torch.empty(num_logits, self._vocabulary)
         self._pass(
             *(self._model, self._layers, place, cosines.data_ptr(), sines.data_ptr()),
-            *((c_int64 * num_rows)(*ids), start, num_rows, num_causal, num_wanted),
+            *((c_int64 * num_rows)(*ids), start, num_rows, num_causal, num_logits),
+            (c_int64 * len(blocks))(*blocks),
             *(space.data_ptr(), logits.data_ptr()),
         )
         cache.length += num_causal

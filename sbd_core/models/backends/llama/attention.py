@@ -11,38 +11,58 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from sbd_core.masks import decoding_may_attend, dense
+from sbd_core.masks import Blocks, decoding_may_attend, dense, visible_rows
 from sbd_core.models.backends.llama.kv_cache import FusedLlamaCache, KVCachePool
+from sbd_core.models.protocol import ForwardRequest
 
 LONG = 48
 """Queries from which a text is attended to alone, and a prompt with the fused kernel."""
+MOST_MASKS = 256
+"""Masks kept; where early blocks stand makes very many."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySpan:
-    """The rows a text brings to a forward pass: causal tokens, then a block."""
+    """The rows a text brings to a forward pass: causal tokens, a block, early blocks.
+
+    Their keys lie behind what is cached, in this order; their positions in the text are others
+    where there are early blocks.
+    """
 
     cache: FusedLlamaCache
     num_causal: int
     num_block: int
+    early_blocks: Blocks
+    num_queries: int
+    positions: Sequence[int]
 
-    @property
-    def num_queries(self) -> int:
-        """QuerySpan in all."""
-        return self.num_causal + self.num_block
+    @classmethod
+    def of(cls, request: ForwardRequest) -> "QuerySpan":
+        """The rows of a request."""
+        return cls(
+            request.cache,
+            len(request.causal_ids),
+            len(request.block_ids),
+            request.early_shapes,
+            request.num_rows,
+            request.positions(),
+        )
 
     @property
     def stop(self) -> int:
-        """Positions of the text, block included."""
+        """Where the last row's keys lie, plus one."""
         return self.cache.length + self.num_queries
 
-    def positions(self) -> range:
-        """The position of every row."""
-        return range(self.cache.length, self.stop)
+    @property
+    def blocks(self) -> Blocks:
+        """Every block; see sbd_core.masks.Blocks."""
+        return ((self.num_causal, self.num_block), *self.early_blocks)
 
-    def last_seen(self) -> list[int]:
-        """The last position every row attends to."""
-        return [*self.positions()[: self.num_causal], *[self.stop - 1] * self.num_block]
+    def visible(self) -> list[tuple[int, int, int]]:
+        """(s, first, stop) of every row: the keys before s and from `first` to before `stop`."""
+        start = self.cache.length
+        rows = visible_rows(self.num_causal, self.blocks)
+        return [(start + seen, start + first, start + stop) for seen, first, stop in rows]
 
 
 class MaskTable:
@@ -50,23 +70,27 @@ class MaskTable:
 
     def __init__(self, like: Tensor) -> None:
         self._like = like
-        self._known: dict[tuple[int, int], Tensor] = {}
+        self._known: dict[tuple[int, Blocks], Tensor] = {}
 
     def get(self, rows: QuerySpan) -> Tensor | None:
         """The mask, None where every row sees everything."""
-        if rows.num_causal == 0 or rows.num_queries == 1:
+        if rows.num_queries == 1 or (rows.num_causal == 0 and not rows.early_blocks):
             return None
-        shape = (rows.num_causal, rows.num_block)
+        shape = (rows.num_causal, rows.blocks)
         mask = self._known.get(shape)
         if mask is None:
-            size = rows.num_queries
-            may_attend = dense(decoding_may_attend(0, rows.num_causal), size, size)[0]
-            mask = self._like.new_zeros(size, size).masked_fill_(
-                ~may_attend.to(self._like.device), -torch.inf
-            )
+            size, device = rows.num_queries, self._like.device
+            may_attend = decoding_may_attend(0, rows.num_causal, rows.blocks)
+            is_hidden = ~dense(may_attend, size, size)[0].to(device)
+            mask = self._like.new_zeros(size, size).masked_fill_(is_hidden, -torch.inf)
             if size <= 2 * LONG:
-                self._known[shape] = mask
+                self._keep(shape, mask)
         return mask
+
+    def _keep(self, shape: tuple[int, Blocks], mask: Tensor) -> None:
+        while len(self._known) >= MOST_MASKS:
+            self._known.pop(next(iter(self._known)), None)
+        self._known[shape] = mask
 
 
 class SingleSequenceAttention:
@@ -82,7 +106,7 @@ class SingleSequenceAttention:
         self._values = values[:, :, :stop].unbind()
         self._num_cached = start
         self.num_rows = rows.num_queries
-        self._is_prompt = not start and not rows.num_block and self.num_rows > LONG
+        self._is_prompt = not start and self.num_rows == rows.num_causal > LONG
         self._mask = None if self._is_prompt else masks.get(rows)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -110,18 +134,25 @@ class PaddedBatchAttention:
     """Several texts of few rows each, slots of one pool, padded to the most rows."""
 
     def __init__(
-        self, pool: KVCachePool, places: tuple[Tensor, Tensor, Tensor], last: Tensor, stop: int
+        self,
+        pool: KVCachePool,
+        places: tuple[Tensor, Tensor, Tensor],
+        visible: Tensor,
+        capacity: int,
     ) -> None:
-        """places: slot, offset in the slot's rows and position of every row, each (rows,).
+        """places: slot, offset in the slot's rows and key's place of every row, each (rows,).
 
-        last (slots, widest): the last key each row sees, below `stop`.
+        visible (3, slots, widest): of each row s, first and stop of QuerySpan.visible, at most
+        `capacity`.
         """
         self._pool = pool
-        self._slot, self._offset, self._position = places
-        self._stop = stop
+        self._slot, self._offset, self._place = places
+        self._capacity = capacity
         self.num_rows = self._slot.shape[0]
-        self._width = last.shape[1]
-        is_hidden = torch.arange(stop, device=last.device) > last[:, None, :, None]
+        self._width = visible.shape[2]
+        seen, first, stop = visible[:, :, None, :, None]
+        key = torch.arange(capacity, device=visible.device)
+        is_hidden = (key >= seen) & ((key < first) | (key >= stop))
         self._mask = torch.zeros_like(is_hidden, dtype=pool.keys.dtype)
         self._mask.masked_fill_(is_hidden, -torch.inf)
 
@@ -132,34 +163,35 @@ class PaddedBatchAttention:
         device = pool.keys.device
         columns = zip(
             *(
-                (rows.cache.slot, offset, position)
+                (rows.cache.slot, offset, rows.cache.length + offset)
                 for rows in texts
-                for offset, position in enumerate(rows.positions())
+                for offset in range(rows.num_queries)
             ),
             strict=True,
         )
-        slots, offsets, positions = (torch.tensor(column, device=device) for column in columns)
-        # Padding sees the first key, so that its softmax is a number.
-        last = torch.zeros(
-            pool.num_slots, max(rows.num_queries for rows in texts), dtype=torch.long
+        slots, offsets, places = (torch.tensor(column, device=device) for column in columns)
+        visible = torch.zeros(
+            3, pool.num_slots, max(rows.num_queries for rows in texts), dtype=torch.long
         )
+        # Padding sees the first key, so that its softmax is a number.
+        visible[0] = 1
         for rows in texts:
-            last[rows.cache.slot, : rows.num_queries] = torch.tensor(rows.last_seen())
+            visible[:, rows.cache.slot, : rows.num_queries] = torch.tensor(rows.visible()).t()
         stop = max(rows.stop for rows in texts)
-        return cls(pool, (slots, offsets, positions), last.to(device), stop)
+        return cls(pool, (slots, offsets, places), visible.to(device), stop)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """See SingleSequenceAttention.attend."""
-        pool, slot, offset, position = self._pool, self._slot, self._offset, self._position
-        pool.keys[layer][slot, :, :, position] = keys
-        pool.values[layer][slot, :, position] = values
+        pool, slot, offset, place = self._pool, self._slot, self._offset, self._place
+        pool.keys[layer][slot, :, :, place] = keys
+        pool.values[layer][slot, :, place] = values
         _, num_heads, size = queries.shape
         num_slots, num_kv_heads, width = pool.num_slots, keys.shape[1], self._width
         asked = queries.new_zeros(num_slots, width, num_heads, size)
         asked[slot, offset] = queries
         asked = asked.transpose(1, 2).reshape(num_slots * num_kv_heads, -1, size)
-        seen_keys = pool.keys[layer].flatten(0, 1)[..., : self._stop]
-        seen_values = pool.values[layer].flatten(0, 1)[:, : self._stop]
+        seen_keys = pool.keys[layer].flatten(0, 1)[..., : self._capacity]
+        seen_values = pool.values[layer].flatten(0, 1)[:, : self._capacity]
         scores = torch.bmm(asked, seen_keys)
         scores.view(num_slots, num_heads, width, -1).add_(self._mask)
         mixed = torch.bmm(scores.softmax(-1), seen_values)

@@ -45,16 +45,16 @@ class FusedLlamaBackend:
     @torch.inference_mode()
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
-        order = sorted(range(len(requests)), key=lambda i: _num_queries(requests[i]) <= LONG)
+        order = sorted(range(len(requests)), key=lambda i: requests[i].num_rows <= LONG)
         texts = [requests[i] for i in order]
-        rows = [QuerySpan(r.cache, len(r.causal_ids), len(r.block_ids)) for r in texts]
+        rows = [QuerySpan.of(request) for request in texts]
         longest = max(text.stop for text in rows)
         rows[0].cache.pool.ensure_capacity(longest)
         self.rotary_until(longest)
-        token_ids = [token_id for r in texts for token_id in (*r.causal_ids, *r.block_ids)]
+        token_ids = [token_id for request in texts for token_id in request.token_ids]
         ids = torch.tensor(token_ids, device=self.weights.embedding.device)
         hidden = self.hidden(ids, self._angles(rows), self._parts(rows))
-        num_logits = [r.num_causal_logits + len(r.block_ids) for r in texts]
+        num_logits = [request.num_logits for request in texts]
         logits = self._logits(hidden, [text.num_queries for text in rows], num_logits)
         for request, text in zip(texts, rows, strict=True):
             request.cache.length += text.num_causal
@@ -74,11 +74,11 @@ class FusedLlamaBackend:
     def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
         cosines, sines = self._rotary
-        if len(rows) == 1:
+        if len(rows) == 1 and not rows[0].early_blocks:
             start, stop = rows[0].cache.length, rows[0].stop
             cosines, sines = cosines[start:stop], sines[start:stop]
         else:
-            positions = [position for text in rows for position in text.positions()]
+            positions = [position for text in rows for position in text.positions]
             return self.angles_at(torch.tensor(positions, device=cosines.device), self._rotary)
         return cosines.index_select(1, self._kinds), sines.index_select(1, self._kinds)
 
@@ -170,7 +170,3 @@ class FusedLlamaBackend:
             torch.cat([cosines * scale, cosines, torch.ones_like(cosines)], 1),
             torch.cat([sines * scale, sines, torch.zeros_like(sines)], 1),
         )
-
-
-def _num_queries(request: ForwardRequest) -> int:
-    return len(request.causal_ids) + len(request.block_ids)

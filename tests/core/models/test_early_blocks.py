@@ -1,0 +1,115 @@
+"""Blocks behind some of the causal tokens get what a forward pass of their own would give them."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+import torch
+
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
+from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from tests.conftest import in_c, unfused
+from tests.core.models.test_cuda_graph import still
+
+LONGEST = 9
+
+
+def near(found: torch.Tensor, expected: torch.Tensor) -> None:
+    """Equal but for rounding in fp32."""
+    size = max(1.0, expected.abs().max().item())
+    torch.testing.assert_close(found, expected, atol=1e-5 * size, rtol=1e-5)
+
+
+def ids(draw: random.Random, count: int) -> list[int]:
+    return [draw.randrange(5, 250) for _ in range(count)]
+
+
+def drawn_request(draw: random.Random, cache, num_blocks: int) -> ForwardRequest:
+    """Causal tokens, mostly a block behind them, and blocks behind any prefix of them."""
+    causal = ids(draw, draw.randint(1, LONGEST))
+    early = [
+        EarlyBlock(draw.randint(0, len(causal)), ids(draw, draw.randint(1, LONGEST)))
+        for _ in range(num_blocks)
+    ]
+    block = ids(draw, draw.choice([0, 1, LONGEST]))
+    return ForwardRequest(cache, causal, block, draw.randint(1, len(causal)), early)
+
+
+def alone(model, text: Sequence[int], request: ForwardRequest) -> torch.Tensor:
+    """The logits of the request, each early block by a forward pass and a cache of its own."""
+
+    def read():
+        cache = model.new_cache()
+        if text:
+            model.forward(cache, text, (), 1)
+        return cache
+
+    sizes = (request.causal_ids, request.block_ids, request.num_causal_logits)
+    found = [model.forward(read(), *sizes)]
+    for block in request.early_blocks:
+        found.append(
+            model.forward(read(), request.causal_ids[: block.num_causal], block.token_ids, 0)
+        )
+    return torch.cat(found)
+
+
+def check(model, texts, requests, plain) -> None:
+    """The requests of one forward pass against forward passes of their own, and the caches."""
+    lengths = [request.cache.length for request in requests]
+    for logits, text, request, length in zip(
+        model.forward_batch(requests), texts, requests, lengths, strict=True
+    ):
+        assert logits.shape[0] == request.num_logits
+        near(logits, alone(plain, text, request))
+        assert request.cache.length == length + len(request.causal_ids)
+        cache = plain.new_cache()
+        plain.forward(cache, [*text, *request.causal_ids], (), 1)
+        for ours, theirs in zip(
+            request.cache.keys_and_values(), cache.keys_and_values(), strict=True
+        ):
+            for found, expected in zip(ours, theirs, strict=True):
+                near(found, expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny, seed) -> None:
+    draw = random.Random(seed)
+    text, cache = ids(draw, draw.choice([0, 1, 20])), tiny.new_cache()
+    if text:
+        tiny.forward(cache, text, (), 1)
+    check(tiny, [text], [drawn_request(draw, cache, draw.randint(1, 4))], tiny)
+
+
+@pytest.mark.parametrize("make", [unfused, in_c, lambda model: still(model, LONGEST)])
+def test_every_backend_gives_the_bundled_model_the_same(nano, make) -> None:
+    draw, model = random.Random(5), make(nano)
+    for num_blocks in (1, 2, 4):
+        text, cache = ids(draw, 30), model.new_cache()
+        model.forward(cache, text, (), 1)
+        check(model, [text], [drawn_request(draw, cache, num_blocks)], nano)
+
+
+@pytest.mark.parametrize("make", [lambda model: model, lambda model: still(model, LONGEST)])
+def test_a_batch_gives_each_text_its_own_blocks(llama, make) -> None:
+    """Texts with early blocks beside texts without, shorter and longer than what is padded."""
+    draw, model = random.Random(3), make(llama)
+    for _ in range(3):
+        caches = model.new_caches(4)
+        texts = [ids(draw, count) for count in (3, 18, 70, 9)]
+        model.forward_batch(
+            [ForwardRequest(*each, (), 1) for each in zip(caches, texts, strict=True)]
+        )
+        counts = zip(caches, (3, 0, 1, 4), strict=True)
+        requests = [drawn_request(draw, cache, count) for cache, count in counts]
+        check(model, texts, requests, llama)
+
+
+def test_early_blocks_of_the_usual_size_are_static(llama, monkeypatch) -> None:
+    runs, run = [], CudaGraphStep.run
+    monkeypatch.setattr(CudaGraphStep, "run", lambda *given: runs.append(1) or run(*given))
+    model = still(llama, 4)
+    assert isinstance(model.backend, CudaGraphBackend)
+    cache = model.new_cache()
+    early = [EarlyBlock(1, (2,) * 4), EarlyBlock(2, (2,) * 4), EarlyBlock(3, (2,) * 4)]
+    model.forward_batch([ForwardRequest(cache, (5, 6, 7, 8), (2,) * 4, 4, early)])
+    assert len(runs) == 1
