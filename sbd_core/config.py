@@ -16,6 +16,8 @@ Measure = Literal["confidence", "entropy", "margin"]
 
 MAX_BLOCK_SIZE = 1024
 """Far beyond any trained size; what shows or stores a block can count on it."""
+MAX_PREDRAFTS = 16
+"""More than a draft of the default block size has tokens."""
 
 
 def require_number(argument: str, value: object, low: float, high: float = math.inf) -> None:
@@ -199,6 +201,10 @@ class DecodeConfig:
     """One decode. Raises ArgumentError naming the field, the rule and the value received.
 
     block_size: positions k decoded together (sbd) or drafted together (verify).
+    num_predrafts: (verify) drafts made ahead in each forward pass, for the case that one of the
+    least sure drafted tokens is rejected; more rows, fewer forward passes.
+    draft_threshold: (verify) a draft goes on while the product of its tokens' probabilities is at
+    least this.
     temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
     pinned: {offset: token id} of given future positions, offset 0 the first new token; sbd only.
     is_raw_prompt: True leaves a str prompt as it is even if the model has a chat template.
@@ -215,6 +221,8 @@ class DecodeConfig:
     pinned: Mapping[int, int] = field(default_factory=dict, hash=False)
     is_raw_prompt: bool = False
     allows_untrained_block_size: bool = False
+    num_predrafts: int = 0
+    draft_threshold: float = 0.5
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
@@ -230,6 +238,11 @@ class DecodeConfig:
         for name in ("is_raw_prompt", "allows_untrained_block_size"):
             if not isinstance(getattr(self, name), bool):
                 raise ArgumentError(name, "must be True or False", getattr(self, name))
+        require_integer("num_predrafts", self.num_predrafts, 0, MAX_PREDRAFTS)
+        if self.num_predrafts and self.strategy != "verify":
+            rule = f"must be 0 but for strategy verify, and this is {self.strategy}"
+            raise ArgumentError("num_predrafts", rule, self.num_predrafts)
+        require_number("draft_threshold", self.draft_threshold, 0, 1)
         self._check_pinned()
 
     def _check_pinned(self) -> None:

@@ -60,6 +60,20 @@ class Hindsight:
 
 
 @dataclass(frozen=True, slots=True)
+class Predraft:
+    """(verify) A draft made ahead, for the case that the drafted token at block.start is rejected.
+
+    It hangs behind the token before block.start. block: the positions predicted. token_ids: the
+    tokens guessed for the positions after block.start, which itself gets an exact token.
+    is_used: True if that token was the one rejected, so that token_ids are the draft now.
+    """
+
+    block: Span
+    token_ids: tuple[int, ...]
+    is_used: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StepEvent:
     """One forward pass.
 
@@ -72,6 +86,7 @@ class StepEvent:
     draft: (verify) the tokens now guessed for the positions after the committed ones.
     hindsight: the causal probability of answer tokens that it fed causally or predicted.
     seconds: engine time of the forward pass, the consumer's own time left out.
+    predrafts: (verify) what was drafted ahead behind tokens of the draft it checked.
     """
 
     index: int
@@ -85,3 +100,4 @@ class StepEvent:
     draft: tuple[int, ...]
     hindsight: tuple[Hindsight, ...]
     seconds: float
+    predrafts: tuple[Predraft, ...] = ()

@@ -93,6 +93,8 @@ def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
     for event in events:
         ids.update(event.committed, event.draft)
         ids.update(reveal.token_id for reveal in event.reveals)
+        for predraft in event.predrafts:
+            ids.update(predraft.token_ids)
         for masked in event.masked:
             ids.update(masked.top_token_ids)
         for hindsight in event.hindsight:

@@ -1,7 +1,8 @@
 """A trace as versioned JSON and back, checked field by field. Standard library only.
 
-Layout of version 1: one object; each event an object of short arrays, token texts once in
-"tokens". Positions, token ids and counts are whole numbers, everything else is finite.
+One object; each event an object of short arrays, token texts once in "tokens". Positions, token
+ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
+draft_threshold to the config and predrafts to every event; a trace of version 1 had none.
 """
 
 import json
@@ -10,11 +11,11 @@ from typing import Any, get_args
 
 from sbd_core.config import DecodeConfig, make_solver, solver_name, solver_parameters
 from sbd_core.errors import ArgumentError, TraceError, shown, shown_name
-from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
+from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
 FORMAT = "sbd-trace"
-VERSION = 1
+VERSION = 2
 MAX_CHARACTERS = 50_000_000
 MAX_INTEGER = 2**53
 
@@ -51,6 +52,8 @@ def config_to_data(config: DecodeConfig) -> dict[str, Any]:
         "pinned": [[offset, token_id] for offset, token_id in config.pinned.items()],
         "is_raw_prompt": config.is_raw_prompt,
         "allows_untrained_block_size": config.allows_untrained_block_size,
+        "num_predrafts": config.num_predrafts,
+        "draft_threshold": config.draft_threshold,
     }
 
 
@@ -74,6 +77,10 @@ def event_to_data(event: StepEvent) -> dict[str, Any]:
             for h in event.hindsight
         ],
         "seconds": event.seconds,
+        "predrafts": [
+            [predraft.block.start, predraft.block.size, predraft.token_ids, predraft.is_used]
+            for predraft in event.predrafts
+        ],
     }
 
 
@@ -88,12 +95,15 @@ def load(text: str) -> Trace:
     root = _Node(data, "trace")
     if root.value_of("format") != FORMAT:
         raise root.at("format").wrong(f'must be "{FORMAT}"')
-    if root.at("version").integer(1) > VERSION:
+    version = root.at("version").integer(1)
+    if version > VERSION:
         raise root.at("version").wrong(f"must be at most {VERSION}, this program's; update it")
-    events = tuple(_event(index, node) for index, node in enumerate(root.at("events").items()))
+    events = tuple(
+        _event(index, node, version) for index, node in enumerate(root.at("events").items())
+    )
     trace = Trace(
         model=root.at("model").string(),
-        config=_config(root.at("config")),
+        config=_config(root.at("config"), version),
         prompt=root.at("prompt").string(),
         prompt_token_ids=root.at("prompt_token_ids").integers(),
         events=events,
@@ -184,9 +194,12 @@ def _reject_constant(name: str) -> float:
     raise ValueError(f"{name} is not a finite number")
 
 
-def _config(node: _Node) -> DecodeConfig:
+def _config(node: _Node, version: int) -> DecodeConfig:
     solver = dict(node.at("solver").members())
     name = node.at("solver").at("name").string()
+    later = {}
+    if version >= 2:
+        later = {key: node.value_of(key) for key in ("num_predrafts", "draft_threshold")}
     try:
         return DecodeConfig(
             strategy=node.value_of("strategy"),
@@ -202,6 +215,7 @@ def _config(node: _Node) -> DecodeConfig:
             },
             is_raw_prompt=node.at("is_raw_prompt").boolean(),
             allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
+            **later,
         )
     except ArgumentError as error:
         raise TraceError(f"{node.path}.{error}") from error
@@ -216,7 +230,7 @@ def _tokens(node: _Node) -> dict[int, str]:
     return tokens
 
 
-def _event(index: int, node: _Node) -> StepEvent:
+def _event(index: int, node: _Node, version: int) -> StepEvent:
     context = node.at("context").items(2)
     start, size = node.at("block").items(2)
     return StepEvent(
@@ -231,7 +245,15 @@ def _event(index: int, node: _Node) -> StepEvent:
         draft=node.at("draft").integers(),
         hindsight=tuple(_hindsight(item) for item in node.at("hindsight").items()),
         seconds=node.at("seconds").number(),
+        predrafts=tuple(_predraft(item) for item in node.at("predrafts").items())
+        if version >= 2
+        else (),
     )
+
+
+def _predraft(node: _Node) -> Predraft:
+    start, size, token_ids, is_used = node.items(4)
+    return Predraft(Span(start.integer(), size.integer()), token_ids.integers(), is_used.boolean())
 
 
 def _masked(node: _Node) -> MaskedPosition:

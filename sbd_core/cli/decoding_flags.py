@@ -30,6 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reveals", type=int, help="k of top-k, random and left-to-right")
     parser.add_argument("--by", help="order of top-k: confidence, entropy or margin")
     parser.add_argument("--block-size", type=int, default=16)
+    parser.add_argument(
+        "--num-predrafts",
+        type=int,
+        default=0,
+        help="verify: drafts made ahead in case a drafted token is rejected (more rows)",
+    )
+    parser.add_argument(
+        "--draft-threshold",
+        type=float,
+        default=0.5,
+        help="verify: draft on while the product of probabilities is at least this",
+    )
     parser.add_argument("--max-new-tokens", type=int, default=256)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--seed", type=int, default=0)
@@ -50,6 +62,8 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
         strategy=arguments.strategy,
         solver=make_solver(arguments.solver, given),
         block_size=arguments.block_size,
+        num_predrafts=arguments.num_predrafts,
+        draft_threshold=arguments.draft_threshold,
         max_new_tokens=arguments.max_new_tokens,
         temperature=arguments.temperature,
         seed=arguments.seed,

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.events import Hindsight, Kind, MaskedPosition, Reveal, Span, StepEvent
-from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
+from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
+from sbd_core.models.protocol import Cache, EarlyBlock, ForwardRequest, SetBlockModel
 from sbd_core.sampling import LogitStats, LogitStatsSpec
 from sbd_core.solvers import needs_margin
 
@@ -77,11 +77,15 @@ class DecodingState:
         return ends or self.num_left <= 0
 
     def request(
-        self, causal_ids: Sequence[int], block_ids: Sequence[int], num_causal_logits: int
+        self,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+        early_blocks: Sequence[EarlyBlock] = (),
     ) -> ForwardRequest:
-        """The request of one forward pass; see SetBlockModel.forward."""
+        """The request of one forward pass; see ForwardRequest."""
         self._context = (self.cache.length, len(causal_ids))
-        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits)
+        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, early_blocks)
 
     def receive(self, result: ForwardResult) -> Tensor:
         """The result's logits; starts the clock of the event, first of all in finish()."""
@@ -92,9 +96,14 @@ class DecodingState:
         """Of the rows before `stop` what a check of tokens needs: the best one's probability."""
         return self._stats(logits, 0, stop, self._causal_spec)
 
-    def block_stats(self, logits: Tensor, start: int) -> LogitStats:
+    def block_stats(self, logits: Tensor, start: int, stop: int | None = None) -> LogitStats:
         """Of the rows from `start` on all that solver and record of a prediction need."""
-        return self._stats(logits, start, logits.shape[0], self._block_spec)
+        last = logits.shape[0] if stop is None else stop
+        return self._stats(logits, start, last, self._block_spec)
+
+    def draft_stats(self, logits: Tensor, start: int) -> LogitStats:
+        """Of the rows from `start` on what a draft needs: the best token's probability."""
+        return self._stats(logits, start, logits.shape[0], self._causal_spec)
 
     def _stats(self, logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
         try:
@@ -113,6 +122,7 @@ class DecodingState:
         committed: Sequence[int] = (),
         draft: Sequence[int] = (),
         hindsight: tuple[Hindsight, ...] = (),
+        predrafts: tuple[Predraft, ...] = (),
     ) -> StepEvent:
         """The event of the forward pass just made; its committed tokens join the answer."""
         kind: Kind = "decode" if self._num_forwards else "prefill"
@@ -129,6 +139,7 @@ class DecodingState:
             committed=tuple(committed),
             draft=tuple(draft),
             hindsight=hindsight,
+            predrafts=predrafts,
             seconds=round_to_6_digits(time.perf_counter() - self._began),
         )
 

@@ -2,14 +2,20 @@
 
 One forward pass checks the current draft causally and drafts the next block. At temperature 0 the
 answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
-et al., arXiv 2211.17192) keeps NTP's distribution.
+et al., arXiv 2211.17192) keeps NTP's distribution. With config.num_predrafts the forward pass also
+drafts for the case that one of its least sure tokens is rejected, so that a draft is there then.
 """
-
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from sbd_core.decoding.drafts import (
+    NOTHING,
+    Draft,
+    draft_of,
+    next_block_size,
+    predraft_offsets,
+)
 from sbd_core.decoding.state import (
     DecodingState,
     ForwardResult,
@@ -17,25 +23,9 @@ from sbd_core.decoding.state import (
     make_hindsight,
     masked_positions,
 )
-from sbd_core.events import MaskedPosition, Reveal, Span, StepEvent
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.events import MaskedPosition, Predraft, Reveal, Span, StepEvent
+from sbd_core.models.protocol import EarlyBlock, ForwardRequest
 from sbd_core.sampling import LogitStats
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """Guesses for the positions after the exact tokens; distributions (tokens, vocab)."""
-
-    token_ids: list[int]
-    distributions: Tensor | None
-
-
-NOTHING = Draft([], None)
-SURE = 0.5
-"""A draft ends where the chance that all of it is right, as the head sees it, falls below."""
-GROWTH, SHORTEST = 2, 6
-"""The next block holds GROWTH times as many masks as the last forward pass gave tokens, and at
-least SHORTEST."""
 
 
 class DraftAndVerify:
@@ -52,17 +42,41 @@ class DraftAndVerify:
         self._draft = NOTHING
         self._longest = state.config.block_size
         self._block = Span(0, 0)
+        self._early_blocks: list[Span] = []
 
     def next_request(self) -> ForwardRequest | None:
         """See Strategy."""
-        state, drafted_ids = self._state, self._draft.token_ids
+        state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
-        assert state.model.mask_token_id is not None
-        size = _block_size(state, self._draft, self._longest)
-        self._block = Span(len(state.answer) + len(drafted_ids), size)
-        block_ids = [state.model.mask_token_id] * size
-        return state.request([*self._exact_ids, *drafted_ids], block_ids, len(drafted_ids) + 1)
+        num_drafted = len(draft.token_ids)
+        ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
+        self._block = Span(start + num_drafted, 0 if ends else self._size_behind(num_drafted))
+        probabilities = draft.probabilities[: state.num_left - 1]  # behind others nothing fits
+        offsets = predraft_offsets(probabilities, state.config.num_predrafts)
+        self._early_blocks = [Span(start + i, self._size_behind(i)) for i in offsets]
+        num_exact = len(self._exact_ids)
+        return state.request(
+            [*self._exact_ids, *draft.token_ids],
+            self._masks(self._block),
+            num_drafted + 1,
+            [
+                EarlyBlock(num_exact + span.start - start, self._masks(span))
+                for span in self._early_blocks
+            ],
+        )
+
+    def _size_behind(self, num_drafted: int) -> int:
+        """Masks worth feeding behind so many drafted tokens.
+
+        The first of them stands where the causal head gives an exact token, so 1 is no use.
+        """
+        size = min(self._longest, self._state.num_left - num_drafted)
+        return size if size > 1 else 0
+
+    def _masks(self, span: Span) -> list[int]:
+        assert self._state.model.mask_token_id is not None
+        return [self._state.model.mask_token_id] * span.size
 
     def finish(self, result: ForwardResult) -> StepEvent:
         """See Strategy."""
@@ -70,18 +84,19 @@ class DraftAndVerify:
         logits, num_checked = state.receive(result), len(self._draft.token_ids) + 1
         causal = state.causal_stats(logits, num_checked)
         tokens = _checked(state, self._draft, causal)
-        is_all_accepted = len(tokens) == num_checked
+        num_accepted = len(tokens) - 1
         if start:
-            self._longest = min(state.config.block_size, max(SHORTEST, GROWTH * len(tokens)))
+            self._longest = next_block_size(len(tokens), state.config.block_size)
         state.cache.truncate(state.cache.length - num_checked + len(tokens))
         tokens = cut_after_end(tokens, state.model.end_token_ids)[: state.num_left]
         masked: tuple[MaskedPosition, ...] = ()
-        self._draft = NOTHING
-        if is_all_accepted and block.size:
-            stats = state.block_stats(logits, num_checked)
+        self._draft, self._exact_ids = NOTHING, tokens[-1:]
+        stop = num_checked + block.size
+        if num_accepted == num_checked - 1 and block.size:
+            stats = state.block_stats(logits, num_checked, stop)
             masked = masked_positions(stats, range(block.size), block.start)
-            self._draft = _drafted(state, stats)
-        self._exact_ids = tokens[-1:]
+            self._draft = self._drafted(stats)
+        predrafts = self._predrafts(logits, stop, start + num_accepted)
         hindsight = make_hindsight(tokens, causal.rows(0, len(tokens)), start)
         return state.event(
             block=block,
@@ -93,29 +108,30 @@ class DraftAndVerify:
             committed=tokens,
             draft=self._draft.token_ids,
             hindsight=hindsight,
+            predrafts=predrafts,
         )
 
+    def _drafted(self, stats: LogitStats) -> Draft:
+        state = self._state
+        threshold, end_ids = state.config.draft_threshold, state.model.end_token_ids
+        return draft_of(stats, state.generator, threshold, end_ids)
 
-def _block_size(state: DecodingState, draft: Draft, longest: int) -> int:
-    """Masks worth feeding: the block's first position is known exactly, so 1 is no use."""
-    if draft.token_ids and draft.token_ids[-1] in state.model.end_token_ids:
-        return 0
-    size = min(longest, state.num_left - len(draft.token_ids))
-    return size if size > 1 else 0
+    def _predrafts(self, logits: Tensor, first: int, exact: int) -> tuple[Predraft, ...]:
+        """What was drafted ahead, logits from row `first` on; that for position `exact` is used.
 
-
-def _drafted(state: DecodingState, stats: LogitStats) -> Draft:
-    """The guesses of a block's stats; its first position is the exact token just found."""
-    guesses, chance = [], 1.0
-    token_ids = stats.sample(state.generator)
-    for token_id, probability in zip(token_ids[1:], stats.probability[1:], strict=True):
-        chance *= probability
-        if chance < SURE:
-            break
-        guesses.append(token_id)
-    guesses = cut_after_end(guesses, state.model.end_token_ids)
-    drawn_from = stats.distribution
-    return Draft(guesses, None if drawn_from is None else drawn_from[1 : len(guesses) + 1])
+        `exact` is the position of the exact token: of the drafted token it replaced, if any.
+        """
+        if not self._early_blocks:
+            return ()
+        stats, row, predrafts = self._state.draft_stats(logits, first), 0, []
+        for span in self._early_blocks:
+            draft = self._drafted(stats.rows(row, row + span.size))
+            row += span.size
+            is_used = span.start == exact
+            if is_used:
+                self._draft = draft
+            predrafts.append(Predraft(span, tuple(draft.token_ids), is_used))
+        return tuple(predrafts)
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:

@@ -77,6 +77,8 @@ def test_decode_config_has_these_fields_and_defaults() -> None:
         "pinned": {},
         "is_raw_prompt": False,
         "allows_untrained_block_size": False,
+        "num_predrafts": 0,
+        "draft_threshold": 0.5,
     }
     assert sbd_core.DecodeConfig().solver == config.EntropyBound(gamma=0.1)
     with pytest.raises(TypeError):
@@ -123,6 +125,7 @@ def test_events_and_traces_have_these_fields() -> None:
         "draft",
         "hindsight",
         "seconds",
+        "predrafts",
     ]
     assert fields_of(events.Reveal) == ["position", "token_id", "rank", "probability"]
     counts = ["num_forwards", "num_tokens", "tokens_per_forward"]

@@ -26,6 +26,13 @@ def sound() -> Data:
 
 
 SOUND = sound()
+AHEAD = json.loads(
+    generate(
+        chance_model(1, agreement=0.7, end_bias=-9.0),
+        "ab",
+        DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.0, max_new_tokens=20),
+    ).to_json()
+)
 PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.version": lambda d: (d, "version"),
     "trace.model": lambda d: (d, "model"),
@@ -151,9 +158,55 @@ def test_a_huge_number_in_the_solver_or_the_seed_is_refused_too() -> None:
     assert "seed" in refused(damaged(lambda d: d["config"].update(seed=2**63)))
 
 
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("", 3),
+        ("", [[1, 2]]),
+        ("[0]", [1, 2, [5], 0]),
+        ("[0]", [-1, 2, [5], False]),
+        ("[0]", [1, 2.5, [5], False]),
+        ("[0]", [1, 2, ["a"], False]),
+        ("[0]", [1, 2, [5], False, 1]),
+    ],
+)
+def test_a_damaged_predraft_is_named(place, value) -> None:
+    data = copy.deepcopy(AHEAD)
+    index = next(i for i, event in enumerate(data["events"]) if event["predrafts"])
+    event = data["events"][index]
+    if place:
+        event["predrafts"][0] = value
+    else:
+        event["predrafts"] = value
+    with pytest.raises(TraceError, match=rf"^trace\.events\[{index}\]\.predrafts"):
+        Trace.from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("name", ["num_predrafts", "draft_threshold"])
+def test_settings_of_drafting_are_checked_and_must_be_there(name) -> None:
+    for value in (-1, "2", None, 99):
+        data = copy.deepcopy(AHEAD)
+        data["config"][name] = value
+        with pytest.raises(TraceError, match=rf"^trace\.config\.{name}: "):
+            Trace.from_json(json.dumps(data))
+    data = copy.deepcopy(AHEAD)
+    del data["config"][name]
+    with pytest.raises(TraceError, match=rf"^trace\.config\.{name}: is missing"):
+        Trace.from_json(json.dumps(data))
+
+
+def test_a_trace_of_version_1_is_read_as_one_without_predrafts() -> None:
+    data = copy.deepcopy(SOUND)
+    data["version"] = 1
+    del data["config"]["num_predrafts"], data["config"]["draft_threshold"]
+    for event in data["events"]:
+        del event["predrafts"]
+    assert Trace.from_json(json.dumps(data)) == Trace.from_json(json.dumps(SOUND))
+
+
 def test_another_format_and_a_newer_version_are_told_apart_from_damage() -> None:
     assert "trace.format" in refused(damaged(lambda d: d.update(format="sbd")))
-    message = refused(damaged(lambda d: d.update(version=2)))
+    message = refused(damaged(lambda d: d.update(version=3)))
     assert "trace.version" in message
     assert "update" in message
     assert "trace.format: is missing" in refused("{}")

@@ -51,6 +51,9 @@ BAD_FIELDS = [
     *(("temperature", value) for value in (-0.1, NAN, INF, -INF, True, "1", None, HUGE, 1j)),
     *(("seed", value) for value in (-1, 2**63, 0.0, True, "0", None, HUGE)),
     *(("top_k_recorded", value) for value in (-1, 51, 1.0, True, None)),
+    *(("num_predrafts", value) for value in (-1, 17, 1.0, True, "2", None, HUGE)),
+    *(("num_predrafts", value) for value in (1, 16)),  # the strategy is sbd
+    *(("draft_threshold", value) for value in (-0.1, 1.1, NAN, INF, True, "0.5", None)),
     *(("is_raw_prompt", value) for value in (0, 1, None, "yes")),
     *(("allows_untrained_block_size", value) for value in (0, 1, None, "yes")),
     *(("pinned", value) for value in (None, [1, 2], "x", 3)),

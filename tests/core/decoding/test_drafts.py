@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.decoding.verify import GROWTH, SHORTEST
+from sbd_core.decoding.drafts import GROWTH, SHORTEST
 from sbd_core.models.scripted import ScriptedModel
 
 END, B, C = 1, 2, 3

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from sbd_core import DecodeConfig, generate
+from sbd_core import DecodeConfig, Trace, generate
 from sbd_core.models.scripted import ScriptedModel
 
 MASK, END, A, B = range(4)
@@ -93,34 +93,54 @@ def chi_squared(counts: Counter[Answer], expected: dict[Answer, float]) -> tuple
     return statistic, degrees * (1 - spread + 3.719 * math.sqrt(spread)) ** 3
 
 
-def decoded(strategy: str, block_size: int) -> tuple[Counter[Answer], int]:
-    """Answers of NUM_DECODES decodes, and the forward passes they took."""
-    model, counts = tiny_vocabulary(), Counter()
+def decoded(
+    strategy: str, block_size: int, num_predrafts: int = 0, threshold: float = 0.5
+) -> list[Trace]:
+    """NUM_DECODES decodes, each with a seed of its own."""
+    model, traces = tiny_vocabulary(), []
     for seed in range(NUM_DECODES):
         config = DecodeConfig(
             strategy=strategy,
             block_size=block_size,
+            num_predrafts=num_predrafts,
+            draft_threshold=threshold,
             max_new_tokens=LENGTH,
             temperature=TEMPERATURE,
             seed=seed,
             top_k_recorded=0,
         )
-        counts[generate(model, PROMPT, config).token_ids] += 1
-    return counts, len(model.calls)
+        traces.append(generate(model, PROMPT, config))
+    return traces
+
+
+def check_distribution(traces: list[Trace]) -> None:
+    """The answers are distributed as NTP's."""
+    expected = exact(of_ntp)
+    assert sum(expected.values()) == pytest.approx(1)
+    assert min(expected.values()) * NUM_DECODES > 5
+    counts = Counter(trace.token_ids for trace in traces)
+    assert set(counts) <= set(expected)
+    statistic, limit = chi_squared(counts, expected)
+    assert statistic < limit
 
 
 @pytest.mark.parametrize(("strategy", "block_size"), [("ntp", 2), ("verify", 2), ("verify", 3)])
 def test_answers_have_the_distribution_of_next_token_prediction(strategy, block_size) -> None:
-    expected = exact(of_ntp)
-    assert sum(expected.values()) == pytest.approx(1)
-    assert min(expected.values()) * NUM_DECODES > 5
-    counts, num_passes = decoded(strategy, block_size)
-    assert set(counts) <= set(expected)
-    statistic, limit = chi_squared(counts, expected)
-    assert statistic < limit
+    traces = decoded(strategy, block_size)
+    check_distribution(traces)
     if strategy == "verify":
-        num_tokens = sum(len(answer) * count for answer, count in counts.items())
-        assert num_passes < 0.9 * num_tokens, "drafts were hardly ever accepted"
+        num_tokens = sum(trace.num_tokens for trace in traces)
+        num_forwards = sum(trace.num_forwards for trace in traces)
+        assert num_forwards < 0.9 * num_tokens, "drafts were hardly ever accepted"
+
+
+@pytest.mark.parametrize("num_predrafts", [1, 2])
+def test_answers_with_predrafts_have_it_too(num_predrafts) -> None:
+    """At threshold 0 two tokens are drafted, and the second anew if the first is rejected."""
+    traces = decoded("verify", 3, num_predrafts, 0.0)
+    check_distribution(traces)
+    used = [p for t in traces for e in t.events for p in e.predrafts if p.is_used]
+    assert sum(bool(predraft.token_ids) for predraft in used) > NUM_DECODES / 20
 
 
 def test_the_statistic_catches_plain_acceptance_of_drafts() -> None:
