@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.protocol import EarlyBlock, ForwardRequest
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
@@ -84,23 +84,22 @@ class ScriptedModel:
         causal_ids: Sequence[int],
         block_ids: Sequence[int],
         num_causal_logits: int,
+        early_blocks: Sequence[EarlyBlock] = (),
     ) -> Tensor:
-        """The functions' logits; see SetBlockModel.forward."""
-        return self._forward(ForwardRequest(cache, causal_ids, block_ids, num_causal_logits))
-
-    def _forward(self, request: ForwardRequest) -> Tensor:
-        cache, start, num_causal = request.cache, request.cache.length, len(request.causal_ids)
-        self.calls.append((start, num_causal, request.num_rows - num_causal))
-        cache.token_ids.extend(request.causal_ids)
+        """The functions' logits; see ForwardRequest."""
+        blocks = [EarlyBlock(len(causal_ids), block_ids)] if block_ids else []
+        blocks += early_blocks
+        start, num_block = cache.length, sum(len(block.token_ids) for block in blocks)
+        self.calls.append((start, len(causal_ids), num_block))
+        cache.token_ids.extend(causal_ids)
         tokens, length = tuple(cache.token_ids), cache.length
         rows = [
             list(self.next_logits(tokens[:stop]))
-            for stop in range(length - request.num_causal_logits + 1, length + 1)
+            for stop in range(length - num_causal_logits + 1, length + 1)
         ]
-        blocks = [(length, request.block_ids)] if request.block_ids else []
-        blocks += [(start + block.num_causal, block.token_ids) for block in request.early_blocks]
-        for stop, block_ids in blocks:
-            rows += [list(row) for row in self.block_logits(tokens[:stop], tuple(block_ids))]
+        for block in blocks:
+            seen = tokens[: start + block.num_causal]
+            rows += [list(row) for row in self.block_logits(seen, tuple(block.token_ids))]
         return torch.tensor(rows, dtype=torch.float32)
 
     def new_caches(self, count: int) -> list[ScriptedCache]:
@@ -109,4 +108,7 @@ class ScriptedModel:
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """forward() of one after the other."""
-        return [self._forward(request) for request in requests]
+        return [
+            self.forward(r.cache, r.causal_ids, r.block_ids, r.num_causal_logits, r.early_blocks)
+            for r in requests
+        ]

@@ -153,7 +153,7 @@ def test_two_visitors_pins_stay_their_own():
 def test_failed_runs_free_the_model():
     session = Session(story_model())
     list(session.decode(Form("")))
-    session.model.forward_batch = None  # type: ignore[assignment]
+    session.model.forward = None  # type: ignore[assignment]
     news = list(session.decode(Form("p")))
     assert news[-1].is_error
     assert "log" in news[-1].message
