@@ -5,6 +5,7 @@ in the step, so neither resuming nor the number of processes changes it.
 """
 
 import random
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,6 +20,19 @@ from sbd_core.training.masking import (
     pack,
 )
 from sbd_core.training.recipe import Recipe
+from sbd_core.training.task_weights import Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a step is fed, or one process's share of it.
+
+    ntp_weight: what to divide the sums of its loss by. groups: of each document of `packed`.
+    """
+
+    packed: PackedBatch
+    ntp_weight: float
+    groups: tuple[str, ...]
 
 
 class BatchBuilder:
@@ -33,14 +47,15 @@ class BatchBuilder:
         self._num_processes = num_processes
         self._stream = ExampleStream(recipe, tokenizer)
 
-    def batch(self, step: int) -> tuple[PackedBatch, float]:
-        """The batch of a step, and what to divide its loss by.
+    def batch(self, step: int, weights: Weights | None = None) -> Batch:
+        """The batch of a step. weights: of the groups it is drawn from, None for the recipe's.
 
         Of several processes each takes its share of the examples; gradients are averaged over
         processes, so each divides by the mean weight of a share.
         """
         recipe = self._recipe
-        pairs = self._stream.pairs(step)
+        drawn = self._stream.draw(step, weights)
+        pairs = [pair for _, pair in drawn]
         clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
         ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
         own = range(self._process_index, len(pairs), self._num_processes)
@@ -48,7 +63,8 @@ class BatchBuilder:
         if recipe.stage == "sbd":
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._masked(sequences, nums_prompt, own, step)
-        return pack(sequences, recipe.row_tokens, self._tokenizer.pad_token_id), ntp_weight
+        packed = pack(sequences, recipe.row_tokens, self._tokenizer.pad_token_id)
+        return Batch(packed, ntp_weight, tuple(drawn[index][0] for index in own))
 
     def _masked(
         self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int

@@ -3,20 +3,18 @@
 import os
 import signal
 from collections.abc import Iterator
+from itertools import count, starmap
 
 import torch
 from torch.utils.data import DataLoader, Dataset
 
 from sbd_core.errors import SetBlockDecodingError, TrainingError
-from sbd_core.training.batch_builder import BatchBuilder
-from sbd_core.training.masking import PackedBatch
+from sbd_core.training.batch_builder import Batch, BatchBuilder
+from sbd_core.training.task_weights import TaskWeights, Weights
 
 MOST_WORKERS = 14
 AHEAD = 2
 """Batches that each worker has ready or under way."""
-
-Batch = tuple[PackedBatch, float]
-"""What a step is fed, and what to divide its loss by."""
 
 
 def chosen_workers(device: torch.device) -> int:
@@ -28,26 +26,28 @@ class _Steps(Dataset[Batch | SetBlockDecodingError]):
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder
 
-    def __getitem__(self, step: int) -> Batch | SetBlockDecodingError:
+    def __getitem__(self, asked: tuple[int, Weights]) -> Batch | SetBlockDecodingError:
         try:
-            return self._builder.batch(step)
+            return self._builder.batch(*asked)
         except SetBlockDecodingError as error:
             # Raised here it would reach the run as the text of a traceback.
             return error
 
 
-def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
+def batches(
+    builder: BatchBuilder, weights: TaskWeights, first: int, num_workers: int
+) -> Iterator[Batch]:
     """The batches of step `first` and all after it, without end.
 
     Raises TrainingError, also for what a worker raised or for one that was killed.
     """
-    steps = iter(range(first, 2**62))
+    asked = ((step, weights.at(step)) for step in count(first))
     if num_workers == 0:
-        return map(builder.batch, steps)
+        return starmap(builder.batch, asked)
     loader = DataLoader(
         _Steps(builder),
         batch_size=None,
-        sampler=steps,
+        sampler=asked,
         num_workers=num_workers,
         prefetch_factor=AHEAD,
         worker_init_fn=_leave_signals_to_the_run,

@@ -25,6 +25,7 @@ from sbd_core.errors import ArgumentError, ModelError, TrainingError
 from sbd_core.models.loading import read
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
+from sbd_core.training.task_weights import recipe_weights
 from sbd_core.training.tokenizer import train_tokenizer
 
 RECIPE_FILE = "recipe.json"
@@ -42,7 +43,8 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
         raise ArgumentError("hidden_size", rule, recipe.hidden_size)
     require_integer("max_positions", recipe.max_positions, recipe.row_tokens)
     sources = [read_source(source) for source in recipe.data]
-    stream = islice(mixed(recipe.seed, recipe.tasks, sources), recipe.tokenizer_examples)
+    drawn = mixed(recipe.seed, recipe_weights(recipe), sources)
+    stream = (item for _, item in islice(drawn, recipe.tokenizer_examples))
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)
     tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
     config = LlamaConfig(

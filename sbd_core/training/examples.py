@@ -8,6 +8,7 @@ from sbd_core.errors import TrainingError, shown_name
 from sbd_core.tasks import Example
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
+from sbd_core.training.task_weights import Weights, recipe_weights
 from sbd_core.training.tokenizer import encode_plain
 
 Pair = tuple[list[int], list[int]]
@@ -26,25 +27,29 @@ class ExampleStream:
         self._tokenizer = tokenizer
         self._sources = [self._pieces(source) for source in recipe.data]
 
-    def pairs(self, step: int) -> list[Pair]:
-        """The batch_size texts of step `step`: the same for every stage, whatever it masks."""
+    def draw(self, step: int, weights: Weights | None = None) -> list[tuple[str, Pair]]:
+        """The batch_size examples of step `step`, each with its group: the same for every stage.
+
+        weights: of groups; None stands for the recipe's.
+        """
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
-        drawn = mixed(seed, recipe.tasks, self._sources)
-        stream = (
-            encode_example(self._tokenizer, item)
-            if isinstance(item, Example)
-            else (list(item[0]), list(item[1]))
-            for item in drawn
-        )
+        drawn = mixed(seed, weights or recipe_weights(recipe), self._sources)
+        stream = ((group, self._encoded(item)) for group, item in drawn)
         tried = islice(stream, MOST_TRIED * recipe.batch_size)
-        pairs = list(islice(filter(self._fits, tried), recipe.batch_size))
-        if len(pairs) < recipe.batch_size:
+        fitting = (item for item in tried if self._fits(item[1]))
+        found = list(islice(fitting, recipe.batch_size))
+        if len(found) < recipe.batch_size:
             names = ", ".join((*recipe.tasks, *recipe.data))
             raise TrainingError(
                 f"row_tokens: hardly an example of {names} fits into {recipe.row_tokens} tokens"
             )
-        return pairs
+        return found
+
+    def _encoded(self, item: "Example | tuple[array[int], array[int]]") -> Pair:
+        if isinstance(item, Example):
+            return encode_example(self._tokenizer, item)
+        return list(item[0]), list(item[1])
 
     def _pieces(self, source: str) -> "list[tuple[array[int], array[int]]]":
         """The records of a source that fit into a row; texts that do not are cut evenly.

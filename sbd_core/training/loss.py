@@ -20,7 +20,8 @@ class Loss:
     """Cross-entropies in nats. ntp: mean over predicted tokens; matp: mean over masked ones.
 
     total is what is minimised: (sum of NTP + sum of MATP) / weight of the NTP sum, Eq. 14 per
-    token. by_document: (num_documents, 4), sum and count of NTP, sum and count of MATP.
+    token. by_document: (num_documents, 4), of its answer alone: sum and number of NTP, sum and
+    number of MATP.
     """
 
     total: Tensor
@@ -107,13 +108,13 @@ def training_loss(
         (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
         (ntp / own_weight).detach(),
         (matp / weights[is_noisy].sum().clamp(min=1)).detach(),
-        _by_document(losses.detach() * weights, weights, is_noisy, document),
+        _by_document(losses.detach(), weights == 1, is_noisy, document),
     )
 
 
-def _by_document(losses: Tensor, weights: Tensor, is_noisy: Tensor, document: Tensor) -> Tensor:
+def _by_document(losses: Tensor, is_counted: Tensor, is_noisy: Tensor, document: Tensor) -> Tensor:
     found = torch.zeros(int(document.max()) + 1, 4, device=losses.device)
     document, column = document.to(losses.device), 2 * is_noisy.long()
-    found.index_put_((document, column), losses, accumulate=True)
-    found.index_put_((document, column + 1), weights, accumulate=True)
+    found.index_put_((document, column), losses * is_counted, accumulate=True)
+    found.index_put_((document, column + 1), is_counted.float(), accumulate=True)
     return found

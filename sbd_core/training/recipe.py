@@ -12,6 +12,9 @@ from sbd_core.training.sources import require_sources
 Stage = Literal["ntp", "sbd"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd")
 
+LEAST_REWEIGHT_STEPS = 50
+"""More than batches are ever built ahead."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
@@ -30,6 +33,9 @@ class Recipe:
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
     can be made longer or shorter until the fall begins.
+    reweight_steps: 0, or after how many steps the tasks are weighed anew by what is not yet
+    learnt, see task_weights.py; no weight becomes less than reweight_floor or more than
+    reweight_ceiling times the recipe's.
     minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
     ratio decay_steps / steps of the time is left.
     """
@@ -51,6 +57,9 @@ class Recipe:
     prompt_weight: float = 0.0
     full_mask_ratio: float = 0.0
     paper_loss_steps: int = 0
+    reweight_steps: int = 0
+    reweight_floor: float = 0.5
+    reweight_ceiling: float = 2.0
     seed: int = 0
     data: tuple[str, ...] = field(default=())
     # A model made from nothing, when there is no --init.
@@ -71,7 +80,7 @@ class Recipe:
             require_integer(name, getattr(self, name), 1)
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
-        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "seed"):
+        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "reweight_steps", "seed"):
             require_integer(name, getattr(self, name), 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
@@ -84,6 +93,10 @@ class Recipe:
         if self.minutes and self.decay_steps >= self.steps:
             rule = "must be fewer than steps, as a ratio of which --minutes takes them"
             raise ArgumentError("decay_steps", rule, self.decay_steps)
+        if self.reweight_steps:
+            require_integer("reweight_steps", self.reweight_steps, LEAST_REWEIGHT_STEPS)
+        require_number("reweight_floor", self.reweight_floor, 0, 1)
+        require_number("reweight_ceiling", self.reweight_ceiling, 1)
         require_sources(self.data)
         object.__setattr__(self, "data", tuple(self.data))
         object.__setattr__(self, "tasks", task_weights(self.tasks, bool(self.data)))

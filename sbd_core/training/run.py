@@ -21,8 +21,8 @@ from torch.distributed.checkpoint.state_dict import (
 
 from sbd_core.errors import TrainingError
 from sbd_core.training.attention import chosen_attention
-from sbd_core.training.batch_builder import BatchBuilder
-from sbd_core.training.batch_loading import Batch, batches, chosen_workers
+from sbd_core.training.batch_builder import Batch, BatchBuilder
+from sbd_core.training.batch_loading import batches, chosen_workers
 from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
 from sbd_core.training.loss import Loss, LossModule, check_output_layer, training_loss
 from sbd_core.training.optimizers import make_optimizers
@@ -38,6 +38,7 @@ from sbd_core.training.state import (
     unreadable,
     write_state,
 )
+from sbd_core.training.task_weights import TaskWeights, recipe_weights
 from sbd_core.training.tokenizer import require_turns
 
 STEPS_BEFORE_ESTIMATE = 4
@@ -74,6 +75,7 @@ class Run:
         self._out, self._state_folder = out, state_folder(out)
         self._settings, self._began_from = settings, began_from
         self.step, self.seconds, self._metrics = 0, 0.0, ""
+        self._weights = TaskWeights(recipe)
         self._precision: Precision = "fp32"
         self._attention = "sdpa"
         if accelerator.is_main_process:
@@ -107,7 +109,7 @@ class Run:
         workers = self._settings.num_workers
         if workers is None:
             workers = chosen_workers(self.accelerator.device)
-        feed = batches(self._builder, self.step, workers)
+        feed = batches(self._builder, self._weights, self.step, workers)
         durations: list[float] = []
         while not self.is_done:
             began = time.perf_counter()
@@ -118,6 +120,7 @@ class Run:
             loss = self._loss(batch)
             rate = learning_rate(self.recipe, self.step, self.seconds)
             self._update(loss, rate)
+            self._record(loss, batch)
             self.step += 1
             line, is_over = self._measure(loss, batch, rate, began, waited, wish)
             if not math.isfinite(line["loss"]):
@@ -136,7 +139,14 @@ class Run:
         if self.accelerator.is_main_process:
             whole = type(self._model)(self._model.config)
             whole.load_state_dict({name.removeprefix("model."): w for name, w in weights.items()})
-            state = State(self.step, self.seconds, self._precision, self._metrics, optimizers)
+            state = State(
+                self.step,
+                self.seconds,
+                self._precision,
+                self._metrics,
+                self._weights.to_data(),
+                optimizers,
+            )
             write = partial(
                 write_state,
                 state=state,
@@ -160,7 +170,7 @@ class Run:
         wish: Event,
     ) -> tuple[dict[str, float], bool]:
         """The metrics of a step over all processes, and whether one of them wishes to stop."""
-        num_tokens = float((batch[0].layout.document >= 0).sum())
+        num_tokens = float((batch.packed.layout.document >= 0).sum())
         losses = torch.stack([loss.total.detach(), loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
         means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), wish.is_set()])
@@ -174,6 +184,19 @@ class Run:
             "seconds": self.seconds,
         }
         return line, means[7] > 0
+
+    def _record(self, loss: Loss, batch: Batch) -> None:
+        """Have the weights of tasks follow the losses of this step, over all processes."""
+        if not self._weights.is_adaptive:
+            return
+        names = list(recipe_weights(self.recipe))
+        numbers = {name: number for number, name in enumerate(names)}
+        group = torch.tensor([numbers.get(name, len(names)) for name in batch.groups])
+        sums = torch.zeros(len(names) + 1, 4)
+        sums.index_add_(0, group, loss.by_document.cpu())
+        sums = self.accelerator.reduce(sums.to(self.accelerator.device), "sum").cpu()
+        seen = {name: row.tolist() for name, row in zip(names, sums, strict=False) if row.any()}
+        self._weights.record(self.step, seen)
 
     def _mean(self, values: list[float]) -> list[float]:
         """The mean of each value over all processes."""
@@ -194,10 +217,11 @@ class Run:
             require_enough_minutes(self.recipe, self.step, self.seconds, min(durations))
 
     def _loss(self, batch: Batch) -> Loss:
-        packed, ntp_weight = batch
         device = self.accelerator.device
         with autocast(self._precision, device):
-            return training_loss(self._module, packed, device, ntp_weight, self._attention)
+            return training_loss(
+                self._module, batch.packed, device, batch.ntp_weight, self._attention
+            )
 
     def _update(self, loss: Loss, rate: float) -> None:
         self.accelerator.backward(loss.total)
@@ -255,6 +279,7 @@ class Run:
             set_optimizer_state_dict(
                 self._module, self._optimizers, state.optimizers, options=options
             )
+            self._weights.restore(state.task_weights, state.step)
         except STATE_ERRORS as error:
             raise unreadable(self._state_folder, error) from error
         self.step, self._metrics = state.step, state.metrics

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from sbd_core.errors import ArgumentError, TrainingError, shown, shown_name
 from sbd_core.tasks import Example, task
+from sbd_core.tasks.drills import generate_kind
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
@@ -37,22 +38,30 @@ def require_sources(data: object) -> None:
 
 
 def mixed(
-    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Piece]]
-) -> Iterator[Example | Piece]:
-    """Without end: each item of a task, drawn by its weight, or of a source, at weight 1.
+    seed: int, groups: Mapping[str, float], sources: Sequence[Sequence[Piece]]
+) -> Iterator[tuple[str, Example | Piece]]:
+    """Without end: each item of a task or a kind of drill ("drill:add"), drawn by its weight, or
+    of a source, at weight 1, with the name of its group ("data" for a source).
 
     No source is empty.
     """
     random = Random(f"{seed}/train")
-    drawn = [task(name) for name in tasks]
-    weights = [*tasks.values(), *(1.0 for _ in sources)]
-    kinds = range(len(weights))
+    names = [*groups, *("data" for _ in sources)]
+    weights = [*groups.values(), *(1.0 for _ in sources)]
+    indices = range(len(weights))
     while True:
-        index = random.choices(kinds, weights)[0]
-        if index < len(drawn):
-            yield drawn[index].generate(random, "train")
+        index = random.choices(indices, weights)[0]
+        if index < len(groups):
+            yield names[index], _generated(names[index], random)
         else:
-            yield random.choice(sources[index - len(drawn)])
+            yield names[index], random.choice(sources[index - len(groups)])
+
+
+def _generated(group: str, random: Random) -> Example:
+    name, _, kind = group.partition(":")
+    if kind:
+        return generate_kind(random, "train", kind)
+    return task(name).generate(random, "train")
 
 
 def read_source(source: str) -> list[Example]:

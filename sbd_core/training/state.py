@@ -31,6 +31,7 @@ class State:
 
     seconds: how long the run has taken, of every start. metrics: a line of JSON for each step.
     precision: what the steps computed in; None in a state from before that was known.
+    task_weights: what TaskWeights goes on from.
     optimizers: their full state dict, on the CPU.
     """
 
@@ -38,6 +39,7 @@ class State:
     seconds: float
     precision: str | None
     metrics: str
+    task_weights: Any
     optimizers: Any
 
 
@@ -63,6 +65,7 @@ def write_state(
         "step": state.step,
         "seconds": state.seconds,
         "precision": state.precision,
+        "task_weights": state.task_weights,
         "recipe": recipe.to_data(),
         **began_from,
     }
@@ -94,7 +97,7 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
         if value != began_from[name]:
             other = f"began from other {PARTS[name]}"
             raise TrainingError(f"state {folder}: {other}; give another --out, or remove it")
-    return State(step, seconds, precision, metrics, optimizers)
+    return State(step, seconds, precision, metrics, progress.get("task_weights"), optimizers)
 
 
 def unreadable(folder: Path, error: Exception) -> TrainingError:

@@ -1,5 +1,7 @@
 """Folders are replaced whole, and only those that training wrote: nothing is lost or blocked."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,59 @@ def test_a_card_and_backups_beside_a_model_stay(tmp_path) -> None:
     train(TINY, None, out)
     assert (out / "README.md").read_text() == "A card of ours."
     assert (tmp_path / "model.old" / "a").read_text() == "a backup of ours"
+
+
+@pytest.mark.parametrize("out", ["base", "runs/../base", "link", "base.state", "base.state/model"])
+def test_a_run_does_not_replace_what_it_starts_from(tmp_path, monkeypatch, out) -> None:
+    monkeypatch.chdir(tmp_path)
+    train(replace(TINY, stage="ntp", steps=1), None, tmp_path / "base")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "link").symlink_to("base")
+    before = files_in(tmp_path)
+    init, out = (Path(out), Path("base")) if "state" in out else (Path("base"), Path(out))
+    with pytest.raises(ArgumentError, match="out: must be another folder than init"):
+        train(TINY, init, out)
+    assert files_in(tmp_path) == before
+
+
+def test_a_folder_is_on_the_disk_before_it_takes_the_others_place(tmp_path, monkeypatch) -> None:
+    done: list[tuple[str, str]] = []
+    fsync, rename = os.fsync, os.rename
+
+    def flushed(descriptor: int) -> None:
+        done.append(
+            ("flush", os.path.relpath(os.readlink(f"/proc/self/fd/{descriptor}"), tmp_path))
+        )
+        fsync(descriptor)
+
+    def renamed(source: Path, target: Path) -> None:
+        done.append(("rename", source.name))
+        rename(source, target)
+
+    def write(target: Path) -> None:
+        (target / "inner").mkdir()
+        (target / "inner" / "a").write_text("new")
+
+    monkeypatch.setattr(os, "fsync", flushed)
+    monkeypatch.setattr(os, "rename", renamed)
+    replace_folder(tmp_path / "model", write)
+    moved = done.index(("rename", ".model.new"))
+    for name in (".model.new", ".model.new/inner", ".model.new/inner/a"):
+        assert ("flush", name) in done[:moved], "a power cut would leave it empty"
+    assert done[-1] == ("flush", "."), "and the new name"
+
+
+@pytest.mark.parametrize("error", [Exception("No space left on device"), RuntimeError("full")])
+def test_a_library_that_raises_what_it_likes_leaves_nothing_half_written(tmp_path, error) -> None:
+    """The tokenizers library raises a bare Exception where the disk is full."""
+
+    def full_disk(target: Path) -> None:
+        (target / "a").write_text("half")
+        raise error
+
+    with pytest.raises(TrainingError, match="cannot be written"):
+        replace_folder(tmp_path / "model", full_disk)
+    assert not list(tmp_path.iterdir())
 
 
 def test_two_runs_do_not_write_one_folder(tmp_path) -> None:

@@ -179,6 +179,42 @@ def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("step", [-3, 0, 5, 7, 999, True, "6", 6.0, None])
+def test_an_edited_number_of_steps_is_a_training_error(whole, tmp_path, step) -> None:
+    copy_into(state_folder(whole), tmp_path / "run.state")
+    file = tmp_path / "run.state" / "progress.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "step": step}))
+    with pytest.raises(TrainingError, match="cannot be read"):
+        train(TINY, None, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_data_file_that_vanishes_on_the_way_ends_no_run_and_is_named_later(
+    tmp_path, monkeypatch
+) -> None:
+    file = tmp_path / "texts.txt"
+    file.write_text("Tara has 49 pencils.")
+    recipe = replace(TINY, data=(f"file:{file}",))
+    update = Run._update
+
+    def vanishing(run: Run, *rest: object) -> None:
+        file.unlink(missing_ok=True)
+        if run.step == 3:
+            raise KeyboardInterrupt
+        update(run, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_update", vanishing)
+        with pytest.raises(KeyboardInterrupt):
+            train(recipe, None, tmp_path / "model", save_every=1)
+    before = weights(tmp_path / "model")
+    with pytest.raises(TrainingError, match=r"texts\.txt: cannot be read|other texts"):
+        train(recipe, None, tmp_path / "model")
+    assert same(before, weights(tmp_path / "model"))
+    file.write_text("Tara has 49 pencils.")
+    train(recipe, None, tmp_path / "model")
+
+
 def test_a_model_folder_that_cannot_be_trained_is_a_training_error(whole, tmp_path) -> None:
     for name in ("model.safetensors", "config.json", "tokenizer.json"):
         init = tmp_path / name
@@ -213,7 +249,7 @@ def files_of_at_most(num_bytes: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-@pytest.mark.parametrize("num_bytes", [5_000, 20_000, 60_000])
+@pytest.mark.parametrize("num_bytes", [5_000, 10_000, 12_000, 14_000, 20_000, 60_000])
 def test_a_disk_that_fills_leaves_the_last_good_state(
     whole, tmp_path, monkeypatch, num_bytes
 ) -> None:

@@ -18,18 +18,18 @@ def tokenizer():
 
 
 def test_the_texts_of_a_step_depend_on_recipe_and_step_alone(tokenizer) -> None:
-    in_order = [ExampleStream(RECIPE, tokenizer).pairs(step) for step in range(4)]
+    in_order = [ExampleStream(RECIPE, tokenizer).draw(step) for step in range(4)]
     for step in (3, 0, 2):
-        assert ExampleStream(RECIPE, tokenizer).pairs(step) == in_order[step]
-        assert ExampleStream(replace(RECIPE, stage="ntp"), tokenizer).pairs(step) == in_order[step]
+        assert ExampleStream(RECIPE, tokenizer).draw(step) == in_order[step]
+        assert ExampleStream(replace(RECIPE, stage="ntp"), tokenizer).draw(step) == in_order[step]
     assert in_order[0] != in_order[1]
-    assert ExampleStream(replace(RECIPE, seed=1), tokenizer).pairs(0) != in_order[0]
+    assert ExampleStream(replace(RECIPE, seed=1), tokenizer).draw(0) != in_order[0]
 
 
 def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokenizer) -> None:
     model = sbd_core.load(device="cpu")
     user, assistant, end = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
-    for prompt, answer in ExampleStream(RECIPE, tokenizer).pairs(0):
+    for _, (prompt, answer) in ExampleStream(RECIPE, tokenizer).draw(0):
         assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
         assert list(model.encode(tokenizer.decode(prompt[1:-1]), False)) == prompt
         longest = len(prompt) + 2 * len(answer) + RECIPE.max_block_size - 1
@@ -38,4 +38,4 @@ def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokeni
 
 def test_rows_no_example_fits_are_an_error_not_an_endless_search(tokenizer) -> None:
     with pytest.raises(TrainingError, match="row_tokens"):
-        ExampleStream(replace(RECIPE, row_tokens=20), tokenizer).pairs(0)
+        ExampleStream(replace(RECIPE, row_tokens=20), tokenizer).draw(0)
