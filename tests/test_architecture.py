@@ -162,6 +162,12 @@ def test_the_page_holds_no_tensors() -> None:
         assert not used & {"torch", "numpy", "transformers"}, file
 
 
+def test_the_page_knows_nothing_of_scripts_and_tests() -> None:
+    for file in files_of(UI):
+        used = {name.split(".")[0] for name, _ in imports_of(file)}
+        assert not used & {"app", "scripts", "tests"}, file
+
+
 def test_importing_does_nothing_at_module_level() -> None:
     """No call stands alone at the top of a file: no load, seed, print or log set-up."""
     for file in (*files_of(CORE), *files_of(UI)):

@@ -3,6 +3,7 @@
 import errno
 import socket
 import time
+from importlib import import_module
 
 import sbd_core
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
@@ -77,3 +78,5 @@ def load_behind(lazy: LazyModel) -> None:
     except SetBlockDecodingError:
         time.sleep(SECONDS_FOR_BAD_NEWS)
         raise
+    # With Plotly, so that the first visitor who opens the charts need not wait for it.
+    import_module("sbd_core.plots")
