@@ -243,4 +243,4 @@ def test_decoding_again_at_the_dragged_gamma(story):
     old = state(story)["run"]
     again.click()
     is_decoded_again(story, old)
-    expect(story.locator(".sbd-tile.is-new")).to_have_count(16)
+    expect(story.locator(".sbd-tile.is-new")).to_have_count(15)

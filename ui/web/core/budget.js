@@ -1,74 +1,96 @@
-// The entropy budget of a pass as lengths: masked positions in the solver's order, each as wide as
-// its entropy, and the way from a gamma to a place on the bar and back. Knows no DOM.
+// The entropy budget of a pass on an axis of nats that stands still: what was spent of gamma, the
+// largest revealed entropy that Eq. 8 leaves out of the sum, then what did not fit. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 import { clamp, formatNats } from "./numbers.js";
 import { countRevealed, revealCosts, solverOrder } from "./rules.js";
 
 /** @import { Run } from "./run.js" */
-/** @import { Masked } from "./wire.js" */
+/** @import { Masked, Solver } from "./wire.js" */
 
-/** @typedef {{ item: Masked, left: number, width: number }} Segment its place on the bar, 0 to 1 */
-/** @typedef {{ segments: Segment[], total: number, costs: number[] | null }} BudgetLayout */
-/** @typedef {{ gamma: number, place: number }} Point */
+/**
+ * A masked position on the axis. isFree: revealed, and outside the sum.
+ * @typedef {{ item: Masked, left: number, width: number, isIn: boolean, isFree: boolean }} Segment
+ */
+/**
+ * @typedef {object} BudgetLayout
+ * @property {Segment[]} segments from left to right
+ * @property {number} spent nats of what is revealed, the free one left out
+ * @property {Masked | null} free
+ * @property {number} count of positions revealed
+ * @property {boolean} hasGamma whether the solver has one
+ * @property {boolean} isSum whether gamma bounds a sum, and not each entropy
+ */
 
 /** @type {Readonly<Record<string, string>>} */
 const RULE_NAMES = constants.solverNames;
-const MIN_SHARE = 0.018;
+
+export const AXIS_END = 16; // nats; a longer budget runs out of the picture
+export const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
 
 /**
- * Segments in order, their total entropy, and the least gamma that reveals each.
+ * The place of a sum of entropies on the axis, 0 to 1; the root gives small ones room.
+ * @param {number} nats
+ */
+export function axisPlace(nats) {
+  return Math.cbrt(clamp(nats, 0, AXIS_END) / AXIS_END);
+}
+
+/**
+ * The sum of entropies at a place of the axis.
+ * @param {number} place
+ */
+export function axisNats(place) {
+  return AXIS_END * clamp(place, 0, 1) ** 3;
+}
+
+/**
+ * What the rule does not count: Eq. 8 sums all but the largest entropy that it reveals.
+ * @param {Solver} solver
+ * @param {Masked[]} revealed in the solver's order
+ * @returns {Masked | null}
+ */
+function freeOf(solver, revealed) {
+  const [first] = revealed;
+  if (!first || solver.gamma === undefined) return null;
+  const isForced = revealed.length === 1;
+  if (solver.name === "entropy-bound-from-left") return isForced ? first : null;
+  if (solver.name === "entropy-threshold") {
+    return isForced && first.entropy >= solver.gamma ? first : null;
+  }
+  return revealed.reduce((most, item) => (item.entropy >= most.entropy ? item : most));
+}
+
+/**
+ * The budget of a pass in which the positions of `revealed` were, or at a gamma would be, revealed.
  * @param {Run} run
  * @param {number} pass
+ * @param {Set<number>} revealed
  * @returns {BudgetLayout}
  */
-export function layOut(run, pass) {
-  const step = run.main.steps[pass];
-  const order = step ? solverOrder(run.solver, step.masked) : [];
-  const total = order.reduce((sum, item) => sum + item.entropy, 0);
-  const rest = 1 - MIN_SHARE * order.length;
-  let left = 0;
-  const segments = order.map((item) => {
-    const share = total > 0 ? item.entropy / total : 1 / order.length;
-    const segment = { item, left, width: MIN_SHARE + rest * share };
-    left += segment.width;
-    return segment;
+export function layOut(run, pass, revealed) {
+  const { solver } = run;
+  const order = solverOrder(solver, run.main.steps[pass]?.masked ?? new Map());
+  const chosen = order.filter((item) => revealed.has(item.position));
+  const rest = order.filter((item) => !revealed.has(item.position));
+  const free = freeOf(solver, chosen);
+  const counted = chosen.filter((item) => item !== free);
+  const isSum = solver.name !== "entropy-threshold";
+  let end = 0;
+  const segments = [...counted, ...(free ? [free] : []), ...rest].map((item) => {
+    const left = axisPlace(end);
+    end = isSum ? end + item.entropy : Math.max(end, item.entropy);
+    const isIn = revealed.has(item.position);
+    return { item, left, width: axisPlace(end) - left, isIn, isFree: item === free };
   });
-  const costs = run.strategy === "sbd" ? revealCosts(run.solver, order) : null;
-  return { segments, total, costs };
-}
-
-/**
- * A segment starts at the least gamma that reveals it; none where no gamma counts.
- * @param {BudgetLayout | null} layout
- * @returns {Point[]}
- */
-export function breakpoints(layout) {
-  const last = layout?.segments.at(-1);
-  const { segments, costs } = layout ?? {};
-  if (!segments || !last || !costs) return [];
-  const points = segments.map(({ left }, rank) => ({ gamma: costs[rank] ?? 0, place: left }));
-  const end = (costs.at(-1) ?? 0) + Math.max(last.item.entropy, 1e-4);
-  return [...points, { gamma: end, place: 1 }];
-}
-
-/**
- * What belongs to a value between the points that it lies between.
- * @param {Point[]} points
- * @param {"gamma" | "place"} from what the value is
- * @param {"gamma" | "place"} to what is asked for
- * @param {number} value
- */
-export function interpolate(points, from, to, value) {
-  let low = points[0] ?? { gamma: 0, place: 0 };
-  let high = low;
-  for (const point of points) {
-    high = point;
-    if (point[from] > value) break;
-    low = point;
-  }
-  const span = high[from] - low[from];
-  return span > 0 ? low[to] + (high[to] - low[to]) * ((value - low[from]) / span) : low[to];
+  return {
+    segments,
+    spent: counted.reduce((sum, item) => sum + item.entropy, 0),
+    free,
+    count: chosen.length,
+    hasGamma: solver.gamma !== undefined,
+    isSum,
+  };
 }
 
 /**
@@ -85,23 +107,28 @@ export function revealedAt(run, pass, gamma) {
 }
 
 /**
+ * What is left out of the sum, in words.
+ * @param {BudgetLayout} layout
+ */
+export function freeWords({ free, isSum, count }) {
+  if (!free) return "";
+  const which = isSum && count > 1 ? "the largest" : "one always";
+  return `${which} is free: ${formatNats(free.entropy)}`;
+}
+
+/**
  * The words beside the bar: what was, or at the dragged gamma would be, revealed.
  * @param {Run} run
  * @param {number} pass
  * @param {number | null} preview the dragged gamma
  * @param {BudgetLayout} layout
- * @param {number} count of positions revealed
  */
-export function budgetNote(run, pass, preview, { segments, costs }, count) {
+export function budgetNote(run, pass, preview, { segments, spent, count, hasGamma, isSum }) {
   const { solver } = run;
   if (!segments.length) return pass === 0 ? "the first pass reads the prompt" : "nothing masked";
-  if (!costs) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed`;
-  const gamma = preview ?? solver.gamma ?? 0;
+  if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed`;
+  const gamma = formatNats(preview ?? solver.gamma ?? 0);
   const verb = preview === null ? "revealed" : "would be revealed";
-  if (solver.name === "entropy-threshold") {
-    return `each H < γ ${formatNats(gamma)} · ${count} ${verb}`;
-  }
-  const cost = costs[clamp(count - 1, 0, costs.length - 1)] ?? 0;
-  const sign = cost <= gamma ? "≤" : ">";
-  return `Σ ${formatNats(cost)} ${sign} γ ${formatNats(gamma)} nats · ${count} ${verb}`;
+  if (!isSum) return `each below γ ${gamma} nats · ${count} ${verb}`;
+  return `${formatNats(spent)} of γ ${gamma} nats spent · ${count} ${verb}`;
 }

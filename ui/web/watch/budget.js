@@ -1,7 +1,15 @@
-// The entropy budget of the pass: masked positions in the solver's order, each as wide as its
-// entropy, up to gamma. Gamma can be dragged: what it would reveal lights up, no forward pass.
+// The entropy budget of the pass on an axis of nats: what was spent of gamma, hatched what Eq. 8
+// leaves out of the sum. Gamma can be dragged: what it would reveal lights up, no forward pass.
 
-import { breakpoints, budgetNote, interpolate, layOut } from "../core/budget.js";
+import {
+  AXIS_END,
+  AXIS_TICKS,
+  axisNats,
+  axisPlace,
+  budgetNote,
+  freeWords,
+  layOut,
+} from "../core/budget.js";
 import { clamp, formatNats } from "../core/numbers.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -20,6 +28,23 @@ const GAMMA_KEYS = {
   PageUp: 0.1,
   PageDown: -0.1,
 };
+
+const THIN = 0.05; // of the bar: too narrow for a token
+
+/** The ticks under the bar. */
+function makeAxis() {
+  const ticks = AXIS_TICKS.map((nats) => {
+    const tick = make("span", "sbd-budget-tick", {}, String(nats));
+    tick.style.left = percent(axisPlace(nats));
+    return tick;
+  });
+  return make("div", "sbd-budget-axis", { "aria-hidden": "true" }, ...ticks);
+}
+
+/** @param {number} place 0 to 1 */
+function percent(place) {
+  return `${(place * 100).toFixed(2)}%`;
+}
 
 /** The budget as a bar of segments, with the line of gamma that can be dragged. */
 export class Budget {
@@ -53,6 +78,9 @@ export class Budget {
       make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),
     );
     this.track = make("div", "sbd-budget-track", {}, this.bar, this.handle);
+    this.free = make("span", "sbd-budget-free");
+    this.axis = makeAxis();
+    this.axis.append(this.free);
     this.root = make(
       "section",
       "sbd-budget",
@@ -66,6 +94,7 @@ export class Budget {
         this.note,
       ),
       this.track,
+      this.axis,
     );
     this.listen();
   }
@@ -93,14 +122,14 @@ export class Budget {
   }
 
   get hasLine() {
-    return Boolean(this.layout?.costs && this.layout.segments.length);
+    return Boolean(this.layout?.hasGamma && this.layout.segments.length);
   }
 
   /** @param {PointerEvent} event */
   drag(event) {
     const box = this.track.getBoundingClientRect();
     const place = clamp((event.clientX - box.left) / box.width, 0, 1);
-    this.actions.previewGamma(interpolate(breakpoints(this.layout), "place", "gamma", place));
+    this.actions.previewGamma(axisNats(place));
   }
 
   /** @param {number} rank */
@@ -118,55 +147,72 @@ export class Budget {
    * @param {View} view
    * @param {Segment} segment
    * @param {number} rank
-   * @param {boolean} isIn
    */
-  showSegment(view, { item, left, width }, rank, isIn) {
+  showSegment(view, { item, left, width, isIn, isFree }, rank) {
     const segment = this.segmentAt(rank);
     const { node } = segment;
-    const isThin = width < 0.07;
+    const isThin = width < THIN;
     const classes = ["sbd-segment"];
     if (isIn) classes.push("is-in");
+    if (isFree) classes.push("is-free");
     if (isThin) classes.push("is-thin");
     if (view.focus === item.position && view.showsFocus) classes.push("is-focused");
     segment.at = item.position;
     node.className = classes.join(" ");
-    setStyle(node, "left", `${(left * 100).toFixed(3)}%`);
-    setStyle(node, "width", `${(width * 100).toFixed(3)}%`);
+    setStyle(node, "left", percent(left));
+    setStyle(node, "width", percent(width));
     setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
     setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
     showToken(node, isThin ? "\u200a" : view.run.tokenText(item.top[0]?.token));
-    setAttribute(node, "title", `Position ${item.position}: ${formatNats(item.entropy)} nats`);
+    const words = isFree ? ", revealed, outside the sum" : isIn ? ", revealed" : "";
+    setAttribute(
+      node,
+      "title",
+      `Position ${item.position}: ${formatNats(item.entropy)} nats${words}`,
+    );
   }
 
   /** @param {View} view */
   update(view) {
-    this.layout = layOut(view.run, view.pass);
-    const { segments } = this.layout;
     const step = view.run.main.steps[view.pass];
     const revealed = view.wouldReveal ?? new Set((step?.reveals ?? []).map((r) => r.position));
+    const layout = layOut(view.run, view.pass, revealed);
+    const { segments } = layout;
+    this.layout = layout;
     segments.forEach((segment, rank) => {
-      this.showSegment(view, segment, rank, revealed.has(segment.item.position));
+      this.showSegment(view, segment, rank);
     });
     if (this.bar.childNodes.length !== segments.length) {
       const shown = this.segments.slice(0, segments.length);
       this.bar.replaceChildren(...shown.map(({ node }) => node));
     }
-    setText(
-      this.note,
-      budgetNote(view.run, view.pass, view.gammaPreview, this.layout, revealed.size),
-    );
+    setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
+    this.showFree(layout);
     this.root.classList.toggle("has-gamma", this.hasLine);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);
     this.again.hidden = view.gammaPreview === null || !this.actions.canRedo;
     if (this.hasLine) this.showGamma(view.gammaPreview ?? view.run.solver.gamma ?? 0);
   }
 
+  /**
+   * The label of the hatched segment, under its middle and never outside the bar.
+   * @param {BudgetLayout} layout
+   */
+  showFree(layout) {
+    const segment = layout.segments.find(({ isFree }) => isFree);
+    this.free.hidden = !segment;
+    if (!segment) return;
+    setText(this.free, freeWords(layout));
+    const middle = segment.left + segment.width / 2;
+    setStyle(this.free, "left", percent(middle));
+    setStyle(this.free, "transform", `translateX(-${percent(clamp(middle, 0, 1))})`);
+  }
+
   /** @param {number} gamma */
   showGamma(gamma) {
-    const place = interpolate(breakpoints(this.layout), "gamma", "place", gamma);
-    setStyle(this.handle, "left", `${(place * 100).toFixed(2)}%`);
+    setStyle(this.handle, "left", percent(axisPlace(gamma)));
     setAttribute(this.handle, "aria-valuenow", gamma.toFixed(2));
-    setAttribute(this.handle, "aria-valuemax", Math.max(gamma, this.layout?.total ?? 0).toFixed(2));
+    setAttribute(this.handle, "aria-valuemax", Math.max(gamma, AXIS_END).toFixed(2));
     setAttribute(this.handle, "aria-valuetext", this.note.textContent ?? "");
   }
 }

@@ -20,8 +20,9 @@ const HELP_SIGHTS = [
   ],
   [
     "Entropy budget",
-    "The guesses sorted from sure to unsure. What fits under γ is kept. Drag γ to " +
-      "see what else would have been: no new pass is needed.",
+    "The guesses sorted from sure to unsure, each ending where the sum of entropies stands. " +
+      "What is kept may spend γ; the largest kept entropy, hatched, is left out of the sum, so " +
+      "that one token always comes. Drag γ to see what else would have been kept.",
   ],
   [
     "Staircase",

@@ -1,37 +1,85 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { breakpoints, budgetNote, interpolate, layOut, revealedAt } from "../../core/budget.js";
+import {
+  AXIS_END,
+  axisNats,
+  axisPlace,
+  budgetNote,
+  freeWords,
+  layOut,
+  revealedAt,
+} from "../../core/budget.js";
 import { FIRST, PREFILL, runOf, start, wire } from "./lines.js";
 
-test("segments fill the bar in the solver's order, each as wide as its entropy", () => {
-  const { segments, total, costs } = layOut(runOf(), 1);
-  assert.deepEqual(
-    segments.map(({ item }) => item.position),
-    [1, 0],
-  );
-  assert.equal(total, 2.05);
-  assert.deepEqual(
-    costs?.map((cost) => Number(cost.toFixed(4))),
-    [0, 0.05],
-  );
-  const [narrow, wide] = segments;
-  assert.ok(narrow && wide && narrow.width < wide.width);
-  assert.ok(Math.abs(wide.left + wide.width - 1) < 1e-9);
+const BOTH = new Set([0, 1]);
+
+/** @param {import("../../core/budget.js").BudgetLayout} layout */
+const places = ({ segments }) =>
+  segments.map(({ item, isIn, isFree }) => [item.position, isIn, isFree]);
+
+test("what was spent ends at the sum of Eq. 8, the largest revealed stands behind it", () => {
+  const layout = layOut(runOf(), 1, BOTH);
+  assert.deepEqual(places(layout), [
+    [1, true, false],
+    [0, true, true],
+  ]);
+  const [counted, free] = layout.segments;
+  assert.ok(counted && free);
+  assert.equal(layout.spent, 0.05);
+  assert.equal(counted.width, axisPlace(0.05));
+  assert.equal(free.left, axisPlace(0.05));
+  assert.ok(Math.abs(axisNats(free.left + free.width) - 2.05) < 1e-9);
+  assert.equal(freeWords(layout), "the largest is free: 2.00");
 });
 
-test("gamma and its place on the bar go over into each other", () => {
-  const points = breakpoints(layOut(runOf(), 1));
-  for (const gamma of [0.01, 0.04, 0.5, 1.5]) {
-    const place = interpolate(points, "gamma", "place", gamma);
-    const back = interpolate(points, "place", "gamma", place);
-    assert.ok(Math.abs(back - gamma) < 1e-9, `${gamma} came back as ${back}`);
+test("one revealed alone spends nothing", () => {
+  const layout = layOut(runOf(), 1, new Set([1]));
+  assert.equal(layout.spent, 0);
+  assert.deepEqual(places(layout), [
+    [1, true, true],
+    [0, false, false],
+  ]);
+  assert.equal(freeWords(layout), "one always is free: 0.05");
+});
+
+test("in another order the largest of those revealed is free, wherever the solver took it", () => {
+  const solver = { name: "entropy-bound-by-confidence", gamma: 0.1 };
+  const masked = [
+    [0, 2000, 0, 9990],
+    [1, 500, 1, 9900],
+  ];
+  const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
+  assert.deepEqual(places(layOut(run, 1, BOTH)), [
+    [1, true, false],
+    [0, true, true],
+  ]);
+});
+
+test("from the left all count, unless the leftmost comes alone", () => {
+  const solver = { name: "entropy-bound-from-left", gamma: 9 };
+  const run = runOf(wire(start({ solver }), PREFILL, FIRST));
+  assert.equal(layOut(run, 1, BOTH).free, null);
+  assert.equal(layOut(run, 1, BOTH).spent, 2.05);
+  assert.equal(layOut(run, 1, new Set([0])).free?.position, 0);
+});
+
+test("a threshold bounds each entropy: segments end at their own, nothing is summed", () => {
+  const solver = { name: "entropy-threshold", gamma: 3 };
+  const run = runOf(wire(start({ solver }), PREFILL, FIRST));
+  const layout = layOut(run, 1, BOTH);
+  const [low, high] = layout.segments;
+  assert.ok(low && high);
+  assert.equal(layout.free, null);
+  assert.ok(Math.abs(axisNats(high.left + high.width) - 2) < 1e-9);
+  assert.equal(budgetNote(run, 1, null, layout), "each below γ 3.00 nats · 2 revealed");
+});
+
+test("a gamma has one place on the axis, whatever the pass, and comes back from it", () => {
+  for (const gamma of [0, 0.01, 0.04, 0.5, 1.5, AXIS_END]) {
+    assert.ok(Math.abs(axisNats(axisPlace(gamma)) - gamma) < 1e-9);
   }
-});
-
-test("no masks: no points, and a place all the same", () => {
-  assert.deepEqual(breakpoints(layOut(runOf(), 0)), []);
-  assert.deepEqual(breakpoints(null), []);
-  assert.equal(interpolate([], "gamma", "place", 1), 0);
+  assert.equal(axisPlace(1000), 1);
+  assert.equal(axisNats(-1), 0);
 });
 
 test("a gamma reveals what the solver would", () => {
@@ -40,12 +88,14 @@ test("a gamma reveals what the solver would", () => {
   assert.equal(revealedAt(runOf(), 0, 9).size, 0);
 });
 
-test("the note says what was, or would be, revealed", () => {
+test("the note says what was spent of gamma, and what was, or would be, revealed", () => {
   const run = runOf();
-  const layout = layOut(run, 1);
-  assert.equal(budgetNote(run, 1, null, layout, 1), "Σ 0.00 ≤ γ 0.10 nats · 1 revealed");
-  assert.equal(budgetNote(run, 1, 2, layout, 2), "Σ 0.05 ≤ γ 2.00 nats · 2 would be revealed");
-  assert.equal(budgetNote(run, 0, null, layOut(run, 0), 0), "the first pass reads the prompt");
+  const one = layOut(run, 1, new Set([1]));
+  assert.equal(budgetNote(run, 1, null, one), "0.00 of γ 0.10 nats spent · 1 revealed");
+  const both = layOut(run, 1, BOTH);
+  assert.equal(budgetNote(run, 1, 2, both), "0.05 of γ 2.00 nats spent · 2 would be revealed");
+  const none = layOut(run, 0, new Set());
+  assert.equal(budgetNote(run, 0, null, none), "the first pass reads the prompt");
   const topK = runOf(wire(start({ solver: { name: "top-k", k: 1 } }), PREFILL, FIRST));
-  assert.equal(budgetNote(topK, 1, null, layOut(topK, 1), 1), "Top-k · 1 revealed");
+  assert.equal(budgetNote(topK, 1, null, layOut(topK, 1, new Set([1]))), "Top-k · 1 revealed");
 });
