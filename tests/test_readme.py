@@ -4,6 +4,7 @@ import hashlib
 import re
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 import yaml
 
@@ -11,6 +12,7 @@ from scripts.results_files import results
 from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 
 ROOT = Path(__file__).parents[1]
+CARD = Path("assets") / "checkpoints" / "sbd-nano" / "README.md"
 TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
 BUNDLED = ["evaluation", "parity_model", "sweep", "bench", "page", "profile_lean", "profile_native"]
 """Results of the bundled weights."""
@@ -110,6 +112,16 @@ def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
     assert found["fullWidth"] is True
     assert found["license"] == "apache-2.0"
     assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in found["tags"])
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/decoding.md", str(CARD)])
+def test_the_lines_of_python_run_as_they_stand(path, monkeypatch, capsys) -> None:
+    shown = []
+    monkeypatch.setattr(go.Figure, "show", lambda figure: shown.append(figure))
+    [code] = re.findall(r"```python\n(.*?)```", TEXTS[ROOT / path], re.DOTALL)
+    exec(compile(code, path, "exec"), {})
+    assert capsys.readouterr().out.strip()
+    assert len(shown) == code.count(".show()")
 
 
 def test_no_file_is_too_large_for_a_space() -> None:
