@@ -50,7 +50,7 @@ def batches(
         sampler=asked,
         num_workers=num_workers,
         prefetch_factor=AHEAD,
-        worker_init_fn=_leave_signals_to_the_run,
+        worker_init_fn=_prepare_worker,
     )
     return _checked(loader)
 
@@ -68,7 +68,11 @@ def _checked(loader: "DataLoader[Batch | SetBlockDecodingError]") -> Iterator[Ba
         yield item
 
 
-def _leave_signals_to_the_run(worker: int) -> None:
-    """A wish to stop goes to every process of a terminal; the step under way needs its batch."""
+def _prepare_worker(worker: int) -> None:
+    """Leave signals to the run, and the other cores to the other workers.
+
+    A wish to stop goes to every process of a terminal; the step under way needs its batch.
+    """
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

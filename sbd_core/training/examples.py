@@ -1,6 +1,7 @@
 """The examples of a step, as a function of (recipe, step): what makes resuming exact."""
 
 from array import array
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -9,14 +10,14 @@ from sbd_core.tasks import Example
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
 from sbd_core.training.task_weights import Weights, recipe_weights
-from sbd_core.training.tokenizer import encode_plain
+from sbd_core.training.tokenizer import encode_plain_texts
 
 Pair = tuple[list[int], list[int]]
 """Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
 
 
 MOST_TRIED = 20
-"""Examples looked at for one that fits into a row."""
+"""Batches of examples looked at for one of examples that fit into a row."""
 
 
 class ExampleStream:
@@ -35,21 +36,30 @@ class ExampleStream:
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
         drawn = mixed(seed, weights or recipe_weights(recipe), self._sources)
-        stream = ((group, self._encoded(item)) for group, item in drawn)
-        tried = islice(stream, MOST_TRIED * recipe.batch_size)
-        fitting = (item for item in tried if self._fits(item[1]))
-        found = list(islice(fitting, recipe.batch_size))
+        found: list[tuple[str, Pair]] = []
+        for _ in range(MOST_TRIED):
+            some = list(islice(drawn, recipe.batch_size))
+            pairs = self._encoded([item for _, item in some])
+            groups = (group for group, _ in some)
+            found += [each for each in zip(groups, pairs, strict=True) if self._fits(each[1])]
+            if len(found) >= recipe.batch_size:
+                break
         if len(found) < recipe.batch_size:
             names = ", ".join((*recipe.tasks, *recipe.data))
             raise TrainingError(
                 f"row_tokens: hardly an example of {names} fits into {recipe.row_tokens} tokens"
             )
-        return found
+        return found[: recipe.batch_size]
 
-    def _encoded(self, item: "Example | tuple[array[int], array[int]]") -> Pair:
-        if isinstance(item, Example):
-            return encode_example(self._tokenizer, item)
-        return list(item[0]), list(item[1])
+    def _encoded(self, items: "Sequence[Example | tuple[array[int], array[int]]]") -> list[Pair]:
+        made = encode_examples(
+            self._tokenizer, [item for item in items if isinstance(item, Example)]
+        )
+        waiting = iter(made)
+        return [
+            next(waiting) if isinstance(item, Example) else (list(item[0]), list(item[1]))
+            for item in items
+        ]
 
     def _pieces(self, source: str) -> "list[tuple[array[int], array[int]]]":
         """The records of a source that fit into a row; texts that do not are cut evenly.
@@ -80,6 +90,15 @@ class ExampleStream:
 
 def encode_example(tokenizer: Any, example: Example) -> Pair:
     """The turn that the chat template writes for this prompt, and its answer."""
+    return encode_examples(tokenizer, [example])[0]
+
+
+def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
+    """encode_example() of each, all in one call of the tokenizer."""
     user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
-    prompt = [user, *encode_plain(tokenizer, example.prompt), assistant]
-    return prompt, [*encode_plain(tokenizer, example.answer), tokenizer.eos_token_id]
+    texts = [text for example in examples for text in (example.prompt, example.answer)]
+    found = encode_plain_texts(tokenizer, texts)
+    return [
+        ([user, *prompt, assistant], [*answer, tokenizer.eos_token_id])
+        for prompt, answer in zip(found[::2], found[1::2], strict=True)
+    ]

@@ -12,6 +12,7 @@ from sbd_core.training.sources import require_sources
 Stage = Literal["ntp", "sbd"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd")
 
+MOST_AVERAGING = 0.99999
 LEAST_REWEIGHT_STEPS = 50
 """More than batches are ever built ahead."""
 
@@ -36,6 +37,8 @@ class Recipe:
     reweight_steps: 0, or after how many steps the tasks are weighed anew by what is not yet
     learnt, see task_weights.py; no weight becomes less than reweight_floor or more than
     reweight_ceiling times the recipe's.
+    averaging: 0, or the decay of a running average of the weights, which is then what is written
+    as the model: 0.999 keeps about the last 1,000 steps.
     minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
     ratio decay_steps / steps of the time is left.
     """
@@ -51,6 +54,7 @@ class Recipe:
     optimizer: Literal["adamw", "muon"] = "adamw"
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
+    averaging: float = 0.0
     row_tokens: int = 256
     min_block_size: int = 2
     max_block_size: int = 16
@@ -86,6 +90,7 @@ class Recipe:
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
         for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes"):
             require_number(name, getattr(self, name), 0)
+        require_number("averaging", self.averaging, 0, MOST_AVERAGING)
         require_number("max_gradient_norm", self.max_gradient_norm, 0)
         require_number("full_mask_ratio", self.full_mask_ratio, 0, 1)
         if self.max_gradient_norm == 0:

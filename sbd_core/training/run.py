@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -21,6 +22,7 @@ from torch.distributed.checkpoint.state_dict import (
 
 from sbd_core.errors import TrainingError
 from sbd_core.training.attention import chosen_attention
+from sbd_core.training.averaging import restore_average, running_average
 from sbd_core.training.batch_builder import Batch, BatchBuilder
 from sbd_core.training.batch_loading import batches, chosen_workers
 from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
@@ -89,6 +91,7 @@ class Run:
         optimizers = make_optimizers(self._model, recipe)
         self._module, *wrapped = accelerator.prepare(LossModule(self._model), *optimizers)
         self._optimizers = [item.optimizer for item in wrapped]
+        self._average = running_average(self._model, recipe, accelerator)
         if settings.is_compiled:
             self._module.compile()
         saved = self._restore() if has_state else None
@@ -121,6 +124,8 @@ class Run:
             rate = learning_rate(self.recipe, self.step, self.seconds)
             self._update(loss, rate)
             self._record(loss, batch)
+            if self._average is not None:
+                self._average.update_parameters(self._model)
             self.step += 1
             line, is_over = self._measure(loss, batch, rate, began, waited, wish)
             if not math.isfinite(line["loss"]):
@@ -147,17 +152,20 @@ class Run:
                 self._weights.to_data(),
                 optimizers,
             )
+            average: Any = None if self._average is None else self._average.module
             write = partial(
                 write_state,
                 state=state,
                 recipe=self.recipe,
                 began_from=self._began_from,
                 model=whole,
+                average=average,
                 tokenizer=self._tokenizer,
             )
             replace_folder(self._state_folder, write)
             past = self.recipe.past(self.step, self.seconds)
-            export(whole, self._tokenizer, self.recipe if self.is_done else past, self._out)
+            done = self.recipe if self.is_done else past
+            export(whole if average is None else average, self._tokenizer, done, self._out)
         self.accelerator.wait_for_everyone()
 
     def _measure(
@@ -282,6 +290,8 @@ class Run:
             self._weights.restore(state.task_weights, state.step)
         except STATE_ERRORS as error:
             raise unreadable(self._state_folder, error) from error
+        if self._average is not None:
+            restore_average(self._average, self._state_folder)
         self.step, self._metrics = state.step, state.metrics
         self._started -= state.seconds
         return state

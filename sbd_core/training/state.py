@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, TrainingError
@@ -22,7 +23,11 @@ STATE_ERRORS = (
     KeyError,
     TypeError,
     pickle.UnpicklingError,
+    SafetensorError,
 )
+
+AVERAGE = "average"
+"""Of a state: the running average of the weights, where the recipe asks for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,14 @@ def write_state(
     recipe: Recipe,
     began_from: Provenance,
     model: PreTrainedModel,
+    average: PreTrainedModel | None,
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:
     """Fill an empty folder; read_state reads it back."""
     model.save_pretrained(folder / "model")
     tokenizer.save_pretrained(folder / "model")
+    if average is not None:
+        average.save_pretrained(folder / AVERAGE)
     torch.save(state.optimizers, folder / "optimizers.pt")
     (folder / "metrics.jsonl").write_text(state.metrics)
     progress = {
