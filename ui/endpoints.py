@@ -77,6 +77,8 @@ def decode_endpoint(
         factor: float = 1.0,
         k: int = 2,
         by: str = "confidence",
+        num_predrafts: int = 0,
+        draft_threshold: float = 0.5,
     ) -> Iterator[dict[str, Any]]:
         form = Form(
             prompt=prompt,
@@ -92,6 +94,8 @@ def decode_endpoint(
             seed=seed,
             pinned=pinned or [],
             template=template,
+            num_predrafts=num_predrafts,
+            draft_threshold=draft_threshold,
         )
         yield from decoded(session, form, client_of(request))
 
@@ -105,7 +109,9 @@ gamma: the entropy bound of a pass, nats. block_size: positions decoded together
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
 confidence-threshold. factor: of the solver of that name. k: tokens a pass of top-k, random and
-left-to-right. by: order of top-k, one of confidence, entropy and margin.
+left-to-right. by: order of top-k, one of confidence, entropy and margin. num_predrafts: of
+verify, drafts made ahead in case a drafted token is rejected. draft_threshold: of verify, a draft
+goes on while the product of its tokens' probabilities is at least this.
 Yields {text, num_tokens, num_forwards, is_done, trace}; trace is JSON text at the end, else ""."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.

@@ -1,4 +1,4 @@
-"""bench(): one of three measurements of a model, as plain data with machine, load and versions."""
+"""bench(): one of four measurements of a model, as plain data with machine, load and versions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from sbd_core.benchmark import report
 from sbd_core.benchmark.forward_passes import against_matrices, forwards, share_outside_forward
 from sbd_core.benchmark.memory import peak_memory
 from sbd_core.benchmark.methods import at_best_threads, methods, ours
+from sbd_core.benchmark.predrafts import Decodes, Setting, decode_all, rows_data, settings
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.synthetic_shapes import BLOCK_SIZE, measured_shape, recorded_pattern
 from sbd_core.benchmark.timing import Times, other_load, time_methods
@@ -17,7 +18,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.tasks import SUITES, held_out
 
-Part = Literal["methods", "profile", "shape"]
+Part = Literal["methods", "profile", "shape", "predrafts"]
 PROFILED_PROMPTS = 5
 """Prompts a task for what needs no spread: the profile, the share outside the forward."""
 
@@ -60,7 +61,8 @@ def bench(
 
     part: "methods", every strategy and transformers generate() on the same prompts, with cost and
     memory; "profile", where the time of a forward pass goes; "shape", forward passes of random
-    weights. assistant: a smaller model that drafts for generate(). Raises ArgumentError.
+    weights; "predrafts", verify with drafts made ahead. assistant: a smaller model that drafts for
+    generate(). Raises ArgumentError.
     """
     result: dict[str, Any] = {"model": model.name, "device": model.device}
     result["dtype"] = str(model.model.dtype).removeprefix("torch.")
@@ -69,6 +71,7 @@ def bench(
         "methods": lambda: _methods(model, workload, assistant),
         "profile": lambda: _profiles(model, workload),
         "shape": lambda: _shapes(model, workload),
+        "predrafts": lambda: _predrafts(model, workload),
     }
     with other_load() as load_of_others:
         result |= measure[part]()
@@ -131,3 +134,21 @@ def _shapes(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
     pattern = recorded_pattern(model, prompt, config)
     found, left_out = measured_shape(shape, place, pattern, is_native=model.is_native)
     return {"shapes": found, "left_out": left_out}
+
+
+def _predrafts(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
+    """verify at every number of predrafts and threshold, on every prompt of every task."""
+    from tqdm import tqdm
+
+    if model.mask_token_id is None or model.block_range is None:
+        rule = "must have Set Block Decoding training for verify to be measured"
+        raise ArgumentError("model", rule, model.name)
+    configs = settings(model.block_range[1], workload.max_new_tokens)
+    suites = workload.prompts(model, workload.limit)
+    tasks: dict[str, dict[Setting, Decodes]] = {}
+    with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
+        for name, prompts in suites.items():
+            for found in decode_all(model, configs, prompts, workload.rounds):
+                tasks[name] = found
+                bar.update()
+    return {"predrafts": rows_data(tasks)}

@@ -29,7 +29,29 @@ def text(result: Mapping[str, Any]) -> str:
     """What bench() found, and a warning where the machine was not ours alone."""
     if "shapes" in result:
         return _shapes(result)
+    if "predrafts" in result:
+        return _predrafts(result)
     return _methods(result) if "forwards" in result else _profiles(result)
+
+
+def _predrafts(result: Mapping[str, Any]) -> str:
+    lines = [
+        f"{'predrafts':>9}{'threshold':>11}{'tokens/forward':>16}{'rows/forward':>14}"
+        f"{'tokens/s':>10}{'seconds':>9}{'roofline':>10}  equal"
+    ]
+    for row in result["predrafts"]:
+        roofline = row["roofline_speedup_over_first"]
+        lines.append(
+            f"{row['num_predrafts']:>9}{row['draft_threshold']:>11.2f}"
+            f"{row['tokens_per_forward']:>16.2f}{row['rows_per_forward']:>14.1f}"
+            f"{row['tokens_per_second']:>10.0f}{row['seconds_over_first']:>9.3f}"
+            f"{next(iter(roofline.values())):>10.2f}"
+            f"  {row['num_equal_to_first']}/{row['num_prompts']}"
+        )
+    lines.append(
+        "seconds: times the first row's; roofline: an 8B model's predicted speed over the first"
+    )
+    return "\n".join([*lines, load_line(result["other_load"])])
 
 
 def _methods(result: Mapping[str, Any]) -> str:

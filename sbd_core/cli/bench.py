@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="forward passes of random weights, and nothing else: in the shape of Llama-3.1-8B on "
         "a GPU, in the bundled model's on the CPU",
     )
+    parser.add_argument(
+        "--predrafts",
+        action="store_true",
+        help="verify with drafts made ahead, and nothing else: 0, 1, 2 and 4 of them, and how far "
+        "a draft goes",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
@@ -55,7 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
     model = load(arguments.model, native=arguments.native, **place)
     assistant = None if arguments.assistant is None else load(arguments.assistant, **place)
     choose_threads(model.num_parameters)
-    part: Part = "shape" if arguments.shape else "profile" if arguments.profile else "methods"
+    parts: tuple[Part, ...] = ("shape", "profile", "predrafts")
+    part: Part = next((name for name in parts if getattr(arguments, name)), "methods")
     result = bench(model, workload, part, assistant)
     print(report.text(result))
     if arguments.out is not None:

@@ -12,6 +12,8 @@ from tests.ui.doubles import ANSWER, story_model
 from ui import page as page_module
 from ui.decode import session as session_module
 from ui.decode import update_throttle
+from ui.decode.form import Form
+from ui.share.permalink import form_of
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,7 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
         "prompt": "string", "strategy": "string", "solver": "string", "gamma": "number",
         "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
         "template": "string", "tau": "number", "factor": "number", "k": "integer", "by": "string",
+        "num_predrafts": "integer", "draft_threshold": "number",
     }  # fmt: skip
     for endpoint in info["named_endpoints"].values():
         for item in endpoint["parameters"]:
@@ -77,6 +80,12 @@ def test_decode_takes_the_parameters_of_every_solver_and_a_template(client):
     trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
     assert trace.config.solver == ConfidenceThreshold(0.5)
     assert list(trace.config.pinned) == [0, 2, 3]
+    settings = {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0}
+    trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
+    assert (trace.config.num_predrafts, trace.config.draft_threshold) == (2, 0.0)
+    assert trace.text == ANSWER
+    address = {"prompt": "p", "strategy": "verify", "predrafts": "2", "threshold": "0"}
+    assert form_of(address) == Form("p", **settings)
 
 
 def test_race_gives_a_row_a_lane(client):

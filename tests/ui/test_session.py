@@ -53,6 +53,15 @@ BAD_FORMS = {
     "unknown strategy": (Form("p", strategy="magic"), "Strategy must be one of sbd, "),
     "strategy is a list": (Form("p", strategy=["sbd"]), "Strategy must be one of"),
     "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
+    "drafts ahead of sbd": (Form("p", num_predrafts=2), "Drafts ahead must be 0 but for strategy"),
+    "too many drafts ahead": (
+        Form("p", strategy="verify", num_predrafts=99),
+        "Drafts ahead must be a whole number >= 0 and <= 16",
+    ),
+    "a threshold of 2": (
+        Form("p", strategy="verify", draft_threshold=2),
+        "Draft threshold must be a finite number >= 0 and <= 1",
+    ),
     "no tokens a pass": (Form("p", solver="top-k", k=0), "Tokens per pass must be a whole"),
     "unknown measure": (Form("p", solver="top-k", by="luck"), "Best by must be one of"),
     "answer too long": (Form("p", max_new_tokens=257), "Longest answer must be at most 256"),

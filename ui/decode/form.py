@@ -25,6 +25,8 @@ LABELS = {
     "by": "Best by",
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",
+    "num_predrafts": "Drafts ahead",
+    "draft_threshold": "Draft threshold",
     "seed": "Seed",
     "pinned": "Pins",
     "pinned offset": "A pin’s position",
@@ -52,6 +54,8 @@ class Form:
     pinned: Any = ()
     template: Any = ""
     ask: Any = ""
+    num_predrafts: Any = 0
+    draft_threshold: Any = 0.5
 
     @classmethod
     def of(cls, data: Any) -> "Form":
@@ -77,6 +81,8 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         block_size=_whole(form.block_size),
         max_new_tokens=_whole(form.max_new_tokens),
         seed=_whole(form.seed),
+        num_predrafts=_whole(form.num_predrafts),
+        draft_threshold=form.draft_threshold,
         pinned=_pairs(form.pinned),
     )
     if config.max_new_tokens > MAX_NEW_TOKENS:

@@ -143,7 +143,8 @@ class Session:
             raise ArgumentError("block_size", rule, config.block_size)
         configs = [config]
         if config.strategy != "ntp":
-            configs.append(replace(config, strategy="ntp", solver=EntropyBound(), pinned={}))
+            plain = replace(config, num_predrafts=0, pinned={})
+            configs.append(replace(plain, strategy="ntp", solver=EntropyBound()))
         return [Lane(self.model, prompt, each) for each in configs]
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:

@@ -24,6 +24,8 @@ FIELDS = {
     "block": "block_size",
     "tokens": "max_new_tokens",
     "seed": "seed",
+    "predrafts": "num_predrafts",
+    "threshold": "draft_threshold",
     "pins": "pinned",
 }
 RACE_FIELDS = {
