@@ -7,13 +7,14 @@ import argparse
 import os
 import sys
 
-from sbd_core.cli import bench, evaluate, generate, roofline, train
+from sbd_core.cli import bench, evaluate, generate, prepare, roofline, train
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.extras import require
 
 COMMANDS = {
     "generate": generate,
+    "prepare": prepare,
     "train": train,
     "evaluate": evaluate,
     "bench": bench,

@@ -18,7 +18,7 @@ FLOORS = [
     ("trace_json", "masks", "sampling", "roofline", "tasks", "replay"),
     ("models", "solvers"),
     ("decoding",),
-    ("circumstances",),
+    ("circumstances", "hf"),
     ("training",),
     ("evaluation", "benchmark", "plots"),
     ("cli",),

@@ -1,0 +1,27 @@
+"""`prepare`: make a causal language model ready for training with Set Block Decoding."""
+
+import argparse
+import json
+from pathlib import Path
+
+HELP = "give a causal language model a mask token, ready for train --stage sbd"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `prepare`."""
+    parser.add_argument("model", metavar="MODEL", help="model folder or hub id")
+    parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
+    parser.add_argument("--min-block-size", type=int, default=2, help="of the training to come")
+    parser.add_argument("--max-block-size", type=int, default=16, help="of the training to come")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Prepare, and say what was done. Raises our errors."""
+    from sbd_core.hf.prepare import prepare
+
+    block_range = (arguments.min_block_size, arguments.max_block_size)
+    done = prepare(arguments.model, arguments.out, block_range=block_range)
+    print(done)
+    if arguments.json:
+        print(json.dumps(done.to_data()))

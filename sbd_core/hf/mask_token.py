@@ -1,0 +1,113 @@
+"""Giving a model a mask token: which row of the vocabulary it takes, and what that row holds.
+
+Knows a transformers model and its tokenizer; writes no file.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from sbd_core.errors import ModelError
+
+RESERVED = re.compile(
+    r"reserved|unused|placeholder|extra_id_|<\|?extra_\d+|\[control_\d+\]|<SPECIAL_\d+>"
+)
+"""How tokenizers name the tokens they keep free: Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
+NEW_NAMES = ("<m>", "<|mask|>", "<|sbd_mask|>")
+
+Origin = Literal["existing", "reserved", "spare", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskToken:
+    """text: as the tokenizer writes it. origin: a mask token that was there already, a reserved
+    token, a row of the embedding that no token used, or a row that was added.
+    """
+
+    text: str
+    token_id: int
+    origin: Origin
+
+
+def give_mask_token(model: Any, tokenizer: Any, chosen: MaskToken) -> None:
+    """Have the tokenizer name the mask token and the model hold a row for it, both changed.
+
+    A row that is taken or added holds the mean of the others, so that an untrained mask is a
+    plausible input; a mask token that was there keeps its own. Raises ModelError.
+    """
+    if chosen.origin == "existing":
+        return
+    num_rows = num_embedding_rows(model)
+    tokenizer.add_special_tokens({"mask_token": chosen.text})
+    if tokenizer.mask_token_id != chosen.token_id:
+        raise ModelError(
+            f"model: its tokenizer gives {chosen.text} the id {tokenizer.mask_token_id}, not "
+            f"{chosen.token_id}: give the tokenizer a mask token by hand"
+        )
+    if chosen.origin == "added":
+        model.resize_token_embeddings(num_rows + 1, mean_resizing=False)
+    for layer in (model.get_input_embeddings(), model.get_output_embeddings()):
+        if layer is not None:
+            _fill_with_mean(layer, chosen.token_id, min(len(tokenizer), num_rows))
+
+
+def num_embedding_rows(model: Any) -> int:
+    """Tokens that the model has an embedding for, used or not."""
+    return int(model.get_input_embeddings().weight.shape[0])
+
+
+def choose_mask_token(tokenizer: Any, num_rows: int) -> MaskToken:
+    """The mask token for a tokenizer whose model has `num_rows` embeddings. Raises ModelError."""
+    token_id = tokenizer.mask_token_id
+    if token_id is not None and token_id < num_rows:
+        return MaskToken(tokenizer.mask_token, token_id, "existing")
+    reserved = _reserved(tokenizer, num_rows)
+    if reserved is not None:
+        return reserved
+    vocabulary = tokenizer.get_vocab()
+    names = (tokenizer.mask_token,) if tokenizer.mask_token else NEW_NAMES
+    name = next((name for name in names if vocabulary.get(name, num_rows) >= num_rows), None)
+    if name is None:
+        raise ModelError(f"model: its tokenizer uses {', '.join(NEW_NAMES)} for something else")
+    # A tokenizer numbers a new token after its last one.
+    free = vocabulary.get(name, max(vocabulary.values()) + 1)
+    if free > num_rows:
+        raise ModelError(
+            f"model: its tokenizer has {free} tokens for {num_rows} rows of the embedding"
+        )
+    return MaskToken(name, free, "spare" if free < num_rows else "added")
+
+
+def _reserved(tokenizer: Any, num_rows: int) -> MaskToken | None:
+    """The last token that the tokenizer keeps free: the least likely to be used by someone."""
+    in_use = {*_texts(tokenizer.special_tokens_map), str(tokenizer.chat_template or "")}
+    for token_id, token in sorted(tokenizer.added_tokens_decoder.items(), reverse=True):
+        text = token.content
+        is_free = RESERVED.search(text) and not any(text in used for used in in_use)
+        if is_free and token.special and token_id < num_rows:
+            return MaskToken(text, token_id, "reserved")
+    return None
+
+
+def _texts(names: dict[str, Any]) -> list[str]:
+    """The special tokens a tokenizer has a use for; a list of further ones is not a use."""
+    return [str(value) for value in names.values() if not isinstance(value, (list, tuple))]
+
+
+@torch.no_grad()
+def _fill_with_mean(layer: Any, token_id: int, num_used: int) -> None:
+    """Row `token_id` of an embedding or output layer becomes the mean of the other used rows."""
+    for tensor in (layer.weight, getattr(layer, "bias", None)):
+        if tensor is not None:
+            tensor[token_id] = _mean_without(tensor, token_id, num_used)
+
+
+def _mean_without(rows: Tensor, token_id: int, num_used: int) -> Tensor:
+    total = rows[:num_used].sum(0, dtype=torch.float32)
+    count = num_used
+    if token_id < num_used:
+        total, count = total - rows[token_id].float(), count - 1
+    return (total / count).to(rows.dtype)

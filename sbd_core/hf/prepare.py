@@ -1,0 +1,188 @@
+"""prepare(): a causal language model becomes one that training can teach to decode blocks.
+
+It gets a mask token, and its config says so; nothing else of it changes, which is proved on the
+folder that was written. Knows nothing of training.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from sbd_core.config import MAX_BLOCK_SIZE, require_integer
+from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.hf.mask_token import MaskToken, choose_mask_token, give_mask_token, num_embedding_rows
+from sbd_core.models.hf_model import refuse_other_attention
+from sbd_core.models.loading import bars_only_on_a_terminal, read
+
+NUM_PROBES, PROBE_LENGTH = 4, 24
+TOLERANCE = 1e-3
+"""Of the largest logit: a resized output layer may add up in another order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What prepare() did. block_range: sizes that training is to draw from.
+
+    num_rows: of the embedding, before and after. largest_change: of a logit of any other token,
+    over num_checked positions whose next tokens were all the same as before.
+    """
+
+    model: str
+    folder: str
+    mask_token: MaskToken
+    block_range: tuple[int, int]
+    num_rows: tuple[int, int]
+    num_checked: int
+    largest_change: float
+
+    def __str__(self) -> str:
+        mask, (before, after) = self.mask_token, self.num_rows
+        where = {
+            "existing": "was there already and is kept",
+            "reserved": "reuses a reserved token; its row now holds the mean of the others",
+            "spare": "takes a row of the embedding that no token used, with the mean of the others",
+            "added": f"was added with the mean of the others: {before} rows became {after}",
+        }[mask.origin]
+        low, high = self.block_range
+        return (
+            f"mask token {mask.text} (id {mask.token_id}) {where}\n"
+            f"config: set_block_decoding for blocks of {low} to {high}, mask_token_id; "
+            "generation_config: the mask is never an answer\n"
+            f"next-token prediction is unchanged: {self.num_checked} of {self.num_checked} next "
+            f"tokens are the same, the largest change of a logit is {self.largest_change:g}\n"
+            f"wrote {self.folder}; it is not trained yet: sbd train --stage sbd "
+            f"--init {self.folder} --out ..."
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def prepare(
+    source: str | Path, out: str | Path, *, block_range: tuple[int, int] = (2, 16)
+) -> Preparation:
+    """Write `source`, a model folder or hub id, to the new folder `out`, ready for training.
+
+    block_range: smallest and largest block of the training to come. Gives a Preparation. Raises
+    ArgumentError, ModelError; `out` is then as it was.
+    """
+    low, high = block_range
+    require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
+    require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
+    target = Path(out)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise ArgumentError("out", "must be a new folder or an empty one", str(out))
+    name, is_folder = str(source), Path(source).is_dir()
+    if not is_folder and (not name or name[0] in "./~\\" or name.count("/") > 1):
+        raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(name)}")
+    model, tokenizer = read(name, "auto", is_folder=is_folder)
+    _refuse_unfit(model, name)
+    rows_before = num_embedding_rows(model)
+    mask = choose_mask_token(tokenizer, rows_before)
+    probes = _probes(min(rows_before, len(tokenizer)), mask.token_id)
+    before = _logits(model, probes)
+    give_mask_token(model, tokenizer, mask)
+    rows_after = num_embedding_rows(model)
+    _describe(model, mask, block_range)
+    with bars_only_on_a_terminal(), _written_whole(target) as fresh:
+        model.save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+        del model  # read again below: two copies of a large model need not fit in memory
+        again, _ = read(str(fresh), "auto", is_folder=True)
+        change = _compare(before, _logits(again, probes), mask.token_id)
+    return Preparation(
+        model=name,
+        folder=str(target),
+        mask_token=mask,
+        block_range=block_range,
+        num_rows=(rows_before, rows_after),
+        num_checked=probes.numel(),
+        largest_change=change,
+    )
+
+
+def _refuse_unfit(model: Any, name: str) -> None:
+    """Raise ModelError for a model that cannot read a block: no decoder, or no full attention."""
+    if model.config.is_encoder_decoder:
+        raise ModelError(f"model: must be a decoder alone; {shown(name)} also has an encoder")
+    refuse_other_attention(model, name)
+    first = torch.ones((1, 4), dtype=torch.long)
+    second = first.clone()
+    second[0, -1] = 2
+    old, new = _logits(model, first)[0, :3], _logits(model, second)[0, :3]
+    if not torch.allclose(old, new, rtol=TOLERANCE, atol=TOLERANCE * float(old.abs().max())):
+        raise ModelError(
+            f"model: must be causal; in {shown(name)} a token changes the logits before it"
+        )
+
+
+def _describe(model: Any, mask: MaskToken, block_range: tuple[int, int]) -> None:
+    """What the config and the generation config say of a prepared model."""
+    low, high = block_range
+    model.config.set_block_decoding = {
+        "min_block_size": low,
+        "max_block_size": high,
+        "is_trained": False,
+    }
+    model.config.mask_token_id = mask.token_id
+    model.config.architectures = [type(model).__name__]
+    suppressed = model.generation_config.suppress_tokens or []
+    model.generation_config.suppress_tokens = sorted({*suppressed, mask.token_id})
+
+
+def _probes(num_tokens: int, mask_id: int) -> Tensor:
+    """(NUM_PROBES, PROBE_LENGTH) token ids drawn evenly, none the mask."""
+    weights = torch.ones(num_tokens)
+    weights[mask_id:][:1] = 0
+    generator = torch.Generator().manual_seed(0)
+    drawn = torch.multinomial(weights, NUM_PROBES * PROBE_LENGTH, True, generator=generator)
+    return drawn.view(NUM_PROBES, PROBE_LENGTH)
+
+
+@torch.inference_mode()
+def _logits(model: Any, token_ids: Tensor) -> Tensor:
+    """fp32 (texts, length, vocab); a text at a time, as a batch adds up in another order."""
+    model.eval()
+    return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
+
+
+def _compare(before: Tensor, after: Tensor, mask_id: int) -> float:
+    """The largest change of a logit of a token other than the mask. Raises ModelError."""
+    others = [i for i in range(before.shape[-1]) if i != mask_id]
+    old, new = before[..., others], after[..., others]
+    change = float((old - new).abs().max())
+    is_same = torch.equal(old.argmax(-1), new.argmax(-1))
+    if not is_same or not change <= TOLERANCE * float(old.abs().max()):
+        raise ModelError(
+            f"model: its next-token prediction changed by {change:g} when it was written and read "
+            "again, so nothing was kept"
+        )
+    return change
+
+
+@contextlib.contextmanager
+def _written_whole(target: Path) -> Iterator[Path]:
+    """A folder beside `target` to fill, which takes its name once it is whole."""
+    fresh = target.absolute().with_name(f".{target.name}.new")
+    try:
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir()
+        yield fresh
+        os.rename(fresh, target)
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        reason = " ".join(str(error).split())[:300]
+        raise ArgumentError("out", f"cannot be written: {reason}", str(target)) from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)

@@ -1,0 +1,176 @@
+"""prepare: the mask token takes what the vocabulary has to spare; all else is untouched."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BertConfig,
+    BertLMHeadModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+import sbd_core
+from sbd_core import DecodeConfig
+from sbd_core.__main__ import main
+from sbd_core.hf.prepare import prepare
+from tests.core.models.tiny_models import save_tiny, tiny_model
+
+RESERVED = [f"<|reserved_special_token_{i}|>" for i in range(3)]
+
+
+def tokenizer_with(special: list[str]) -> PreTrainedTokenizerFast:
+    letters = "abcdefghijklmnopqrstuvwxyz "
+    vocabulary = {"<pad>": 0, "<eos>": 1, **{c: i for i, c in enumerate(letters, start=2)}}
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<pad>"))
+    words.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words, eos_token="<eos>", pad_token="<pad>"
+    )
+    tokenizer.add_special_tokens({"additional_special_tokens": special})
+    return tokenizer
+
+
+def saved(folder: Path, tokenizer, num_rows: int, architecture: str = "qwen3", **config) -> Path:
+    model = tiny_model(architecture, num_rows)
+    for name, value in config.items():
+        setattr(model.config, name, value)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+CASES = {
+    "existing": (["<mask>"], 40, 29),
+    "reserved": (RESERVED, 40, 31),
+    "spare": ([], 40, 29),
+    "added": ([], 29, 29),
+}
+
+
+@pytest.mark.parametrize("architecture", ["qwen3", "gpt2"])
+@pytest.mark.parametrize("origin", CASES)
+def test_the_mask_takes_what_is_free_and_no_other_logit_changes(
+    origin, architecture, tmp_path
+) -> None:
+    special, num_rows, wanted_id = CASES[origin]
+    tokenizer = tokenizer_with(special)
+    if origin == "existing":
+        tokenizer.add_special_tokens({"mask_token": "<mask>"})
+    source = saved(tmp_path / "model", tokenizer, num_rows, architecture)
+    done = prepare(source, tmp_path / "ready", block_range=(2, 8))
+    assert (done.mask_token.origin, done.mask_token.token_id) == (origin, wanted_id)
+    assert done.num_rows == (num_rows, max(num_rows, wanted_id + 1))
+    old = AutoModelForCausalLM.from_pretrained(source)
+    new = AutoModelForCausalLM.from_pretrained(tmp_path / "ready")
+    ids = torch.tensor([[5, 9, 2, 20, 11, 1, 7]])
+    others = [i for i in range(num_rows) if i != wanted_id]
+    torch.testing.assert_close(
+        new(input_ids=ids).logits[..., others], old(input_ids=ids).logits[..., others]
+    )
+    rows = new.get_input_embeddings().weight
+    if origin != "existing":
+        used = [i for i in range(min(num_rows, len(tokenizer))) if i != wanted_id]
+        torch.testing.assert_close(rows[wanted_id], rows[used].mean(0))
+    assert AutoTokenizer.from_pretrained(tmp_path / "ready").mask_token_id == wanted_id
+    model = sbd_core.load(tmp_path / "ready", device="cpu")
+    assert (model.mask_token_id, model.block_range) == (wanted_id, (2, 8))
+    config = DecodeConfig(block_size=4, max_new_tokens=9, strategy="verify")
+    assert len(sbd_core.generate(model, [4, 5], config).token_ids) <= 9
+
+
+def test_next_token_prediction_gives_the_same_answer_and_never_the_mask(tmp_path) -> None:
+    source = saved(tmp_path / "model", tokenizer_with([]), 29)
+    prepare(source, tmp_path / "ready")
+    config = DecodeConfig(strategy="ntp", max_new_tokens=20)
+    before, after = (sbd_core.load(tmp_path / n, device="cpu") for n in ("model", "ready"))
+    answer = sbd_core.generate(before, "hello", config).token_ids
+    assert sbd_core.generate(after, "hello", config).token_ids == answer
+    theirs = after.model.generate(
+        input_ids=torch.tensor([after.encode("hello", True)]), max_new_tokens=20
+    )
+    assert tuple(theirs[0, 5:].tolist()) == answer
+
+
+def test_a_reserved_token_that_the_chat_template_uses_is_not_taken(tmp_path) -> None:
+    tokenizer = tokenizer_with(RESERVED)
+    tokenizer.chat_template = "{% for m in messages %}" + RESERVED[2] + "{% endfor %}"
+    done = prepare(saved(tmp_path / "model", tokenizer, 40), tmp_path / "ready")
+    assert done.mask_token.text == RESERVED[1]
+
+
+def test_the_command_says_what_it_did(tmp_path, capsys) -> None:
+    source = saved(tmp_path / "model", tokenizer_with([]), 29)
+    assert main(["prepare", str(source), "--out", str(tmp_path / "ready"), "--json"]) == 0
+    said = capsys.readouterr().out
+    assert "29 rows became 30" in said
+    assert "next-token prediction is unchanged" in said
+    data = json.loads(said.splitlines()[-1])
+    assert data["mask_token"] == {"text": "<m>", "token_id": 29, "origin": "added"}
+    written = json.loads((tmp_path / "ready" / "config.json").read_text())
+    assert written["mask_token_id"] == 29
+    assert written["set_block_decoding"]["is_trained"] is False
+    again = tmp_path / "again"
+    assert main(["prepare", str(tmp_path / "ready"), "--out", str(again)]) == 0
+    assert "was there already" in capsys.readouterr().out
+
+
+def t5(folder: Path) -> None:
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    T5ForConditionalGeneration(T5Config(vocab_size=40, **sizes)).save_pretrained(folder)
+
+
+def bert(folder: Path) -> None:
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2}
+    BertLMHeadModel(BertConfig(vocab_size=40, num_hidden_layers=1, **sizes)).save_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("make", "rule"),
+    [
+        (lambda folder: folder.mkdir(), "model: must be a folder or hub id"),
+        (t5, "model: must be"),
+        (bert, "model: must be causal"),
+        (lambda folder: save_tiny(folder, "sliding", tokenizer_with([])), "full attention"),
+        (lambda folder: None, "there is no folder"),
+    ],
+)
+def test_what_cannot_be_prepared_is_one_line_and_nothing_is_written(
+    make, rule, tmp_path, capsys
+) -> None:
+    folder = tmp_path / "model"
+    make(folder)
+    if folder.is_dir() and any(folder.iterdir()):
+        tokenizer_with([]).save_pretrained(folder)
+    out = tmp_path / "out"
+    capsys.readouterr()
+    assert main(["prepare", str(folder), "--out", str(out)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert rule in said
+    assert not out.exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_bad_arguments_name_the_argument(tmp_path, capsys) -> None:
+    source = saved(tmp_path / "model", tokenizer_with([]), 29)
+    capsys.readouterr()  # the bars of making the model
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for words, argument in (
+        (["--out", str(tmp_path / "full")], "out"),
+        (["--out", str(tmp_path / "file")], "out"),
+        (["--out", str(tmp_path / "file" / "below")], "out"),
+        (["--out", str(tmp_path / "new"), "--max-block-size", "1"], "max_block_size"),
+        (["--out", str(tmp_path / "new"), "--min-block-size", "0"], "min_block_size"),
+    ):
+        assert main(["prepare", str(source), *words]) == 2
+        assert capsys.readouterr().err.startswith(f"error: {argument}: ")
+    assert (tmp_path / "full" / "file").read_text() == (tmp_path / "file").read_text() == "mine"
