@@ -52,8 +52,12 @@ class RunWire:
         is_recorded: bool = False,
         model: str = "",
         ask: str = "",
+        end_token_ids: Iterable[int] = (),
     ) -> str:
-        """The line that opens the run; the player drops what it showed before."""
+        """The line that opens the run; the player drops what it showed before.
+
+        end_token_ids: what ends an answer; needed while it is not known where this one ends.
+        """
         solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
         pinned = [[offset, self._index(token_id)] for offset, token_id in config.pinned.items()]
         return self._line(
@@ -69,6 +73,7 @@ class RunWire:
             max_new_tokens=config.max_new_tokens,
             seed=config.seed or None,
             ask=ask,
+            ends=sorted(end_token_ids),
             is_recorded=is_recorded,
         )
 

@@ -187,7 +187,8 @@ class Session:
         wire = RunWire(run_id, self.model.token_text)
         main = lanes[0]
         yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
-                         model=self.model.name, ask=ask)  # fmt: skip
+                         model=self.model.name, ask=ask,
+                         end_token_ids=self.model.end_token_ids)  # fmt: skip
         ended = []
         for lane, event in passes(lanes, deadline):
             if event is None:

@@ -18,6 +18,7 @@ import { countRevealed, revealCosts, solverOrder } from "./rules.js";
  * @property {number} spent nats of what is revealed, the free one left out
  * @property {Masked | null} free
  * @property {number} count of positions revealed
+ * @property {number} numAfterEnd how many of those are after the end of the answer
  * @property {boolean} hasGamma whether the solver has one
  * @property {boolean} isSum whether gamma bounds a sum, and not each entropy
  */
@@ -88,6 +89,7 @@ export function layOut(run, pass, revealed) {
     spent: counted.reduce((sum, item) => sum + item.entropy, 0),
     free,
     count: chosen.length,
+    numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
     hasGamma: solver.gamma !== undefined,
     isSum,
   };
@@ -123,12 +125,17 @@ export function freeWords({ free, isSum, count }) {
  * @param {number | null} preview the dragged gamma
  * @param {BudgetLayout} layout
  */
-export function budgetNote(run, pass, preview, { segments, spent, count, hasGamma, isSum }) {
+export function budgetNote(run, pass, preview, layout) {
+  const { segments, spent, hasGamma, isSum, numAfterEnd } = layout;
   const { solver } = run;
-  if (!segments.length) return pass === 0 ? "the first pass reads the prompt" : "nothing masked";
-  if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed`;
+  const count = layout.count - numAfterEnd;
+  if (!segments.length) {
+    return pass === 0 ? "the first forward pass reads the prompt" : "nothing masked";
+  }
+  const more = numAfterEnd ? `, ${numAfterEnd} after the end` : "";
+  if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed${more}`;
   const gamma = formatNats(preview ?? solver.gamma ?? 0);
   const verb = preview === null ? "revealed" : "would be revealed";
-  if (!isSum) return `each below γ ${gamma} nats · ${count} ${verb}`;
-  return `${formatNats(spent)} of γ ${gamma} nats spent · ${count} ${verb}`;
+  if (!isSum) return `each below γ ${gamma} nats · ${count} ${verb}${more}`;
+  return `${formatNats(spent)} of γ ${gamma} nats spent · ${count} ${verb}${more}`;
 }

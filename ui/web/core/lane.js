@@ -20,10 +20,13 @@ export class Lane {
   /**
    * @param {string} name
    * @param {Map<number, number>} pins offset to token, those given
+   * @param {(token: number) => boolean} [isEnd] whether a token ends the answer
    */
-  constructor(name, pins) {
+  constructor(name, pins, isEnd = () => false) {
     this.name = name;
     this.pins = pins;
+    this.isEnd = isEnd;
+    this.firstEnd = Infinity; // the position of the first token seen that ends the answer
     /** @type {LaneStep[]} */
     this.steps = [];
     /** @type {Map<number, FixedItem>} */
@@ -44,7 +47,7 @@ export class Lane {
     this.steps.push({ ...step, committedBefore: this.numCommitted });
     for (const reveal of step.reveals) {
       const entropy = step.masked.get(reveal.position)?.entropy ?? null;
-      this.fixed.set(reveal.position, { ...reveal, pass, entropy });
+      this.fix({ ...reveal, pass, entropy });
     }
     for (const [position, token] of this.pins) {
       if (position < step.block.start + step.block.size) this.give(position, token, pass, true);
@@ -67,16 +70,50 @@ export class Lane {
   give(position, token, pass, isPinned) {
     if (this.fixed.has(position)) return;
     const unknown = { rank: 0, probability: null, entropy: null };
-    this.fixed.set(position, { position, token, pass, ...unknown, isPinned });
+    this.fix({ position, token, pass, ...unknown, isPinned });
+  }
+
+  /** @param {FixedItem} item */
+  fix(item) {
+    this.fixed.set(item.position, item);
+    if (this.isEnd(item.token)) this.firstEnd = Math.min(this.firstEnd, item.position);
   }
 
   get lastPass() {
     return this.steps.length - 1;
   }
 
-  /** Where the answer ends, exclusive; unknown (Infinity) while the lane still runs. */
+  /** Where the answer ends, exclusive; Infinity while that is not known. */
   get end() {
-    return this.finish === null ? Infinity : this.numCommitted;
+    return this.finish === null ? this.firstEnd + 1 : this.numCommitted;
+  }
+
+  /**
+   * Whether it can be seen at `pass` that a position is after the end of the answer.
+   * @param {number} position
+   * @param {number} pass
+   */
+  isAfterEnd(position, pass) {
+    if (position < this.end) return false;
+    return this.fixedAt(position, pass) !== null || this.fixedAt(this.end - 1, pass) !== null;
+  }
+
+  /**
+   * Tokens by `pass` in whose place next-token prediction, asked later, would have had another.
+   * @param {number} pass
+   */
+  disagreementsAt(pass) {
+    return [...this.hindsight.values()].filter((item) => this.disagrees(item.position, pass));
+  }
+
+  /**
+   * @param {number} position
+   * @param {number} pass
+   */
+  disagrees(position, pass) {
+    const item = this.hindsight.get(position);
+    if (!item || item.pass > pass || position >= this.end) return false;
+    return item.argmax !== this.fixed.get(position)?.token;
   }
 
   /** Tokens of the answer fixed by the end of each pass. */

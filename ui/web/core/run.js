@@ -32,12 +32,18 @@ export class Run {
     this.addTokens(line.tokens ?? []);
     /** @type {Map<number, number>} */
     this.pins = new Map(line.pinned ?? []);
+    const ends = new Set(line.ends ?? []);
+    /** @param {number} token */
+    const isEnd = (token) => ends.has(this.tokenId(token));
     const names = line.lanes ?? [this.strategy];
     this.lanes = new Map(
-      names.map((name) => [name, new Lane(name, name === this.strategy ? this.pins : new Map())]),
+      names.map((name) => {
+        const pins = name === this.strategy ? this.pins : new Map();
+        return [name, new Lane(name, pins, isEnd)];
+      }),
     );
     const [main] = this.lanes.values();
-    this.main = main ?? new Lane(this.strategy, this.pins);
+    this.main = main ?? new Lane(this.strategy, this.pins, isEnd);
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;
     this.revision = 0;

@@ -30,6 +30,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number} [max_new_tokens]
  * @property {number} [seed]
  * @property {string} [ask]
+ * @property {number[]} [ends] ids of the tokens that end an answer
  * @property {boolean} [is_recorded]
  * @property {[offset: number, token: number][]} [pinned]
  * @property {string} [kind]

@@ -36,6 +36,7 @@ import { positionTitle } from "./view.js";
  * @property {() => void} lecture
  * @property {() => void} help
  * @property {() => void} share
+ * @property {() => void} toggleHindsight
  * @property {() => void} letGo
  */
 
@@ -110,6 +111,7 @@ export function makeActions(player) {
     lecture: () => player.lecture.toggle(),
     help: () => player.help.toggle(),
     share: () => player.share.toggle(),
+    toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),
     letGo: () => {
       player.set({ held: null, gammaPreview: null, alternative: null });
       player.lecture.leave();

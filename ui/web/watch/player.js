@@ -66,6 +66,7 @@ export class Player {
       held: null,
       gammaPreview: null,
       alternative: null,
+      showsHindsight: false,
     };
     const leaving = new AbortController();
     this.leaving = leaving;
@@ -318,6 +319,7 @@ export class Player {
     this.hasMoved = false;
     const { run } = view;
     this.root.classList.toggle("is-holding", view.held !== null);
+    this.root.classList.toggle("is-playing", view.isPlaying);
     this.root.classList.toggle("is-quick", this.reveals.isQuick);
     setText(this.prompt, run.prompt);
     setAttribute(this.prompt, "title", run.prompt);

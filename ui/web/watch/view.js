@@ -20,6 +20,7 @@ import { formatNats } from "../core/numbers.js";
  * @property {number | null} held position held by a click
  * @property {number | null} gammaPreview the dragged gamma
  * @property {number | null} alternative token chosen by hand in the inspector
+ * @property {boolean} showsHindsight whether the text marks what hindsight disagrees with
  */
 
 /**
@@ -89,6 +90,9 @@ export function tileState(view, position) {
   const step = run.main.steps[pass];
   const item = run.main.fixedAt(position, pass);
   const masked = step?.masked.get(position) ?? null;
+  if (run.main.isAfterEnd(position, pass)) {
+    return { kind: "beyond", token: item?.token ?? masked?.top[0]?.token, entropy: null };
+  }
   if (item) {
     const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
     return { kind, token: item.token, entropy: item.entropy, item };
@@ -114,7 +118,7 @@ export function positionTitle(view, position, state = tileState(view, position))
     fixed: `revealed in pass ${(state.item?.pass ?? 0) + 1}${text}`,
     masked: `masked, best guess${text}`,
     draft: `drafted${text}`,
-    beyond: "after the end of the answer",
+    beyond: `after the end of the answer, not part of it${text}`,
     empty: "masked",
   };
   return `Position ${position}: ${kinds[state.kind]}${entropy}`;

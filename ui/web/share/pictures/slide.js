@@ -111,8 +111,9 @@ function drawText(context, run, pass, inks, isDark) {
  */
 function drawTile(context, run, pass, position, box, inks, isDark) {
   const { x, y, width, height } = box;
-  const fixed = run.main.fixedAt(position, pass);
-  const masked = run.main.steps[pass]?.masked.get(position);
+  const isAfterEnd = run.main.isAfterEnd(position, pass);
+  const fixed = isAfterEnd ? null : run.main.fixedAt(position, pass);
+  const masked = isAfterEnd ? undefined : run.main.steps[pass]?.masked.get(position);
   const isNew = fixed?.pass === pass;
   context.beginPath();
   context.roundRect(x, y, width, height, 8);

@@ -95,7 +95,7 @@ test("the note says what was spent of gamma, and what was, or would be, revealed
   const both = layOut(run, 1, BOTH);
   assert.equal(budgetNote(run, 1, 2, both), "0.05 of γ 2.00 nats spent · 2 would be revealed");
   const none = layOut(run, 0, new Set());
-  assert.equal(budgetNote(run, 0, null, none), "the first pass reads the prompt");
+  assert.equal(budgetNote(run, 0, null, none), "the first forward pass reads the prompt");
   const topK = runOf(wire(start({ solver: { name: "top-k", k: 1 } }), PREFILL, FIRST));
   assert.equal(budgetNote(topK, 1, null, layOut(topK, 1, new Set([1]))), "Top-k · 1 revealed");
 });

@@ -53,3 +53,29 @@ test("times add up and entropies come pass by pass", () => {
     { pass: 2, entropy: 0.4 },
   ]);
 });
+
+test("a token that ends the answer ends it as soon as it is seen", () => {
+  const lane = new Lane("sbd", new Map(), (token) => token === 0);
+  for (const line of [PREFILL, FIRST]) lane.append(readStep(line));
+  assert.equal(lane.end, Infinity);
+  lane.append(readStep(SECOND));
+  assert.equal(lane.end, 1);
+  assert.ok(lane.isAfterEnd(1, 1), "a token was revealed there, which is not of the answer");
+  assert.ok(!lane.isAfterEnd(2, 1), "nothing says so before the end is revealed");
+  assert.ok(lane.isAfterEnd(2, 2));
+  assert.ok(!lane.isAfterEnd(0, 2));
+  assert.deepEqual(lane.tokensByPass, [0, 0, 1]);
+});
+
+test("hindsight disagrees with a token once its pass has been, and within the answer", () => {
+  const lane = laneWith();
+  assert.deepEqual(
+    [1, 2].map((pass) => lane.disagreementsAt(pass).length),
+    [0, 1],
+  );
+  assert.ok(lane.disagrees(0, 2));
+  assert.ok(!lane.disagrees(1, 2));
+  lane.finish = "length";
+  lane.numCommitted = 0;
+  assert.equal(lane.disagreementsAt(2).length, 0);
+});

@@ -22,6 +22,7 @@ const viewAt = (change) =>
       held: null,
       gammaPreview: null,
       alternative: null,
+      showsHindsight: false,
       ...change,
     },
     { run: runOf(), reveals: STILL, isDark: false, isLecture: false, isArriving: false },

@@ -163,7 +163,7 @@ export class Alternatives {
     const name = entry ? tokenName(run.tokenText(entry.token)) : "";
     row.shown.entry = entry;
     row.root.disabled = !entry;
-    setStyle(row.root, "visibility", entry ? "visible" : "hidden");
+    row.root.hidden = !entry;
     setAttribute(row.root, "title", name);
     const isChosen = entry !== null && entry === this.alternative && !this.buttons.hidden;
     setAttribute(row.root, "aria-pressed", isChosen);

@@ -31,6 +31,7 @@ function inspectedPass({ run, pass }, focus) {
  * @param {number} focus
  */
 function revealText({ run, pass }, focus) {
+  if (run.main.isAfterEnd(focus, pass)) return "After the end of the answer: not part of it.";
   const item = run.main.fixedAt(focus, pass);
   if (item) {
     const order = item.rank === 0 ? "first" : `number ${item.rank + 1}`;
@@ -83,6 +84,7 @@ function section(title, ...nodes) {
 export class Inspector {
   /** @param {Actions} actions */
   constructor(actions) {
+    this.actions = actions;
     this.kicker = make("span", "sbd-inspector-kicker");
     this.release = make(
       "button",
@@ -91,6 +93,8 @@ export class Inspector {
       icon("close"),
     );
     this.release.addEventListener("click", actions.release);
+    const still = "Playing. Pause, or point at a tile, a token or a cell, to look inside it.";
+    this.still = make("p", "sbd-inspector-still", {}, still);
     this.token = make("div", "sbd-inspector-token");
     this.reveal = make("p", "sbd-inspector-reveal");
     this.topTitle = make("h3", "");
@@ -98,6 +102,16 @@ export class Inspector {
     this.spark = makeSpark();
     this.hindsight = make("p", "sbd-hindsight");
     const legend = section("Colour and bar height", makeLegend());
+    this.about = make("div", "sbd-inspector-about");
+    this.topSection = make("section", "", {}, this.topTitle, this.top.root);
+    this.sparkSection = section("Entropy over forward passes", this.spark.root);
+    this.about.append(
+      this.token,
+      this.reveal,
+      this.topSection,
+      this.sparkSection,
+      section("Hindsight", this.hindsight),
+    );
     legend.classList.add("sbd-legend-section");
     const keys = section("Keys", makeKeyList(SHORT_KEY_WORDS, actions.canRedo));
     keys.classList.add("sbd-keys-section");
@@ -106,11 +120,8 @@ export class Inspector {
       "sbd-inspector sbd-card",
       { "aria-label": "Inspector" },
       make("div", "sbd-inspector-head", {}, this.kicker, this.release),
-      this.token,
-      this.reveal,
-      make("section", "", {}, this.topTitle, this.top.root),
-      section("Entropy over passes", this.spark.root),
-      section("Hindsight", this.hindsight),
+      this.about,
+      this.still,
       legend,
       keys,
     );
@@ -119,6 +130,12 @@ export class Inspector {
   /** @param {View} view */
   update(view) {
     const { run, focus } = view;
+    // While it plays, only a position that somebody chose is worth following.
+    const isStill = view.isPlaying && !view.showsFocus;
+    this.about.hidden = isStill;
+    this.still.hidden = !isStill;
+    if (isStill) setText(this.kicker, "Inspector");
+    if (isStill) return;
     const pass = focus === null ? null : inspectedPass(view, focus);
     const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);
     const item = focus === null ? null : run.main.fixedAt(focus, view.pass);
@@ -132,7 +149,10 @@ export class Inspector {
     setText(this.reveal, focus === null ? reveal : revealText(view, focus));
     const title = isNow ? "thinks, this pass" : `thought, pass ${pass + 1}`;
     setText(this.topTitle, `What the model ${title}`);
-    this.top.update(view, masked?.top ?? []);
+    const top = masked?.top ?? [];
+    this.top.update(view, top);
+    this.topSection.hidden = !top.length && !this.actions.canRedo && !view.isPlaying;
+    this.sparkSection.hidden = run.main.entropyHistory(focus ?? -1).length === 0;
     this.spark.update(view);
     const [text, verdict] = focus === null ? ["–", "open"] : hindsightText(view, focus);
     setText(this.hindsight, text);

@@ -1,7 +1,7 @@
 // One lane: its name, how far it is, and its text.
 
 import constants from "../../constants.json" with { type: "json" };
-import { make, setStyle, setText } from "../../dom/elements.js";
+import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 import { makeLaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/lane.js" */
@@ -32,6 +32,9 @@ export class LaneView {
     this.name = make("h2", "sbd-lane-name");
     this.place = make("span", "sbd-lane-place");
     this.fill = make("span", "sbd-lane-fill");
+    this.cut = make("span", "sbd-lane-cut");
+    this.doubts = make("button", "sbd-lane-doubts", { type: "button" });
+    this.doubts.addEventListener("click", actions.toggleHindsight);
     this.text = makeLaneText(label, actions);
     this.root = make(
       "section",
@@ -43,6 +46,8 @@ export class LaneView {
         {},
         this.name,
         make("span", "sbd-lane-meter", { "aria-hidden": "true" }, this.fill),
+        this.cut,
+        this.doubts,
         this.place,
       ),
       this.text.root,
@@ -65,6 +70,28 @@ export class LaneView {
     );
     const share = isWhole ? tokens / Math.max(lane.numCommitted, 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
+    this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
+    setText(this.cut, `cut off: the limit is ${view.run.maxNewTokens ?? tokens} tokens`);
+    this.showDoubts(view, lane);
     this.text.update(view, lane);
+  }
+
+  /**
+   * How many tokens hindsight disagrees with; pressed, the text marks them.
+   * @param {View} view
+   * @param {Lane} lane
+   */
+  showDoubts(view, lane) {
+    const count = lane.disagreementsAt(view.pass).length;
+    this.doubts.hidden = lane !== view.run.main || view.run.strategy !== "sbd";
+    this.doubts.disabled = count === 0;
+    setText(this.doubts, `hindsight disagrees with ${count}`);
+    setAttribute(this.doubts, "aria-pressed", view.showsHindsight && count > 0);
+    setAttribute(
+      this.doubts,
+      "title",
+      "Tokens for which the causal forward pass over the finished block, next-token prediction, " +
+        "would have said another",
+    );
   }
 }

@@ -1,6 +1,8 @@
 // A lane's text so far: real line breaks, each token underlined in the colour of its entropy
 // when it was revealed; positions still masked inside the current block are small blanks.
 
+import { tokenName } from "../../core/letters.js";
+import { formatPercent } from "../../core/numbers.js";
 import { entropyColour } from "../../core/scale.js";
 import { make } from "../../dom/elements.js";
 import { showPieces } from "../../dom/tokens.js";
@@ -14,6 +16,19 @@ import { LONGEST_CHARACTER, partPieces, textExtent, textParts } from "./parts.js
 /** @import { TextPart } from "./parts.js" */
 /** @import { View } from "../view.js" */
 
+/**
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} position
+ */
+function hindsightTitle(run, lane, position) {
+  const item = lane.hindsight.get(position);
+  if (!item) return "";
+  const name = tokenName(run.tokenText(item.argmax));
+  const share = formatPercent(item.argmaxProbability);
+  return `Next-token prediction would have said ${name} (${share}) here.`;
+}
+
 /** A token on the page; what it shows now is remembered, as asking the page is slow. */
 class Token {
   /**
@@ -22,6 +37,7 @@ class Token {
    */
   constructor(position, actions) {
     this.name = "";
+    this.title = "";
     this.colour = "";
     /** @type {Piece[] | null} */
     this.pieces = null;
@@ -44,14 +60,26 @@ class Token {
     const { item, kind, position } = part;
     const isNew = item !== null && item.pass === view.pass;
     const isFocused = view.showsFocus && view.focus === position;
+    const isDoubted =
+      view.showsHindsight && lane === view.run.main && lane.disagrees(position, view.pass);
     const entropy = item?.entropy ?? null;
     const look = `sbd-token sbd-token-${kind}`;
-    this.dress(`${look}${isNew ? " is-new" : ""}${isFocused ? " is-focused" : ""}`);
+    const marks = `${isNew ? " is-new" : ""}${isFocused ? " is-focused" : ""}`;
+    this.dress(`${look}${marks}${isDoubted ? " is-doubted" : ""}`);
+    this.doubt(isDoubted ? hindsightTitle(view.run, lane, position) : "");
     this.paint(entropy === null ? "transparent" : entropyColour(entropy, view.isDark));
     this.write(partPieces(parts, index));
     if (!isNew || !view.isArriving) return;
     const count = lane.steps[view.pass]?.reveals.length ?? 0;
     view.reveals.play(this.node, "text", item.rank, count);
+  }
+
+  /** @param {string} title what hindsight would have said, "" for none */
+  doubt(title) {
+    if (this.title === title) return;
+    this.title = title;
+    if (title) this.node.title = title;
+    else this.node.removeAttribute("title");
   }
 
   /** @param {string} name */
@@ -137,7 +165,7 @@ export function makeLaneText(label, actions) {
   function update(view, lane) {
     const { run } = view;
     const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
-    const look = [run, lane.finish, view.isDark, run.hasBytes];
+    const look = [run, lane.finish, view.isDark, run.hasBytes, view.showsHindsight];
     const isHere = view.showsFocus && view.focus !== null && view.focus < count;
     const focus = isHere ? view.focus : null;
     const isSame = look.every((each, index) => each === shown.look[index]);
