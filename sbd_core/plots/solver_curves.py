@@ -24,6 +24,9 @@ SYMBOLS = (
     "hexagon",
     "bowtie",
     "hourglass",
+    "triangle-down",
+    "hexagram",
+    "star-diamond",
 )
 DASHES = ("solid", "dash", "dot")
 

@@ -14,6 +14,7 @@ from sbd_core.__main__ import COMMANDS, main
 from sbd_core.cli.decoding_flags import pins
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
+from sbd_core.evaluation.handwritten_prompts import handwritten_prompts
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 
 ROOT = Path(__file__).parents[3]
@@ -74,13 +75,14 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
     counts = [[row["mean"][key] for key in COUNTED] for row in rows.values()]
     assert list(rows)[:2] == ["NTP-trained, NTP", "NTP"]
     assert counts[0] == counts[1]
-    assert {row["num_examples"] for row in found["own_wording"].values()} == {12}
+    num_prompts = sum(item.task in ("math", "json") for item in handwritten_prompts())
+    assert {row["num_examples"] for row in found["own_wording"].values()} == {num_prompts}
     assert list(found["own_wording"]) == list(rows)
     for row, own in found["own_wording"].items():
         back = [answer["answers"][row] for answer in found["own_answers"]]
-        assert len(back) == 12
+        assert len(back) == num_prompts
         assert all(answer["text"] for answer in back)
-        assert sum(answer["is_right"] for answer in back) == round(12 * own["accuracy"])
+        assert sum(answer["is_right"] for answer in back) == round(num_prompts * own["accuracy"])
     assert {answer["family"] for answer in found["own_answers"]} == {"math", "json"}
     assert set(found["perplexity"]["model"]) == {"math", "json"}
     assert found["perplexity"]["model"] == found["perplexity"]["baseline"]
