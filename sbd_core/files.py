@@ -19,8 +19,9 @@ def require_writable(argument: str, path: Path) -> None:
     folder = path.absolute().parent
     try:
         is_fine = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
-    except (OSError, ValueError):  # a name too long, or with a null byte
+    except (OSError, ValueError):  # a name too long
         is_fine = False
+    is_fine = is_fine and "\0" not in str(path)
     if not is_fine:
         rule = "must be a file in a folder that exists and can be written"
         raise ArgumentError(argument, rule, str(path))

@@ -8,6 +8,7 @@ import copy
 import shutil
 from pathlib import Path
 
+import anyio
 import pytest
 import torch
 
@@ -18,6 +19,11 @@ from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.models.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
+
+# anyio imports its parts when they are first used, which for a served page is in a thread; pytest
+# compiles them anew then, and Python 3.11 cannot beside Playwright's greenlets.
+for name in dir(anyio):
+    getattr(anyio, name)
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
 torch.set_num_threads(1)

@@ -19,8 +19,11 @@ from ui.decode.visitor_runs import VisitorRuns
 from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
+IN_LINE = {"text": "", "num_tokens": 0, "num_forwards": 0, "is_done": False, "trace": ""}
+"""What `decode` yields while others are before it."""
 MAX_PAGES_AT_ONCE = 2
 SECONDS_BETWEEN_ROWS = 0.25
+SECONDS_BETWEEN_WAITING_ROWS = 1.0
 
 
 ClientOf = Callable[[gr.Request], Client]
@@ -128,10 +131,15 @@ next-token prediction, shown beside it; may be empty."""
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
     """What `decode` yields."""
     visit = VisitorRuns()
+    told = time.monotonic()
     for update in session.decode(form, visit, client):
         if update.is_error:
             refuse(update.message)
         if not update.wire:
+            # Only who yields hears of a leaver, in the line too.
+            if update.is_running and time.monotonic() - told > SECONDS_BETWEEN_WAITING_ROWS:
+                told = time.monotonic()
+                yield dict(IN_LINE)
             continue
         trace = next(iter(visit.newest().values()))
         yield {

@@ -63,6 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
 def calibrated(path: Path) -> Calibrated:
     """The forward times of a results file of bench. Raises ArgumentError."""
     try:
+        if not path.is_file():  # a device might never end
+            raise FileNotFoundError(path)
         rows = json.loads(path.read_text("utf-8"))["forwards"]
         seconds = {
             int(cached): {int(n): cell["milliseconds"] / 1000 for n, cell in row.items()}

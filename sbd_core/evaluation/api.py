@@ -14,6 +14,9 @@ from sbd_core.evaluation.scoring import Score
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks import SPLITS, SUITES, Example, Split, held_out, task
 
+MAX_LIMIT = 1_000_000
+"""Examples a task; all of them are held in memory."""
+
 MODEL = "model"
 """The key of the model that is evaluated, where others stand beside it."""
 
@@ -39,7 +42,7 @@ class Sample:
             task(name)
         if self.split not in SPLITS:
             raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", self.split)
-        require_integer("limit", self.limit, 1)
+        require_integer("limit", self.limit, 1, MAX_LIMIT)
         require_integer("data_seed", self.data_seed, 0)
         require_integer("batch_size", self.batch_size, 1)
 

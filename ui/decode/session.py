@@ -27,6 +27,9 @@ MAX_PROMPT_TOKENS = 1_000
 MAX_ASK = 16
 MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
+"""Nobody is let into the line who would wait longer, going by the turns before."""
+MAX_PATIENCE_SECONDS = 180.0
+"""Who is in the line is served, even if turns became longer; up to here."""
 SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
 LOADING_TEXT = "The model is being loaded; yours starts by itself."
@@ -149,7 +152,7 @@ class Session:
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """News of the line until it is the ticket's turn. Raises if that takes too long."""
-        deadline = time.monotonic() + MAX_WAIT_SECONDS
+        deadline = time.monotonic() + MAX_PATIENCE_SECONDS
         while num_ahead := self.queue.num_ahead(ticket):
             if time.monotonic() > deadline:
                 raise SetBlockDecodingError("The model is busy; try again in a minute.")

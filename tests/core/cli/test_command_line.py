@@ -274,7 +274,7 @@ def test_roofline_refuses_a_count_of_400_digits_in_one_line(flag, capsys) -> Non
     assert capsys.readouterr().err.startswith("error: ")
 
 
-@pytest.mark.parametrize("place", [".", "none/file.json", "x" * 300 + "/file.json"])
+@pytest.mark.parametrize("place", [".", "none/file.json", "x" * 300 + "/file.json", "x\0"])
 @pytest.mark.parametrize(
     "words", [["bench", "--out"], ["evaluate", "--out"], ["generate", "a", "--trace"]]
 )
@@ -326,3 +326,14 @@ def test_a_broken_chat_template_is_refused_in_one_line(tiny_folders, tmp_path, c
         error = capsys.readouterr().err
         assert error.startswith("error: model: its chat template cannot be used")
         assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("file", ["/dev/full", "/dev/zero", ".", "none.json", "x\0"])
+def test_measured_times_are_read_from_a_file_that_ends(file, capsys) -> None:
+    assert main(["roofline", "--measured", file]) == 2
+    assert "must be a results file of bench" in capsys.readouterr().err
+
+
+def test_a_limit_beyond_memory_is_refused(capsys) -> None:
+    assert main(["evaluate", "--limit", HUGE]) == 2
+    assert "limit: must be a whole number >= 1 and <= 1000000" in capsys.readouterr().err

@@ -1,0 +1,74 @@
+"""The whole campaign: python -m tests.campaign [--only NAME ...] [--short]
+
+Prints the targets beside what was found; all of it together also writes
+assets/results/campaign.json. Takes about a quarter of an hour on two cores; --short under a
+minute. Exit status: 0 every target is met, 1 one is not.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+
+from sbd_core.evaluation.tables import circumstances
+from sbd_core.files import write_text
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from tests.campaign.abandoned import caches_after
+from tests.campaign.command_lines import command_lines, start_ups
+from tests.campaign.doors import dom_elements, posts
+from tests.campaign.figure import Figure
+from tests.campaign.memory import growth
+from tests.campaign.visitors import crowd
+from ui.components.assets import ASSETS
+
+RESULTS = ASSETS / "results" / "campaign.json"
+
+
+def log() -> Path:
+    """A file for what the page writes meanwhile."""
+    return Path(tempfile.mkdtemp()) / "page.log"
+
+
+PARTS: dict[str, tuple[Callable[[], Figure], Callable[[], Figure]]] = {
+    "dom": (lambda: dom_elements(40, 60), lambda: dom_elements(3, 4)),
+    "posts": (lambda: posts(400, log()), lambda: posts(20, log())),
+    "caches": (lambda: caches_after(80), lambda: caches_after(12)),
+    "memory": (lambda: growth(500, 200, 50), lambda: growth(30, 10, 10)),
+    "visitors": (lambda: crowd(80, 7.0), lambda: crowd(24, 1.0)),
+    "command-lines": (lambda: command_lines(400), lambda: command_lines(30)),
+    "start-up": (lambda: start_ups(40), lambda: start_ups(5)),
+}
+"""Each part as it is, and in its short form."""
+
+
+def main() -> int:
+    """Run the parts that were asked for, one after the other."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
+    parser.add_argument("--only", choices=PARTS, nargs="+", help="some parts; writes no file")
+    parser.add_argument("--short", action="store_true", help="small counts; writes no file")
+    flags = parser.parse_args()
+    torch.set_num_threads(1)
+    rows = {}
+    for name in flags.only or PARTS:
+        began = time.monotonic()
+        figure = PARTS[name][flags.short]()
+        rows[name] = {**figure.to_data(), "seconds": round(time.monotonic() - began, 1)}
+        met = "" if figure.is_met else " NOT MET"
+        print(f"| {figure.what} | {figure.value} | at most {figure.target:g} |{met}", flush=True)
+    facts = circumstances(DEFAULT_CHECKPOINT)
+    facts |= {package: version(package) for package in ("gradio", "playwright")}
+    text = json.dumps({"circumstances": facts, "rows": rows}, indent=1)
+    print(text)
+    if not flags.only and not flags.short:
+        write_text(RESULTS, text + "\n")
+    return 0 if all(row["is_met"] for row in rows.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""A served page, and visitors who speak to it over HTTP as a browser's script does."""
+
+import json
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from ui import page as page_module
+
+TIMEOUT = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """url: of the page. functions: Gradio's number of each run: page, api, race, api-race."""
+
+    url: str
+    functions: dict[str, int]
+    fields: list[str]
+    values: list[Any]
+
+
+@contextmanager
+def served(model: Any) -> Iterator[Served]:
+    """The page over a model, on a free port of 127.0.0.1."""
+    demo = page_module.build(model)
+    options = page_module.launch_options()
+    _, url, _ = demo.launch(
+        prevent_thread_lock=True, server_name="127.0.0.1", quiet=True, **options
+    )
+    try:
+        yield described(demo, url)
+    finally:
+        demo.close()
+
+
+def described(demo: Any, url: str) -> Served:
+    """Where the runs of a page are."""
+    named = {(fn.name, len(fn.outputs)): fn for fn in demo.fns.values()}
+    page = named["decode", 4]
+    inputs = page.inputs[1:]
+    return Served(
+        url.rstrip("/"),
+        {
+            "page": page._id,
+            "race": named["started", 1]._id,
+            "api": next(f._id for f in demo.fns.values() if f.api_name == "decode"),
+            "api-race": next(f._id for f in demo.fns.values() if f.api_name == "race"),
+        },
+        [item.label for item in inputs],
+        ["" if item.value is None else item.value for item in inputs],
+    )
+
+
+class Visitor:
+    """One tab, or one program, with a session of its own. address: of the loopback network."""
+
+    def __init__(self, page: Served, address: str = "127.0.0.1") -> None:
+        self.page = page
+        self.session = uuid.uuid4().hex[:12]
+        transport = httpx.HTTPTransport(local_address=address)
+        self._client = httpx.Client(transport=transport, timeout=TIMEOUT)
+        self._stream: Any = None
+
+    def post(self, path: str, body: Any) -> httpx.Response:
+        """A raw post."""
+        return self._client.post(f"{self.page.url}/gradio_api/{path}", json=body)
+
+    def ask(self, function: str, data: list[Any], event_data: Any = None) -> str:
+        """Ask for a run; the id of the event."""
+        body = {
+            "data": data,
+            "fn_index": self.page.functions[function],
+            "session_hash": self.session,
+            "event_data": event_data,
+        }
+        answer = self.post("queue/join", body)
+        answer.raise_for_status()
+        return str(answer.json()["event_id"])
+
+    def ask_page(self, prompt: str = "p", **changes: Any) -> str:
+        """Press Decode."""
+        values = [prompt, *self.page.values[1:]]
+        for position, label in enumerate(self.page.fields):
+            values[position] = changes.get(label, values[position])
+        return self.ask("page", [None, *values])
+
+    def ask_api(self, prompt: str = "p", max_new_tokens: int = 128) -> str:
+        """Call the endpoint `decode`."""
+        rest = ["sbd", "entropy-bound", 0.1, 16, max_new_tokens, 0, None, "", 0.9, 1.0, 2]
+        return self.ask("api", [prompt, *rest, "confidence"])
+
+    def messages(self) -> Iterator[dict[str, Any]]:
+        """What Gradio sends, until it closes the stream."""
+        url = f"{self.page.url}/gradio_api/queue/data?session_hash={self.session}"
+        with self._client.stream("GET", url) as stream:
+            for line in stream.iter_lines():
+                if line.startswith("data:"):
+                    message = json.loads(line[5:])
+                    yield message
+                    if message["msg"] == "close_stream":
+                        return
+
+    def listen(self) -> tuple[str, float]:
+        """(how the run ended: done, full or its error; seconds until then)."""
+        began, text = time.monotonic(), "closed"
+        for message in self.messages():
+            if "The page is full" in json.dumps(message):
+                text = "full"
+            elif message["msg"] == "process_completed":
+                output = message["output"]
+                failed = not message["success"]
+                text = str(output.get("error")) if failed else "done" if text != "full" else text
+            if text != "closed":
+                return text, time.monotonic() - began
+        return text, time.monotonic() - began
+
+    def leave(self) -> None:
+        """Close the tab."""
+        self._client.close()
+
+
+def main() -> None:
+    """Serve the bundled model for a parent process; its first line says where."""
+    import sbd_core
+    from sbd_core.models.threads import choose_threads
+
+    model = sbd_core.load(device="cpu")
+    choose_threads(model.num_parameters)
+    with served(model) as page:
+        facts = {"url": page.url, "functions": page.functions}
+        print(json.dumps({**facts, "fields": page.fields, "values": page.values}), flush=True)
+        sys.stdin.read()  # until the parent is done
+
+
+if __name__ == "__main__":
+    main()

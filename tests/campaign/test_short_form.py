@@ -1,0 +1,58 @@
+"""The campaign in small: each part finds what it looks for, and every target is met."""
+
+import pytest
+
+from tests.campaign.abandoned import caches_after
+from tests.campaign.command_lines import command_lines, lines, start_ups
+from tests.campaign.doors import dom_elements, links, posts, trace_files
+from tests.campaign.figure import Figure
+from tests.campaign.visitors import crowd
+from ui.decode import session
+
+
+def is_met(figure: Figure) -> bool:
+    """Whether it is; else the failure shows the details."""
+    assert figure.is_met, figure
+    return True
+
+
+def test_abandoned_runs_leave_no_cache():
+    assert is_met(caches_after(8))
+
+
+def test_who_cannot_be_served_hears_so_at_once(monkeypatch):
+    monkeypatch.setattr(session, "MAX_WAIT_SECONDS", 4.0)
+    figure = crowd(16, 0.8)
+    assert is_met(figure)
+    assert figure.details["num_refused"] > 0, "nobody was refused: nothing was tried"
+    assert figure.details["num_served"] > 2
+    assert figure.details["num_overtaken"] == 0
+
+
+def test_hostile_posts_leave_no_traceback(tmp_path):
+    assert is_met(posts(20, tmp_path / "log"))
+
+
+def test_hostile_command_lines_end_in_one_line():
+    assert is_met(command_lines(24))
+
+
+def test_start_up_faults_end_in_one_line():
+    assert is_met(start_ups(4))
+
+
+@pytest.mark.browser
+def test_no_link_and_no_trace_file_fills_the_page():
+    assert is_met(dom_elements(2, 3))
+
+
+def test_the_lists_are_long_enough_and_the_same_every_time():
+    assert len(list(links())) > 200
+    assert len(list(trace_files())) > 40
+    assert list(lines(400)) == list(lines(400))
+    assert len({" ".join(words) for words in lines(400)}) > 300
+
+
+def test_a_figure_above_its_target_is_not_met():
+    assert not Figure("x", 1, 0).is_met
+    assert Figure("x", 0, 0).to_data()["wanted"] == "at most 0"
