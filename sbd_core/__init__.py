@@ -49,6 +49,7 @@ _HOMES = {
 _MODULES = (
     "config",
     "evaluation",
+    "hf",
     "masks",
     "plots",
     "roofline",

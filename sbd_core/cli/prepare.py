@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Prepare, and say what was done. Raises our errors."""
-    from sbd_core.hf.prepare import prepare
+    from sbd_core.hf.preparation import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
     done = prepare(arguments.model, arguments.out, block_range=block_range)

@@ -1,1 +1,28 @@
-"""The doors of others: what transformers, lm-eval and their users expect to find."""
+"""The doors of others: what transformers, lm-eval and their users expect to find.
+
+Imported when first used, as the package's front door does it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sbd_core.hf.generation import SetBlockOutput, generate
+    from sbd_core.hf.preparation import Preparation, prepare
+    from sbd_core.hf.vendoring import write_custom_generate
+
+_HOMES = {
+    "Preparation": "preparation",
+    "SetBlockOutput": "generation",
+    "generate": "generation",
+    "prepare": "preparation",
+    "write_custom_generate": "vendoring",
+}
+
+__all__ = ["Preparation", "SetBlockOutput", "generate", "prepare", "write_custom_generate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sbd_core.hf' has no attribute {name!r}")
+    return getattr(import_module(f"sbd_core.hf.{_HOMES[name]}"), name)

@@ -7,6 +7,7 @@ from typing import Any
 
 from sbd_core.errors import ModelError
 from sbd_core.files import ASSETS
+from sbd_core.models.model_config import block_range_of
 
 DEFAULT_CHECKPOINT = ASSETS / "checkpoints" / "sbd-nano"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
@@ -37,19 +38,6 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     if sizes is None or not has_weights or not isinstance(tokenizer.get("mask_token"), str):
         return None
     return CheckpointInfo(place.resolve().name, sizes)
-
-
-def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
-    """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
-    if found is None:
-        return None
-    try:
-        low, high = int(found["min_block_size"]), int(found["max_block_size"])
-    except (TypeError, KeyError, ValueError) as error:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}") from error
-    if not 1 <= low <= high:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
-    return low, high
 
 
 def _object_in(file: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sbd_core.errors import ModelError, shown
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.checkpoint_info import block_range_of
+from sbd_core.models.model_config import block_range_of, refuse_other_attention
 from sbd_core.models.protocol import Cache, ForwardRequest
 from sbd_core.models.token_text import token_text
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
@@ -150,24 +150,6 @@ class HuggingFaceModel:
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """The forward passes of several texts; see SetBlockModel.forward_batch."""
         return self.backend.forward(requests)
-
-
-def refuse_other_attention(model: PreTrainedModel, name: str) -> None:
-    """Raise ModelError for a model whose layers do not all attend to everything allowed."""
-    config = model.config.get_text_config()
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    has_window = getattr(config, "sliding_window", None) is not None and getattr(
-        config, "use_sliding_window", True
-    )
-    others = sorted(kinds - {"full_attention"})
-    if getattr(model, "_is_stateful", False):
-        others.append("a recurrent state")
-    if has_window and "sliding_attention" not in others:
-        others.append("a sliding window")
-    if others:
-        raise ModelError(
-            f"model: must use full attention in every layer; {name} uses {', '.join(others)}"
-        )
 
 
 def usable_mask_token_id(tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> int | None:

@@ -22,6 +22,7 @@ from transformers import (
 
 from sbd_core.config import require_integer
 from sbd_core.errors import ArgumentError, ModelError, TrainingError
+from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.loading import read
 from sbd_core.training.recipe import Recipe
 from sbd_core.training.sources import mixed, read_source
@@ -88,6 +89,7 @@ def export(
             "min_block_size": recipe.min_block_size,
             "max_block_size": recipe.max_block_size,
         }
+        shipped.config.mask_token_id = tokenizer.mask_token_id
     shipped.generation_config = GenerationConfig(
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
@@ -98,6 +100,8 @@ def export(
     def write(target: Path) -> None:
         shipped.save_pretrained(target)
         tokenizer.save_pretrained(target)
+        if recipe.stage == "sbd":
+            write_custom_generate(target)
         (target / RECIPE_FILE).write_text(json.dumps(recipe.to_data(), indent=2) + "\n")
         for item in folder.iterdir() if folder.is_dir() else ():
             is_weights = ".safetensors" in item.name

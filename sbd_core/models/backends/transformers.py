@@ -60,6 +60,9 @@ class TransformersBackend:
         if num_block or (num_causal > 1 and cache.length):
             sizes = (cache.length, num_causal, len(request.block_ids), request.early_shapes)
             mask = decoding_mask(*sizes)[None, None].to(device)
+            if self._model.config._attn_implementation == "eager":  # adds its mask to the scores
+                lowest = torch.finfo(self._model.dtype).min
+                mask = torch.zeros_like(mask, dtype=self._model.dtype).masked_fill(~mask, lowest)
         arguments: dict[str, Any] = {"logits_to_keep": num_logits} if self._keeps_logits else {}
         logits = self._model(
             input_ids=torch.tensor([request.token_ids], device=device),

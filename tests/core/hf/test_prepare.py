@@ -19,7 +19,7 @@ from transformers import (
 import sbd_core
 from sbd_core import DecodeConfig
 from sbd_core.__main__ import main
-from sbd_core.hf.prepare import prepare
+from sbd_core.hf import prepare
 from tests.core.models.tiny_models import save_tiny, tiny_model
 
 RESERVED = [f"<|reserved_special_token_{i}|>" for i in range(3)]

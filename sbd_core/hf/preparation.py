@@ -19,8 +19,9 @@ from torch import Tensor
 from sbd_core.config import MAX_BLOCK_SIZE, require_integer
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.hf.mask_token import MaskToken, choose_mask_token, give_mask_token, num_embedding_rows
-from sbd_core.models.hf_model import refuse_other_attention
+from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.loading import bars_only_on_a_terminal, read
+from sbd_core.models.model_config import refuse_other_attention
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
@@ -96,6 +97,7 @@ def prepare(
     with bars_only_on_a_terminal(), _written_whole(target) as fresh:
         model.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
+        write_custom_generate(fresh)
         del model  # read again below: two copies of a large model need not fit in memory
         again, _ = read(str(fresh), "auto", is_folder=True)
         change = _compare(before, _logits(again, probes), mask.token_id)

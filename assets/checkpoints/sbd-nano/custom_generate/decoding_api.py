@@ -1,0 +1,255 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/api.py; change that file instead.
+"""stream(): one StepEvent per forward pass. generate(): drains it into a Trace.
+
+stream_batch() and generate_batch() do the same for many prompts, whose forward passes are made
+together. Knows the strategies by name and checks every argument before the first forward pass;
+knows nothing of how they work.
+"""
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+import transformers
+
+from .config import DecodeConfig, require_integer
+from .decoding_ntp import NextTokenPrediction
+from .decoding_sbd import SetBlockDecoding
+from .decoding_state import DecodingState, ForwardResult, Strategy
+from .decoding_verify import DraftAndVerify
+from .errors import ArgumentError
+from .events import StepEvent
+from .models_protocol import Cache, ForwardRequest, SetBlockModel
+from .trace import Finish, Trace, committed_token_ids, mentioned_token_ids
+from .version import VERSION
+
+Prompt = str | Sequence[int]
+
+BATCH_SIZE = 32
+STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
+    "ntp": NextTokenPrediction,
+    "sbd": SetBlockDecoding,
+    "verify": DraftAndVerify,
+}
+
+
+@dataclass(slots=True)
+class _Active:
+    """A prompt being decoded, and the forward pass it waits for."""
+
+    index: int
+    cache: Cache
+    strategy: Strategy
+    request: ForwardRequest
+
+
+def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterator[StepEvent]:
+    """Decode, yielding one event per forward pass as it is made.
+
+    prompt: text, wrapped in the model's chat template unless config.is_raw_prompt, or token
+    ids, taken as they are. Raises ArgumentError at the call, before any forward pass.
+    """
+    prompt_ids = prompt_token_ids(model, prompt, config)
+    return (event for _, event in _events(model, [prompt_ids], [config], [model.new_cache()]))
+
+
+def stream_batch(
+    model: SetBlockModel,
+    prompts: Sequence[Prompt],
+    config: DecodeConfig,
+    *,
+    batch_size: int = BATCH_SIZE,
+    seeds: Sequence[int] | None = None,
+) -> Iterator[tuple[int, StepEvent]]:
+    """Decode many prompts, at most `batch_size` at a time: (index of the prompt, event).
+
+    seeds: of each prompt, in place of config.seed for all. Each prompt's events are those
+    stream() gives it, up to rounding in the model; seconds are its share of forward passes made
+    together. Raises ArgumentError at the call, before any forward pass.
+    """
+    require_integer("batch_size", batch_size, 1)
+    prompts_ids = [prompt_token_ids(model, prompt, config) for prompt in prompts]
+    caches = model.new_caches(min(batch_size, len(prompts_ids))) if prompts_ids else ()
+    return _events(model, prompts_ids, _configs(config, seeds, len(prompts_ids)), caches)
+
+
+def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
+    """Decode to the end. Raises as stream() does."""
+    return make_trace(model, prompt, config, stream(model, prompt, config))
+
+
+def generate_batch(
+    model: SetBlockModel,
+    prompts: Sequence[Prompt],
+    config: DecodeConfig,
+    *,
+    batch_size: int = BATCH_SIZE,
+    seeds: Sequence[int] | None = None,
+) -> list[Trace]:
+    """Decode many prompts to the end, in their order. Raises as stream_batch() does."""
+    events: list[list[StepEvent]] = [[] for _ in prompts]
+    for index, event in stream_batch(model, prompts, config, batch_size=batch_size, seeds=seeds):
+        events[index].append(event)
+    configs = _configs(config, seeds, len(prompts))
+    return [
+        make_trace(model, prompt, one, done)
+        for prompt, one, done in zip(prompts, configs, events, strict=True)
+    ]
+
+
+def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> list[DecodeConfig]:
+    """The config of each prompt."""
+    if seeds is None:
+        return [config] * count
+    if len(seeds) != count:
+        raise ArgumentError("seeds", f"must be one a prompt, {count}", len(seeds))
+    return [replace(config, seed=seed) for seed in seeds]
+
+
+def make_trace(
+    model: SetBlockModel, prompt: Prompt, config: DecodeConfig, events: Iterable[StepEvent]
+) -> Trace:
+    """The trace of events that stream() gave for the same arguments, all of them or some."""
+    done = tuple(events)
+    prompt_ids = prompt_token_ids(model, prompt, config)
+    answer = committed_token_ids(done)
+    mentioned = {*mentioned_token_ids(done), *prompt_ids}
+    return Trace(
+        model=model.name,
+        config=config,
+        prompt=prompt if isinstance(prompt, str) else "",
+        prompt_token_ids=prompt_ids,
+        events=done,
+        tokens={token_id: model.token_text(token_id) for token_id in sorted(mentioned)},
+        text=model.decode(answer),
+        finish=_finish(model, config, answer),
+        versions=versions(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """What a result depends on besides model and config."""
+    return {
+        "sbd_core": VERSION,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "transformers": transformers.__version__,
+    }
+
+
+def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:
+    """The ids the model will read. Raises ArgumentError naming what does not fit the model."""
+    _check_strategy(model, config)
+    if isinstance(prompt, str):
+        if not prompt.strip():
+            raise ArgumentError("prompt", "must not be empty", prompt)
+        if not prompt.isascii() and any("\ud800" <= character <= "\udfff" for character in prompt):
+            raise ArgumentError("prompt", "must be Unicode text without lone surrogates", prompt)
+        # No tokenizer packs 100 characters into a token on average: such a text cannot fit,
+        # and encoding it to find out could take minutes.
+        if model.max_positions and len(prompt) > 100 * model.max_positions:
+            rule = f"must be at most {100 * model.max_positions} characters for {model.name}"
+            raise ArgumentError("prompt", rule, f"{len(prompt)} characters")
+        token_ids = model.encode(prompt, config.is_raw_prompt)
+    else:
+        try:
+            token_ids = tuple(prompt)
+        except TypeError as error:
+            rule = "must be text or a sequence of token ids"
+            raise ArgumentError("prompt", rule, prompt) from error
+        size = model.vocabulary_size
+        if not all(type(token_id) is int and 0 <= token_id < size for token_id in token_ids):
+            for token_id in token_ids:
+                _check_token(model, "prompt", token_id)
+    if not token_ids:
+        raise ArgumentError("prompt", "must hold at least one token", prompt)
+    length = len(token_ids) + config.max_new_tokens
+    if model.max_positions is not None and length > model.max_positions:
+        rule = (
+            f"prompt tokens and max_new_tokens together must be at most {model.max_positions}, "
+            f"the reach of {model.name}"
+        )
+        raise ArgumentError("prompt", rule, f"{len(token_ids)} + {config.max_new_tokens}")
+    return token_ids
+
+
+def _events(
+    model: SetBlockModel,
+    prompts_ids: Sequence[Sequence[int]],
+    configs: Sequence[DecodeConfig],
+    caches: Sequence[Cache],
+) -> Iterator[tuple[int, StepEvent]]:
+    """The events of every prompt with its index; each cache serves one prompt at a time."""
+    waiting = list(enumerate(prompts_ids))[::-1]
+    active: list[_Active] = []
+    free = list(caches)
+    while waiting or active:
+        while waiting and free:
+            index, prompt_ids = waiting.pop()
+            cache = free.pop()
+            cache.truncate(0)
+            config = configs[index]
+            state = DecodingState(model, cache, prompt_ids, config)
+            strategy = STRATEGIES[config.strategy](state)
+            request = strategy.next_request()
+            assert request is not None
+            active.append(_Active(index, cache, strategy, request))
+        results = _results(model, [one.request for one in active])
+        still_active = []
+        for one, result in zip(active, results, strict=True):
+            yield one.index, one.strategy.finish(result)
+            request = one.strategy.next_request()
+            if request is None:
+                free.append(one.cache)
+            else:
+                one.request = request
+                still_active.append(one)
+        active = still_active
+
+
+def _results(model: SetBlockModel, requests: Sequence[ForwardRequest]) -> list[ForwardResult]:
+    """One forward pass for all; the time is shared out by the rows each text brought."""
+    began = time.perf_counter()
+    logits = model.forward_batch(requests)
+    if len(logits) > 1 and logits[0].is_cuda:
+        torch.cuda.synchronize(logits[0].device)  # the time is shared out, so it must be over
+    seconds = time.perf_counter() - began
+    if len(logits) == 1:
+        return [ForwardResult(logits[0], seconds)]
+    sizes = [len(request.causal_ids) + len(request.block_ids) for request in requests]
+    return [
+        ForwardResult(rows, seconds * size / sum(sizes))
+        for rows, size in zip(logits, sizes, strict=True)
+    ]
+
+
+def _check_strategy(model: SetBlockModel, config: DecodeConfig) -> None:
+    if config.strategy == "ntp":
+        return
+    if model.mask_token_id is None:
+        rule = f"must be ntp, as the tokenizer of {model.name} has no mask token"
+        raise ArgumentError("strategy", rule, config.strategy)
+    if model.block_range is not None and not config.allows_untrained_block_size:
+        low, high = model.block_range
+        if not low <= config.block_size <= high:
+            rule = f"must be from {low} to {high}, the sizes {model.name} was trained on"
+            raise ArgumentError("block_size", rule, config.block_size)
+    for offset, token_id in config.pinned.items():
+        _check_token(model, f"pinned[{offset}]", token_id)
+        if token_id == model.mask_token_id:
+            raise ArgumentError(f"pinned[{offset}]", "must not be the mask token", token_id)
+
+
+def _check_token(model: SetBlockModel, argument: str, token_id: object) -> None:
+    is_integer = isinstance(token_id, int) and not isinstance(token_id, bool)
+    if not is_integer or not 0 <= token_id < model.vocabulary_size:  # type: ignore[operator]
+        rule = f"must hold token ids from 0 to {model.vocabulary_size - 1}"
+        raise ArgumentError(argument, rule, token_id)
+
+
+def _finish(model: SetBlockModel, config: DecodeConfig, answer: Sequence[int]) -> Finish:
+    if answer and answer[-1] in model.end_token_ids:
+        return "end_of_sequence"
+    return "length" if len(answer) >= config.max_new_tokens else "stopped"

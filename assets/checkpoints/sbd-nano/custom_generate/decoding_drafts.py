@@ -1,0 +1,78 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/drafts.py; change that file instead.
+"""How far to draft, and for which rejections to draft ahead: functions of how sure the head is.
+
+Nothing here looks at a token that was drawn: a draft whose length or place depended on its own
+tokens would no longer be a sample of the head's distribution, and verifying it not exact.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .decoding_state import cut_after_end
+from .sampling import LogitStats
+
+GROWTH, SHORTEST = 2, 6
+"""The next block holds GROWTH times as many masks as the last forward pass gave tokens, and at
+least SHORTEST."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Guesses for the positions after the exact tokens.
+
+    probabilities: of the most likely token at each. distributions (tokens, vocab): those the
+    tokens were drawn from, None at temperature 0.
+    """
+
+    token_ids: list[int]
+    probabilities: list[float]
+    distributions: Tensor | None
+
+
+NOTHING = Draft([], [], None)
+
+
+def draft_of(
+    stats: LogitStats, generator: torch.Generator, threshold: float, end_ids: frozenset[int]
+) -> Draft:
+    """The draft that a block's rows make; its first position is known exactly by another row."""
+    length = confident_length(stats.probability[1:], threshold)
+    token_ids = cut_after_end(stats.sample(generator)[1 : length + 1], end_ids)
+    drawn_from, length = stats.distribution, len(token_ids)
+    return Draft(
+        token_ids,
+        stats.probability[1 : length + 1],
+        None if drawn_from is None else drawn_from[1 : length + 1],
+    )
+
+
+def confident_length(probabilities: Sequence[float], threshold: float) -> int:
+    """How many tokens to draft: as long as the chance that all are right is at least `threshold`.
+
+    probabilities: of the most likely token at each position, taken as its chance to be right.
+    """
+    chance = 1.0
+    for length, probability in enumerate(probabilities):
+        chance *= probability
+        if chance < threshold:
+            return length
+    return len(probabilities)
+
+
+def next_block_size(num_tokens: int, block_size: int) -> int:
+    """Masks of the block after a forward pass that gave `num_tokens`: short after a rejection."""
+    return min(block_size, max(SHORTEST, GROWTH * num_tokens))
+
+
+def predraft_offsets(probabilities: Sequence[float], num_predrafts: int) -> list[int]:
+    """Which rejections of a draft to draft ahead for: offsets in the draft, left to right.
+
+    probabilities: of each drafted token. Least sure first: a predraft helps only if its own
+    token is the first to be rejected, and the less sure the head is of a token the likelier that
+    is. All that stands before it must be accepted, so of equally sure ones the leftmost is taken.
+    """
+    order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
+    return sorted(order[:num_predrafts])

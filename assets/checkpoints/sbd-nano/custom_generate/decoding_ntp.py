@@ -1,0 +1,38 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/ntp.py; change that file instead.
+"""Next-token prediction: one token a forward pass, with a KV cache. The baseline."""
+
+from .decoding_state import (
+    DecodingState,
+    ForwardResult,
+    make_hindsight,
+    masked_positions,
+)
+from .events import Reveal, Span, StepEvent
+from .models_protocol import ForwardRequest
+
+
+class NextTokenPrediction:
+    """The prompt's forward pass already gives the first token, so N tokens take N of them."""
+
+    def __init__(self, state: DecodingState) -> None:
+        self._state = state
+        self._causal_ids = list(state.prompt_ids)
+
+    def next_request(self) -> ForwardRequest | None:
+        """See Strategy."""
+        state = self._state
+        return None if state.is_finished else state.request(self._causal_ids, (), 1)
+
+    def finish(self, result: ForwardResult) -> StepEvent:
+        """See Strategy."""
+        state = self._state
+        stats = state.block_stats(state.receive(result), 0)
+        position, self._causal_ids = len(state.answer), stats.sample(state.generator)
+        [hindsight] = make_hindsight(self._causal_ids, stats, position)
+        return state.event(
+            block=Span(position, 1),
+            masked=masked_positions(stats, (0,), position),
+            reveals=(Reveal(position, hindsight.token_id, 0, hindsight.probability),),
+            committed=self._causal_ids,
+            hindsight=(hindsight,),
+        )

@@ -1,0 +1,181 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/sbd.py; change that file instead.
+"""Set Block Decoding, Algorithms 2-3 of the paper.
+
+A block starts as masks; each forward pass reveals the positions its solver picks. The first
+forward pass of a block also reads the block before it causally, which puts it in the KV cache.
+"""
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from .decoding_state import (
+    DecodingState,
+    ForwardResult,
+    cut_after_end,
+    make_hindsight,
+    masked_positions,
+    round_to_6_digits,
+)
+from .events import Hindsight, MaskedPosition, Reveal, Span, StepEvent
+from .models_protocol import ForwardRequest
+from .sampling import LogitStats, forbid
+from .solvers import ranked
+
+
+class PendingTokens:
+    """Revealed tokens that are not in the KV cache yet: the next forward pass reads them.
+
+    It also gives what the causal head thinks of them, one forward pass late: a token is scored
+    by the row of the token before it.
+    """
+
+    def __init__(self, before: LogitStats) -> None:
+        """before: of the prompt's last token alone."""
+        self.token_ids: list[int] = []
+        self._start = 0
+        self._before = before
+
+    def add(self, token_ids: list[int]) -> None:
+        """Have the next forward pass read more tokens."""
+        self.token_ids += token_ids
+
+    def rescore_and_clear(self, stats: LogitStats) -> tuple[Hindsight, ...]:
+        """What the causal rows say of the tokens, a row for each, which are then in the cache."""
+        first, *others = self.token_ids
+        last = len(others)
+        hindsight = make_hindsight([first], self._before, self._start)
+        hindsight += make_hindsight(others, stats.rows(0, last), self._start + 1)
+        self._start += len(self.token_ids)
+        self._before = stats.rows(last, last + 1)
+        self.token_ids = []
+        return hindsight
+
+
+class Block:
+    """The k positions being decoded; `mask_id` where nothing is known yet."""
+
+    def __init__(self, state: DecodingState, start: int, size: int, mask_id: int) -> None:
+        pinned = state.config.pinned
+        self.span = Span(start, size)
+        self.token_ids = [pinned.get(start + offset, mask_id) for offset in range(size)]
+        self._mask_id = mask_id
+        self._end_ids = state.model.end_token_ids
+        texts = [offset for offset, token_id in pinned.items() if token_id not in self._end_ids]
+        self._num_before_pins = min(max([0, *(offset - start for offset in texts)]), size)
+
+    def keep_open(self, logits: Tensor, first: int) -> None:
+        """Take the ends that would cut off a token pinned later out of logits (.., vocab).
+
+        The block's rows are those from `first` on.
+        """
+        if self._num_before_pins:
+            forbid(logits[first : first + self._num_before_pins], sorted(self._end_ids))
+
+    @property
+    def final_token_ids(self) -> list[int] | None:
+        """What the block adds to the answer, None while a mask stands before its end."""
+        known = cut_after_end(self.token_ids, self._end_ids)
+        return None if self._mask_id in known else known
+
+    def masked(self) -> list[int]:
+        """Offsets that are masked and before the first end-of-sequence known.
+
+        What stands after the end is no part of the answer, so no forward pass is spent on it.
+        """
+        before_end = cut_after_end(self.token_ids, self._end_ids)
+        return [offset for offset, known in enumerate(before_end) if known == self._mask_id]
+
+    def reveal(
+        self, order: Sequence[int], token_ids: list[int], stats: LogitStats
+    ) -> tuple[Reveal, ...]:
+        """Fix the tokens at offsets `order`, out of one for every position of the block."""
+        reveals = []
+        probabilities = stats.token_probabilities(token_ids)
+        for rank, offset in enumerate(order):
+            token_id = self.token_ids[offset] = token_ids[offset]
+            probability = round_to_6_digits(probabilities[offset])
+            reveals.append(Reveal(self.span.start + offset, token_id, rank, probability))
+        return tuple(reveals)
+
+
+class SetBlockDecoding:
+    """Prefill, then block after block until an end-of-sequence or the full length."""
+
+    def __init__(self, state: DecodingState) -> None:
+        self._state = state
+        self._pending: PendingTokens | None = None
+        """None before the prompt has been read."""
+        self._block: Block | None = None
+        self._waiting: list[int] = []
+        """Tokens of wholly pinned blocks: final already, committed by the next event."""
+
+    def next_request(self) -> ForwardRequest | None:
+        """See Strategy."""
+        state, pending = self._state, self._pending
+        if pending is None:
+            return state.request(state.prompt_ids, (), 1)
+        if self._block is None:
+            if state.is_finished:
+                return None
+            self._block = self._next_block(pending)
+        return state.request(pending.token_ids, self._block.token_ids, len(pending.token_ids))
+
+    def _next_block(self, pending: PendingTokens) -> Block:
+        """The next block with a mask in it; of size 0 where nothing is left to predict."""
+        state, waiting, mask_id = self._state, self._waiting, self._state.model.mask_token_id
+        assert mask_id is not None
+        while True:
+            start = len(state.answer) + len(waiting)
+            size = min(state.config.block_size, state.config.max_new_tokens - start)
+            if waiting and (not size or waiting[-1] in state.model.end_token_ids):
+                return Block(state, len(state.answer), 0, mask_id)
+            block = Block(state, start, size, mask_id)
+            if block.final_token_ids is None:
+                return block
+            waiting += block.final_token_ids
+            pending.add(block.final_token_ids)
+
+    def finish(self, result: ForwardResult) -> StepEvent:
+        """See Strategy."""
+        state, pending, block = self._state, self._pending, self._block
+        logits = state.receive(result)
+        if pending is None:
+            self._pending = PendingTokens(state.causal_stats(logits, 1))
+            return state.event(block=Span(0, 0))
+        assert block is not None
+        num_pending = len(pending.token_ids)
+        hindsight: tuple[Hindsight, ...] = ()
+        if num_pending:
+            hindsight = pending.rescore_and_clear(state.causal_stats(logits, num_pending))
+        masked, reveals = (
+            self._revealed(block, logits, num_pending) if block.span.size else ((), ())
+        )
+        committed, self._waiting = self._waiting, []
+        final = block.final_token_ids
+        if final is not None:
+            pending.add(final)
+            committed = [*committed, *final]
+            self._block = None
+        return state.event(
+            block=block.span,
+            masked=masked,
+            reveals=reveals,
+            committed=committed,
+            hindsight=hindsight,
+        )
+
+    def _revealed(
+        self, block: Block, logits: Tensor, first: int
+    ) -> tuple[tuple[MaskedPosition, ...], tuple[Reveal, ...]]:
+        """Reveal what the solver picks: what was masked before, and the reveals.
+
+        The block's rows of logits are those from `first` on.
+        """
+        state = self._state
+        block.keep_open(logits, first)
+        stats = state.block_stats(logits, first)
+        token_ids, offsets = stats.sample(state.generator), block.masked()
+        masked = masked_positions(stats, offsets, block.span.start)
+        order = ranked(state.config.solver, stats, offsets, state.generator)
+        return masked, block.reveal(order, token_ids, stats)

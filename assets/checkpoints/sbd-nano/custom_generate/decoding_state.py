@@ -1,0 +1,193 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/state.py; change that file instead.
+"""What every strategy shares: one model, one cache, one random stream, one answer so far.
+
+A strategy says which forward pass it needs and makes an event of the result. Who makes the
+forward pass, and with which other texts together, is not its business.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from .config import DecodeConfig
+from .errors import ArgumentError, ModelError
+from .events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
+from .models_protocol import Cache, EarlyBlock, ForwardRequest, SetBlockModel
+from .sampling import LogitStats, LogitStatsSpec
+from .solvers import needs_margin
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardResult:
+    """Logits of a ForwardRequest (rows asked for, vocab); the seconds it took, or its share."""
+
+    logits: Tensor
+    seconds: float
+
+
+class Strategy(Protocol):
+    """A decode at work: next_request() and finish() are called in turns."""
+
+    def next_request(self) -> ForwardRequest | None:
+        """The forward pass needed next, None when the answer is complete."""
+        ...
+
+    def finish(self, result: ForwardResult) -> StepEvent:
+        """What the forward pass asked for last has done. Raises ModelError."""
+        ...
+
+
+class DecodingState:
+    """State of one decode. Every request is made by `request`, every event by `event`."""
+
+    def __init__(
+        self, model: SetBlockModel, cache: Cache, prompt_ids: Sequence[int], config: DecodeConfig
+    ) -> None:
+        self.model = model
+        self.prompt_ids = tuple(prompt_ids)
+        self.config = config
+        self.cache = cache
+        self.generator = torch.Generator().manual_seed(config.seed)
+        self.answer: list[int] = []
+        mask_id, temperature = model.mask_token_id, config.temperature
+        self._causal_spec = LogitStatsSpec(forbidden_id=mask_id, temperature=temperature)
+        self._block_spec = LogitStatsSpec(
+            forbidden_id=mask_id,
+            temperature=temperature,
+            num_top=config.top_k_recorded,
+            has_entropy=True,
+            has_margin=needs_margin(config.solver),
+        )
+        self._num_forwards = 0
+        self._began = 0.0
+        self._context = (0, 0)
+
+    @property
+    def num_left(self) -> int:
+        """Tokens the answer may still grow by."""
+        return self.config.max_new_tokens - len(self.answer)
+
+    @property
+    def is_finished(self) -> bool:
+        """True once the answer ends with an end-of-sequence or has its full length."""
+        ends = bool(self.answer) and self.answer[-1] in self.model.end_token_ids
+        return ends or self.num_left <= 0
+
+    def request(
+        self,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+        early_blocks: Sequence[EarlyBlock] = (),
+    ) -> ForwardRequest:
+        """The request of one forward pass; see ForwardRequest."""
+        self._context = (self.cache.length, len(causal_ids))
+        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, early_blocks)
+
+    def receive(self, result: ForwardResult) -> Tensor:
+        """The result's logits; starts the clock of the event, first of all in finish()."""
+        self._began = time.perf_counter() - result.seconds
+        return result.logits
+
+    def causal_stats(self, logits: Tensor, stop: int) -> LogitStats:
+        """Of the rows before `stop` what a check of tokens needs: the best one's probability."""
+        return self._stats(logits, 0, stop, self._causal_spec)
+
+    def block_stats(self, logits: Tensor, start: int, stop: int | None = None) -> LogitStats:
+        """Of the rows from `start` on all that solver and record of a prediction need."""
+        last = logits.shape[0] if stop is None else stop
+        return self._stats(logits, start, last, self._block_spec)
+
+    def draft_stats(self, logits: Tensor, start: int) -> LogitStats:
+        """Of the rows from `start` on what a draft needs: the best token's probability."""
+        return self._stats(logits, start, logits.shape[0], self._causal_spec)
+
+    def _stats(self, logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
+        try:
+            return self.model.compute_logit_stats(logits, start, stop, spec)
+        except ArgumentError as error:
+            raise ModelError(
+                f"{self.model.name}: gave logits that are NaN, infinite or all -inf"
+            ) from error
+
+    def event(
+        self,
+        *,
+        block: Span,
+        masked: tuple[MaskedPosition, ...] = (),
+        reveals: tuple[Reveal, ...] = (),
+        committed: Sequence[int] = (),
+        draft: Sequence[int] = (),
+        hindsight: tuple[Hindsight, ...] = (),
+        predrafts: tuple[Predraft, ...] = (),
+    ) -> StepEvent:
+        """The event of the forward pass just made; its committed tokens join the answer."""
+        kind: Kind = "decode" if self._num_forwards else "prefill"
+        index, self._num_forwards = self._num_forwards, self._num_forwards + 1
+        self.answer.extend(committed)
+        return StepEvent(
+            index=index,
+            kind=kind,
+            num_cached=self._context[0],
+            num_causal=self._context[1],
+            block=block,
+            masked=masked,
+            reveals=reveals,
+            committed=tuple(committed),
+            draft=tuple(draft),
+            hindsight=hindsight,
+            predrafts=predrafts,
+            seconds=round_to_6_digits(time.perf_counter() - self._began),
+        )
+
+
+def masked_positions(
+    stats: LogitStats, offsets: Sequence[int], start: int
+) -> tuple[MaskedPosition, ...]:
+    """What the head said at block offsets `offsets` of the block at position `start`."""
+    ids, probabilities = stats.top_ids, stats.top_probabilities
+    return tuple(
+        MaskedPosition(
+            start + i,
+            round_to_6_digits(stats.entropy[i]),
+            tuple(ids[i]) if ids else (),
+            tuple(map(round_to_6_digits, probabilities[i])) if ids else (),
+        )
+        for i in offsets
+    )
+
+
+def make_hindsight(
+    token_ids: Sequence[int], stats: LogitStats, start: int
+) -> tuple[Hindsight, ...]:
+    """What the causal head gives the answer's tokens from `start`, a row of stats each."""
+    rows = zip(
+        token_ids,
+        stats.token_probabilities(token_ids),
+        stats.best_ids,
+        stats.probability,
+        strict=True,
+    )
+    found = []
+    for position, (token_id, probability, best_id, best_probability) in enumerate(rows, start):
+        best = round_to_6_digits(best_probability)
+        own = best if token_id == best_id else round_to_6_digits(probability)
+        found.append(Hindsight(position, token_id, own, best_id, best))
+    return tuple(found)
+
+
+def cut_after_end(token_ids: Sequence[int], end_token_ids: frozenset[int]) -> list[int]:
+    """The tokens up to and with the first end-of-sequence; all of them without one."""
+    for index, token_id in enumerate(token_ids):
+        if token_id in end_token_ids:
+            return list(token_ids[: index + 1])
+    return list(token_ids)
+
+
+def round_to_6_digits(value: float) -> float:
+    """`value` to the six significant digits that events carry."""
+    return float(f"{value:.6g}")

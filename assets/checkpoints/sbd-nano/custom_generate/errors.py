@@ -1,0 +1,90 @@
+# Written by sbd_core.hf.vendoring from sbd_core/errors.py; change that file instead.
+"""Every error this package raises on purpose, in one tree. Knows no other module.
+
+SetBlockDecodingError
+├── ArgumentError        a value given by the caller breaks a rule (also a ValueError)
+├── MissingExtraError    a package of an optional part is not installed (also an ImportError)
+├── ModelError           a model folder or hub id cannot be used
+├── SandboxError         this machine cannot run candidate code under limits
+├── TraceError           text that should be a trace is not a valid one
+└── TrainingError        a run cannot start or go on: data, state folder, disk
+"""
+
+from typing import Any
+
+MAX_SHOWN = 80
+PLAIN = (str, int, float, bool, type(None))
+"""Values that an error takes along when it is pickled."""
+
+
+class SetBlockDecodingError(Exception):
+    """Base of all errors raised on purpose; its text is one line fit for a user."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without its constructor; what may not survive the way goes as it is shown."""
+        fields = {
+            name: value if isinstance(value, PLAIN) else shown(value)
+            for name, value in self.__dict__.items()
+        }
+        return _remade, (type(self), self.args, fields)
+
+
+class ArgumentError(SetBlockDecodingError, ValueError):
+    """`argument` broke `rule`; `value` is what was received."""
+
+    def __init__(self, argument: str, rule: str, value: object) -> None:
+        self.argument = argument
+        self.rule = rule
+        self.value = value
+        super().__init__(f"{shown_name(argument)}: {rule}; got {shown(value)}")
+
+
+class MissingExtraError(SetBlockDecodingError, ImportError):
+    """`package`, which the optional part `extra` of this one needs, is not installed."""
+
+    def __init__(self, extra: str, package: str) -> None:
+        self.extra = extra
+        self.package = package
+        super().__init__(f'{package} is not installed: pip install "sbd-core[{extra}]"')
+
+
+class ModelError(SetBlockDecodingError):
+    """A model folder or hub id is missing, unreadable, or of a kind that is not supported."""
+
+
+class SandboxError(SetBlockDecodingError):
+    """This machine cannot run code under the sandbox's limits, so nothing can be scored by it."""
+
+
+class TraceError(SetBlockDecodingError, ValueError):
+    """Text offered as a trace is not one; the message names the first thing wrong."""
+
+
+class TrainingError(SetBlockDecodingError):
+    """A training run cannot start or go on; the last good state is untouched."""
+
+
+def _remade(
+    kind: type[SetBlockDecodingError], args: tuple[Any, ...], fields: dict[str, Any]
+) -> SetBlockDecodingError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
+
+
+def shown_name(name: str) -> str:
+    """A name for a message: a plain one as it is, any other escaped and shortened."""
+    return name if name.isascii() and name.isprintable() and len(name) <= MAX_SHOWN else shown(name)
+
+
+def shown(value: object) -> str:
+    """`value` on one line, shortened, every unprintable character escaped."""
+    if isinstance(value, str) and len(value) > MAX_SHOWN:
+        return f"{value[:MAX_SHOWN]!a}... ({len(value)} characters)"
+    try:
+        text = ascii(value)
+    except (ValueError, RecursionError):
+        # An int of thousands of digits, or lists nested thousands deep.
+        return f"{type(value).__name__} too large to show"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

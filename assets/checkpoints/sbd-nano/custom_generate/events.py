@@ -1,0 +1,104 @@
+# Written by sbd_core.hf.vendoring from sbd_core/events.py; change that file instead.
+"""What one forward pass did, as immutable values. Standard library only.
+
+A position is an offset into the answer: 0 is the first token after the prompt. Entropies
+are in nats; probabilities are of the softmax at the decode's temperature (at 0: of the
+plain softmax). Recorded floats carry six significant digits.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["prefill", "decode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Positions start .. start + size - 1."""
+
+    start: int
+    size: int
+
+    @property
+    def stop(self) -> int:
+        """One past the last position."""
+        return self.start + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedPosition:
+    """A position that held <m> when the forward pass began, and what the masked head said there."""
+
+    position: int
+    entropy: float
+    top_token_ids: tuple[int, ...]
+    top_probabilities: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """A token fixed. rank: 0 for the first in the solver's order within the forward pass.
+
+    probability: of the token under the distribution it was taken from (the masked head for
+    sbd, the causal head for ntp and verify).
+    """
+
+    position: int
+    token_id: int
+    rank: int
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hindsight:
+    """What the causal head gives a token of the answer, once a causal forward pass has seen it."""
+
+    position: int
+    token_id: int
+    probability: float
+    argmax_id: int
+    argmax_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Predraft:
+    """(verify) A draft made ahead, for the case that the drafted token at block.start is rejected.
+
+    It hangs behind the token before block.start. block: the positions predicted. token_ids: the
+    tokens guessed for the positions after block.start, which itself gets an exact token.
+    is_used: True if that token was the one rejected, so that token_ids are the draft now.
+    """
+
+    block: Span
+    token_ids: tuple[int, ...]
+    is_used: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepEvent:
+    """One forward pass.
+
+    index: 0 for the first forward pass. kind: "prefill" reads the prompt, "decode" every other.
+    num_cached: tokens in the KV cache before it. num_causal: tokens it fed causally (prompt,
+    pending tokens, draft). block: the positions predicted.
+    masked: every position of the block still masked when it began, left to right; none after an
+    end-of-sequence already known, which the answer will not hold.
+    committed: token ids that became the answer's next tokens, left to right.
+    draft: (verify) the tokens now guessed for the positions after the committed ones.
+    hindsight: the causal probability of answer tokens that it fed causally or predicted.
+    seconds: engine time of the forward pass, the consumer's own time left out.
+    predrafts: (verify) what was drafted ahead behind tokens of the draft it checked.
+    """
+
+    index: int
+    kind: Kind
+    num_cached: int
+    num_causal: int
+    block: Span
+    masked: tuple[MaskedPosition, ...]
+    reveals: tuple[Reveal, ...]
+    committed: tuple[int, ...]
+    draft: tuple[int, ...]
+    hindsight: tuple[Hindsight, ...]
+    seconds: float
+    predrafts: tuple[Predraft, ...] = ()

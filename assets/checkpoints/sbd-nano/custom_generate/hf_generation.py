@@ -1,0 +1,277 @@
+# Written by sbd_core.hf.vendoring from sbd_core/hf/generation.py; change that file instead.
+"""generate(): Set Block Decoding behind model.generate(custom_generate=...) of transformers.
+
+transformers prepares inputs, logits processors and stopping criteria; what is asked there and
+cannot be honoured is refused by name. Knows no tokenizer.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import LongTensor, Tensor
+from transformers.generation import EosTokenCriteria, MaxLengthCriteria, StoppingCriteriaList
+from transformers.utils import ModelOutput, logging
+
+from .config import DecodeConfig, EntropyBound, Solver
+from .decoding_api import stream_batch
+from .errors import ArgumentError
+from .events import StepEvent
+from .hf_logits_rules import split_at_temperature, with_processors
+from .hf_token_model import TokenModel
+from .models_model_config import block_range_of, is_trained_for_blocks
+
+logger = logging.get_logger(__name__)
+
+REFUSED: dict[str, Any] = {
+    "num_beams": 1,
+    "prompt_lookup_num_tokens": None,
+    "penalty_alpha": None,
+    "dola_layers": None,
+    "output_scores": False,
+    "output_logits": False,
+    "output_attentions": False,
+    "output_hidden_states": False,
+}
+"""Fields of a GenerationConfig that ask for another kind of decoding, and what they must be."""
+
+
+@dataclass
+class SetBlockOutput(ModelOutput):
+    """What generate() gives with return_dict_in_generate.
+
+    sequences (batch, prompt + answer). num_forwards: of each row, prefill included.
+    tokens_per_forward: of all rows, every forward pass counted, as in the paper's NFE.
+    tokens_per_revealing_forward: counts only forward passes that revealed a token.
+    """
+
+    sequences: LongTensor | None = None
+    num_forwards: tuple[int, ...] | None = None
+    tokens_per_forward: float | None = None
+    tokens_per_revealing_forward: float | None = None
+
+
+@dataclass(slots=True)
+class _Row:
+    """One text of the batch. known: {position: token} revealed and not committed."""
+
+    prompt_ids: list[int]
+    answer: list[int] = field(default_factory=list)
+    num_forwards: int = 0
+    num_revealing: int = 0
+    is_stopped: bool = False
+    known: dict[int, int] = field(default_factory=dict)
+
+
+def generate(
+    model: Any,
+    input_ids: Tensor,
+    logits_processor: Any = None,
+    stopping_criteria: Any = None,
+    generation_config: Any = None,
+    synced_gpus: bool = False,
+    *,
+    strategy: Any = "sbd",
+    gamma: float | None = None,
+    solver: Solver | None = None,
+    block_size: int | None = None,
+    seed: int | None = None,
+    mask_token_id: int | None = None,
+    allows_untrained_block_size: bool = False,
+    token_streamer: Any = None,
+    **model_kwargs: Any,
+) -> Any:
+    """For model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
+
+    The arguments before the star are those transformers prepares. gamma: of the entropy bound,
+    or give a solver. block_size: 16, or the nearest size the model was trained on. seed: with
+    do_sample, drawn from torch's own generator if None; every row starts from it, so that an answer
+    does not depend on its batch. mask_token_id: config.mask_token_id if None. token_streamer: a
+    streamer, as transformers keeps its argument `streamer` to itself here.
+
+    Gives ids (batch, prompt + answer), or a SetBlockOutput with return_dict_in_generate. Raises
+    ArgumentError, ModelError.
+    """
+    _refuse(generation_config, input_ids, model_kwargs, token_streamer)
+    before, temperature, after = split_at_temperature(logits_processor or [])
+    if mask_token_id is None:
+        mask_token_id = getattr(model.config, "mask_token_id", None)
+    if strategy != "ntp":
+        _require_mask(model, mask_token_id)
+    wrapped = TokenModel(
+        model,
+        mask_token_id,
+        _end_token_ids(generation_config),
+        with_processors(before, temperature, after),
+    )
+    if not generation_config.do_sample:
+        temperature, seed = 0.0, seed or 0
+    elif seed is None:
+        seed = int(torch.randint(2**31, ()))
+    config = DecodeConfig(
+        strategy=strategy,
+        solver=_solver(gamma, solver),
+        block_size=_block_size(model) if block_size is None else block_size,
+        max_new_tokens=generation_config.max_length - input_ids.shape[1],
+        temperature=temperature,
+        seed=seed or 0,
+        top_k_recorded=0,
+        allows_untrained_block_size=allows_untrained_block_size,
+    )
+    rows = [_Row(ids) for ids in _without_padding(input_ids, model_kwargs.get("attention_mask"))]
+    repeats = generation_config.num_return_sequences or 1
+    seeds = [config.seed + index % repeats for index in range(len(rows))]
+    prompts = [row.prompt_ids for row in rows]
+    events = stream_batch(wrapped, prompts, config, batch_size=len(rows), seeds=seeds)
+    if token_streamer is not None:
+        token_streamer.put(input_ids.cpu())
+    _decode(rows, events, _other_criteria(stopping_criteria), token_streamer, mask_token_id)
+    return _output(rows, input_ids, generation_config)
+
+
+def _decode(
+    rows: Sequence[_Row],
+    events: Iterator[tuple[int, StepEvent]],
+    criteria: StoppingCriteriaList,
+    streamer: Any,
+    mask_token_id: int | None,
+) -> None:
+    """Drain the events into the rows; a row that a criterion stopped takes no more."""
+    for index, event in events:
+        row = rows[index]
+        if row.is_stopped:
+            continue
+        row.num_forwards += 1
+        row.num_revealing += bool(event.reveals)
+        committed = _until_stopped(row, event.committed, criteria)
+        if streamer is not None:
+            if committed:
+                streamer.put(torch.tensor(committed))
+            draft = [] if row.is_stopped else _draft(row, event, mask_token_id)
+            if draft and hasattr(streamer, "put_draft"):
+                streamer.put_draft(torch.tensor(draft))
+        if all(one.is_stopped for one in rows):
+            break
+    if streamer is not None:
+        streamer.end()
+
+
+def _until_stopped(
+    row: _Row, committed: Sequence[int], criteria: StoppingCriteriaList
+) -> list[int]:
+    """Add tokens one by one, as the criteria would have seen them, up to where one says stop."""
+    if not criteria:
+        row.answer.extend(committed)
+        return list(committed)
+    taken: list[int] = []
+    for token_id in committed:
+        row.answer.append(token_id)
+        taken.append(token_id)
+        so_far = torch.tensor([[*row.prompt_ids, *row.answer]])
+        if bool(criteria(so_far, None).all()):
+            row.is_stopped = True
+            break
+    return taken
+
+
+def _draft(row: _Row, event: StepEvent, mask_token_id: int | None) -> list[int]:
+    """What is guessed beyond the committed text, masks between; [] where nothing is."""
+    if event.draft:
+        return list(event.draft)
+    start = len(row.answer)
+    row.known.update({reveal.position: reveal.token_id for reveal in event.reveals})
+    row.known = {position: known for position, known in row.known.items() if position >= start}
+    if not row.known or mask_token_id is None:
+        return []
+    return [row.known.get(i, mask_token_id) for i in range(start, max(row.known) + 1)]
+
+
+def _output(rows: Sequence[_Row], input_ids: Tensor, generation_config: Any) -> Any:
+    """The answers behind the prompts, as they came, the shorter ones padded."""
+    ends = sorted(_end_token_ids(generation_config))
+    padding = generation_config.pad_token_id
+    if padding is None:
+        padding = ends[0] if ends else 0
+    longest = max(len(row.answer) for row in rows)
+    answers = [[*row.answer, *[padding] * (longest - len(row.answer))] for row in rows]
+    answers_ids = torch.tensor(answers, dtype=torch.long, device=input_ids.device)
+    sequences: Any = torch.cat([input_ids, answers_ids.view(len(rows), longest)], dim=1)
+    if not generation_config.return_dict_in_generate:
+        return sequences
+    num_tokens = sum(len(row.answer) for row in rows)
+    return SetBlockOutput(
+        sequences=sequences,
+        num_forwards=tuple(row.num_forwards for row in rows),
+        tokens_per_forward=num_tokens / sum(row.num_forwards for row in rows),
+        tokens_per_revealing_forward=num_tokens / max(1, sum(row.num_revealing for row in rows)),
+    )
+
+
+def _refuse(
+    generation_config: Any, input_ids: Tensor, inputs: dict[str, Any], streamer: Any
+) -> None:
+    """Raise ArgumentError for what transformers can and decoding blocks cannot."""
+    for name, wanted in REFUSED.items():
+        value = getattr(generation_config, name, None)
+        if value is not None and value != wanted:
+            raise ArgumentError(name, f"must be {wanted} with Set Block Decoding", value)
+    if inputs.get("inputs_embeds") is not None or not input_ids.shape[1]:
+        raise ArgumentError("input_ids", "must be given; embeddings are not read", None)
+    past = inputs.get("past_key_values")
+    if past is not None and past.get_seq_length():
+        rule = "must be empty: the prompt is read from its start"
+        raise ArgumentError("past_key_values", rule, f"{past.get_seq_length()} tokens")
+    if streamer is not None and input_ids.shape[0] > 1:
+        rule = "needs a batch of 1, as text is streamed in reading order"
+        raise ArgumentError("streamer", rule, f"a batch of {input_ids.shape[0]}")
+
+
+def _require_mask(model: Any, mask_token_id: int | None) -> None:
+    name = model.config._name_or_path or type(model).__name__
+    if mask_token_id is None:
+        raise ArgumentError(
+            "mask_token_id",
+            f"must be given, as the config of {name} names none: sbd prepare gives a model one",
+            None,
+        )
+    if not is_trained_for_blocks(model.config):
+        logger.warning_once(
+            f"{name} is not trained for Set Block Decoding, so its answers will be poor; "
+            'strategy="ntp" decodes it as it is'
+        )
+
+
+def _solver(gamma: float | None, solver: Solver | None) -> Solver:
+    if solver is None:
+        return EntropyBound() if gamma is None else EntropyBound(gamma=gamma)
+    if gamma is not None:
+        raise ArgumentError("gamma", "must not come with a solver, which has its own", gamma)
+    return solver
+
+
+def _block_size(model: Any) -> int:
+    found = getattr(model.config, "set_block_decoding", None)
+    low, high = block_range_of(found, "model") or (1, DecodeConfig().block_size)
+    return min(max(DecodeConfig().block_size, low), high)
+
+
+def _end_token_ids(generation_config: Any) -> frozenset[int]:
+    ids = generation_config.eos_token_id
+    if ids is None:
+        return frozenset()
+    return frozenset([ids] if isinstance(ids, int) else map(int, ids))
+
+
+def _without_padding(input_ids: Tensor, attention_mask: Tensor | None) -> list[list[int]]:
+    """The ids of each row that its attention mask keeps, wherever the padding stands."""
+    if attention_mask is None:
+        return input_ids.tolist()
+    kept = attention_mask.bool()
+    return [ids[keep].tolist() for ids, keep in zip(input_ids, kept, strict=True)]
+
+
+def _other_criteria(criteria: Any) -> StoppingCriteriaList:
+    """Those that decoding does not see to itself."""
+    known = (EosTokenCriteria, MaxLengthCriteria)
+    return StoppingCriteriaList(one for one in criteria or () if not isinstance(one, known))

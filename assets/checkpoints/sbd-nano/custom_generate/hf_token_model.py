@@ -1,0 +1,83 @@
+# Written by sbd_core.hf.vendoring from sbd_core/hf/token_model.py; change that file instead.
+"""A transformers model without its tokenizer, behind the SetBlockModel protocol.
+
+What model.generate() is given is token ids, so nothing here turns ids into text.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from .errors import ArgumentError
+from .models_backends_transformers import TransformersBackend
+from .models_model_config import block_range_of, refuse_other_attention
+from .models_protocol import Cache, ForwardRequest
+from .sampling import ComputeLogitStats
+
+ATTENTION = ("sdpa", "eager")
+"""The implementations that read any mask; flash kernels know causal ones alone."""
+
+
+class TokenModel:
+    """See SetBlockModel. Every forward pass goes through the model's own modules."""
+
+    def __init__(
+        self,
+        model: Any,
+        mask_token_id: int | None,
+        end_token_ids: frozenset[int],
+        compute_logit_stats: ComputeLogitStats,
+    ) -> None:
+        """Raises ModelError, ArgumentError for attention that cannot read a block."""
+        self.name = model.config._name_or_path or type(model).__name__
+        refuse_other_attention(model, self.name)
+        attention = model.config._attn_implementation
+        if attention not in ATTENTION:
+            raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
+        self.num_parameters = model.num_parameters()
+        self.device = str(model.device)
+        self.vocabulary_size = int(model.get_input_embeddings().weight.shape[0])
+        self.mask_token_id = mask_token_id
+        self.end_token_ids = end_token_ids
+        self.max_positions = getattr(model.config, "max_position_embeddings", None)
+        found = getattr(model.config, "set_block_decoding", None)
+        self.block_range = block_range_of(found, self.name)
+        self.compute_logit_stats = compute_logit_stats
+        self._backend = TransformersBackend(model)
+
+    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+        """Refused: prompts are token ids here."""
+        raise ArgumentError("prompt", "must be token ids", prompt)
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """No text."""
+        return ""
+
+    def token_text(self, token_id: int) -> str:
+        """An id by its number."""
+        return f"[{token_id}]"
+
+    def new_cache(self) -> Cache:
+        """An empty cache."""
+        return self.new_caches(1)[0]
+
+    def new_caches(self, count: int) -> Sequence[Cache]:
+        """Empty caches whose forward passes can be made together."""
+        return self._backend.new_caches(count)
+
+    def forward(
+        self,
+        cache: Cache,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+    ) -> Tensor:
+        """One forward pass; see SetBlockModel.forward."""
+        return self.forward_batch(
+            [ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)]
+        )[0]
+
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        """The forward passes of several texts; see SetBlockModel.forward_batch."""
+        return self._backend.forward(requests)

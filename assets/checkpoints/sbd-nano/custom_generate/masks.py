@@ -1,0 +1,170 @@
+# Written by sbd_core.hf.vendoring from sbd_core/masks.py; change that file instead.
+"""Who may attend to whom: one predicate each for training and decoding, dense and flex forms.
+
+Everything is built from a may-attend predicate on (row, query, key) index tensors. Knows
+nothing of models or tokens.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from .config import require_integer
+
+if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
+
+MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""(row, query index, key index), broadcast together -> bool, True = may attend."""
+Blocks = Sequence[tuple[int, int]]
+"""(causal tokens of the forward pass it sees, size) of each block, in the order of the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLayout:
+    """What stands where in rows that hold [x ; x_hat] of several texts, in any order.
+
+    Every field is (rows, num_tokens). document: the text a token belongs to, -1 on padding.
+    position: in that text. copy: 0 in x, n in the n-th x_hat of the text. block: the block of
+    x_hat that a position falls in; -1 for a prompt, which x_hat does not copy.
+    """
+
+    document: Tensor
+    position: Tensor
+    block: Tensor
+    copy: Tensor
+
+    @property
+    def is_noisy(self) -> Tensor:
+        """(rows, num_tokens) bool: part of an x_hat."""
+        return self.copy > 0
+
+    def to(self, device: torch.device) -> "TrainingLayout":
+        """The same on another device."""
+        fields = (self.document, self.position, self.block, self.copy)
+        return TrainingLayout(*(field.to(device) for field in fields))
+
+
+def training_may_attend(layout: TrainingLayout) -> MayAttend:
+    """Predicate of a training forward (paper Fig. 8), for every text of a row by itself.
+
+    x -> x causal; x_hat -> itself within one block, both ways; x_hat -> x of strictly earlier
+    blocks; x -> x_hat never. Padding sees padding, so that no query sees nothing.
+    """
+    document, position = layout.document, layout.position
+    block, copy = layout.block, layout.copy
+
+    def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        query_copy, key_copy = copy[row, query], copy[row, key]
+        query_block, key_block = block[row, query], block[row, key]
+        is_causal = position[row, key] <= position[row, query]
+        is_clean_key, is_own_copy = key_copy == 0, key_copy == query_copy
+        clean_to_clean = is_clean_key & is_own_copy & is_causal
+        noisy_to_noisy = ~is_clean_key & is_own_copy & (key_block == query_block)
+        noisy_to_clean = is_clean_key & ~is_own_copy & (key_block < query_block)
+        is_same_text = document[row, query] == document[row, key]
+        return is_same_text & (clean_to_clean | noisy_to_noisy | noisy_to_clean)
+
+    return may_attend
+
+
+def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
+    """(s, first, stop) of every row of a decoding forward pass, causal tokens and then blocks.
+
+    A row sees all that is cached, the rows before s, and those from `first` to before `stop`: a
+    causal token the ones left of it and itself, a block position the causal tokens its block
+    stands behind and its own block.
+    """
+    rows = [(index + 1, 0, 0) for index in range(num_causal)]
+    for num_seen, size in blocks:
+        rows += [(num_seen, len(rows), len(rows) + size)] * size
+    return rows
+
+
+def decoding_may_attend(
+    num_cached: int, num_causal: int, blocks: Blocks, device: torch.device | str = "cpu"
+) -> MayAttend:
+    """Predicate of one decoding forward pass (paper Eq. 9-11, for any number of blocks).
+
+    Queries are num_causal causal tokens, then the blocks; keys are the cached tokens, then the
+    same. See visible_rows. Queries and keys are to be on `device`.
+    """
+    rows = visible_rows(num_causal, blocks)
+    num_seen, first, stop = torch.tensor(rows, device=device).unbind(1)
+
+    def may_attend(row: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        own = key - num_cached
+        return (own < num_seen[query]) | ((own >= first[query]) & (own < stop[query]))
+
+    return may_attend
+
+
+def dense(
+    may_attend: MayAttend,
+    num_queries: int,
+    num_keys: int,
+    num_rows: int = 1,
+    device: torch.device | str = "cpu",
+) -> Tensor:
+    """The predicate as a bool tensor (num_rows, num_queries, num_keys), True = may attend."""
+    row = torch.arange(num_rows, device=device)[:, None, None]
+    query = torch.arange(num_queries, device=device)[:, None]
+    key = torch.arange(num_keys, device=device)[None, :]
+    return may_attend(row, query, key).expand(num_rows, num_queries, num_keys)
+
+
+def flex(
+    may_attend: MayAttend,
+    num_queries: int,
+    num_keys: int,
+    num_rows: int = 1,
+    device: torch.device | str = "cpu",
+) -> "BlockMask":
+    """The predicate as a FlexAttention BlockMask, shared by every head."""
+    from torch.nn.attention.flex_attention import create_block_mask
+
+    def mask_mod(row: Tensor, head: Tensor, query: Tensor, key: Tensor) -> Tensor:
+        return may_attend(row, query, key)
+
+    return create_block_mask(mask_mod, num_rows, None, num_queries, num_keys, device=str(device))
+
+
+def training_mask(num_tokens: int, block_size: int) -> Tensor:
+    """(2L, 2L) bool, True = may attend: the mask of one training forward (Fig. 8).
+
+    Raises ArgumentError unless num_tokens >= 1 and block_size >= 1.
+    """
+    require_integer("num_tokens", num_tokens, 1)
+    require_integer("block_size", block_size, 1)
+    position = torch.arange(num_tokens).repeat(2)[None]
+    layout = TrainingLayout(
+        document=torch.zeros_like(position),
+        position=position,
+        block=position // block_size,
+        copy=torch.arange(2 * num_tokens)[None] // num_tokens,
+    )
+    return dense(training_may_attend(layout), 2 * num_tokens, 2 * num_tokens)[0]
+
+
+def decoding_mask(
+    num_cached: int, num_causal: int, block_size: int, early_blocks: Blocks = ()
+) -> Tensor:
+    """(queries, num_cached + queries) bool, True = may attend: the mask of a decoding forward pass.
+
+    Queries are num_causal causal tokens, a block behind all of them, and the early blocks, each
+    behind the first few. Raises ArgumentError unless every size is >= 0, there is at least one
+    query, and an early block has a position and sees at most num_causal causal tokens.
+    """
+    require_integer("num_cached", num_cached, 0)
+    require_integer("num_causal", num_causal, 0)
+    require_integer("block_size", block_size, 0 if num_causal else 1)
+    for num_seen, size in early_blocks:
+        require_integer("early_blocks", num_seen, 0, num_causal)
+        require_integer("early_blocks", size, 1)
+    blocks = [(num_causal, block_size), *early_blocks]
+    num_queries = num_causal + sum(size for _, size in blocks)
+    rule = decoding_may_attend(num_cached, num_causal, blocks)
+    return dense(rule, num_queries, num_cached + num_queries)[0]

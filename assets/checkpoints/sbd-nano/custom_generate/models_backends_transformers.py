@@ -1,0 +1,79 @@
+# Written by sbd_core.hf.vendoring from sbd_core/models/backends/transformers.py; change that file instead.
+"""The forward of any transformers causal LM with full attention, through its own modules."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from .masks import decoding_mask
+from .models_protocol import ForwardRequest
+
+
+class TransformersCache:
+    """A transformers DynamicCache that records its length."""
+
+    def __init__(self) -> None:
+        # Its layers are typed as the widest kind there is.
+        self.layers: Any = DynamicCache()
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        if length < self.length:
+            self.drop_last(self.length - length)
+            self.length = length
+
+    def drop_last(self, num_tokens: int) -> None:
+        """Drop keys and values that `length` may not count."""
+        self.layers.crop(-num_tokens)
+
+    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
+        """(keys, values) of every layer, each (heads, length, head size)."""
+        return [(layer.keys[0], layer.values[0]) for layer in self.layers.layers]
+
+
+class TransformersBackend:
+    """The forward passes of one model."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+
+    def new_caches(self, count: int) -> list[TransformersCache]:
+        """Empty caches."""
+        return [TransformersCache() for _ in range(count)]
+
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        """A forward pass of each text, one after the other; logits (wanted rows, vocab) of each."""
+        return [self._forward(request) for request in requests]
+
+    @torch.inference_mode()
+    def _forward(self, request: ForwardRequest) -> Tensor:
+        cache, num_causal = request.cache, len(request.causal_ids)
+        num_block, num_logits = request.num_rows - num_causal, request.num_logits
+        device = self._model.device
+        mask = None
+        # One causal token sees all there is; a prompt alone is what the model does by itself.
+        if num_block or (num_causal > 1 and cache.length):
+            sizes = (cache.length, num_causal, len(request.block_ids), request.early_shapes)
+            mask = decoding_mask(*sizes)[None, None].to(device)
+            if self._model.config._attn_implementation == "eager":  # adds its mask to the scores
+                lowest = torch.finfo(self._model.dtype).min
+                mask = torch.zeros_like(mask, dtype=self._model.dtype).masked_fill(~mask, lowest)
+        arguments: dict[str, Any] = {"logits_to_keep": num_logits} if self._keeps_logits else {}
+        logits = self._model(
+            input_ids=torch.tensor([request.token_ids], device=device),
+            attention_mask=mask,
+            position_ids=torch.tensor([list(request.positions())], device=device),
+            past_key_values=cache.layers,
+            use_cache=True,
+            **arguments,
+        ).logits[0, -num_logits:]
+        if num_block:
+            cache.drop_last(num_block)
+        cache.length += num_causal
+        return logits.float()

@@ -1,0 +1,142 @@
+# Written by sbd_core.hf.vendoring from sbd_core/models/protocol.py; change that file instead.
+"""What decoding needs of a model, and nothing more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    raise ImportError("sbd_core.sampling: pip install sbd-core")
+
+
+class Cache(Protocol):
+    """Keys and values of the causal tokens seen so far; it records its own length."""
+
+    @property
+    def length(self) -> int:
+        """Cached tokens."""
+        ...
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyBlock:
+    """A block that stands behind the first `num_causal` causal tokens and sees no later one."""
+
+    num_causal: int
+    token_ids: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardRequest:
+    """One text's share of a forward pass; see SetBlockModel.forward.
+
+    Its rows are the causal tokens, the block behind all of them, then the early blocks. The
+    logits are of the last num_causal_logits causal tokens and of every block position. Keys and
+    values of all blocks are dropped.
+    """
+
+    cache: Any
+    causal_ids: Sequence[int]
+    block_ids: Sequence[int]
+    num_causal_logits: int
+    early_blocks: Sequence[EarlyBlock] = ()
+
+    @property
+    def token_ids(self) -> list[int]:
+        """The token of every row."""
+        ids = [*self.causal_ids, *self.block_ids]
+        for block in self.early_blocks:
+            ids += block.token_ids
+        return ids
+
+    @property
+    def early_shapes(self) -> tuple[tuple[int, int], ...]:
+        """(causal tokens seen, size) of every early block; see sbd_core.masks.Blocks."""
+        return tuple((block.num_causal, len(block.token_ids)) for block in self.early_blocks)
+
+    @property
+    def num_rows(self) -> int:
+        """Rows in all."""
+        num_early = sum(len(block.token_ids) for block in self.early_blocks)
+        return len(self.causal_ids) + len(self.block_ids) + num_early
+
+    @property
+    def num_logits(self) -> int:
+        """Rows whose logits are asked for: the last ones."""
+        return self.num_rows - len(self.causal_ids) + self.num_causal_logits
+
+    def positions(self) -> Sequence[int]:
+        """The position in the text of every row."""
+        start = self.cache.length
+        stop = start + len(self.causal_ids) + len(self.block_ids)
+        if not self.early_blocks:
+            return range(start, stop)
+        early = (range(start + seen, start + seen + size) for seen, size in self.early_shapes)
+        return [*range(start, stop), *(position for block in early for position in block)]
+
+
+class SetBlockModel(Protocol):
+    """A causal language model that can also read a block both ways (paper Eq. 9-11).
+
+        mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
+        block size the masked head was trained on, None if it was not or is not known.
+    X"""
+
+    name: str
+    num_parameters: int
+    device: str
+    vocabulary_size: int
+    mask_token_id: int | None
+    end_token_ids: frozenset[int]
+    max_positions: int | None
+    block_range: tuple[int, int] | None
+    compute_logit_stats: "ComputeLogitStats"
+
+    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
+        ...
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """The text of an answer, special tokens left out."""
+        ...
+
+    def token_text(self, token_id: int) -> str:
+        """One token on its own, for showing: special tokens by name, lone bytes as \\xE2."""
+        ...
+
+    def new_cache(self) -> Cache:
+        """An empty cache."""
+        ...
+
+    def forward(
+        self,
+        cache: Any,
+        causal_ids: Sequence[int],
+        block_ids: Sequence[int],
+        num_causal_logits: int,
+    ) -> "Tensor":
+        """One forward pass over causal tokens, then a block that also sees itself both ways.
+
+        Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
+        positions and of the block. The causal keys and values stay in the cache, the block's
+        are dropped. The cache must come from this model's new_cache(); the logits are the
+        caller's to change.
+        """
+        ...
+
+    def new_caches(self, count: int) -> Sequence[Cache]:
+        """`count` empty caches whose forward passes forward_batch() may make together."""
+        ...
+
+    def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
+        """forward() of every request, in one forward pass where the model can.
+
+        Every cache must come from one call of this model's new_caches(), none twice.
+        """
+        ...

@@ -1,0 +1,244 @@
+# Written by sbd_core.hf.vendoring from sbd_core/sampling.py; change that file instead.
+"""Logits to candidate tokens and how sure the model is of each. Knows no model, no rule.
+
+Candidates is for callers: tensors. LogitStats is for the engine: plain numbers, read once for each
+forward pass.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .config import require_number
+from .errors import ArgumentError
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """One candidate token per block position, each field of shape (block,).
+
+    token_ids: the argmax (temperature 0) or a sample. probability: the TOP probability c_i.
+    margin: p1 - p2. entropy: nats. All three are of the softmax at `temperature` (at 0: of
+    the plain softmax), whatever token was sampled. distribution (block, vocab) is that
+    softmax, None when only the measures are known.
+    """
+
+    token_ids: Tensor
+    probability: Tensor
+    margin: Tensor
+    entropy: Tensor
+    distribution: Tensor | None = None
+
+    @classmethod
+    def from_logits(
+        cls, logits: Tensor, temperature: float = 0.0, generator: torch.Generator | None = None
+    ) -> "Candidates":
+        """logits (block, vocab), -inf for tokens that must not be produced.
+
+        Raises ArgumentError for another shape, for logits that are NaN or +inf or leave a
+        position no token, or for a temperature that is negative or not finite.
+        """
+        require_number("temperature", temperature, 0)
+        distribution = probabilities(logits, temperature)
+        best, top = _best(logits, distribution)
+        return cls(
+            token_ids=best if temperature == 0 else sample(distribution, generator),
+            probability=top,
+            margin=_margins(distribution, best, top),
+            entropy=entropies(distribution),
+            distribution=distribution,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogitStatsSpec:
+    """What is to be measured, besides each row's best token and its probability.
+
+    forbidden_id: a token made impossible first, as the mask token is no answer. num_top: tokens
+    listed a row. temperature: of the softmax, at 0 the plain one.
+    """
+
+    forbidden_id: int | None = None
+    temperature: float = 0.0
+    num_top: int = 0
+    has_entropy: bool = False
+    has_margin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceScores:
+    """probability, margin and entropy as in Candidates, in plain numbers, one a row."""
+
+    probability: list[float]
+    margin: list[float]
+    entropy: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class LogitStats(ConfidenceScores):
+    """What rows of `logits` (.., vocab) say, from row `start` on; a list not asked for is empty.
+
+    best_ids: the argmax. top_ids and top_probabilities: the most likely tokens, best first.
+    distribution: at a temperature above 0 the softmax (rows, vocab), for drawing from.
+    """
+
+    logits: Tensor
+    start: int
+    temperature: float
+    best_ids: list[int]
+    top_ids: list[list[int]]
+    top_probabilities: list[list[float]]
+    distribution: Tensor | None
+
+    def rows(self, start: int, stop: int) -> "LogitStats":
+        """Those of some of the rows, without the lists of the most likely tokens."""
+        within = slice(start, stop)
+        return LogitStats(
+            probability=self.probability[within],
+            margin=self.margin[within],
+            entropy=self.entropy[within],
+            logits=self.logits,
+            start=self.start + start,
+            temperature=self.temperature,
+            best_ids=self.best_ids[within],
+            top_ids=[],
+            top_probabilities=[],
+            distribution=None if self.distribution is None else self.distribution[within],
+        )
+
+    def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
+        """The probability of one token a row, whichever it is."""
+        if token_ids == self.best_ids:
+            return self.probability
+        ids = torch.tensor([token_ids, self.best_ids], device=self.logits.device).t()
+        rows = self.logits.narrow(0, self.start, ids.shape[0])
+        pairs = zip(rows.gather(1, ids).tolist(), self.probability, strict=True)
+        scale = self.temperature or 1.0
+        return [top * math.exp((logit - best) / scale) for (logit, best), top in pairs]
+
+    def sample(self, generator: torch.Generator) -> list[int]:
+        """A token a row: the best at temperature 0, else one of the distribution."""
+        if self.distribution is None:
+            return self.best_ids
+        chosen: list[int] = sample(self.distribution, generator).tolist()
+        return chosen
+
+
+ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]
+"""fp32 logits (.., vocab), first row, row to stop before -> measures of the rows between.
+
+The forbidden token's logits are -inf in these rows afterwards. Raises ArgumentError for logits
+that are NaN or +inf or leave a row no token.
+"""
+
+
+@torch.inference_mode()
+def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
+    """By tensor operations where the logits lie, none of them for what `spec` does not ask for.
+
+    Only the statistics leave the device, and at a temperature above 0 the distribution, which
+    the CPU's generator draws from.
+    """
+    rows = logits[start:stop]
+    # Stacked, as each number fetched by itself would be a wait for the device.
+    columns = []
+    if spec.forbidden_id is not None:
+        columns.append(rows[:, spec.forbidden_id].clone())
+        forbid(rows, [spec.forbidden_id])
+    distribution = _softmax(rows, spec.temperature)
+    best, top = _best(rows, distribution)
+    columns += [distribution.select(1, 0), top]
+    if spec.has_margin:
+        columns.append(_margins(distribution, best, top))
+    if spec.has_entropy:
+        columns.append(entropies(distribution))
+    numbers = iter(torch.stack(columns).tolist())
+    if spec.forbidden_id is not None and not all(value < math.inf for value in next(numbers)):
+        raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
+    _refuse_nan(next(numbers))
+    top_ids, top_probabilities = [], []
+    if spec.num_top:
+        listed = distribution.topk(min(spec.num_top, distribution.shape[-1]), dim=-1)
+        top_ids, top_probabilities = listed.indices.tolist(), listed.values.tolist()
+    return LogitStats(
+        probability=next(numbers),
+        margin=next(numbers) if spec.has_margin else [],
+        entropy=next(numbers) if spec.has_entropy else [],
+        logits=logits,
+        start=start,
+        temperature=spec.temperature,
+        best_ids=best.tolist(),
+        top_ids=top_ids,
+        top_probabilities=top_probabilities,
+        distribution=distribution.cpu() if spec.temperature else None,
+    )
+
+
+def _best(logits: Tensor, distribution: Tensor) -> tuple[Tensor, Tensor]:
+    """The best token of each row and its probability.
+
+    Of the logits, not of the softmax, which may round two of them to one probability.
+    """
+    best = logits.argmax(dim=-1, keepdim=True)
+    return best[:, 0], distribution.gather(-1, best)[:, 0]
+
+
+def _margins(distribution: Tensor, best: Tensor, top: Tensor) -> Tensor:
+    """p1 - p2 of each row; twice as fast as topk(2)."""
+    return top - distribution.scatter(-1, best[:, None], 0.0).amax(dim=-1)
+
+
+def entropies(distribution: Tensor) -> Tensor:
+    """Nats (rows,) of the rows of (rows, vocab); exactly 0 where one token has it all.
+
+    Five times as fast as torch.special.entr, which takes its logarithms one by one.
+    """
+    logarithms = distribution.clamp_min(torch.finfo(distribution.dtype).tiny).log_()
+    return 0 - logarithms.mul_(distribution).sum(dim=-1)
+
+
+def probabilities(logits: Tensor, temperature: float) -> Tensor:
+    """(block, vocab) logits -> fp32 softmax of logits / temperature; at 0 of the logits.
+
+    Raises ArgumentError as Candidates.from_logits does.
+    """
+    distribution = _softmax(logits, temperature)
+    _refuse_nan(distribution.select(1, 0).tolist())
+    return distribution
+
+
+def _softmax(logits: Tensor, temperature: float) -> Tensor:
+    """probabilities(), unchecked but for the shape."""
+    if logits.ndim != 2 or logits.shape[-1] == 0:
+        raise ArgumentError("logits", "must have shape (block, vocab)", tuple(logits.shape))
+    scaled = logits.float()
+    if temperature > 0:
+        # Shifted first: a large logit over a small temperature would overflow to inf - inf.
+        # In fp64, as any temperature a float can hold must neither vanish nor overflow.
+        shifted = scaled - scaled.amax(dim=-1, keepdim=True)
+        scaled = (shifted.double() / temperature).float()
+    return scaled.softmax(dim=-1)
+
+
+def _refuse_nan(firsts: Sequence[float]) -> None:
+    """Raise ArgumentError if one of a softmax's rows, known by its first share, is no numbers.
+
+    A row with a logit that is NaN or inf, or with none above -inf, is NaN throughout.
+    """
+    if math.isnan(sum(firsts)):
+        raise ArgumentError("logits", "must be finite or -inf, and allow some token", "NaN")
+
+
+def sample(distribution: Tensor, generator: torch.Generator | None) -> Tensor:
+    """One token id per row of (rows, vocab)."""
+    return torch.multinomial(distribution, 1, generator=generator)[:, 0]
+
+
+@torch.inference_mode()
+def forbid(logits: Tensor, token_ids: Sequence[int]) -> None:
+    """Make tokens impossible, in place, in every row of (rows, vocab)."""
+    for token_id in token_ids:
+        logits.select(-1, token_id).fill_(-torch.inf)

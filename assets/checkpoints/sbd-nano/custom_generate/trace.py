@@ -1,0 +1,103 @@
+# Written by sbd_core.hf.vendoring from sbd_core/trace.py; change that file instead.
+"""A finished (or stopped) decode: the fold of its events, and every count made from them.
+
+Standard library only. Knows nothing of the model; token texts come in with the header.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .config import DecodeConfig
+from .events import StepEvent
+
+Finish = Literal["end_of_sequence", "length", "stopped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """One decode, complete: equal traces are equal runs.
+
+    model: name of the model. prompt: the text as given ("" if ids were given).
+    prompt_token_ids: what the model read, chat template included.
+    tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
+    finish: why it ended; "stopped" is a run its consumer left early.
+    versions: {package: version} of what made it.
+    """
+
+    model: str
+    config: DecodeConfig
+    prompt: str
+    prompt_token_ids: tuple[int, ...]
+    events: tuple[StepEvent, ...]
+    tokens: Mapping[int, str] = field(hash=False)
+    text: str
+    finish: Finish
+    versions: Mapping[str, str] = field(hash=False)
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """The answer, end-of-sequence included when it was reached."""
+        return committed_token_ids(self.events)
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens of the answer, end-of-sequence included."""
+        return len(self.token_ids)
+
+    @property
+    def num_forwards(self) -> int:
+        """NFE: model calls, prefill included."""
+        return len(self.events)
+
+    @property
+    def tokens_per_forward(self) -> float:
+        """num_tokens / num_forwards: the NFE speed-up over one token a call; 0 without calls."""
+        return self.num_tokens / self.num_forwards if self.events else 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Engine time of all forward passes, seconds."""
+        return sum(event.seconds for event in self.events)
+
+    def to_json(self) -> str:
+        """Compact JSON; from_json gives back an equal trace."""
+        raise ImportError("sbd_core.trace_json: pip install sbd-core")
+
+        return dump(self)
+
+    def _repr_html_(self) -> str | None:
+        """The replay in a notebook; None, and with it the plain text, without its assets."""
+        raise ImportError("sbd_core.replay.page: pip install sbd-core")
+
+        try:
+            return notebook_html(self)
+        except FileNotFoundError:
+            return None
+
+    @classmethod
+    def from_json(cls, text: str) -> "Trace":
+        """Read and validate. Raises TraceError naming the first thing wrong."""
+        raise ImportError("sbd_core.trace_json: pip install sbd-core")
+
+        return load(text)
+
+
+def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
+    """The answer that these events have committed, left to right."""
+    return tuple(token_id for event in events for token_id in event.committed)
+
+
+def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
+    """Every token id that appears anywhere in the events."""
+    ids: set[int] = set()
+    for event in events:
+        ids.update(event.committed, event.draft)
+        ids.update(reveal.token_id for reveal in event.reveals)
+        for predraft in event.predrafts:
+            ids.update(predraft.token_ids)
+        for masked in event.masked:
+            ids.update(masked.top_token_ids)
+        for hindsight in event.hindsight:
+            ids.update((hindsight.token_id, hindsight.argmax_id))
+    return ids

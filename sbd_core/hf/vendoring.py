@@ -1,0 +1,59 @@
+"""write_custom_generate(): the engine's own source as the custom_generate/ of a model folder.
+
+transformers copies files that stand flat beside custom_generate/generate.py, so each module that
+generate() needs becomes one: sbd_core/decoding/sbd.py is decoding_sbd.py there, its imports
+rewritten. A folder then decodes without this package installed.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+from sbd_core.files import PACKAGE
+
+ENTRY = "sbd_core.hf.folder_generate"
+IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)
+LAZY_IMPORT = re.compile(r"^( +)from sbd_core\.([\w.]+) import (?:\([^)]*\)|[^\n]*)", re.MULTILINE)
+"""Inside a function: what generate() never comes to, as reading and writing of traces."""
+REQUIREMENTS = "torch>=2.9\ntransformers>=5.20\n"
+GENERATE = '''"""model.generate() with Set Block Decoding (arXiv 2509.04185)."""
+
+from .hf_folder_generate import generate
+
+__all__ = ["generate"]
+'''
+NOTE = "# Written by sbd_core.hf.vendoring from sbd_core/{path}; change that file instead.\n"
+
+
+def write_custom_generate(folder: Path) -> Path:
+    """Write `folder`/custom_generate, in place of one that is there. Raises OSError."""
+    target = folder / "custom_generate"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for name, text in custom_generate_files().items():
+        (target / name).write_text(text, encoding="utf-8")
+    return target
+
+
+def custom_generate_files() -> dict[str, str]:
+    """{file name: text} of a custom_generate folder."""
+    files = {"generate.py": GENERATE, "requirements.txt": REQUIREMENTS}
+    waiting = [ENTRY]
+    while waiting:
+        module = waiting.pop()
+        if _file_name(module) in files:
+            continue
+        path = "/".join(module.split(".")[1:]) + ".py"
+        text = (PACKAGE / path).read_text(encoding="utf-8")
+        waiting += [f"sbd_core.{found}" for found in IMPORT.findall(text)]
+        text = LAZY_IMPORT.sub(r'\1raise ImportError("sbd_core.\2: pip install sbd-core")', text)
+        files[_file_name(module)] = NOTE.format(path=path) + IMPORT.sub(_relative, text)
+    return dict(sorted(files.items()))
+
+
+def _relative(found: re.Match[str]) -> str:
+    return f"from .{found[1].replace('.', '_')} import "
+
+
+def _file_name(module: str) -> str:
+    return module.removeprefix("sbd_core.").replace(".", "_") + ".py"

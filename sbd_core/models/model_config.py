@@ -1,0 +1,42 @@
+"""What the config of a transformers model says about decoding blocks; knows no tensors."""
+
+from typing import Any
+
+from sbd_core.errors import ModelError
+
+
+def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
+    """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
+    if found is None:
+        return None
+    try:
+        low, high = int(found["min_block_size"]), int(found["max_block_size"])
+    except (TypeError, KeyError, ValueError) as error:
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}") from error
+    if not 1 <= low <= high:
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
+    return low, high
+
+
+def is_trained_for_blocks(config: Any) -> bool:
+    """Whether a model has learnt to read masks: prepared and not yet trained, it has not."""
+    found = getattr(config, "set_block_decoding", None)
+    return isinstance(found, dict) and found.get("is_trained", True) is not False
+
+
+def refuse_other_attention(model: Any, name: str) -> None:
+    """Raise ModelError for a model whose layers do not all attend to everything allowed."""
+    config = model.config.get_text_config()
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    has_window = getattr(config, "sliding_window", None) is not None and getattr(
+        config, "use_sliding_window", True
+    )
+    others = sorted(kinds - {"full_attention"})
+    if getattr(model, "_is_stateful", False):
+        others.append("a recurrent state")
+    if has_window and "sliding_attention" not in others:
+        others.append("a sliding window")
+    if others:
+        raise ModelError(
+            f"model: must use full attention in every layer; {name} uses {', '.join(others)}"
+        )
