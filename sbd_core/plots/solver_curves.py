@@ -90,7 +90,7 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     margin = {"l": 8, "r": 8, "t": 34, "b": 96}
     marks = [_mark("NTP", "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
-        marks.append(_mark("verify", "star-square", rows["verify"], ink.accent))
+        marks.append(_mark("verify", "star-square", rows["verify"], ink.verify))
     return figure_of(
         "solvers",
         ink,

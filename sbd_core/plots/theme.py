@@ -37,11 +37,33 @@ class Ink:
     text: str
     muted: str
     accent: str
+    sbd: str
+    verify: str
     ntp: str
 
 
-LIGHT = Ink(RAMPS["light"], "#ffffff", "#e3e1db", "#1b1d22", "#5f636d", "#1f5fc0", "#b3471b")
-DARK = Ink(RAMPS["dark"], "#171a21", "#2d323d", "#eceae4", "#a3a8b3", "#82b1ff", "#f0906a")
+LIGHT = Ink(
+    RAMPS["light"],
+    "#ffffff",
+    "#e3e1db",
+    "#1b1d22",
+    "#5f636d",
+    "#1f5fc0",
+    "#0f6f68",
+    "#7a3ea8",
+    "#b3471b",
+)
+DARK = Ink(
+    RAMPS["dark"],
+    "#171a21",
+    "#2d323d",
+    "#eceae4",
+    "#a3a8b3",
+    "#82b1ff",
+    "#5cd0c2",
+    "#cfa6f7",
+    "#f0906a",
+)
 INKS: dict[Theme, Ink] = {"light": LIGHT, "dark": DARK}
 
 

@@ -25,7 +25,7 @@ def trace():
 def test_the_colours_are_those_of_the_style_sheet():
     sheet = (ASSETS / "css" / "player.css").read_text("utf-8")
     for index, ink in enumerate((theme.LIGHT, theme.DARK)):
-        for name in ("card", "line", "text", "muted", "accent", "ntp"):
+        for name in ("card", "line", "text", "muted", "accent", "sbd", "verify", "ntp"):
             assert re.findall(rf"--sbd-{name}: (#\w+);", sheet)[index] == getattr(ink, name)
 
 

@@ -25,7 +25,11 @@ SOLVERS = [
     ("Random", "random"),
     ("Left to right", "left-to-right"),
 ]
-STRATEGIES = [("Set Block Decoding", "sbd"), ("Verify: draft and check, lossless", "verify")]
+STRATEGIES = [
+    ("Set Block Decoding", "sbd"),
+    ("Verify: draft and check, lossless", "verify"),
+    ("Next-token prediction, one token a forward pass", "ntp"),
+]
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)

@@ -137,5 +137,5 @@ export function budgetNote(run, pass, preview, layout) {
   const gamma = formatNats(preview ?? solver.gamma ?? 0);
   const verb = preview === null ? "revealed" : "would be revealed";
   if (!isSum) return `each below γ ${gamma} nats · ${count} ${verb}${more}`;
-  return `${formatNats(spent)} of γ ${gamma} nats spent · ${count} ${verb}${more}`;
+  return `${formatNats(spent)} of γ ${gamma} spent · ${count} ${verb}${more}`;
 }

@@ -28,6 +28,7 @@ import { LaneView } from "./text/lane.js";
 import { Tiles } from "./tiles.js";
 import { makeTransport } from "./transport.js";
 import { Tree } from "./tree.js";
+import { makeVerifyLegend } from "./verify.js";
 import { viewOf } from "./view.js";
 
 /** @import { Origin } from "../core/family.js" */
@@ -79,6 +80,7 @@ export class Player {
     this.tiles = new Tiles(actions);
     this.sudoku = new SudokuView(actions);
     this.budget = new Budget(actions);
+    this.verify = makeVerifyLegend();
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
     this.staircase = new Staircase(actions);
@@ -111,6 +113,7 @@ export class Player {
       make("p", "sbd-hint", {}, "Tap a tile to look inside it."),
       this.sudoku.root,
       this.budget.root,
+      this.verify,
       this.ntp.root,
     );
   }
@@ -330,6 +333,7 @@ export class Player {
     this.sudoku.update(view);
     this.budget.root.hidden = run.strategy !== "sbd";
     if (run.strategy === "sbd") this.budget.update(view);
+    this.verify.hidden = run.strategy !== "verify";
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) this.ntp.update(view, run.ntp);
     this.transport.update(view);

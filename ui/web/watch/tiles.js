@@ -22,13 +22,14 @@ class Tile {
     this.pass = make("span", "sbd-tile-pass");
     this.token = make("span", "sbd-tile-token");
     this.bar = make("span", "sbd-tile-bar");
+    this.struck = make("span", "sbd-tile-struck");
     this.node = make(
       "button",
       "sbd-tile",
       { type: "button", tabindex: "-1" },
       make("span", "sbd-tile-head", {}, this.position, this.pass),
       this.token,
-      make("span", "sbd-tile-well", {}, this.bar),
+      make("span", "sbd-tile-well", {}, this.bar, this.struck),
     );
     this.at = 0; // the position shown
     this.isCrowded = false;
@@ -68,6 +69,8 @@ class Tile {
       (joined ? `, part ${joined.index + 1} of ${joined.count} of “${joined.text}”` : "");
     setAttribute(node, "title", title);
     setAttribute(node, "aria-label", title);
+    this.struck.hidden = state.struck === undefined;
+    if (state.struck !== undefined) showToken(this.struck, view.run.tokenText(state.struck));
     this.showState(view, position, state);
   }
 

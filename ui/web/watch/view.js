@@ -2,6 +2,7 @@
 // Also what one position is in it. Knows no DOM.
 
 import { revealedAt } from "../core/budget.js";
+import { draftedAt } from "../core/drafts.js";
 import { tokenName } from "../core/letters.js";
 import { formatNats } from "../core/numbers.js";
 
@@ -41,13 +42,15 @@ import { formatNats } from "../core/numbers.js";
 
 /** @typedef {PlayerState & ViewParts & ViewFocus} View */
 
+/** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
 /**
  * What a tile shows.
  * @typedef {object} TileState
- * @property {"pinned" | "new" | "fixed" | "draft" | "masked" | "beyond" | "empty"} kind
+ * @property {TileKind} kind
  * @property {number | undefined} token
  * @property {number | null} entropy nats
  * @property {FixedItem} [item]
+ * @property {number} [struck] the drafted token that was thrown away for this one
  */
 
 /**
@@ -56,7 +59,9 @@ import { formatNats } from "../core/numbers.js";
  * @param {number} pass
  */
 function hardestPosition(run, pass) {
-  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
+  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])].filter(
+    (item) => !run.main.isAfterEnd(item.position, pass),
+  );
   if (!masked.length) return null;
   return masked.reduce((most, item) => (item.entropy > most.entropy ? item : most)).position;
 }
@@ -80,6 +85,18 @@ export function viewOf(state, parts) {
 }
 
 /**
+ * A token that verify just made final: drafted and accepted, or its own, if in the place of a draft.
+ * @param {View} view
+ * @param {TileState & { item: FixedItem }} state
+ * @returns {TileState}
+ */
+function checkedState({ run, pass }, state) {
+  const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
+  if (drafted === undefined) return state;
+  return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
+}
+
+/**
  * What one tile shows at the view's pass.
  * @param {View} view
  * @param {number} position
@@ -95,10 +112,14 @@ export function tileState(view, position) {
   }
   if (item) {
     const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
-    return { kind, token: item.token, entropy: item.entropy, item };
+    /** @type {TileState & { item: FixedItem }} */
+    const known = { kind, token: item.token, entropy: item.entropy, item };
+    return kind === "new" && run.strategy === "verify" ? checkedState(view, known) : known;
   }
   const draft = step?.draft[position - step.committedBefore - step.committed.length];
   if (draft !== undefined) return { kind: "draft", token: draft, entropy: masked?.entropy ?? null };
+  const { drafted } = draftedAt(run.main, pass, position);
+  if (drafted !== undefined) return { kind: "struck", token: drafted, entropy: null };
   if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
   return { kind: position >= run.main.end ? "beyond" : "empty", token: undefined, entropy: null };
 }
@@ -117,9 +138,13 @@ export function positionTitle(view, position, state = tileState(view, position))
     pinned: `pinned${text}`,
     fixed: `revealed in pass ${(state.item?.pass ?? 0) + 1}${text}`,
     masked: `masked, best guess${text}`,
-    draft: `drafted${text}`,
+    accepted: `drafted, checked and accepted${text}`,
+    draft: `drafted, not checked yet${text}`,
+    struck: `drafted and thrown away${text}`,
     beyond: `after the end of the answer, not part of it${text}`,
     empty: "masked",
   };
-  return `Position ${position}: ${kinds[state.kind]}${entropy}`;
+  const name = state.struck === undefined ? "" : tokenName(view.run.tokenText(state.struck));
+  const struck = name && `, in the place of the drafted ${name}`;
+  return `Position ${position}: ${kinds[state.kind]}${struck}${entropy}`;
 }

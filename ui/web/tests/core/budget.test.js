@@ -91,9 +91,9 @@ test("a gamma reveals what the solver would", () => {
 test("the note says what was spent of gamma, and what was, or would be, revealed", () => {
   const run = runOf();
   const one = layOut(run, 1, new Set([1]));
-  assert.equal(budgetNote(run, 1, null, one), "0.00 of γ 0.10 nats spent · 1 revealed");
+  assert.equal(budgetNote(run, 1, null, one), "0.00 of γ 0.10 spent · 1 revealed");
   const both = layOut(run, 1, BOTH);
-  assert.equal(budgetNote(run, 1, 2, both), "0.05 of γ 2.00 nats spent · 2 would be revealed");
+  assert.equal(budgetNote(run, 1, 2, both), "0.05 of γ 2.00 spent · 2 would be revealed");
   const none = layOut(run, 0, new Set());
   assert.equal(budgetNote(run, 0, null, none), "the first forward pass reads the prompt");
   const topK = runOf(wire(start({ solver: { name: "top-k", k: 1 } }), PREFILL, FIRST));

@@ -63,6 +63,7 @@ export class LaneView {
     const tokens = lane.numTokensAt(pass);
     const isWhole = lane.finish !== null;
     setText(this.name, laneTitle(view.run, lane));
+    setAttribute(this.root, "data-lane", lane.name);
     setText(
       this.place,
       `${tokens}${isWhole ? ` of ${lane.numCommitted}` : ""} tokens · ` +
