@@ -14,11 +14,12 @@ from tqdm import tqdm
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError
 from sbd_core.training.attention import require_attention
+from sbd_core.training.batch_loading import AHEAD
 from sbd_core.training.checkpoint import only_writer
 from sbd_core.training.graceful_stop import graceful_stop
 from sbd_core.training.precision import require_precision
 from sbd_core.training.provenance import provenance
-from sbd_core.training.recipe import Recipe
+from sbd_core.training.recipe import LEAST_REWEIGHT_STEPS, Recipe
 from sbd_core.training.run import Run, RunSettings
 from sbd_core.training.state import state_folder
 
@@ -53,8 +54,10 @@ def train(
     require_integer("save_every", save_every, 1)
     require_number("save_minutes", save_minutes, 0)
     if num_workers is not None:
-        require_integer("workers", num_workers, 0)
-    accelerator = Accelerator()
+        # The weights of tasks are not known further ahead.
+        require_integer("workers", num_workers, 0, LEAST_REWEIGHT_STEPS // AHEAD)
+    # precision.py lowers the precision, whatever accelerate is configured to do.
+    accelerator = Accelerator(mixed_precision="no")
     require_precision(precision, accelerator.device)
     require_attention(attention, accelerator.device)
     _require_apart(init, out)

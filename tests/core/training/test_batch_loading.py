@@ -75,5 +75,6 @@ def test_a_wish_to_stop_leaves_the_workers_at_work(tokenizer) -> None:
 def test_a_cpu_keeps_its_cores_and_a_gpu_gets_workers(tmp_path) -> None:
     assert chosen_workers(torch.device("cpu")) == 0
     assert chosen_workers(torch.device("cuda")) >= 1
-    with pytest.raises(ArgumentError, match="workers: must be a whole number"):
-        train(TINY, None, tmp_path / "model", num_workers=-1)
+    for wrong in (-1, 1.5, 26):
+        with pytest.raises(ArgumentError, match="workers: must be a whole number"):
+            train(TINY, None, tmp_path / "model", num_workers=wrong)
