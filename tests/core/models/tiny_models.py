@@ -11,14 +11,24 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import (
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
     GPT2Config,
     GPT2LMHeadModel,
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
+    GraniteConfig,
+    GraniteForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    Olmo2Config,
+    Olmo2ForCausalLM,
+    Phi3Config,
+    Phi3ForCausalLM,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     PreTrainedTokenizerFast,
@@ -26,6 +36,10 @@ from transformers import (
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
+    SmolLM3Config,
+    SmolLM3ForCausalLM,
 )
 
 from sbd_core.training.tokenizer import EOS_ID, PAD_ID, train_tokenizer
@@ -57,6 +71,14 @@ NARROW_GPT2: dict[str, Any] = {
     "attn_pdrop": 0.0,
     "resid_pdrop": 0.0,
 }
+GROUPED: dict[str, Any] = {**NARROW, "num_key_value_heads": 2}
+EXPERTS: dict[str, Any] = {
+    "head_dim": 8,
+    "moe_intermediate_size": 32,
+    "num_experts": 4,
+    "num_experts_per_tok": 2,
+}
+WINDOW: dict[str, Any] = {"head_dim": 8, "sliding_window": 8}
 
 MAKERS = {
     "llama": (LlamaForCausalLM, partial(LlamaConfig, **NARROW, num_key_value_heads=2)),
@@ -68,6 +90,20 @@ MAKERS = {
         MistralForCausalLM,
         partial(MistralConfig, **NARROW, num_key_value_heads=2, sliding_window=8),
     ),
+}
+# Those of docs/hugging-face.md that are not among the above.
+MAKERS |= {
+    "qwen3_moe": (Qwen3MoeForCausalLM, partial(Qwen3MoeConfig, **GROUPED, **EXPERTS)),
+    "mistral": (MistralForCausalLM, partial(MistralConfig, **GROUPED, sliding_window=None)),
+    "phi3": (
+        Phi3ForCausalLM,
+        partial(Phi3Config, **GROUPED, original_max_position_embeddings=REACH),
+    ),
+    "olmo2": (Olmo2ForCausalLM, partial(Olmo2Config, **GROUPED)),
+    "smollm3": (SmolLM3ForCausalLM, partial(SmolLM3Config, **GROUPED)),
+    "granite": (GraniteForCausalLM, partial(GraniteConfig, **GROUPED)),
+    "gemma2": (Gemma2ForCausalLM, partial(Gemma2Config, **GROUPED, **WINDOW)),
+    "gemma3": (Gemma3ForCausalLM, partial(Gemma3TextConfig, **GROUPED, **WINDOW)),
 }
 ARCHITECTURES = ("llama", "qwen3", "gpt2", "gpt_neox")
 
