@@ -33,6 +33,7 @@ class MixUp:
     slow: the same prompt with gamma 0, not wrong.
     """
 
+    example: Example
     traces: dict[str, Trace]
     slow: Trace
     gamma: float
@@ -89,7 +90,7 @@ def worst_mix_up(model: SetBlockModel, doubt: Callable[[Trace], float]) -> MixUp
             if wrong is not None:
                 slow = by_blocks(model, example, 0)
                 if stories.check(example, slow.text):
-                    found.append(MixUp({"sbd": main, "ntp": ntp}, slow, gamma, *wrong))
+                    found.append(MixUp(example, {"sbd": main, "ntp": ntp}, slow, gamma, *wrong))
                 break
     worth = [(item.gamma, doubt(item.traces["sbd"]), item) for item in found]
     return min(worth, key=lambda row: row[:2])[2] if worth else None

@@ -19,9 +19,9 @@ from sbd_core.replay import wire_format
 from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model
-from ui.components.presets import presets
 from ui.decode.form import Form
 from ui.decode.session import Session
+from ui.gallery.examples import presets
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 5

@@ -14,7 +14,7 @@ from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from scripts.page_measures import ROUNDS, spread
 from tests.browser.conftest import decode, go_to
-from ui.components.presets import presets
+from ui.gallery.examples import presets
 
 NUM_TOKENS = 128
 NUM_PASSES = 60

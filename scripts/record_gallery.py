@@ -122,8 +122,9 @@ def names_mixed_up(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trac
     mix = worst_mix_up(model, disagreement)
     if mix is None:
         return []
-    run = Decoded(None, mix.traces)
-    return [recording("names-mixed-up", FAILURES, title(run), mix.sentence, run)]
+    run = Decoded(mix.example, mix.traces)
+    row, traces = recording("names-mixed-up", FAILURES, title(run), mix.sentence, run)
+    return [(replace(row, task=mix.example.task, case=mix.example.case), traces)]
 
 
 def again(model: SetBlockModel, run: Decoded, **changes: object) -> Decoded:

@@ -11,7 +11,7 @@ from random import Random
 
 from sbd_core.tasks import SUITES, TASKS
 from sbd_core.tasks.base import Example
-from ui.components.presets import PRESETS
+from ui.gallery.examples import PRESETS
 
 # The words on the buttons, in the order of the page.
 LABELS = {
@@ -59,11 +59,12 @@ def label_of(task: str) -> str:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """What the file holds, see ui.components.presets."""
+    """What the file holds, see ui.gallery.examples."""
     rows: list[dict[str, object]] = []
     for task in tasks():
-        prompts = [example.prompt for example in preset_examples(task)]
-        rows.append({"family": task, "label": label_of(task), "prompts": prompts})
+        found = preset_examples(task)
+        prompts, cases = [item.prompt for item in found], [item.case for item in found]
+        rows.append({"family": task, "label": label_of(task), "prompts": prompts, "cases": cases})
     return rows
 
 

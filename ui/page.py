@@ -27,7 +27,7 @@ from ui.decode.puzzles import puzzle_prompt
 from ui.decode.session import STOPPED_TEXT, Session
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
-from ui.gallery import recorded
+from ui.gallery import recorded, replays
 from ui.gradio_hooks import client_of, data_of, look_into_queue_every
 from ui.lazy_model import LazyModel
 from ui.share.linked_run import linked_run
@@ -71,7 +71,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(lazy)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
-                show = player(recorded.opening())
+                show = player(replays.opening())
                 lanes = race_view(can_draft=lazy.can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
         session, client_from = Session(lazy), partial(client_of, page)

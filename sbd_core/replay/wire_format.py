@@ -53,10 +53,12 @@ class RunWire:
         model: str = "",
         ask: str = "",
         end_token_ids: Iterable[int] = (),
+        about: str = "",
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
         end_token_ids: what ends an answer; needed while it is not known where this one ends.
+        about: a sentence on what to look at, shown beside the run.
         """
         solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
         pinned = [[offset, self._index(token_id)] for offset, token_id in config.pinned.items()]
@@ -74,6 +76,7 @@ class RunWire:
             seed=config.seed or None,
             ask=ask,
             ends=sorted(end_token_ids),
+            about=about,
             is_recorded=is_recorded,
         )
 
@@ -82,9 +85,18 @@ class RunWire:
         fields = self._event_fields(event)
         return self._line("step", lane=lane, tokens=self._new_tokens(), **fields)
 
-    def end(self, lane: str, finish: Finish, text: str = "") -> str:
-        """The lane is complete; `text` is its whole decoded answer."""
-        return self._line("end", lane=lane, finish=finish, text=text)
+    def end(
+        self,
+        lane: str,
+        finish: Finish,
+        text: str = "",
+        verdict: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The lane is complete; `text` is its whole decoded answer.
+
+        verdict: {"right": bool, "words": sentence} where something could check the answer.
+        """
+        return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
 
     def _index(self, token_id: int) -> int:
         if token_id not in self._indexes:
@@ -161,16 +173,30 @@ def wire_json(body: Mapping[str, Any]) -> str:
     return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
 
 
-def replay(run_id: str, lanes: Mapping[str, Trace]) -> str:
-    """All lines of a recorded run, its lanes pass by pass; the first lane is the main one."""
+def replay(
+    run_id: str,
+    lanes: Mapping[str, Trace],
+    *,
+    verdicts: Mapping[str, Mapping[str, Any]] | None = None,
+    about: str = "",
+) -> str:
+    """All lines of a recorded run, its lanes pass by pass; the first lane is the main one.
+
+    verdicts: of lanes by name, see `RunWire.end`. about: a sentence shown beside the run.
+    """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
     wire = RunWire(run_id, texts.__getitem__)
-    lines = [wire.start(first.prompt, first.config, lanes, is_recorded=True, model=first.model)]
+    lines = [
+        wire.start(
+            first.prompt, first.config, lanes, is_recorded=True, model=first.model, about=about
+        )
+    ]
     for index in range(max(trace.num_forwards for trace in lanes.values())):
         for lane, trace in lanes.items():
             if index < trace.num_forwards:
                 lines.append(wire.step(lane, trace.events[index]))
             if index == trace.num_forwards - 1:
-                lines.append(wire.end(lane, trace.finish, trace.text))
+                verdict = (verdicts or {}).get(lane)
+                lines.append(wire.end(lane, trace.finish, trace.text, verdict))
     return "\n".join(lines)

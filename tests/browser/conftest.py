@@ -16,7 +16,7 @@ from sbd_core.replay.page import page_of
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui import page as page_module
-from ui.components.presets import Preset
+from ui.gallery.examples import Preset
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong

@@ -7,7 +7,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks.story import task as stories
-from scripts.mixed_up_names import by_blocks, mixed_up, stories_of_two
+from scripts.mixed_up_names import by_blocks, mixed_up
 from scripts.record_gallery import (
     FAILURES,
     RUNS_PER_TASK,
@@ -18,6 +18,7 @@ from scripts.record_gallery import (
 from scripts.write_presets import label_of, tasks
 from tests.browser.conftest import has_begun, state, sync_api
 from ui.gallery import recorded
+from ui.gallery.examples import example_of
 from ui.share.trace_files import read_trace
 
 pytestmark = pytest.mark.browser
@@ -55,8 +56,7 @@ def test_the_repeating_run_repeats_as_its_sentence_says():
 
 def test_the_names_are_mixed_up_in_parallel_and_only_then():
     traces = recorded.gallery_traces("names-mixed-up")
-    prompt = traces["sbd"].prompt
-    (story,) = [example for example in stories_of_two() if example.prompt == prompt]
+    story = example_of(traces["sbd"].prompt)
     assert mixed_up(story, traces["sbd"].text)
     assert stories.check(story, traces["ntp"].text)
     model = sbd_core.load(device="cpu")

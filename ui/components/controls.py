@@ -6,11 +6,12 @@ from typing import Any
 import gradio as gr
 
 from ui.components.notice import notice
-from ui.components.presets import preset_bar, presets
+from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.decode.form import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 from ui.gallery import recorded
+from ui.gallery.examples import presets
 from ui.lazy_model import LazyModel
 
 SOLVERS = [

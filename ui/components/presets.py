@@ -3,32 +3,13 @@
 Also one friendly line on what the model can do, and the visitor's own text kept over a reload.
 """
 
-import json
-from dataclasses import dataclass
-from functools import cache
-
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import ASSETS, markup, mounts
+from ui.components.assets import markup, mounts
+from ui.gallery.examples import presets
 
-PRESETS = ASSETS / "presets.json"
 BUNDLED_MODEL = "sbd-nano"
-
-
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """A kind of text and its held-out prompts."""
-
-    label: str
-    prompts: tuple[str, ...]
-
-
-@cache
-def presets() -> tuple[Preset, ...]:
-    """All presets, in the order of the page."""
-    rows = json.loads(PRESETS.read_text(encoding="utf-8"))
-    return tuple(Preset(row["label"], tuple(row["prompts"])) for row in rows)
 
 
 def preset_bar(model_name: str, prompt_id: str) -> gr.HTML:

@@ -1,7 +1,5 @@
 """The gallery of recorded runs under the player, one card each; needs no model."""
 
-from dataclasses import asdict
-
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
@@ -12,9 +10,14 @@ from ui.gallery import recorded
 def shelf() -> gr.HTML:
     """All recorded runs; its event `choose_run` carries the name of the one to open."""
     return gr.HTML(
-        wire_json({"runs": [asdict(item) for item in recorded.gallery()]}),
+        wire_json({"runs": [card_of(item) for item in recorded.gallery()]}),
         html_template=markup("shelf"),
         **mounts("shelf", "choose_run"),
         apply_default_css=False,
         elem_id="sbd-shelf",
     )
+
+
+def card_of(item: recorded.Recording) -> dict[str, str]:
+    """What a card says."""
+    return {name: getattr(item, name) for name in ("name", "group", "title", "sentence")}

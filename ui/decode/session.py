@@ -20,6 +20,7 @@ from ui.decode.fair_queue import FairQueue
 from ui.decode.form import Form, checked, message_of
 from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
+from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.lazy_model import LazyModel
 
@@ -205,7 +206,8 @@ class Session:
 
     def _end(self, wire: RunWire, lane: Lane) -> str:
         trace = self.trace(lane)
-        return wire.end(lane.name, trace.finish, trace.text)
+        verdict = verdicts_of({lane.name: trace}).get(lane.name)
+        return wire.end(lane.name, trace.finish, trace.text, verdict)
 
     def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""

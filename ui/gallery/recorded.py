@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError, TraceError
-from sbd_core.replay import wire_format
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS
 
@@ -22,13 +21,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One run of the gallery. group: the heading it stands under. lanes: the main one first."""
+    """One run of the gallery. group: the heading it stands under. lanes: the main one first.
+
+    task, case: what scores an answer to its prompt, where the prompt is none of the presets'.
+    """
 
     name: str
     group: str
     title: str
     sentence: str
     lanes: tuple[Strategy, ...]
+    task: str = ""
+    case: str = ""
 
 
 @cache
@@ -42,12 +46,6 @@ def opening_traces() -> dict[str, Trace]:
     except (OSError, TraceError) as error:
         logger.warning("no opening run: %s", error)
         return {}
-
-
-def opening() -> str:
-    """Its wire lines; "" is an empty player."""
-    lanes = opening_traces()
-    return wire_format.replay("opening", lanes) if lanes else ""
 
 
 def opening_prompt() -> str:

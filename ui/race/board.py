@@ -1,10 +1,12 @@
 """A finished race as the page shows it, made from the traces of its lanes. Knows no Gradio."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sbd_core.config import EntropyBound
 from sbd_core.trace import Trace
+from ui.decode.verdict import verdict_of
 from ui.race.entry import LANES
 
 MICROSECONDS = 1e6
@@ -39,6 +41,7 @@ def _row(name: str, trace: Trace, plain: Trace | None) -> dict[str, Any]:
         "num_passes": trace.num_forwards,
         "num_tokens": trace.num_tokens,
         "seconds": trace.seconds,
+        "verdict": asdict(verdict) if (verdict := verdict_of(trace)) else None,
         "times_faster": plain.seconds / trace.seconds if plain and trace.seconds else None,
     }
 

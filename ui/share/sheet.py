@@ -8,13 +8,12 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.replay import wire_format
 from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from ui.components.outbox import parcel
 from ui.decode.form import message_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
-from ui.gallery import recorded
+from ui.gallery import recorded, replays
 from ui.gradio_hooks import data_of
 from ui.share.trace_files import read_trace
 
@@ -69,20 +68,23 @@ def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
 def open_trace(visit: VisitorRuns, gift: dict[str, Any]) -> str:
     """Wire lines of a trace file that the visitor gave; it is kept as a decoded run is."""
     trace = read_trace(gift.get("text"))
-    return shown_run(visit, {trace.config.strategy: trace})
+    return shown_run(visit, {trace.config.strategy: trace}, is_ours=False)
 
 
 def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> str:
     """Wire lines of a run of the gallery."""
-    return shown_run(visit, recorded.gallery_traces(choice.get("name")))
+    name = choice.get("name")
+    traces = recorded.gallery_traces(name)
+    about = next(item.sentence for item in recorded.gallery() if item.name == name)
+    return shown_run(visit, traces, about=about)
 
 
-def shown_run(visit: VisitorRuns, lanes: Traces) -> str:
-    """Wire lines of recorded lanes as a new run, kept for the visitor."""
+def shown_run(visit: VisitorRuns, lanes: Traces, *, about: str = "", is_ours: bool = True) -> str:
+    """Wire lines of recorded lanes as a new run, kept for the visitor; see replays.replay."""
     run_id = uuid.uuid4().hex[:8]
     visit.keep(run_id, lambda: lanes)
     visit.settle(run_id)
-    return wire_format.replay(run_id, lanes)
+    return replays.replay(run_id, lanes, about=about, is_ours=is_ours)
 
 
 def file_stem(trace: Trace) -> str:

@@ -55,5 +55,6 @@ function applyLine(run, line) {
   if (line.type === "end") {
     lane.finish = line.finish ?? "stopped";
     lane.text = line.text ?? "";
+    lane.verdict = line.verdict ?? null;
   }
 }

@@ -1,7 +1,7 @@
 // One lane of a run: its forward passes, and what they fixed where. A pass is an index into the
 // lane's steps, a position an offset in the answer. Knows no DOM.
 
-/** @import { Hindsight, Step } from "./wire.js" */
+/** @import { Hindsight, Step, Verdict } from "./wire.js" */
 
 /**
  * When, how and as what a position was fixed.
@@ -37,6 +37,8 @@ export class Lane {
     /** @type {string | null} */
     this.finish = null;
     this.text = "";
+    /** @type {Verdict | null} null where nothing could check the answer */
+    this.verdict = null;
     /** @type {{ state: string, counts: number[] }} */
     this.counted = { state: "", counts: [] };
   }

@@ -20,6 +20,7 @@ export class Run {
     this.model = line.model ?? "";
     this.strategy = line.strategy ?? "sbd";
     this.ask = line.ask ?? "";
+    this.about = line.about ?? "";
     /** @type {Solver} */
     this.solver = line.solver ?? { name: "" };
     this.blockSize = line.block_size ?? 0;

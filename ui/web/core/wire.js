@@ -44,7 +44,11 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number} [time]
  * @property {string} [finish]
  * @property {string} [text]
+ * @property {string} [about] what to look at in a recorded run
+ * @property {Verdict} [verdict]
  */
+
+/** @typedef {{ right: boolean, words: string }} Verdict of a checker on a lane's whole answer */
 
 /**
  * One forward pass.

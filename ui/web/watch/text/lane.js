@@ -2,6 +2,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
+import { Verdict } from "../verdict.js";
 import { makeLaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/lane.js" */
@@ -36,6 +37,7 @@ export class LaneView {
     this.doubts = make("button", "sbd-lane-doubts", { type: "button" });
     this.doubts.addEventListener("click", actions.toggleHindsight);
     this.text = makeLaneText(label, actions);
+    this.verdict = new Verdict();
     this.root = make(
       "section",
       "sbd-lane",
@@ -50,6 +52,7 @@ export class LaneView {
         this.doubts,
         this.place,
       ),
+      this.verdict.root,
       this.text.root,
     );
   }
@@ -74,7 +77,21 @@ export class LaneView {
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
     setText(this.cut, `cut off: the limit is ${view.run.maxNewTokens ?? tokens} tokens`);
     this.showDoubts(view, lane);
+    this.showVerdict(view, lane, isWhole);
     this.text.update(view, lane);
+  }
+
+  /**
+   * A lane that is slower than the main one is judged when that ends: at which pass is said too.
+   * @param {View} view
+   * @param {Lane} lane
+   * @param {boolean} isWhole
+   */
+  showVerdict({ pass, run }, lane, isWhole) {
+    const isLate = lane.lastPass > run.main.lastPass;
+    const isDue = isWhole && pass >= Math.min(lane.lastPass, run.main.lastPass);
+    const when = isLate ? `after its ${lane.steps.length} forward passes` : "";
+    this.verdict.show(lane.verdict, isDue, when);
   }
 
   /**

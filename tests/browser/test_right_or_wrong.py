@@ -1,0 +1,40 @@
+"""Right or wrong on the page: a verdict for each lane, and hindsight marked without blame."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import decode, has_begun, painted, sync_api
+from tests.ui.doubles import story_model
+from ui.gallery import recorded
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+
+def open_card(page, name: str):
+    """Show a run of the gallery, at its last pass."""
+    place = [item.name for item in recorded.gallery()].index(name)
+    page.locator(".sbd-shelf-card").nth(place).click()
+    has_begun(page)
+    page.get_by_role("button", name="Last pass").click()
+    painted(page)
+
+
+def test_each_lane_of_a_recorded_run_says_whether_it_is_right(story):
+    open_card(story, "gamma-too-high")
+    lines = story.locator(".sbd-verdict:visible")
+    expect(lines).to_have_text([re.compile("^✗ Wrong"), re.compile("^✓ Right")])
+    story.get_by_role("button", name="First pass").click()
+    expect(lines.first).to_have_text("\u200a")
+
+
+def test_a_decode_is_judged_from_its_prompt_and_a_prompt_nothing_can_check_is_not(open_page, serve):
+    page = open_page(serve(story_model(["The answer is 43."])))
+    page.get_by_label("Prompt").fill("What is 12 + 30?")
+    decode(page)
+    lines = page.locator(".sbd-verdict:visible")
+    expect(lines).to_have_text([re.compile("✗ Wrong: the answer is 42, not 43.")] * 2)
+    page.get_by_label("Prompt").fill("Say something.")
+    decode(page)
+    expect(lines).to_have_count(0)

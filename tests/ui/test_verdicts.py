@@ -1,0 +1,93 @@
+"""The verdict on an answer: by the tasks' own checkers, from the prompt alone; else nothing."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
+from sbd_core.trace import Trace
+from tests.ui.doubles import story_model
+from ui.decode.form import Form
+from ui.decode.session import Session
+from ui.decode.verdict import verdict_of
+from ui.gallery import recorded, replays
+from ui.gallery.examples import presets
+
+SUDOKU = "Solve this sudoku: 1302020000043401"
+
+
+def answered(prompt: str, text: str, **settings) -> Trace:
+    """A trace whose text is `text`."""
+    model = story_model([text])
+    return generate(model, prompt, DecodeConfig(max_new_tokens=200, **settings))
+
+
+def right(prompt: str, text: str) -> bool | None:
+    verdict = verdict_of(answered(prompt, text))
+    return None if verdict is None else verdict.right
+
+
+DECIDED = {
+    "solved": (SUDOKU, "1342421321343421", True),
+    "a digit twice": (SUDOKU, "1111222233334444", False),
+    "sum": ("What is 12 + 30?", "12 + 30 = 42\nThe answer is 42.", True),
+    "sum, no frame": ("12 + 30", "The answer is 42.", True),
+    "product first": ("Calculate 2 + 3 * 4.", "The answer is 14.", True),
+    "from the left": ("9 - 3 - 2 =", "The answer is 8.", False),
+    "wrong sum": ("what is 12 + 30?", "The answer is 43.", False),
+    "no answer": ("What is 12 + 30?", "I do not know.", False),
+    "no whole number": ("What is 7 / 2?", "The answer is 3.", None),
+    "json": ("Give me JSON of a cat.", '{"cat": "Tom"}', True),
+    "no json": ("Give me JSON of a cat.", '{"cat": Tom}', False),
+    "nothing to check": ("Tell me about 12 + 30 cats.", "The answer is 42.", None),
+    "no such sudoku": ("Solve this sudoku: 1100000000000000", "1342423121343421", None),
+}
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_a_verdict_comes_of_the_prompt_and_a_checker_that_cannot_decide_says_nothing(name):
+    prompt, text, wanted = DECIDED[name]
+    assert right(prompt, text) is wanted
+
+
+def test_every_preset_can_be_judged():
+    for preset in presets():
+        assert len(preset.cases) == len(preset.prompts)
+        for prompt in preset.prompts:
+            assert right(prompt, "no answer at all") is False
+
+
+def test_the_gallery_is_judged_as_its_sentences_say():
+    for item in recorded.gallery():
+        verdicts = {
+            lane: verdict_of(trace) for lane, trace in recorded.gallery_traces(item.name).items()
+        }
+        assert all(verdict is not None for verdict in verdicts.values()), item.name
+        assert verdicts["ntp"].right
+        is_failure = item.group == "What goes wrong"
+        assert verdicts["sbd"].right is not is_failure, item.name
+        assert ("the answer is right" in item.sentence) is not is_failure
+
+
+def test_code_that_a_stranger_brought_or_pinned_does_not_run():
+    traces = recorded.gallery_traces("code-1")
+    assert verdict_of(traces["sbd"]).right
+    assert verdict_of(traces["sbd"], is_ours=False) is None
+    config = replace(traces["sbd"].config, pinned={0: 5})
+    assert verdict_of(replace(traces["sbd"], config=config)) is None
+
+
+def test_a_stopped_answer_has_no_verdict():
+    trace = answered("What is 12 + 30?", "The answer is 42.")
+    assert verdict_of(replace(trace, finish="stopped")) is None
+
+
+def test_both_lanes_of_a_decode_and_of_a_recorded_run_carry_their_verdict():
+    session = Session(story_model(["The answer is 42."]))
+    wire = "\n".join(update.wire for update in session.decode(Form("What is 12 + 30?")))
+    for lines in (wire, replays.opening()):
+        ends = [row for row in map(json.loads, filter(None, lines.split("\n")))
+                if row["type"] == "end"]  # fmt: skip
+        assert [row["verdict"]["right"] for row in ends] == [True, True]

@@ -1,0 +1,138 @@
+"""Whether an answer is right: from its prompt, by the checkers of sbd_core.tasks.
+
+Says nothing where no checker can decide. Knows no Gradio, no model and no tensors.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sbd_core.errors import SandboxError
+from sbd_core.tasks import TASKS
+from sbd_core.tasks.base import Example
+from sbd_core.tasks.math import bare
+from sbd_core.tasks.math.task import ANSWER
+from sbd_core.tasks.sudoku import solutions
+from sbd_core.trace import Trace
+from ui.gallery.examples import example_of
+
+logger = logging.getLogger(__name__)
+
+PUZZLE = re.compile(r"(?:^|\D)([0-4]{16})\s*$")
+SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
+JSON = re.compile(r"\bjson\b", re.IGNORECASE)
+WORDS = {
+    "sudoku": (
+        "Solved: every row, column and box holds 1 to 4.",
+        "Wrong: the grid breaks a rule or a given.",
+    ),
+    "code": (
+        "Right: the function returns what it should.",
+        "Wrong: the function does not return what it should.",
+    ),
+    "json": ("Right: the JSON that was asked for.", "Wrong: not the JSON that was asked for."),
+    "story": (
+        "Right: it keeps every fact of the prompt.",
+        "Wrong: it changes or leaves out a fact of the prompt.",
+    ),
+    "infill": (
+        "Right: the line with its blanks filled.",
+        "Wrong: not the line with its blanks filled.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether an answer is right, and one sentence that says by which measure."""
+
+    right: bool
+    words: str
+
+
+def verdicts_of(traces: Mapping[str, Trace], *, is_ours: bool = True) -> dict[str, dict[str, Any]]:
+    """The verdict of each lane that has one, as the wire carries it. is_ours: see `verdict_of`."""
+    found = {lane: verdict_of(trace, is_ours=is_ours) for lane, trace in traces.items()}
+    return {lane: asdict(verdict) for lane, verdict in found.items() if verdict is not None}
+
+
+def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
+    """The verdict on a trace's text; None for one that was stopped, or that nothing can decide.
+
+    is_ours: a model wrote it here. Code of a stranger, or with tokens pinned by one, never runs.
+    """
+    if trace.finish == "stopped":
+        return None
+    example = example_of(trace.prompt) or _asked_for(trace.prompt)
+    if example is None:
+        return _json_verdict(trace) if JSON.search(trace.prompt) else None
+    if example.task == "code" and (not is_ours or trace.config.pinned):
+        return None
+    try:
+        is_right = TASKS[example.task].check(example, trace.text)
+    except SandboxError as error:
+        logger.warning("no verdict: %s", error)
+        return None
+    if example.task == "math":
+        return Verdict(is_right, _sum_words(example.case, trace.text, is_right))
+    return Verdict(is_right, WORDS[example.task][not is_right])
+
+
+def _asked_for(prompt: str) -> Example | None:
+    """A sudoku or a sum of the visitor's own; its case is worked out from the prompt."""
+    puzzle = PUZZLE.search(prompt)
+    if puzzle and solutions(puzzle[1]):
+        return Example("sudoku", prompt, "", puzzle[1])
+    result = _result_of(prompt)
+    return None if result is None else Example("math", prompt, "", str(result))
+
+
+def _result_of(prompt: str) -> int | None:
+    """The result of the one sum that a prompt asks for, None unless it is a whole number."""
+    for frame in (*bare.FRAMES.seen, *bare.FRAMES.reserved):
+        before, after = (re.escape(part) for part in frame.split("{}"))
+        asked = re.fullmatch(f"{before}({SUM.pattern}){after}", prompt.strip(), re.IGNORECASE)
+        if asked:
+            return _worked_out(asked[1])
+    return None
+
+
+def _worked_out(expression: str) -> int | None:
+    """Products and quotients first, from the left; None for one that is no whole number."""
+    total, sign, term = 0, 1, None
+    operation = "+"
+    for token in re.findall(r"\d+|[-+*/]", expression):
+        if not token.isdigit():
+            operation = token
+            continue
+        number = int(token)
+        if term is None or operation in "+-":
+            total += sign * (term or 0)
+            sign, term = (-1 if operation == "-" else 1), number
+        elif operation == "*":
+            term *= number
+        elif number == 0 or term % number:
+            return None
+        else:
+            term //= number
+    return total + sign * (term or 0)
+
+
+def _sum_words(case: str, text: str, is_right: bool) -> str:
+    said = ANSWER.findall(text)
+    if is_right:
+        return f"Right: the answer is {case}."
+    if not said:
+        return f"Wrong: no line says “The answer is {case}.”"
+    return f"Wrong: the answer is {case}, not {said[-1]}."
+
+
+def _json_verdict(trace: Trace) -> Verdict:
+    try:
+        json.loads(trace.text)
+    except (ValueError, RecursionError):
+        return Verdict(False, "Wrong: this is not valid JSON.")
+    return Verdict(True, "Valid JSON; nothing checked its values.")

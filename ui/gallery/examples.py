@@ -1,0 +1,59 @@
+"""The examples of the page, and what decides whether an answer to one of them is right.
+
+Presets are prompts to start from; a recorded run may have a prompt of its own. Knows no Gradio.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from sbd_core.tasks.base import Example
+from ui.components.assets import ASSETS
+from ui.gallery import recorded
+
+PRESETS = ASSETS / "presets.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A kind of text and its held-out prompts.
+
+    task: key of `sbd_core.tasks.TASKS`, "" for none. cases: for each prompt, what the task's
+    checker needs to score an answer; may be fewer than the prompts.
+    """
+
+    label: str
+    prompts: tuple[str, ...]
+    task: str = ""
+    cases: tuple[str, ...] = ()
+
+
+@cache
+def presets() -> tuple[Preset, ...]:
+    """All presets, in the order of the page."""
+    rows = json.loads(PRESETS.read_text(encoding="utf-8"))
+    return tuple(
+        Preset(row["label"], tuple(row["prompts"]), row["family"], tuple(row.get("cases", ())))
+        for row in rows
+    )
+
+
+@cache
+def example_of(prompt: str) -> Example | None:
+    """The example that a prompt is, letter by letter; None for a prompt of somebody's own."""
+    for preset in presets():
+        for known, case in zip(preset.prompts, preset.cases, strict=False):
+            if known == prompt:
+                return Example(preset.task, prompt, "", case)
+    for item in recorded.gallery():
+        if item.title == " ".join(prompt.split()) and item.case:
+            return Example(item.task, prompt, "", item.case)
+    return None
+
+
+@cache
+def recording_of(prompt: str) -> str:
+    """The name of the recorded run that answers a prompt rightly, "" where there is none."""
+    title = " ".join(prompt.split())
+    names = (item.name for item in recorded.gallery() if item.title == title and not item.case)
+    return next(names, "")

@@ -1,0 +1,30 @@
+// Right or wrong, as a checker on the server said it of a whole answer: a sign and a sentence.
+
+import { make, setAttribute, setText } from "../dom/elements.js";
+
+/** @import { Verdict as Said } from "../core/wire.js" */
+
+const SIGNS = { right: "✓", wrong: "✗" };
+
+/** The line of one lane; it keeps its room while the answer is still on its way. */
+export class Verdict {
+  constructor() {
+    this.root = make("p", "sbd-verdict");
+  }
+
+  /**
+   * @param {Said | null} verdict null: nothing could check the answer, and nothing is said
+   * @param {boolean} isWhole whether the whole answer is known and due
+   * @param {string} [when] said too if the answer is whole only later
+   */
+  show(verdict, isWhole, when = "") {
+    this.root.hidden = verdict === null;
+    if (verdict === null) return;
+    const kind = verdict.right ? "right" : "wrong";
+    this.root.classList.toggle("is-right", isWhole && verdict.right);
+    this.root.classList.toggle("is-wrong", isWhole && !verdict.right);
+    const words = `${SIGNS[kind]} ${verdict.words}${when && ` (${when})`}`;
+    setText(this.root, isWhole ? words : "\u200a");
+    setAttribute(this.root, "title", isWhole ? verdict.words : "");
+  }
+}
