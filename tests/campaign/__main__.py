@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from sbd_core.evaluation.tables import circumstances
+from sbd_core.circumstances import circumstances
 from sbd_core.files import write_text
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from tests.campaign.abandoned import caches_after

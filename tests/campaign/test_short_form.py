@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.campaign.__main__ import PARTS
 from tests.campaign.abandoned import caches_after
 from tests.campaign.command_lines import command_lines, lines, start_ups
 from tests.campaign.doors import dom_elements, links, posts, trace_files
@@ -51,6 +52,12 @@ def test_the_lists_are_long_enough_and_the_same_every_time():
     assert len(list(trace_files())) > 40
     assert list(lines(400)) == list(lines(400))
     assert len({" ".join(words) for words in lines(400)}) > 300
+
+
+def test_the_command_runs_every_part_in_a_long_and_a_short_form():
+    assert list(PARTS) == [
+        "dom", "posts", "caches", "memory", "visitors", "command-lines", "start-up",
+    ]  # fmt: skip
 
 
 def test_a_figure_above_its_target_is_not_met():

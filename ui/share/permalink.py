@@ -81,7 +81,8 @@ def _value(name: str, text: str) -> Any:
     if name == "pins":
         return _pins(text)
     if WHOLE.fullmatch(text):
-        return int(text)
+        # What no 64 bits hold cannot be sent back to the page.
+        return int(text) if abs(int(text)) < 2**63 else float(text)
     return float(text) if DECIMAL.fullmatch(text) else text
 
 
