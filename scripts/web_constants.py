@@ -36,6 +36,7 @@ def constants() -> dict[str, Any]:
         "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
         "linkNames": list(dict.fromkeys(names)),
         "limits": {
+            "block": wire_format.MAX_SHOWN_BLOCK,
             "fileBytes": trace_files.MAX_FILE_BYTES,
             "fileName": sheet.MAX_NAME,
             "passes": trace_files.MAX_PASSES,

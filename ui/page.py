@@ -12,7 +12,7 @@ from sbd_core.models.protocol import SetBlockModel
 from ui.arrival import arriving_header
 from ui.charts.section import charts_section
 from ui.components import controls
-from ui.components.assets import STYLES
+from ui.components.assets import STYLES, kept_flag
 from ui.components.controls import Controls
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox
@@ -130,17 +130,22 @@ def _wire(
     def shown(kept: VisitorRuns, asked: Form, client: Client) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
         is_running, message, news, wire = False, None, "", ""
-        for update in session.decode(asked, kept, client):
-            # What is the same as before costs Gradio far less than gr.skip().
-            buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
-            if update.is_running != is_running:
-                is_running = update.is_running
-                buttons = _buttons(is_running)
-            if update.message != message:
-                message = update.message
-                news = speaker.say(message, update.is_error)
-            wire = update.wire or wire
-            yield (wire, news, *buttons)
+        try:
+            for update in session.decode(asked, kept, client):
+                # What is the same as before costs Gradio far less than gr.skip().
+                buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
+                # The buttons are those of all decodes: another may still run when this one ends.
+                is_any_running = kept.is_decoding(speaker, update.is_running)
+                if is_any_running != is_running:
+                    is_running = is_any_running
+                    buttons = _buttons(is_running)
+                if update.message != message:
+                    message = update.message
+                    news = speaker.say(message, update.is_error)
+                wire = update.wire or wire
+                yield (wire, news, *buttons)
+        finally:
+            kept.is_decoding(speaker, False)
 
     def decode(request: gr.Request, kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
         form = Form(**dict(zip(fields, values, strict=True)))
@@ -156,7 +161,9 @@ def _wire(
         return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
 
     opened = linked_run(session, shown, client_from, list(fields))
-    linked = page.load(opened, visit, [*outputs, lanes, *fields.values()], **RUN)
+    shown_first = [*outputs, lanes, *fields.values()]
+    # The script puts a word of its own in the notice's place: whether the runs are kept.
+    linked = page.load(opened, [visit, form.news], shown_first, js=kept_flag(), **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
         gr.on(triggers, decode, [visit, *fields.values()], outputs, **RUN),

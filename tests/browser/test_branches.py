@@ -194,3 +194,34 @@ def test_a_bad_template_is_refused_in_a_sentence_and_kept(story):
     expect(alert).to_be_visible()
     expect(story.get_by_label("Answer with blanks")).to_have_value("The answer.")
     assert state(story)["run"] == "opening"
+
+
+@pytest.mark.parametrize("keys", ["pp", "bp", "pb", "bb"])
+def test_two_keys_at_once_make_one_branch_and_lose_no_tree(story, keys):
+    decode(story)
+    go_to(story, 1)
+    story.locator(".sbd-tile").nth(1).click()
+    story.locator(".sbd-top-row").nth(1).click()
+    old = state(story)["run"]
+    for key in keys:
+        story.keyboard.press(key)
+    story.wait_for_function(COMPLETE, arg=old)
+    painted(story)
+    expect(rows(story)).to_have_count(2)
+    expect(rows(story).nth(0)).to_contain_text("first run")
+    word = "pin" if keys[0] == "p" else "branch"
+    expect(rows(story).nth(1)).to_contain_text(word)
+
+
+def test_a_key_held_down_branches_once(story):
+    decode(story)
+    go_to(story, 1)
+    story.locator(".sbd-tile").nth(1).click()
+    story.locator(".sbd-top-row").nth(1).click()
+    old = state(story)["run"]
+    for _ in range(12):
+        story.keyboard.down("p")
+    story.keyboard.up("p")
+    story.wait_for_function(COMPLETE, arg=old)
+    painted(story)
+    expect(rows(story)).to_have_count(2)

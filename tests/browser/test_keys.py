@@ -197,3 +197,67 @@ def test_letting_a_position_go_gives_the_focus_back_to_its_tile(replay):
     release.press("Enter")
     expect(release).to_be_hidden()
     expect(tile).to_be_focused()
+
+
+PUSH_OUT = """() => {
+  const below = document.createElement('div');
+  below.innerHTML = '<button id="below">below</button>';
+  below.style.height = '3000px';
+  document.body.append(below);
+  document.querySelector('#below').focus();
+  window.scrollTo(0, 1e6);
+}"""
+
+
+def test_with_something_else_in_view_the_keys_are_the_browsers(replay):
+    go_to(replay, 2)
+    replay.evaluate(PUSH_OUT)
+    bottom = replay.evaluate("window.scrollY")
+    for key in ("ArrowRight", "ArrowDown", "End"):
+        replay.keyboard.press(key)
+    replay.evaluate("document.activeElement.blur()")
+    for key in ("ArrowLeft", "p", "l"):
+        replay.keyboard.press(key)
+    assert state(replay)["pass"] == 2
+    replay.keyboard.press("Home")
+    replay.wait_for_function("(bottom) => window.scrollY < bottom", arg=bottom)
+    assert state(replay)["pass"] == 2
+
+
+def test_out_of_view_the_keys_work_where_the_player_has_the_focus(replay):
+    go_to(replay, 2)
+    replay.evaluate(PUSH_OUT)
+    replay.locator(".sbd-stairs-stage").evaluate("(node) => node.focus({ preventScroll: true })")
+    replay.keyboard.press("ArrowRight")
+    assert state(replay)["pass"] == 3
+
+
+def test_held_down_only_the_keys_that_step_repeat(replay):
+    go_to(replay, 1)
+    for _ in range(4):
+        replay.keyboard.down("ArrowRight")
+    replay.keyboard.up("ArrowRight")
+    assert state(replay)["pass"] == 5
+    for _ in range(4):
+        replay.keyboard.down("?")
+    replay.keyboard.up("?")
+    expect(replay.get_by_role("dialog", name="What you see")).to_be_visible()
+
+
+def test_keys_of_one_letter_can_be_switched_off(replay):
+    go_to(replay, 1)
+    replay.keyboard.press("?")
+    switch = replay.get_by_label("Keys of one letter or sign")
+    switch.uncheck()
+    replay.keyboard.press("Escape")
+    for key in ("l", "?", "s"):
+        replay.keyboard.press(key)
+    expect(replay.get_by_role("dialog")).to_have_count(0)
+    expect(replay.locator(".sbd-player")).not_to_have_class(re.compile("is-lecture"))
+    replay.keyboard.press("ArrowRight")
+    assert state(replay)["pass"] == 2
+    replay.get_by_role("button", name="Help (?)").click()
+    switch.check()
+    replay.keyboard.press("?")
+    replay.keyboard.press("l")
+    expect(replay.locator(".sbd-player")).to_have_class(re.compile("is-lecture"))

@@ -99,7 +99,7 @@ def damaged() -> dict[str, tuple[str | bytes, str]]:
         "another format": ('{"format":"x"}', "trace.format: must be"),
         "newer": (whole.replace('"version":2', '"version":3', 1), "trace.version: must be at most"),
         "NaN": (nan, "trace: must be JSON; NaN is not a finite number"),
-        "a huge block": (json.dumps(far), "trace.events[1].block: must end at position 4096"),
+        "a huge block": (json.dumps(far), "trace.events[1].block: its size must be at most 64"),
         "a huge number": (json.dumps(unsure), "trace.events[1].masked: entropy must be at most"),
         "no passes": (json.dumps({**data, "events": []}), "trace.events: must hold at least one"),
         "not text": (b"\xff\xfe\x00", "trace: must be JSON"),

@@ -1,5 +1,7 @@
 """What the page sends Gradio during a decode, and how often it makes Gradio work."""
 
+import gradio as gr
+
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.decode.fair_queue import MAX_PLACES
@@ -26,6 +28,22 @@ def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
     assert kinds[1:-1] == [[str, str, str, str]] * (len(rows) - 2)
     for row, is_running in ((rows[0], True), (rows[-1], False)):
         assert [button["interactive"] for button in row[2:]] == [not is_running, is_running]
+
+
+def test_stop_stays_alive_while_another_decode_of_the_visitor_runs():
+    demo = page_module.build(story_model())
+    handlers = {f.name: f for f in demo.fns.values() if f.name in ("decode", "redo")}
+    values = ["" if item.value is None else item.value for item in handlers["decode"].inputs[1:]]
+    kept = VisitorRuns()
+    first = handlers["decode"].fn(None, kept, *values)
+    assert next(first)[3]["interactive"] is True
+    branch = gr.EventData(None, {"prompt": "p", "ask": "a1"})
+    second = handlers["redo"].fn(None, kept, branch)
+    assert next(second)[3]["interactive"] is True
+    # A plain value leaves the button as it is.
+    assert all(isinstance(row[3], str) for row in first)
+    *_, last = second
+    assert last[3]["interactive"] is False
 
 
 def test_news_are_said_once(monkeypatch):

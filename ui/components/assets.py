@@ -24,6 +24,12 @@ def markup(name: str) -> str:
 
 
 @cache
+def kept_flag() -> str:
+    """What the page's load calls first: whether the runs of its address are kept in the tab."""
+    return (DIST / "flag.js").read_text(encoding="utf-8").strip()
+
+
+@cache
 def _stub() -> str:
     return (DIST / "stub.js").read_text(encoding="utf-8") + "//# sourceURL=sbd-stub.js"
 

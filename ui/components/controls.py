@@ -62,7 +62,14 @@ def build(model: LazyModel) -> Controls:
     )
     with gr.Row(elem_id="sbd-go"):
         decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
-        stop = gr.Button("Stop", variant="secondary", interactive=False, min_width=0, scale=1)
+        stop = gr.Button(
+            "Stop",
+            variant="secondary",
+            interactive=False,
+            min_width=0,
+            scale=1,
+            elem_id="sbd-stop",
+        )
     news = notice()
     own_puzzle = puzzle(PROMPT_ID)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}

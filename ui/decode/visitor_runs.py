@@ -54,6 +54,7 @@ class VisitorRuns:
         self._packed: dict[str, Packed] = {}
         self._newest: str | None = next(iter(self._first), None)
         self._num_stops = 0
+        self._decodes: set[object] = set()
         self._last_used = self._visitors.clock()
 
     def __deepcopy__(self, memo: object) -> "VisitorRuns":
@@ -68,6 +69,11 @@ class VisitorRuns:
     def stop(self) -> None:
         """Let the decodes that are running end after their next forward pass."""
         self._num_stops += 1
+
+    def is_decoding(self, decode: object, is_running: bool) -> bool:
+        """Note whether `decode` runs. Says whether any decode of the visitor does."""
+        (self._decodes.add if is_running else self._decodes.discard)(decode)
+        return bool(self._decodes)
 
     def watch(self) -> Callable[[], bool]:
         """A function that says whether stop() was called since."""

@@ -16,6 +16,7 @@ from ui.race.entry import forms_of
 from ui.share import permalink
 
 Updates = Iterator[tuple[Any, ...]]
+KEPT = "kept"
 NUM_SHOWN = 4  # player, notice, Decode, Stop; the race and the fields of the form come after
 
 
@@ -24,13 +25,18 @@ def linked_run(
     shown: Callable[[VisitorRuns, Form, Client], Updates],
     client_of: Callable[[gr.Request], Client],
     fields: Sequence[str],
-) -> Callable[[VisitorRuns, gr.Request], Updates]:
-    """A handler of the page's load. shown: decodes a form. fields: names of the form's fields."""
+) -> Callable[[VisitorRuns, Any, gr.Request], Updates]:
+    """A handler of the page's load. shown: decodes a form. fields: names of the form's fields.
 
-    def linked(kept: VisitorRuns, request: gr.Request) -> Updates:
+    The handler's flag is KEPT after a reload of a tab that has the runs of its address itself.
+    """
+
+    def linked(kept: VisitorRuns, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
         if permalink.is_race(query):
             yield from _race(session, query, fields, client)
+        elif permalink.is_link(query) and flag == KEPT:
+            yield _outputs(fields, values=_fields_of(query, fields))
         elif permalink.is_link(query):
             yield from _decode(session, lambda form: shown(kept, form, client), query, fields)
         else:
@@ -74,6 +80,15 @@ def _race(
     for news in raced(session, entry, client, is_linked=True):
         yield _outputs(fields, race=news, values=values)
         values = {}
+
+
+def _fields_of(query: Mapping[str, str], fields: Sequence[str]) -> dict[str, Any]:
+    """What a link says of the form, as far as it can be read."""
+    try:
+        form = permalink.form_of(query)
+    except SetBlockDecodingError:
+        return _prompt_of(query)
+    return {name: getattr(form, name) for name in fields}
 
 
 def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:

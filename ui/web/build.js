@@ -17,10 +17,31 @@ const SHARED = {
   write: false,
 };
 
+/** @type {import("esbuild").Plugin} a worker's script inside the bundle that starts it */
+const INLINE_WORKER = {
+  name: "inline-worker",
+  setup(setting) {
+    setting.onResolve({ filter: /^sbd:gif-worker$/ }, ({ path }) => ({ path, namespace: "sbd" }));
+    setting.onLoad({ filter: /.*/, namespace: "sbd" }, async () => {
+      const entryPoints = ["share/gif/worker.js"];
+      const { outputFiles } = await build({ ...SHARED, entryPoints, format: "iife" });
+      return { contents: outputFiles?.[0]?.text ?? "", loader: "text" };
+    });
+  },
+};
+
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
-  "page.js": { entryPoints: ["page.js"], format: "esm" },
-  "replay.js": { entryPoints: ["replay.js"], format: "iife" },
+  "page.js": { entryPoints: ["page.js"], format: "esm", plugins: [INLINE_WORKER] },
+  "replay.js": { entryPoints: ["replay.js"], format: "iife", plugins: [INLINE_WORKER] },
+  // Gradio calls it as a function of the event's inputs.
+  "flag.js": {
+    entryPoints: ["kept/flag.js"],
+    format: "iife",
+    globalName: "sbd",
+    banner: { js: "() => {" },
+    footer: { js: "return sbd.flag();}" },
+  },
   // Gradio evaluates it as the body of a function with these names as parameters.
   "stub.js": {
     entryPoints: ["stub.js"],

@@ -13,6 +13,8 @@ import { clamp, formatNats } from "./numbers.js";
 /** @typedef {{ run: Run, parent: Node | null, depth: number, words: string }} Node of the tree */
 /** @typedef {{ id: number, text: string, isEnd: boolean }} AnswerToken */
 
+const MAX_ASKED = 32;
+
 /**
  * The tokens of a lane's answer, left to right; joined bytes count as one text.
  * @param {Run} run
@@ -60,8 +62,12 @@ export class Family {
   constructor() {
     /** @type {Node[]} */
     this.nodes = [];
-    /** @type {{ id: string, parent: Node | null, origin: Origin } | null} */
-    this.asked = null;
+    /**
+     * What was asked for, by the id that the run will carry: a second question must not take the
+     * place of one whose answer is on its way.
+     * @type {Map<string, { parent: Node | null, origin: Origin }>}
+     */
+    this.asked = new Map();
     this.numAsked = 0;
   }
 
@@ -72,8 +78,10 @@ export class Family {
    */
   ask(run, origin) {
     this.numAsked += 1;
-    this.asked = { id: `a${this.numAsked}`, parent: this.nodeOf(run), origin };
-    return this.asked.id;
+    const id = `a${this.numAsked}`;
+    this.asked.set(id, { parent: this.nodeOf(run), origin });
+    for (const old of [...this.asked.keys()].slice(0, -MAX_ASKED)) this.asked.delete(old);
+    return id;
   }
 
   /**
@@ -81,11 +89,12 @@ export class Family {
    * @param {Run} run
    */
   take(run) {
-    const asked = this.asked !== null && run.ask === this.asked.id ? this.asked : null;
-    const parent = asked?.parent ?? null;
-    const words = asked ? originWords(run, asked.origin) : "first run";
+    const asked = this.asked.get(run.ask);
+    // The tree it was asked in may have given way to another one.
+    const parent = asked?.parent && this.nodes.includes(asked.parent) ? asked.parent : null;
+    const words = asked && parent ? originWords(run, asked.origin) : "first run";
     const node = { run, parent, depth: parent ? parent.depth + 1 : 0, words };
-    this.asked = null;
+    this.asked.delete(run.ask);
     if (!parent) this.nodes = [node];
     else this.nodes.splice(this.endOf(parent), 0, node);
   }

@@ -36,6 +36,7 @@ export class History {
         applyLine(this.latest, line);
         news ??= "more";
       }
+      this.latest?.remember(row);
       this.lastSequence = line.seq;
     }
     return news;
@@ -47,7 +48,6 @@ export class History {
  * @param {WireLine} line
  */
 function applyLine(run, line) {
-  run.revision += 1;
   run.addTokens(line.tokens ?? []);
   const lane = run.lanes.get(line.lane ?? "");
   if (!lane) return;

@@ -2,6 +2,7 @@
 // lone bytes) becomes a mark; everything else stays as it came. Knows no DOM.
 
 import { BYTE } from "./bytes.js";
+import { MAX_MARKS } from "./limits.js";
 
 /** @typedef {[text: string, kind: string]} Piece a stretch of letters; kind "" is plain text */
 
@@ -41,12 +42,16 @@ export function markOf(letter) {
 function piecesOf(text, kindOf) {
   /** @type {Piece[]} */
   const pieces = [];
+  let numMarked = 0;
   for (const [index, letter] of (text.match(LETTERS) ?? []).entries()) {
     const kind = kindOf(letter, index);
     const shown = kind === "mark" ? (markOf(letter) ?? letter) : letter;
     const last = pieces.at(-1);
-    if (last && last[1] === kind && kind !== "mark") last[0] += shown;
-    else pieces.push([shown, kind]);
+    const isFull = kind !== "" && numMarked >= MAX_MARKS;
+    const shownKind = isFull && last?.[1] !== kind ? "" : kind;
+    if (last && last[1] === shownKind && (kind !== "mark" || isFull)) last[0] += shown;
+    else pieces.push([shown, shownKind]);
+    if (shownKind !== "" && pieces.at(-1) !== last) numMarked += 1;
   }
   return pieces;
 }

@@ -3,6 +3,7 @@
 
 import { BYTE, joinBytes } from "./bytes.js";
 import { Lane } from "./lane.js";
+import { MAX_POSITIONS } from "./limits.js";
 
 /** @import { Joined } from "./bytes.js" */
 /** @import { Block, Solver, WireLine } from "./wire.js" */
@@ -47,7 +48,15 @@ export class Run {
     this.main = main ?? new Lane(this.strategy, this.pins, isEnd);
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;
-    this.revision = 0;
+    /** @type {string[]} the wire lines that made it, so that it can be kept */
+    this.lines = [];
+    this.numCharacters = 0;
+  }
+
+  /** @param {string} row a wire line that is folded in */
+  remember(row) {
+    this.lines.push(row);
+    this.numCharacters += row.length;
   }
 
   /** @param {[id: number, text: string][]} pairs */
@@ -115,9 +124,10 @@ export class Run {
    */
   windowAt(pass) {
     const step = this.main.steps[pass];
-    if (!step) return { start: 0, size: this.blockSize };
+    const size = Math.min(this.blockSize, MAX_POSITIONS);
+    if (!step) return { start: 0, size };
     if (this.strategy === "sbd" && step.block.size > 0) return step.block;
-    return { start: step.committedBefore, size: this.blockSize };
+    return { start: step.committedBefore, size };
   }
 
   /** First pass of each block (or of each window, for other strategies none). */

@@ -3,6 +3,7 @@
 // 1 / WIRE_UNITS, times of microseconds, and empty fields are left out. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
+import { MAX_POSITIONS } from "./limits.js";
 
 export const WIRE_UNITS = constants.wireUnits;
 
@@ -93,6 +94,14 @@ function readHindsight([position = 0, probability = 0, argmax = 0, argmaxProbabi
 }
 
 /**
+ * @param {[start: number, size: number]} block
+ * @returns {Block}
+ */
+function readBlock([start, size]) {
+  return { start: Math.min(start, MAX_POSITIONS), size: Math.min(size, MAX_POSITIONS) };
+}
+
+/**
  * The forward pass that a line of type "step" describes.
  * @param {WireLine} line
  * @returns {Step}
@@ -106,7 +115,7 @@ export function readStep(line) {
     kind: line.kind ?? "decode",
     cached: line.context?.[0] ?? 0,
     causal: line.context?.[1] ?? 0,
-    block: { start: line.block?.[0] ?? 0, size: line.block?.[1] ?? 0 },
+    block: readBlock(line.block ?? [0, 0]),
     masked,
     reveals: (line.reveals ?? []).map(([position = 0, token = 0, probability], rank) => ({
       position,

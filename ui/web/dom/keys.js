@@ -28,6 +28,10 @@ const KEYS = {
   "?": "help",
 };
 
+const LETTERS = /^[a-z?[\]]$/;
+const LETTERS_OFF = "sbd-letters-off";
+const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
+
 /** @typedef {[key: string, meaning: string]} KeyWords */
 
 /** @type {KeyWords[]} */
@@ -86,7 +90,19 @@ function isTaken(root, target, key) {
 }
 
 /**
- * Call the action of a key pressed anywhere on the page, unless the focus needs the key.
+ * Whether so much of it is in the window that the keys must be meant for it: half of it, or half
+ * of the window.
+ * @param {HTMLElement} root
+ */
+function isInView(root) {
+  const { top, bottom, height } = root.getBoundingClientRect();
+  const seen = Math.min(bottom, innerHeight) - Math.max(top, 0);
+  return seen > 0 && seen >= Math.min(height, innerHeight) / 2;
+}
+
+/**
+ * Call the action of a key where it is meant: inside `root`, or with `root` in view and a focus
+ * that does not need the key. Held down, only the keys that step repeat.
  * @param {HTMLElement} root
  * @param {KeyActions} actions
  * @param {AbortSignal} signal ends the listening
@@ -95,16 +111,41 @@ export function listenToKeys(root, actions, signal) {
   /** @param {KeyboardEvent} event */
   function press(event) {
     const key = /^[A-Z]$/.test(event.key) ? event.key.toLowerCase() : event.key;
-    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
     const act = actions[KEYS[key] ?? ""];
-    const isSeen = root.offsetParent !== null || isLecturing(root);
-    if (typeof act !== "function" || !isPlain || !isSeen) return;
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
+    if (typeof act !== "function" || !isPlain || (LETTERS.test(key) && !areLettersOn())) return;
     const target = elementOf(event) ?? document.body;
+    const isShown = root.offsetParent !== null && (root.contains(target) || isInView(root));
+    if (!isShown && !isLecturing(root)) return;
     /** @type {HTMLDialogElement | null} */
     const sheet = target.closest("dialog[open]");
     if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key)) return;
     event.preventDefault();
-    act();
+    if (!event.repeat || STEPS.has(key)) act();
   }
   document.addEventListener("keydown", press, { signal });
+}
+
+/** Whether keys that are letters or signs act; a visitor who speaks to the page may not want it. */
+function areLettersOn() {
+  try {
+    return localStorage.getItem(LETTERS_OFF) === null;
+  } catch {
+    return true;
+  }
+}
+
+/** The switch for the keys that are letters or signs; the browser keeps the choice. */
+export function makeLetterSwitch() {
+  const box = make("input", "", { type: "checkbox" });
+  box.checked = areLettersOn();
+  box.addEventListener("change", () => {
+    try {
+      if (box.checked) localStorage.removeItem(LETTERS_OFF);
+      else localStorage.setItem(LETTERS_OFF, "1");
+    } catch {
+      box.checked = true; // refused: they stay on
+    }
+  });
+  return make("label", "sbd-letter-switch", {}, box, "Keys of one letter or sign");
 }

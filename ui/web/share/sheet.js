@@ -32,6 +32,7 @@ export class Share {
    */
   constructor(player, host, signal) {
     this.player = player;
+    this.signal = signal;
     this.status = make("p", "sbd-share-status", { role: "status" });
     this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
     this.bar.hidden = true;
@@ -86,13 +87,22 @@ export class Share {
 
   /** @param {Run} run */
   async saveGif(run) {
+    if (!this.bar.hidden) return; // one at a time
     this.bar.hidden = false;
+    this.bar.value = 0;
     this.say("Drawing the animation …");
-    const blob = await animate(run, isDarkPage(), (part) => {
+    /** @param {number} part */
+    const show = (part) => {
       this.bar.value = part;
-    });
-    this.bar.hidden = true;
-    this.save(fileName(run, "gif"), blob);
+    };
+    try {
+      this.save(fileName(run, "gif"), await animate(run, isDarkPage(), show, this.signal));
+    } catch (failure) {
+      const words = failure instanceof Error ? failure.message : String(failure);
+      this.say(`The animation cannot be made: ${words}.`, true);
+    } finally {
+      this.bar.hidden = true;
+    }
   }
 
   /**

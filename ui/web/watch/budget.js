@@ -10,6 +10,7 @@ import {
   freeWords,
   layOut,
 } from "../core/budget.js";
+import { MAX_TILES } from "../core/limits.js";
 import { clamp, formatNats } from "../core/numbers.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -177,7 +178,7 @@ export class Budget {
     const step = view.run.main.steps[view.pass];
     const revealed = view.wouldReveal ?? new Set((step?.reveals ?? []).map((r) => r.position));
     const layout = layOut(view.run, view.pass, revealed);
-    const { segments } = layout;
+    const segments = layout.segments.slice(0, MAX_TILES);
     this.layout = layout;
     segments.forEach((segment, rank) => {
       this.showSegment(view, segment, rank);

@@ -3,7 +3,7 @@
 
 import { make } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
-import { KEY_WORDS, makeKeyList } from "../dom/keys.js";
+import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
 import { makeLegend } from "../dom/legend.js";
 
 /** @type {[name: string, words: string][]} */
@@ -99,6 +99,7 @@ export class Help {
           makeLegend(),
           make("h3", "", {}, "Keys"),
           makeKeyList(KEY_WORDS, canRedo),
+          makeLetterSwitch(),
         ),
       ),
     );

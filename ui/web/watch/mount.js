@@ -2,10 +2,13 @@
 
 import { elementOf, find } from "../dom/elements.js";
 import { onTurn, turnTo } from "../dom/page.js";
+import { TabKeeper } from "../kept/tab.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { Player } from "./player.js";
 
 /** @import { Mount } from "../stub.js" */
+
+const ANSWER_MS = 2500; // how long Stop may take
 
 /** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
 
@@ -45,7 +48,28 @@ export function mountPlayer({ element, value, trigger, signal }) {
     else if (text) player.push(text);
   }
   take(value);
+  new TabKeeper(player, signal).restore();
+  stopWithoutServer(player, signal);
   return take;
+}
+
+/**
+ * While the server is away nobody answers Stop: the run stands as it came.
+ * @param {Player} player
+ * @param {AbortSignal} signal
+ */
+function stopWithoutServer(player, signal) {
+  /** @param {Event} event */
+  const click = (event) => {
+    const { run } = player;
+    if (!elementOf(event)?.closest("#sbd-stop") || !run) return;
+    setTimeout(() => {
+      if (signal.aborted || player.run !== run || run.isComplete) return;
+      player.stop();
+      player.tellVisitor("The server does not answer; the run stands here as far as it came.");
+    }, ANSWER_MS);
+  };
+  document.addEventListener("click", click, { signal });
 }
 
 /**

@@ -31,7 +31,7 @@ import { Tree } from "./tree.js";
 import { makeVerifyLegend } from "./verify.js";
 import { viewOf } from "./view.js";
 
-/** @import { Origin } from "../core/family.js" */
+/** @import { Node, Origin } from "../core/family.js" */
 /** @import { Run, Settings } from "../core/run.js" */
 /** @import { ShareHost } from "../share/sheet.js" */
 /** @import { PlayerState } from "./view.js" */
@@ -75,6 +75,8 @@ export class Player {
     const { actions } = this;
     this.numbers = makeNumbers();
     this.prompt = make("p", "sbd-prompt");
+    this.news = make("p", "sbd-news", { role: "status" });
+    this.news.hidden = true;
     this.tree = new Tree(this.family, actions);
     this.main = new LaneView("Text decoded so far", actions);
     this.tiles = new Tiles(actions);
@@ -107,9 +109,11 @@ export class Player {
       {},
       this.numbers.root,
       this.prompt,
+      this.news,
       this.tree.root,
       this.main.root,
       this.tiles.root,
+      this.tiles.more,
       make("p", "sbd-hint", {}, "Tap a tile to look inside it."),
       this.sudoku.root,
       this.budget.root,
@@ -175,7 +179,38 @@ export class Player {
     const news = this.history.accept(text);
     if (news === "run" && this.run) this.begin(this.run);
     else if (news) this.draw();
+    if (news) this.changed();
     this.clock.hurry();
+  }
+
+  /** Runs came, went on or were left: whoever keeps them may want to know. */
+  changed() {
+    this.root.dispatchEvent(new CustomEvent("sbd-change"));
+  }
+
+  /**
+   * Show runs that were kept while the page was loaded anew.
+   * @param {{ nodes: Node[], shown: Run, pass: number }} tree
+   */
+  restore({ nodes, shown, pass }) {
+    this.family.nodes = nodes;
+    this.history.run = shown;
+    this.history.latest = shown;
+    this.open(clamp(pass, 0, Math.max(shown.main.lastPass, 0)), false);
+    const isOne = nodes.length === 1;
+    const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
+    const isCut = nodes.some(({ run }) => run.isStopped);
+    const cut = isCut ? " What was cut off can be decoded again." : "";
+    this.tellVisitor(`The page was loaded anew. ${runs} kept in your browser.${cut}`);
+  }
+
+  /**
+   * Say what happened, to be read until the next run begins.
+   * @param {string} words
+   */
+  tellVisitor(words) {
+    this.news.hidden = false;
+    setText(this.news, words);
   }
 
   /**
@@ -187,6 +222,7 @@ export class Player {
     const { isRecorded, main } = run;
     const isCalm = isRecorded && STILL.matches;
     this.family.take(run);
+    this.news.hidden = true;
     // A live run opens after the pass that only read the prompt, if it came along.
     const first = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0 ? 1 : 0;
     this.open(isCalm ? Math.floor(main.lastPass * 0.6) : first, !isCalm);
@@ -216,6 +252,7 @@ export class Player {
     this.host?.began(run);
     this.open(Math.max(run.main.lastPass, 0), false);
     this.say(this.family.nodeOf(run)?.words ?? "");
+    this.changed();
   }
 
   /**
@@ -233,6 +270,7 @@ export class Player {
     if (!this.history.latest) return;
     this.history.latest.isStopped = true;
     this.draw();
+    this.changed();
   }
 
   /** @param {Partial<PlayerState>} change */

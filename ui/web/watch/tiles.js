@@ -1,6 +1,7 @@
 // The current block as tiles of fixed size: position, pass of its reveal, token or best guess,
 // and the entropy as a bar that sinks as the model grows sure.
 
+import { MAX_TILES } from "../core/limits.js";
 import { clamp } from "../core/numbers.js";
 import { entropyColour, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -116,6 +117,7 @@ export class Tiles {
       role: "group",
       "aria-label": "Current block; up and down keys move between tiles",
     });
+    this.more = make("p", "sbd-tiles-more");
     this.root.addEventListener("focusin", () => {
       const tile = this.focused?.tile;
       this.followed = tile?.node.matches(":focus-visible") ? tile.at : null;
@@ -127,8 +129,10 @@ export class Tiles {
 
   /** @param {View} view */
   update(view) {
-    this.window = view.run.windowAt(view.pass);
-    const { start, size } = this.window;
+    const block = view.run.windowAt(view.pass);
+    const { start } = block;
+    const size = Math.min(block.size, MAX_TILES);
+    this.window = { start, size };
     while (this.tiles.length < size) this.tiles.push(new Tile(this.actions));
     const shown = this.tiles.slice(0, size);
     if (this.root.childNodes.length !== size) {
@@ -136,6 +140,9 @@ export class Tiles {
       setStyle(this.root, "--columns", String(Math.min(size, 16)));
       setStyle(this.root, "--narrow-columns", String(Math.min(size, 8)));
     }
+    const isCut = size < block.size;
+    this.more.hidden = !isCut;
+    setText(this.more, isCut ? `the first ${size} of ${block.size} positions of the block` : "");
     const joined = view.run.joinedAt(view.run.main, view.pass);
     const stop = this.indexOf(view.focus) ?? 0;
     for (const [index, tile] of shown.entries()) {

@@ -1,5 +1,6 @@
 // First, back, play, forward, last, the scrubber with a tick at each block, and the speed.
 
+import { evenly, MAX_TICKS } from "../core/limits.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 
@@ -31,7 +32,7 @@ function makeScrubber(actions) {
     /** @param {number} pass */
     const place = (pass) => (count > 1 ? pass / (count - 1) : 0);
     setStyle(range, "--done", `${place(view.pass) * 100}%`);
-    const passes = view.run.blockPasses;
+    const passes = evenly(view.run.blockPasses, MAX_TICKS);
     const key = `${count}/${passes.join()}`;
     if (key === shownTicks) return;
     shownTicks = key;

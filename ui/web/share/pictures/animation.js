@@ -1,48 +1,57 @@
-// A run as an animated GIF for slides, frame by frame so that the page stays alive.
+// A run as an animated GIF for slides: the frames are drawn here, the file is made by a worker, so
+// that the page stays alive.
 
-import { Gif } from "../gif/gif.js";
-import { Palette } from "../gif/palette.js";
+import { GifEncoder } from "../gif/encoder.js";
 import { blankPicture, inksOf, PICTURE } from "./picture.js";
 import { drawSlide } from "./slide.js";
 
 /** @import { Run } from "../../core/run.js" */
 
 const FRAME_SECONDS = { pass: 0.25, last: 3 };
-
 const MAX_FRAMES = 240;
 
 /**
  * The passes to show: all of them, or so many evenly spread that the file stays small.
  * @param {number} lastPass
  */
-function framePasses(lastPass) {
+export function framePasses(lastPass) {
   const step = Math.ceil((lastPass + 1) / MAX_FRAMES);
   const passes = [];
   for (let pass = 0; pass < lastPass; pass += step) passes.push(pass);
-  return [...passes, lastPass];
+  return [...passes, Math.max(lastPass, 0)];
 }
 
 /**
- * Make the animation; `tell` hears how far it is, 0 to 1.
+ * Make the animation; `hear` is told how far it is, 0 to 1. Rejects if it cannot be made, or once
+ * `signal` says that nobody wants it any more.
  * @param {Run} run
  * @param {boolean} isDark
- * @param {(part: number) => void} tell
+ * @param {(part: number) => void} hear
+ * @param {AbortSignal} signal
  */
-export async function animate(run, isDark, tell) {
+export async function animate(run, isDark, hear, signal) {
   const { width, slideHeight: height } = PICTURE;
   const { context } = blankPicture(height, 1, inksOf(isDark));
   const passes = framePasses(run.main.lastPass);
   /** @param {number} pass */
   const picture = (pass) => {
     drawSlide(context, run, pass, isDark);
-    return new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
+    return context.getImageData(0, 0, width, height).data.buffer;
   };
-  const sample = [0.25, 0.6, 1].map((part) => passes[Math.floor(part * (passes.length - 1))] ?? 0);
-  const gif = new Gif(width, height, new Palette(sample.map(picture)));
-  for (const [index, pass] of passes.entries()) {
-    gif.frame(picture(pass), pass === passes.at(-1) ? FRAME_SECONDS.last : FRAME_SECONDS.pass);
-    tell((index + 1) / passes.length);
-    await new Promise((done) => setTimeout(done));
+  const encoder = new GifEncoder();
+  try {
+    const chosen = [0.25, 0.6, 1].map((part) => passes[Math.floor(part * (passes.length - 1))]);
+    const samples = chosen.map((pass) => picture(pass ?? 0));
+    await encoder.ask({ kind: "begin", width, height, samples }, samples);
+    for (const [index, pass] of passes.entries()) {
+      signal.throwIfAborted();
+      const pixels = picture(pass);
+      const seconds = pass === passes.at(-1) ? FRAME_SECONDS.last : FRAME_SECONDS.pass;
+      await encoder.ask({ kind: "frame", pixels, seconds }, [pixels]);
+      hear((index + 1) / passes.length);
+    }
+    return await encoder.end();
+  } finally {
+    encoder.close();
   }
-  return gif.end();
 }

@@ -91,3 +91,37 @@ test("an answer's tokens mark its end and join bytes", () => {
     { id: 2, text: "", isEnd: true },
   ]);
 });
+
+test("a second question does not take the place of one whose answer is on its way", () => {
+  const family = new Family();
+  const first = runOf();
+  family.take(first);
+  const asked = family.ask(first, { kind: "pin", position: 1 });
+  family.ask(first, { kind: "branch", position: 1, pass: 0 });
+  family.take(branch("a", asked));
+  assert.deepEqual(
+    family.nodes.map(({ run }) => run.id),
+    ["r", "a"],
+  );
+  assert.equal(family.nodes[1]?.words, "pin “·world” at 1");
+});
+
+test("what was asked in a tree that is gone begins a tree of its own", () => {
+  const family = new Family();
+  const first = runOf();
+  family.take(first);
+  const asked = family.ask(first, { kind: "pin", position: 1 });
+  family.take(branch("other", ""));
+  family.take(branch("a", asked));
+  assert.deepEqual(
+    family.nodes.map(({ run, words }) => [run.id, words]),
+    [["a", "first run"]],
+  );
+});
+
+test("questions without an answer do not pile up", () => {
+  const family = new Family();
+  const first = runOf();
+  for (let i = 0; i < 1000; i += 1) family.ask(first, { kind: "gamma" });
+  assert.ok(family.asked.size <= 32);
+});

@@ -2,6 +2,7 @@
 // when it was revealed; positions still masked inside the current block are small blanks.
 
 import { tokenName } from "../../core/letters.js";
+import { MAX_TEXT_TOKENS } from "../../core/limits.js";
 import { formatPercent } from "../../core/numbers.js";
 import { entropyColour } from "../../core/scale.js";
 import { make } from "../../dom/elements.js";
@@ -127,8 +128,11 @@ export function makeLaneText(label, actions) {
   });
   /** @type {Token[]} */
   const tokens = [];
-  /** @type {HTMLElement[]} */
-  const nodes = [];
+  /** What stands before the tokens that can be pointed at, as one piece of text. */
+  const before = make("span", "sbd-text-before");
+  /** @type {HTMLElement[]} `before`, then the tokens from `start` on */
+  let nodes = [];
+  let start = 0;
   const flow = new Flow(inner);
   /** @type {{ look: (Run | string | boolean | null)[], settled: number, focus: number | null }} */
   let shown = { look: [], settled: 0, focus: null };
@@ -137,8 +141,22 @@ export function makeLaneText(label, actions) {
   function tokenAt(position) {
     const token = tokens[position] ?? new Token(position, actions);
     tokens[position] = token;
-    nodes[position] = token.node;
+    nodes[position - start + 1] = token.node;
     return token;
+  }
+
+  /**
+   * Begin the tokens at `position`: those on its left are one text.
+   * @param {View} view
+   * @param {Lane} lane
+   * @param {number} position
+   */
+  function beginAt(view, lane, position) {
+    start = position;
+    nodes = [before];
+    const pass = Math.min(view.pass, lane.lastPass);
+    const parts = textParts(view.run, lane, pass, 0, start);
+    before.textContent = parts.map(({ text }) => text).join("");
   }
 
   /**
@@ -168,20 +186,24 @@ export function makeLaneText(label, actions) {
     const look = [run, lane.finish, view.isDark, run.hasBytes, view.showsHindsight];
     const isHere = view.showsFocus && view.focus !== null && view.focus < count;
     const focus = isHere ? view.focus : null;
-    const isSame = look.every((each, index) => each === shown.look[index]);
+    // In steps, so that it changes seldom.
+    const step = MAX_TEXT_TOKENS / 3;
+    const first = Math.max(0, Math.ceil((count - MAX_TEXT_TOKENS) / step) * step);
+    const isSame = first === start && look.every((each, index) => each === shown.look[index]);
     if (!isSame) flow.clear();
+    if (!isSame || settled < start) beginAt(view, lane, first);
     // The letters of a token can depend on the next one; bytes can join over several.
     const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
-    const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, 0) : 0;
+    const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, start) : start;
     showRange(view, lane, from, count, count);
     for (const position of [shown.focus, focus]) {
-      if (position === null || position >= from) continue;
+      if (position === null || position >= from || position < start) continue;
       showRange(view, lane, position, position + 1, count);
     }
-    flow.show(nodes, count, Math.max(settled - reach, 0));
+    flow.show(nodes, count - start + 1, Math.max(settled - reach - start + 1, 0));
     shown = { look, settled, focus };
     if (document.activeElement !== root || focus === null) return;
-    nodes[focus]?.scrollIntoView({ block: "nearest" });
+    nodes[Math.max(focus - start + 1, 0)]?.scrollIntoView({ block: "nearest" });
   }
 
   return { root, update };
