@@ -39,6 +39,7 @@ def test_a_tree_outlives_a_reload_and_goes_on_growing(story):
     story.reload()
     expect(news(story)).to_contain_text("The 2 runs of this tab were kept in your browser.")
     assert (tree(story), state(story)["run"]) == (before, shown)
+    rows(story).nth(0).click()
     intervene(story, "b", tile=2)
     assert len(tree(story)) == 3
     expect(news(story)).to_be_hidden()
@@ -87,25 +88,6 @@ def launched(port: int, model):
     address = {"server_name": "127.0.0.1", "server_port": port}
     demo.launch(prevent_thread_lock=True, quiet=True, **address, **page_module.launch_options())
     return demo
-
-
-def test_a_tree_outlives_a_restart_of_the_server(contexts, free_port):
-    demo = launched(free_port, story_model())
-    page = contexts(False).new_page()
-    page.goto(f"http://127.0.0.1:{free_port}")
-    page.wait_for_selector(".sbd-tile", state="attached")
-    decode(page)
-    intervene(page, "p")
-    before = tree(page)
-    is_saved(page)
-    demo.close()
-    demo = launched(free_port, story_model())
-    expect(news(page)).to_contain_text("The page was loaded anew.", timeout=60_000)
-    assert tree(page) == before
-    intervene(page, "b", tile=2)
-    assert len(tree(page)) == 3
-    page.close()
-    demo.close()
 
 
 def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, free_port):
