@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_UNREAD = 48
 """News that nobody fetched, of one visitor; at 8 a second, 6 seconds of a run."""
+MAX_NEVER_READ = 16
+"""The same of a visitor who has not fetched any yet."""
 
 
 @contextmanager
@@ -51,8 +53,16 @@ def client_of(page: "gr.Blocks", request: "gr.Request | None") -> Client:
     """Who sent a request: a proxy's word for the address, and the news that pile up unread."""
     if request is None or request.client is None:
         return LOCAL
-    session = request.session_hash
-    return Client(request.client.host, lambda: num_unread(page, session) < MAX_UNREAD)
+    session, last, has_read = request.session_hash, 0, False
+
+    def is_listening() -> bool:
+        nonlocal last, has_read
+        unread = num_unread(page, session)
+        has_read = has_read or unread < max(last, 1)
+        last = unread
+        return unread < (MAX_UNREAD if has_read else MAX_NEVER_READ)
+
+    return Client(request.client.host, is_listening)
 
 
 def num_unread(page: "gr.Blocks", session_hash: str | None) -> int:

@@ -38,7 +38,7 @@ PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
 # So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.
 MAX_QUEUED = 512
 MAX_THREADS = 96
-MAX_SESSIONS = 512
+MAX_SESSIONS = 200  # Gradio keeps a tenth of a megabyte of each, long after it is gone
 # Only raw posts upload: the page itself takes no files.
 MAX_UPLOAD = "1kb"
 SECONDS_UPLOADS_STAY = 60

@@ -14,6 +14,7 @@ from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.decode.client import LOCAL
 from ui.gradio_hooks import (
+    MAX_NEVER_READ,
     MAX_UNREAD,
     client_of,
     data_of,
@@ -67,8 +68,29 @@ def test_a_client_has_the_address_of_its_request_and_listens_while_it_fetches():
     request = SimpleNamespace(client=SimpleNamespace(host="10.0.0.7"), session_hash="me")
     client = client_of(page, request)
     assert (client.address, client.is_listening()) == ("10.0.0.7", True)
-    page._queue.pending_messages_per_session["me"] = asyncio.Queue()
-    for _ in range(MAX_UNREAD):
-        page._queue.pending_messages_per_session["me"].put_nowait("news")
+    waiting = page._queue.pending_messages_per_session["me"] = asyncio.Queue()
+    for _ in range(MAX_UNREAD - 1):
+        waiting.put_nowait("news")
+    assert client.is_listening()
+    waiting.put_nowait("news")
     assert not client.is_listening()
+    waiting.get_nowait()
+    assert client.is_listening()
+
+
+def test_who_never_fetched_anything_is_given_up_sooner():
+    page = gr.Blocks()
+    waiting = page._queue.pending_messages_per_session["me"] = asyncio.Queue()
+    waiting.put_nowait("news")
+    request = SimpleNamespace(client=SimpleNamespace(host="10.0.0.7"), session_hash="me")
+    deaf, slow = client_of(page, request), client_of(page, request)
+    assert deaf.is_listening()
+    assert slow.is_listening()
+    for _ in range(MAX_NEVER_READ):
+        waiting.put_nowait("news")
+    assert not deaf.is_listening()
+    waiting.get_nowait()
+    waiting.get_nowait()
+    assert slow.is_listening()
+    assert deaf.is_listening(), "it has fetched some now"
     assert client_of(page, None) is LOCAL
