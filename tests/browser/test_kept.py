@@ -1,6 +1,12 @@
 """Runs outlive a reload, a restart of the server and a cut of the network; Stop works meanwhile."""
 
 import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -88,6 +94,47 @@ def launched(port: int, model):
     address = {"server_name": "127.0.0.1", "server_port": port}
     demo.launch(prevent_thread_lock=True, quiet=True, **address, **page_module.launch_options())
     return demo
+
+
+@contextmanager
+def process(port: int, seconds: float) -> Iterator[subprocess.Popen]:
+    """A server of its own, ready; killed at the end."""
+    command = [sys.executable, "-m", "tests.browser.served", str(port), str(seconds)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.slow
+def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts, free_port):
+    page = contexts(False).new_page()
+    with process(free_port, 0.3):
+        page.goto(f"http://127.0.0.1:{free_port}")
+        page.wait_for_selector(".sbd-tile", state="attached")
+        begin(page)
+        run = state(page)["run"]
+        page.wait_for_function(
+            "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 3"
+        )
+        is_saved(page)
+    with process(free_port, 0.0):
+        expect(news(page)).to_contain_text("The page was loaded anew.", timeout=60_000)
+        expect(news(page)).to_contain_text("What was cut off can be decoded again.")
+        kept = state(page)
+        assert kept["run"] == run
+        assert kept["main"]["steps"] > 3
+        decode(page)
+        expect(news(page)).to_be_hidden()
+        page.close()
 
 
 def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, free_port):

@@ -1,8 +1,8 @@
 // The charts themselves: a card each, drawn by Plotly once it comes into sight. Plotly is loaded
 // when it is first needed, and once. Nothing of a chart leaves the page.
 
-import { withChanges } from "../core/changes.js";
 import { make } from "../dom/elements.js";
+import { withChanges } from "./changes.js";
 
 /** @typedef {{ data: object[], layout: { height: number } }} Drawing as Plotly takes it */
 /** @typedef {Drawing & { id: string, dark: object }} Figure dark: what changes on a dark page */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { withChanges } from "../../core/changes.js";
+import { withChanges } from "../../charts/changes.js";
 
 const FIGURE = {
   data: [{ x: [1, 2], marker: { color: "blue", size: 3 } }, { x: [3] }],
