@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from sbd_core.cli import bench, evaluate, generate, prepare, roofline, train
+from sbd_core.cli import bench, evaluate, generate, lm_eval, prepare, roofline, train
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.extras import require
@@ -17,10 +17,11 @@ COMMANDS = {
     "prepare": prepare,
     "train": train,
     "evaluate": evaluate,
+    "lm-eval": lm_eval,
     "bench": bench,
     "roofline": roofline,
 }
-EXTRA = {"train": "train", "evaluate": "eval", "bench": "eval"}
+EXTRA = {"train": "train", "evaluate": "eval", "bench": "eval", "lm-eval": "lm-eval"}
 """The optional part that a command needs."""
 
 
@@ -35,7 +36,8 @@ def _run(words: list[str] | None) -> int:
     parser = argparse.ArgumentParser(prog=name, description="Set Block Decoding")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        module.add_arguments(commands.add_parser(name, help=module.HELP))
+        parser_options = getattr(module, "PARSER", {})
+        module.add_arguments(commands.add_parser(name, help=module.HELP, **parser_options))
     arguments = parser.parse_args(words)
     try:
         if arguments.command in EXTRA:

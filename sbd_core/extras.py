@@ -7,6 +7,7 @@ from sbd_core.errors import MissingExtraError
 EXTRAS: dict[str, tuple[str, ...]] = {
     "train": ("accelerate", "filelock", "tqdm"),
     "eval": ("filelock", "tqdm"),
+    "lm-eval": ("lm_eval",),
     "plots": ("plotly",),
     "ui": ("gradio", "plotly"),
 }

@@ -1,0 +1,93 @@
+"""A model of lm-eval that generates by Set Block Decoding and scores by the causal head.
+
+`sbd` is its name in lm-eval's --model. Tokenizing, batching, stopping and loglikelihood are
+lm-eval's own; only what makes new tokens is replaced.
+"""
+
+from typing import Any
+
+from lm_eval.api.registry import register_model
+from lm_eval.models.huggingface import HFLM
+from torch import Tensor
+from transformers import StoppingCriteriaList, StopStringCriteria
+
+from sbd_core.config import make_solver
+from sbd_core.hf.generation import generate
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+
+
+@register_model("sbd")
+class SetBlockLM(HFLM):
+    """HFLM whose generate_until decodes blocks.
+
+    In --model_args, beside those of HFLM: strategy (sbd, ntp or verify), solver (a name, as in
+    `sbd generate --solver`) and its parameters gamma, tau, factor, k, by; block_size; seed.
+    Without pretrained it is the bundled checkpoint.
+    """
+
+    def __init__(
+        self,
+        pretrained: Any = None,
+        *,
+        strategy: str = "sbd",
+        solver: str = "entropy-bound",
+        gamma: float | None = None,
+        tau: float | None = None,
+        factor: float | None = None,
+        k: int | None = None,
+        by: str | None = None,
+        block_size: int | None = None,
+        seed: int | None = None,
+        **arguments: Any,
+    ) -> None:
+        """Raises ArgumentError for a rule that is not one, and as HFLM does."""
+        given = {"gamma": gamma, "tau": tau, "factor": factor, "k": k, "by": by}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        self._decoding: dict[str, Any] = {
+            "strategy": strategy,
+            "solver": make_solver(solver, chosen),
+            "block_size": block_size,
+            "seed": seed,
+        }
+        self._num_tokens = self._num_forwards = 0
+        super().__init__(str(pretrained or DEFAULT_CHECKPOINT), **arguments)
+
+    def _model_generate(
+        self, context: Tensor, max_length: int, stop: list[str], **arguments: Any
+    ) -> Tensor:
+        """(batch, context + answer) ids; an answer ends at the stop strings, whatever its batch."""
+        temperature = arguments.pop("temperature", 0.0)
+        is_sampled = arguments.pop("do_sample", None)
+        if is_sampled is None:
+            is_sampled = temperature > 0
+        if is_sampled:
+            arguments["temperature"] = temperature
+        mask_id = getattr(self.model.config, "mask_token_id", None)
+        output = type(self.model).generate(
+            self.model,
+            input_ids=context,
+            max_length=max_length,
+            stopping_criteria=StoppingCriteriaList([StopStringCriteria(self.tokenizer, stop)]),
+            pad_token_id=self.tokenizer.pad_token_id,
+            custom_generate=generate,
+            mask_token_id=self.tokenizer.mask_token_id if mask_id is None else mask_id,
+            do_sample=is_sampled,
+            return_dict_in_generate=True,
+            **self._decoding,
+            **arguments,
+        )
+        num_forwards = sum(output.num_forwards)
+        self._num_forwards += num_forwards
+        self._num_tokens += round(output.tokens_per_forward * num_forwards)
+        sequences: Tensor = output.sequences
+        return sequences
+
+    def get_model_info(self) -> dict[str, Any]:
+        """For the results: lm-eval's facts, and what generating took."""
+        info = dict(super().get_model_info())
+        solver = self._decoding["solver"]
+        info |= {**self._decoding, "solver": repr(solver)}
+        info |= {"num_forwards": self._num_forwards, "num_generated_tokens": self._num_tokens}
+        if self._num_forwards:
+            info["tokens_per_forward"] = self._num_tokens / self._num_forwards
+        return info

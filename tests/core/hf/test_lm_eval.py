@@ -1,0 +1,121 @@
+"""`sbd lm-eval` with tasks of our own: any strategy, any batch; the causal head scores."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sbd_core.__main__ import main
+from sbd_core.cli.lm_eval import with_model
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
+from sbd_core.extras import EXTRAS
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
+
+QUESTIONS = ["Tara has 49 pencils.", "The answer is", "a", "Why?", "7 and 7"]
+GENERATE = """\
+task: sbd_generate
+dataset_path: json
+dataset_kwargs: {{data_files: {data}}}
+test_split: train
+output_type: generate_until
+doc_to_text: "{{{{question}}}}"
+doc_to_target: "{{{{answer}}}}"
+generation_kwargs: {{until: ["\\n\\n\\n"], max_gen_toks: 12}}
+metric_list:
+  - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
+"""
+CHOOSE = """\
+task: sbd_choose
+dataset_path: json
+dataset_kwargs: {{data_files: {data}}}
+test_split: train
+output_type: multiple_choice
+doc_to_text: "{{{{question}}}}"
+doc_to_choice: [" yes", " no"]
+doc_to_target: 0
+metric_list:
+  - metric: acc
+"""
+
+
+def test_words_without_a_model_get_ours() -> None:
+    assert with_model(["--tasks", "x"]) == ["--tasks", "x", "--model", "sbd"]
+    for words in (["--model=hf"], ["run", "-M", "hf"], ["ls", "tasks"], ["--help"]):
+        assert with_model(words) == words
+
+
+def test_the_extra_is_named_where_lm_eval_is_missing(monkeypatch, capsys) -> None:
+    monkeypatch.setitem(EXTRAS, "lm-eval", ("no_such_package",))
+    assert main(["lm-eval", "--tasks", "x"]) == 2
+    assert 'pip install "sbd-core[lm-eval]"' in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory) -> Path:
+    """A model folder and two tasks beside it."""
+    pytest.importorskip("lm_eval", reason='needs pip install "sbd-core[lm-eval]"')
+    place = tmp_path_factory.mktemp("tasks")
+    save_tiny(place / "model", "qwen3", tiny_tokenizer(), mask_token_id=2)
+    lines = [json.dumps({"question": text, "answer": "7"}) for text in QUESTIONS]
+    (place / "data.jsonl").write_text("\n".join(lines) + "\n")
+    for name, text in (("generate", GENERATE), ("choose", CHOOSE)):
+        (place / f"{name}.yaml").write_text(text.format(data=place / "data.jsonl"))
+    return place
+
+
+def evaluated(tasks: Path, task: str, arguments: str, batch_size: int, out: Path) -> tuple:
+    """(results, samples in the order of the questions) of one run of the command."""
+    words = ["lm-eval", "--tasks", task, "--include_path", str(tasks), "--device", "cpu"]
+    words += ["--model_args", f"pretrained={tasks / 'model'},{arguments}", "--log_samples"]
+    assert main([*words, "--batch_size", str(batch_size), "--output_path", str(out)]) == 0
+    [results] = out.rglob("results_*.json")
+    [samples] = out.rglob("samples_*.jsonl")
+    rows = [json.loads(line) for line in samples.read_text().splitlines()]
+    return json.loads(results.read_text()), sorted(rows, key=lambda row: row["doc_id"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
+def test_generate_until_gives_our_answers_in_any_batch(strategy, tasks, tmp_path) -> None:
+    import sbd_core
+
+    model = sbd_core.load(tasks / "model", device="cpu")
+    config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=12, is_raw_prompt=True)
+    traces = [generate(model, question, config) for question in QUESTIONS]
+    for batch_size in (1, 3):
+        results, rows = evaluated(
+            tasks,
+            "sbd_generate",
+            f"strategy={strategy},block_size=4",
+            batch_size,
+            tmp_path / str(batch_size),
+        )
+        assert [row["resps"][0][0] for row in rows] == [trace.text for trace in traces]
+        facts = results["config"]
+        num_forwards = sum(trace.num_forwards for trace in traces)
+        assert facts["num_forwards"] == num_forwards
+        num_tokens = sum(trace.num_tokens for trace in traces)
+        assert facts["tokens_per_forward"] == pytest.approx(num_tokens / num_forwards)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_loglikelihood_is_that_of_the_causal_head(tasks, tmp_path) -> None:
+    _, ours = evaluated(tasks, "sbd_choose", "strategy=sbd", 1, tmp_path / "sbd")
+    _, theirs = evaluated(tasks, "sbd_choose", "strategy=ntp", 3, tmp_path / "ntp")
+    for one, other in zip(ours, theirs, strict=True):
+        for (mine,), (reference,) in zip(one["resps"], other["resps"], strict=True):
+            assert float(mine[0]) == pytest.approx(float(reference[0]), rel=1e-4)
+            assert float(mine[0]) < 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_bad_rule_is_one_line(tasks, capsys) -> None:
+    words = ["lm-eval", "--tasks", "sbd_choose", "--include_path", str(tasks), "--device", "cpu"]
+    assert main([*words, "--model_args", "gamma=-1"]) == 2
+    assert "gamma: must be a finite number" in capsys.readouterr().err
