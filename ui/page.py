@@ -1,6 +1,6 @@
 """The page's layout and wiring. Draws nothing, decides nothing: see components and session."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from ui.components import controls
 from ui.components.assets import STYLES, kept_flag
 from ui.components.controls import Controls
 from ui.components.notice import Speaker
-from ui.components.outbox import outbox
+from ui.components.outbox import outbox, parcel
 from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
@@ -25,6 +25,7 @@ from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of
 from ui.decode.puzzles import puzzle_prompt
 from ui.decode.session import STOPPED_TEXT, Session
+from ui.decode.timing import timings
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
 from ui.gallery import recorded, replays
@@ -80,7 +81,9 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         linked = _wire(page, session, form, show, lanes, visit)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
-        wire_sharing(show, shelf(), outbox(), visit)
+        carrier = outbox()
+        wire_sharing(show, shelf(), carrier, visit)
+        _wire_timing(session, show, carrier, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     return page
@@ -177,6 +180,21 @@ def _wire(
         _parameters_of, fields["solver"], parameters, queue=False, **HIDDEN
     )
     return linked
+
+
+def _wire_timing(
+    session: Session,
+    show: gr.HTML,
+    carrier: gr.HTML,
+    client_from: Callable[[gr.Request], Client],
+) -> None:
+    """Let the player have a decode made a few times, for the median of its engine seconds."""
+
+    def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
+        for news in timings(session, Form.of(data_of(event)), client_from(request)):
+            yield parcel(timing=news)
+
+    show.time(timed, None, carrier, **RUN)
 
 
 def _own_puzzle(event: gr.EventData) -> str:

@@ -27,14 +27,14 @@ expect = sync_api.expect
 
 
 def test_numbers_are_those_of_the_traces(replay):
-    main, ntp = traces(story_model())
+    main, _ = traces(story_model())
     replay.get_by_role("button", name="Last pass").click()
     expect(replay.locator(".sbd-number")).to_have_text(
         [
             str(main.num_forwards),
             str(main.num_tokens),
             f"{main.tokens_per_forward:.2f}",
-            f"{ntp.num_forwards / main.num_forwards:.1f}×",
+            str(main.num_forwards),
             re.compile(r"^[\d.]+ (ms|s)$"),
         ]
     )

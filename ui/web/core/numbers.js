@@ -30,6 +30,16 @@ export function formatSeconds(seconds) {
 }
 
 /**
+ * The middle of some numbers, the mean of the two middle ones.
+ * @param {number[]} numbers at least one
+ */
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
+  return (low + high) / 2;
+}
+
+/**
  * A clock of a race, in milliseconds up to a second so that lanes close together differ.
  * @param {number} seconds
  */

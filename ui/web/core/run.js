@@ -144,8 +144,8 @@ export class Run {
   }
 
   /**
-   * The numbers of the header at `pass`. Tokens that were given count as tokens of the answer, not
-   * as decoded; engine seconds are null until both lanes ran to their end.
+   * The numbers of the header: those of `pass`, and those of the whole run, null until every lane
+   * ran to its end. Tokens that were given count as tokens of the answer, not as decoded.
    * @param {number} pass
    */
   numbersAt(pass) {
@@ -154,30 +154,27 @@ export class Run {
     const numPasses = Math.min(pass, main.lastPass) + 1;
     const numTokens = main.numTokensAt(pass);
     const numGiven = main.numGivenAt(pass);
-    const ntpPasses = this.ntpPassesFor(isWhole ? main.lastPass : pass, isWhole);
-    const shown = isWhole ? main.steps.length : numPasses;
+    const wholePasses = isWhole ? main.steps.length : null;
     const isTimed = isWhole && main.finish !== "stopped" && ntp?.finish !== "stopped";
     return {
       numPasses,
       numTokens,
       numGiven,
       tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
-      passesSaved: shown ? ntpPasses / shown : 0,
-      isWhole,
+      wholePasses,
+      ntpPasses: isWhole ? this.ntpPassesWhole() : null,
       seconds: ntp && isTimed ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: ntp && isTimed ? ntp.secondsAt(ntp.lastPass) : null,
     };
   }
 
   /**
-   * Passes that next-token prediction takes for what is there at `pass`. With pins both lanes have
-   * different work: one pass a decoded token is the fair measure.
-   * @param {number} pass
-   * @param {boolean} isWhole
+   * Forward passes that next-token prediction takes for its whole answer. With pins both lanes have
+   * different work: one forward pass a decoded token is the fair measure.
    */
-  ntpPassesFor(pass, isWhole) {
+  ntpPassesWhole() {
     const { main, ntp } = this;
-    if (main.pins.size) return main.numTokensAt(pass) - main.numGivenAt(pass);
-    return isWhole ? (ntp?.steps.length ?? main.numCommitted) : main.numTokensAt(pass);
+    if (main.pins.size) return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
+    return ntp?.steps.length ?? main.numCommitted;
   }
 }

@@ -1,4 +1,5 @@
-// What the server hands over to the share sheet of the player: one JSON object a value.
+// What the server hands over to the player: one JSON object a value, for its share sheet or, if it
+// is a timing, for its numbers.
 
 import { playerOf } from "../watch/mount.js";
 
@@ -7,6 +8,10 @@ import { playerOf } from "../watch/mount.js";
 /** @type {Mount} */
 export function mountOutbox() {
   return (text) => {
-    if (text) playerOf(document)?.share.receive(JSON.parse(text));
+    if (!text) return;
+    const { timing, ...parcel } = JSON.parse(text);
+    const player = playerOf(document);
+    if (timing) player?.takeTiming(timing);
+    else player?.share.receive(parcel);
   };
 }

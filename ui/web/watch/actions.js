@@ -37,6 +37,7 @@ import { positionTitle } from "./view.js";
  * @property {() => void} help
  * @property {() => void} share
  * @property {() => void} toggleHindsight
+ * @property {() => void} timeAgain run it some times more, for its engine time
  * @property {() => void} letGo
  */
 
@@ -111,6 +112,7 @@ export function makeActions(player) {
     lecture: () => player.lecture.toggle(),
     help: () => player.help.toggle(),
     share: () => player.share.toggle(),
+    timeAgain: () => player.timeAgain(),
     toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),
     letGo: () => {
       player.set({ held: null, gammaPreview: null, alternative: null });

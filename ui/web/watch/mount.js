@@ -31,6 +31,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
     host: {
       ask: (wish) => trigger("ask", wish),
       give: (file) => trigger("give", file),
+      time: (settings) => trigger("time", settings),
       began: (run) => {
         turnTo("watch");
         keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));

@@ -1,76 +1,192 @@
-// The row of numbers above the lanes. Shows what history counts, counts nothing itself.
+// The row of numbers above the lanes: those of this moment apart from those of the whole run. Shows
+// what the run counts, counts nothing itself.
 
-import { formatSeconds } from "../core/numbers.js";
+import { formatSeconds, median } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
 
+/** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 
+/** @typedef {ReturnType<View["run"]["numbersAt"]>} Numbers */
+/** @typedef {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} Timing */
+/** @typedef {{ shown: string, label: string }} Cell */
+
+export const NUM_TIMINGS = 5;
+const UNKNOWN = "–";
+
+/** @type {Readonly<Record<string, string>>} */
 const LECTURE_LABELS = {
   passes: "passes",
   tokens: "tokens",
   perPass: "a pass",
-  saved: "fewer passes",
   clock: "engine",
 };
 
-const NUMBER_LABELS = {
-  passes: "forward passes",
-  tokens: "tokens decoded",
-  perPass: "tokens per pass",
-  saved: "fewer passes than next-token",
-  clock: "engine time",
-};
-
-/** @typedef {keyof typeof NUMBER_LABELS} NumberName */
-const NAMES = /** @type {NumberName[]} */ (Object.keys(NUMBER_LABELS));
+/**
+ * "0.15 s (0.14 to 0.19)"
+ * @param {number[]} seconds
+ */
+function rangeWords(seconds) {
+  const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
+  return `${formatSeconds(median(seconds))} (${formatSeconds(low)} to ${formatSeconds(high)})`;
+}
 
 /**
- * What stands under each number, in words.
+ * The moment: what the forward passes up to this one gave.
  * @param {View} view
- * @param {ReturnType<View["run"]["numbersAt"]>} numbers
- * @returns {Record<NumberName, string>}
+ * @param {Numbers} numbers
+ * @returns {Record<string, Cell>}
  */
-function labelsOf({ run, isLecture }, { numGiven, isWhole, ntpSeconds }) {
-  if (isLecture) return LECTURE_LABELS;
-  const whole = isWhole ? NUMBER_LABELS.saved : "fewer passes, so far";
+function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass }) {
+  const isStarted = run.main.steps.length > 0;
+  const given = numGiven ? `tokens, ${numGiven} of them given` : "tokens so far";
   return {
-    ...NUMBER_LABELS,
-    tokens: numGiven ? `tokens, ${numGiven} of them given` : NUMBER_LABELS.tokens,
-    saved: run.main.pins.size ? "fewer passes than one a token" : whole,
-    clock:
-      ntpSeconds === null ? "engine time" : `engine time; next-token ${formatSeconds(ntpSeconds)}`,
+    passes: { shown: isStarted ? String(numPasses) : UNKNOWN, label: "forward passes so far" },
+    tokens: { shown: isStarted ? String(numTokens) : UNKNOWN, label: given },
+    perPass: {
+      shown: isStarted ? tokensPerPass.toFixed(2) : UNKNOWN,
+      label: "tokens a forward pass",
+    },
   };
 }
 
-/** The row, with a cell a number. */
-export function makeNumbers() {
-  const root = make("dl", "sbd-numbers");
+/**
+ * The whole run: forward passes instead of those of next-token prediction.
+ * @param {View} view
+ * @param {Numbers} numbers
+ * @returns {Cell}
+ */
+function savedCell({ run, pass, isLecture }, { wholePasses, ntpPasses }) {
+  if (wholePasses === null || ntpPasses === null) {
+    return { shown: UNKNOWN, label: "forward passes, once it is complete" };
+  }
+  if (run.strategy === "ntp")
+    return { shown: String(wholePasses), label: "forward passes, one a token" };
+  const shown = String(wholePasses);
+  const label = `${isLecture ? "" : "forward passes "}instead of ${ntpPasses}`;
+  if (isLecture || pass < run.main.lastPass || wholePasses === ntpPasses) return { shown, label };
+  const ratio = (ntpPasses / wholePasses).toFixed(1);
+  return { shown, label: `${label}: ${wholePasses < ntpPasses ? `${ratio}× fewer` : "more"}` };
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {Timing | null} timing
+ * @returns {Cell}
+ */
+function clockCell({ seconds, ntpSeconds }, timing) {
+  if (seconds === null || ntpSeconds === null) return { shown: UNKNOWN, label: "engine time" };
+  if (!timing?.seconds.length) {
+    const label = `engine time, one timing; next-token ${formatSeconds(ntpSeconds)}`;
+    return { shown: formatSeconds(seconds), label };
+  }
+  const label = `${rangeWords(timing.seconds)}, median and range of ${timing.seconds.length}; next-token ${rangeWords(timing.ntpSeconds)}`;
+  return { shown: formatSeconds(median(timing.seconds)), label };
+}
+
+/**
+ * Why fewer forward passes were not faster, "" if they were.
+ * @param {View} view
+ * @param {Numbers} numbers
+ * @param {Timing | null} timing
+ */
+function whyNotFaster({ run }, { seconds, ntpSeconds, wholePasses }, timing) {
+  if (seconds === null || ntpSeconds === null || !run.ntp || !wholePasses) return "";
+  const own = timing?.seconds.length ? median(timing.seconds) : seconds;
+  const plain = timing?.ntpSeconds.length ? median(timing.ntpSeconds) : ntpSeconds;
+  const numPlain = run.ntp.steps.length;
+  if (own < plain || wholePasses >= numPlain) return "";
+  /** @param {number} each */
+  const ms = (each) => `${(each * 1000).toFixed(1)} ms`;
+  return (
+    `Fewer forward passes were not faster here: one over a block took ${ms(own / wholePasses)}, ` +
+    `one over a single token ${ms(plain / numPlain)}.`
+  );
+}
+
+/**
+ * A group of numbers under its heading.
+ * @param {string} name
+ * @param {string} title
+ * @param {string[]} keys
+ */
+function makeGroup(name, title, keys) {
   const cells = new Map(
-    NAMES.map((key) => {
+    keys.map((key) => {
       const value = make("dd", "sbd-number");
-      const name = make("dt", "sbd-number-label", {}, NUMBER_LABELS[key]);
-      root.append(make("div", `sbd-number-cell sbd-number-${key}`, {}, name, value));
-      return [key, { value, name }];
+      const label = make("dt", "sbd-number-label");
+      const root = make("div", `sbd-number-cell sbd-number-${key}`, {}, label, value);
+      return [key, { root, value, label }];
     }),
   );
+  const nodes = [...cells.values()].map(({ root }) => root);
+  const list = make("dl", `sbd-numbers-group sbd-numbers-${name}`, {}, ...nodes);
+  const root = make("section", "", { "aria-label": title }, make("h3", "", {}, title), list);
+  return { root, cells };
+}
+
+/**
+ * The row, with a cell a number.
+ * @param {Actions} actions
+ */
+export function makeNumbers(actions) {
+  const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
+  const whole = makeGroup("whole", "The whole run", ["saved", "clock"]);
+  const again = make("button", "sbd-action sbd-time-again", { type: "button" });
+  const why = make("p", "sbd-numbers-why");
+  again.addEventListener("click", actions.timeAgain);
+  whole.root.querySelector("h3")?.append(" ", again);
+  const root = make("div", "sbd-numbers", {}, moment.root, whole.root, why);
+  const cells = new Map([...moment.cells, ...whole.cells]);
+  /** @type {Map<string, Timing>} by run */
+  const timings = new Map();
+
+  /**
+   * What came of timing a run again.
+   * @param {Timing} timing
+   */
+  function take(timing) {
+    timings.set(timing.run, timing);
+  }
 
   /** @param {View} view */
   function update(view) {
-    const numbers = view.run.numbersAt(view.pass);
-    const isStarted = view.run.main.steps.length > 0;
+    const { run, isLecture } = view;
+    const numbers = run.numbersAt(view.pass);
+    const timing = timings.get(run.id) ?? null;
+    /** @type {Record<string, Cell>} */
     const shown = {
-      passes: isStarted ? String(numbers.numPasses) : "–",
-      tokens: isStarted ? String(numbers.numTokens) : "–",
-      perPass: isStarted ? numbers.tokensPerPass.toFixed(2) : "–",
-      saved: isStarted ? `${numbers.passesSaved.toFixed(1)}×` : "–",
-      clock: numbers.seconds === null ? "–" : formatSeconds(numbers.seconds),
+      ...momentCells(view, numbers),
+      saved: savedCell(view, numbers),
+      clock: clockCell(numbers, timing),
     };
-    const labels = labelsOf(view, numbers);
-    for (const [key, { value, name }] of cells) {
-      setText(value, shown[key]);
-      setText(name, labels[key]);
+    for (const [key, { value, label }] of cells) {
+      setText(value, shown[key]?.shown ?? UNKNOWN);
+      setText(label, (isLecture && LECTURE_LABELS[key]) || (shown[key]?.label ?? ""));
     }
+    const { wholePasses, ntpPasses } = numbers;
+    const isFewer = wholePasses !== null && ntpPasses !== null && wholePasses < ntpPasses;
+    cells.get("saved")?.root.classList.toggle("is-fewer", isFewer && run.strategy !== "ntp");
+    const words = timing?.error ?? whyNotFaster(view, numbers, timing);
+    why.hidden = words === "";
+    setText(why, words);
+    again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
+    showProgress(again, timing);
   }
 
-  return { root, update };
+  return { root, update, take };
+}
+
+/**
+ * @param {HTMLButtonElement} button
+ * @param {Timing | null} timing
+ */
+function showProgress(button, timing) {
+  const count = timing?.seconds.length ?? NUM_TIMINGS;
+  const isBusy = timing !== null && !timing.error && count < NUM_TIMINGS;
+  button.disabled = isBusy;
+  setText(
+    button,
+    isBusy ? `timing ${count + 1} of ${NUM_TIMINGS} …` : `run it ${NUM_TIMINGS} times`,
+  );
 }

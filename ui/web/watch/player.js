@@ -34,9 +34,13 @@ import { viewOf } from "./view.js";
 /** @import { Node, Origin } from "../core/family.js" */
 /** @import { Run, Settings } from "../core/run.js" */
 /** @import { ShareHost } from "../share/sheet.js" */
+/** @import { Timing } from "./numbers.js" */
 /** @import { PlayerState } from "./view.js" */
 
-/** @typedef {ShareHost & { began: (run: Run) => void }} PlayerHost `began`: a run is shown now */
+/**
+ * `began`: a run is shown now; `time`: decode with these settings a few times.
+ * @typedef {ShareHost & { began: (run: Run) => void, time: (settings: Settings) => void }} PlayerHost
+ */
 /** @typedef {{ redo?: (settings: Settings) => void, host?: PlayerHost }} PlayerOptions */
 
 const MANUAL_STEP_MS = 500;
@@ -73,7 +77,7 @@ export class Player {
     this.leaving = leaving;
     this.actions = makeActions(this);
     const { actions } = this;
-    this.numbers = makeNumbers();
+    this.numbers = makeNumbers(actions);
     this.prompt = make("p", "sbd-prompt");
     this.news = make("p", "sbd-news", { role: "status" });
     this.news.hidden = true;
@@ -263,6 +267,20 @@ export class Player {
   askAgain(changes, origin) {
     if (!this.run) return;
     this.redo?.(this.run.settings({ ...changes, ask: this.family.ask(this.run, origin) }));
+  }
+
+  /** Ask for more timings of the run shown; they come to takeTiming. */
+  timeAgain() {
+    const { run } = this;
+    if (!run || !this.host) return;
+    this.takeTiming({ run: run.id, seconds: [], ntpSeconds: [] });
+    this.host.time({ ...run.settings(), ask: run.id });
+  }
+
+  /** @param {Timing} timing */
+  takeTiming(timing) {
+    this.numbers.take(timing);
+    this.draw();
   }
 
   /** The consumer left the run: no more lines will come. */

@@ -6,6 +6,7 @@ import {
   formatNats,
   formatPercent,
   formatSeconds,
+  median,
   raceSeconds,
 } from "../../core/numbers.js";
 
@@ -33,4 +34,10 @@ test("a count has the right plural", () => {
     [countOf(1, "token"), countOf(0, "token"), countOf(2, "pass"), countOf(1, "pass")],
     ["1 token", "0 tokens", "2 passes", "1 pass"],
   );
+});
+
+test("the median is the middle one, or the mean of the two in the middle", () => {
+  assert.equal(median([3, 1, 2]), 2);
+  assert.equal(median([4, 1, 2, 3]), 2.5);
+  assert.equal(median([7]), 7);
 });

@@ -17,14 +17,13 @@ test("the numbers at the end of a run alone: one pass a token is what it saved",
   const numbers = runOf().numbersAt(2);
   assert.deepEqual([numbers.numPasses, numbers.numTokens, numbers.numGiven], [3, 2, 0]);
   assert.equal(numbers.tokensPerPass, 2 / 3);
-  assert.equal(numbers.passesSaved, 2 / 3);
+  assert.deepEqual([numbers.wholePasses, numbers.ntpPasses], [3, 2]);
   assert.equal(numbers.seconds, null);
 });
 
 test("beside next-token prediction its passes count, and both are timed", () => {
   const numbers = runOf(BESIDE).numbersAt(0);
-  assert.ok(numbers.isWhole);
-  assert.equal(numbers.passesSaved, 4 / 3);
+  assert.deepEqual([numbers.numPasses, numbers.wholePasses, numbers.ntpPasses], [1, 3, 4]);
   assert.equal(numbers.seconds, 0.006);
   assert.equal(numbers.ntpSeconds, 0.02);
 });
@@ -34,12 +33,12 @@ test("given tokens count as tokens and not as decoded", () => {
   const numbers = run.numbersAt(2);
   assert.deepEqual([numbers.numTokens, numbers.numGiven], [2, 1]);
   assert.equal(numbers.tokensPerPass, 1 / 3);
-  assert.equal(numbers.passesSaved, 1 / 3);
+  assert.equal(numbers.ntpPasses, 1);
 });
 
 test("a run of nothing is zero everywhere", () => {
   const numbers = runOf(wire(start())).numbersAt(0);
-  assert.deepEqual([numbers.numTokens, numbers.tokensPerPass, numbers.passesSaved], [0, 0, 0]);
+  assert.deepEqual([numbers.numTokens, numbers.tokensPerPass, numbers.wholePasses], [0, 0, null]);
 });
 
 test("a stopped run is not timed", () => {
