@@ -1,12 +1,13 @@
 """A served page, and visitors who speak to it over HTTP as a browser's script does."""
 
+import inspect
 import json
 import sys
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import httpx
@@ -24,6 +25,7 @@ class Served:
     functions: dict[str, int]
     fields: list[str]
     values: list[Any]
+    api_values: dict[str, Any]  # of the endpoint `decode`, by parameter
 
 
 @contextmanager
@@ -45,16 +47,19 @@ def described(demo: Any, url: str) -> Served:
     named = {(fn.name, len(fn.outputs)): fn for fn in demo.fns.values()}
     page = named["decode", 4]
     inputs = page.inputs[1:]
+    decode = next(fn for fn in demo.fns.values() if fn.api_name == "decode")
+    parameters = list(inspect.signature(decode.fn).parameters.values())[1:]  # without the request
     return Served(
         url.rstrip("/"),
         {
             "page": page._id,
             "race": named["started", 1]._id,
-            "api": next(f._id for f in demo.fns.values() if f.api_name == "decode"),
+            "api": decode._id,
             "api-race": next(f._id for f in demo.fns.values() if f.api_name == "race"),
         },
         [item.label for item in inputs],
         ["" if item.value is None else item.value for item in inputs],
+        {p.name: "p" if p.default is p.empty else p.default for p in parameters},
     )
 
 
@@ -93,8 +98,8 @@ class Visitor:
 
     def ask_api(self, prompt: str = "p", max_new_tokens: int = 128) -> str:
         """Call the endpoint `decode`."""
-        rest = ["sbd", "entropy-bound", 0.1, 16, max_new_tokens, 0, None, "", 0.9, 1.0, 2]
-        return self.ask("api", [prompt, *rest, "confidence"])
+        given = {"prompt": prompt, "max_new_tokens": max_new_tokens}
+        return self.ask("api", list({**self.page.api_values, **given}.values()))
 
     def messages(self) -> Iterator[dict[str, Any]]:
         """What Gradio sends, until it closes the stream."""
@@ -134,8 +139,7 @@ def main() -> None:
     model = sbd_core.load(device="cpu")
     choose_threads(model.num_parameters)
     with served(model) as page:
-        facts = {"url": page.url, "functions": page.functions}
-        print(json.dumps({**facts, "fields": page.fields, "values": page.values}), flush=True)
+        print(json.dumps(asdict(page)), flush=True)
         sys.stdin.read()  # until the parent is done
 
 

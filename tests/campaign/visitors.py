@@ -12,7 +12,7 @@ from ui.decode.form import Form
 from ui.decode.session import Session
 
 SECONDS_TO_HEAR = 2.0
-SECONDS_BETWEEN_ARRIVALS = 0.05
+SECONDS_BETWEEN_ARRIVALS = 0.15
 FULL = "full"
 
 
