@@ -1,13 +1,15 @@
-"""`generate`: decode one prompt, printing the text as it becomes final."""
+"""`generate`: decode one prompt, printing the text as it becomes final, or a file of prompts."""
 
 import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbd_core.cli import decoding_flags
+from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError
 from sbd_core.files import require_writable, write_text
 
@@ -15,12 +17,25 @@ if TYPE_CHECKING:
     from sbd_core.events import StepEvent
     from sbd_core.models.protocol import SetBlockModel
 
-HELP = "decode one prompt"
+HELP = "decode one prompt, or a file of prompts"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `generate`."""
-    parser.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads standard input")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "prompt", metavar="PROMPT", nargs="?", help="the prompt; - reads standard input"
+    )
+    which.add_argument(
+        "--prompts",
+        type=Path,
+        metavar="FILE",
+        help='JSON lines with a "prompt" each; under accelerate launch processes share them',
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="with --prompts: the lines with their answers"
+    )
+    parser.add_argument("--batch-size", type=int, help="with --prompts: decoded together (32)")
     decoding_flags.add_arguments(parser)
     parser.add_argument("--raw", action="store_true", help="do not wrap in the chat template")
     parser.add_argument(
@@ -38,6 +53,10 @@ def run(arguments: argparse.Namespace) -> None:
     config = decoding_flags.decode_config(
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
+    if arguments.prompts is not None:
+        _answer_file(arguments, config)
+        return
+    _refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
     prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
     if not prompt.strip():
         raise ArgumentError("prompt", "must not be empty", prompt)
@@ -72,6 +91,57 @@ def run(arguments: argparse.Namespace) -> None:
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s]",
         file=sys.stderr,
     )
+
+
+def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> None:
+    """Answer a file of prompts, this process's share of it. Raises our errors."""
+    _refuse_given(arguments, ("trace",), "must come with one prompt")
+    if arguments.out is None:
+        raise ArgumentError("out", "must be given with --prompts", None)
+    batch_size = 32 if arguments.batch_size is None else arguments.batch_size
+    require_integer("batch_size", batch_size, 1)
+    require_writable("out", arguments.out)
+    from sbd_core.hf.prompt_files import Share, answer_prompts, read_prompts
+    from sbd_core.models.loading import load
+    from sbd_core.models.threads import choose_threads
+
+    prompts, share = read_prompts(arguments.prompts), Share.of_environment()
+    model = load(
+        arguments.model,
+        device=share.device(arguments.device),
+        dtype=arguments.dtype,
+        native=arguments.native,
+    )
+    choose_threads(model.num_parameters)
+    done = answer_prompts(
+        model,
+        prompts,
+        config,
+        arguments.out,
+        batch_size=batch_size,
+        share=share,
+        report=_report if sys.stderr.isatty() else lambda done, of: None,
+    )
+    if done is None:
+        return
+    if arguments.json:
+        print(json.dumps({"out": str(arguments.out), **asdict(done)}))
+        return
+    print(
+        f"{done.num_prompts} answers in {arguments.out}: {done.num_tokens} tokens in "
+        f"{done.num_forwards} forward passes",
+        file=sys.stderr,
+    )
+
+
+def _report(done: int, of: int) -> None:
+    print(f"\r{done} of {of} prompts", end="\n" if done == of else "", file=sys.stderr, flush=True)
+
+
+def _refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: str) -> None:
+    for name in names:
+        if getattr(arguments, name) is not None:
+            raise ArgumentError(name, rule, str(getattr(arguments, name)))
 
 
 def _print_text(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator["StepEvent"]:
