@@ -1,11 +1,12 @@
-"""Record the run that the page opens on.
+"""Record the run that the page opens on, and the race of its prompt.
 
     python -m scripts.record_opening                  with the bundled checkpoint
     python -m scripts.record_opening --model FOLDER   with another one
 
-The rule: among the preset prompts, those of a good length that most lanes answer rightly come
-first, then others that most lanes answer rightly; of these, the one in which the largest part of
-the tokens lands before a token on its left. Ties go to the first. Not imported by the page.
+The rule: of the sudokus among the presets, each at every gamma of GAMMAS, those that most lanes
+solve come first, and of these those of a good number of forward passes; of these the one in which
+the largest part of the tokens lands before a token on its left. Ties go to the first, so to the
+larger gamma. The race has every lane of ui.race.entry. Not imported by the page.
 """
 
 import argparse
@@ -14,27 +15,37 @@ import sbd_core
 from sbd_core.config import EntropyBound
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from sbd_core.tasks import TASKS
-from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from scripts.write_presets import preset_examples, tasks
-from ui.decode.form import DEFAULT_GAMMA
+from ui.decode.form import DEFAULT_GAMMA, checked
+from ui.decode.verdict import verdicts_of
+from ui.gallery.examples import presets
 from ui.gallery.recorded import OPENING_LANES, TRACES
+from ui.race.entry import LANES, Entry, forms_of
 
-GOOD_TOKENS = range(40, 97)
-GOOD_PASSES = range(8, 33)
+TASK = "sudoku"
+GAMMAS = (DEFAULT_GAMMA, 0.05, 0.02, 0.01, 0.005)  # nats
+GOOD_PASSES = range(6, 13)
 MAX_NEW_TOKENS = 128
 
 
-def opening_run(model: SetBlockModel, gamma: float) -> tuple[Example, dict[str, Trace]]:
+def opening_run(model: SetBlockModel) -> tuple[str, dict[str, Trace]]:
     """The preset worth opening on, by the rule above, and its lanes."""
+    (preset,) = [preset for preset in presets() if preset.task == TASK]
     runs = []
-    for task in tasks():
-        for example in preset_examples(task):
-            traces = decoded(model, example.prompt, gamma)
-            runs.append((worth(example, traces), example, traces))
-    _, example, traces = max(runs, key=lambda run: run[0])
-    return example, traces
+    for gamma in GAMMAS:
+        for prompt in preset.prompts:
+            traces = decoded(model, prompt, gamma)
+            runs.append((worth(traces), prompt, traces))
+    _, prompt, traces = max(runs, key=lambda run: run[0])
+    return prompt, traces
+
+
+def race_of(model: SetBlockModel, prompt: str) -> dict[str, Trace]:
+    """Every lane of a race of the prompt, by its name."""
+    entry = Entry(prompt, list(LANES))
+    return {
+        name: sbd_core.generate(model, *checked(form)) for name, form in forms_of(entry).items()
+    }
 
 
 def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]:
@@ -49,13 +60,11 @@ def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]
     return traces
 
 
-def worth(example: Example, traces: dict[str, Trace]) -> tuple[int, int, float]:
-    """(lanes that are right if it is of a good length, lanes that are, part out of order)."""
-    check = TASKS[example.task].check
-    num_right = sum(check(example, trace.text) for trace in traces.values())
+def worth(traces: dict[str, Trace]) -> tuple[int, bool, float]:
+    """(lanes that are right, whether of a good number of forward passes, part out of order)."""
+    num_right = sum(verdict["right"] for verdict in verdicts_of(traces).values())
     main = traces[OPENING_LANES[0]]
-    is_good = main.num_tokens in GOOD_TOKENS and main.num_forwards in GOOD_PASSES
-    return num_right * is_good, num_right, share_out_of_order(main)
+    return num_right, main.num_forwards in GOOD_PASSES, share_out_of_order(main)
 
 
 def share_out_of_order(trace: Trace) -> float:
@@ -73,25 +82,26 @@ def share_out_of_order(trace: Trace) -> float:
     return count / len(passes) if passes else 0.0
 
 
-def write_opening(traces: dict[str, Trace]) -> None:
+def write(kind: str, traces: dict[str, Trace]) -> None:
     """One file a lane in assets/traces/."""
     TRACES.mkdir(exist_ok=True)
     for lane, trace in traces.items():
-        (TRACES / f"opening-{lane}.json").write_text(trace.to_json() + "\n", encoding="utf-8")
-        print(f"wrote opening-{lane}.json: {trace.num_tokens} tokens, {trace.num_forwards} passes")
+        name = f"{kind}-{lane}.json"
+        (TRACES / name).write_text(trace.to_json() + "\n", encoding="utf-8")
+        print(f"wrote {name}: {trace.num_tokens} tokens, {trace.num_forwards} forward passes")
 
 
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.record_opening")
     parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
-    parser.add_argument("--gamma", type=float, default=DEFAULT_GAMMA, help="nats")
     flags = parser.parse_args()
     model = sbd_core.load(flags.model, device="cpu")
     choose_threads(model.num_parameters)
-    example, traces = opening_run(model, flags.gamma)
-    print(f"{example.task}: {example.prompt}")
-    write_opening(traces)
+    prompt, traces = opening_run(model)
+    print(prompt)
+    write("opening", traces)
+    write("race", race_of(model, prompt))
 
 
 if __name__ == "__main__":

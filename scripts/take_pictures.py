@@ -14,7 +14,7 @@ from typing import Any
 import sbd_core
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from tests.browser.conftest import CHROMIUM, FLAGS, begin, decode, go_to, painted, slowed
+from tests.browser.conftest import CHROMIUM, FLAGS, advanced, begin, decode, go_to, painted, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
@@ -133,6 +133,7 @@ def with_sudoku(page: Any) -> None:
 def with_blanks(page: Any) -> None:
     """An answer with blanks, decoded across blocks, half way."""
     page.get_by_label("Prompt").fill(BLANKS_PROMPT)
+    advanced(page)
     page.get_by_label("Answer with blanks").fill(BLANKS)
     decode(page)
     page.evaluate(SEEK, 0.5)

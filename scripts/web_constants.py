@@ -13,7 +13,7 @@ from typing import Any
 
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
-from ui.components.controls import SOLVERS
+from ui.components.controls import BLOCK_ID, GAMMA_ID, SOLVERS
 from ui.share import permalink, sheet, trace_files
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
@@ -34,6 +34,7 @@ def constants() -> dict[str, Any]:
         },
         "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
         "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
+        "formIds": {"gamma": GAMMA_ID, "block": BLOCK_ID},
         "linkNames": list(dict.fromkeys(names)),
         "limits": {
             "block": wire_format.MAX_SHOWN_BLOCK,

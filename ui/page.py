@@ -82,7 +82,8 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
         carrier = outbox()
-        wire_sharing(show, shelf(), carrier, visit)
+        choosers = (shelf(), form.presets)
+        wire_sharing(show, choosers, carrier, visit, form.news, form.fields)
         _wire_timing(session, show, carrier, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)

@@ -54,7 +54,7 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def _gaps(rows: list[Gamble], ink: Ink) -> dict[str, Any]:
-    """A line for each forward pass, from what it promised to what hindsight gives."""
+    """A line a pass from what it promised to what hindsight gives."""
     gaps = [end for row in rows for end in (_log10(row.separate), _log10(row.joint), None)]
     heights = [height for index in range(len(rows)) for height in (index, index, None)]
     line = {"color": ink.muted, "width": 2}

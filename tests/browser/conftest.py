@@ -87,6 +87,11 @@ def go_to(page, pass_index: int):
     painted(page)
 
 
+def advanced(page):
+    """Show every setting of the form."""
+    page.locator(".sbd-advanced-switch[aria-expanded=false]").click()
+
+
 def decode_button(page):
     return page.get_by_role("button", name="Decode", exact=True)
 

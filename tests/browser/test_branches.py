@@ -6,6 +6,7 @@ import pytest
 
 from sbd_core.replay import wire_format
 from tests.browser.conftest import (
+    advanced,
     decode,
     decode_button,
     go_to,
@@ -169,6 +170,7 @@ def test_where_the_model_weighed_one_token_alone_the_inspector_says_so(story):
 
 
 def test_blanks_are_filled_round_what_is_given(story):
+    advanced(story)
     template = story.get_by_label("Answer with blanks")
     template.fill("1.___(3)2222.____.___15.1")
     decode(story)
@@ -188,6 +190,7 @@ def test_blanks_are_filled_round_what_is_given(story):
 
 
 def test_a_bad_template_is_refused_in_a_sentence_and_kept(story):
+    advanced(story)
     story.get_by_label("Answer with blanks").fill("The answer.")
     decode_button(story).click()
     alert = story.get_by_role("alert").filter(has_text="Answer with blanks must hold a blank, ___")

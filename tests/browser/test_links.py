@@ -6,7 +6,16 @@ from urllib.parse import parse_qs, urlencode, urlparse
 import pytest
 
 from sbd_core.trace import Trace
-from tests.browser.conftest import begin, decode, go_to, has_begun, painted, state, sync_api
+from tests.browser.conftest import (
+    advanced,
+    begin,
+    decode,
+    go_to,
+    has_begun,
+    painted,
+    state,
+    sync_api,
+)
 from tests.browser.test_race import button, enter, go
 from tests.browser.test_share import open_sheet, saved, timeless
 from tests.browser.test_visitors import MAX_WAIT_MS
@@ -45,6 +54,7 @@ def elsewhere(browser):
 
 def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browser):
     story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
+    advanced(story)
     choose(story, "Solver", "Random")
     story.get_by_label("Seed").fill("7")
     story.get_by_label("Seed").press("Tab")
@@ -67,6 +77,7 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
 
 
 def test_a_link_replays_pins_and_blanks_in_another_browser(story, elsewhere):
+    advanced(story)
     story.get_by_label("Answer with blanks").fill("1.___(3)2222.____.___15.1")
     decode(story)
     go_to(story, 1)

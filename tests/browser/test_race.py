@@ -74,7 +74,7 @@ def raced(story):
 def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     story.get_by_label("Prompt").fill("mine")
     enter(story)
-    expect(story.locator(".sbd-race-lane")).to_have_count(2)
+    expect(story.locator(".sbd-race-lane")).to_have_count(4)
     expect(story.get_by_text("A recorded run:")).to_be_visible()
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(story.get_by_label("Strategy")).to_be_hidden()
@@ -184,7 +184,7 @@ def test_stop_ends_a_race_and_frees_the_model(open_page, slow_url):
     expect(page.get_by_text("Stopped.")).to_be_visible()
     expect(go(page)).to_be_enabled()
     expect(other.get_by_text("Decoding …")).to_be_visible()
-    expect(page.locator(".sbd-race-lane")).to_have_count(2)
+    expect(page.locator(".sbd-race-lane")).to_have_count(4)
 
 
 def test_a_race_beyond_the_limit_says_what_to_change(open_page, slow_url):

@@ -3,7 +3,7 @@
 import pytest
 
 from sbd_core.config import EntropyBound
-from tests.browser.conftest import begin, go_to, push, recorded, state, sync_api
+from tests.browser.conftest import advanced, begin, go_to, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -70,6 +70,8 @@ def test_a_click_on_a_cell_holds_its_position(replay):
 
 def type_puzzle(page, digits: str):
     """Type a puzzle cell by cell and hand it in."""
+    if page.locator(".sbd-advanced-switch[aria-expanded=false]").count():
+        advanced(page)
     summary = page.get_by_text("A sudoku of your own")
     if not page.get_by_role("button", name="Use it").is_visible():
         summary.click()

@@ -38,7 +38,7 @@ BAD_FORMS = {
         Form("p", strategy="ntp", block_size=10**9),
         "Block size must be a whole number >= 1 and <= 1024; got 1000000000.",
     ),
-    "block too large": (Form("p", block_size=17), "Block size must be from 2 to 16"),
+    "block too large": (Form("p", block_size=65), "Block size must be from 2 to 16"),
     "block too small": (Form("p", block_size=1), "Block size must be from 2 to 16"),
     "block not a number": (Form("p", block_size="many"), "Block size must be a whole number"),
     "block and a half": (Form("p", block_size=2.5), "Block size must be a whole number"),

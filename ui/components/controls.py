@@ -5,13 +5,15 @@ from typing import Any
 
 import gradio as gr
 
+from ui.components.boldness import boldness
 from ui.components.notice import notice
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
-from ui.decode.form import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
+from ui.decode.form import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS, settings_of
 from ui.gallery import recorded
 from ui.gallery.examples import presets
+from ui.gallery.recorded import OPENING_LANES
 from ui.lazy_model import LazyModel
 
 SOLVERS = [
@@ -35,6 +37,7 @@ PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
+GAMMA_ID, BLOCK_ID = "sbd-gamma", "sbd-block"
 SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 
@@ -47,13 +50,17 @@ class Controls:
     stop: gr.Button
     news: gr.HTML
     puzzle: gr.HTML
+    presets: gr.HTML
 
 
 def build(model: LazyModel) -> Controls:
     """Everything in the form, inside the layout that is open now."""
-    preset_bar(model.name, PROMPT_ID)
+    opening = recorded.opening_traces().get(OPENING_LANES[0])
+    start = settings_of(opening) if opening else {}
+    block_range = model.block_range or DEFAULT_BLOCK_RANGE
+    bar = preset_bar(model.name, PROMPT_ID)
     prompt = gr.Textbox(
-        recorded.opening_prompt() or presets()[0].prompts[0],
+        start.get("prompt", presets()[0].prompts[0]),
         label="Prompt",
         lines=5,
         max_lines=6,
@@ -71,24 +78,31 @@ def build(model: LazyModel) -> Controls:
             elem_id="sbd-stop",
         )
     news = notice()
-    own_puzzle = puzzle(PROMPT_ID)
+    boldness(GAMMA_ID, BLOCK_ID, block_range)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
-    if model.can_draft:
-        fields["template"] = _template()
-    fields |= _solver_fields(model)
-    fields |= _size_fields(model)
+    with gr.Column(elem_id="sbd-advanced"):
+        if model.can_draft:
+            fields["template"] = _template()
+        fields |= _solver_fields(model, start)
+        fields |= _size_fields(block_range, start)
+        own_puzzle = puzzle(PROMPT_ID)
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
-    return Controls(fields, decode, stop, news, own_puzzle)
+    return Controls(fields, decode, stop, news, own_puzzle, bar)
 
 
-def _solver_fields(model: LazyModel) -> dict[str, gr.components.Component]:
+def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
     strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
-    gamma_hint = "uncertainty a pass may take on, nats"
     return {
         "strategy": gr.Dropdown(strategies, value=strategies[0][1], label="Strategy"),
         "solver": gr.Dropdown(SOLVERS, value=SOLVERS[0][1], label="Solver"),
-        "gamma": _slider("γ", 0, 1, DEFAULT_GAMMA, 0.01, gamma_hint),
+        "gamma": gr.Number(
+            start.get("gamma", DEFAULT_GAMMA),
+            label="γ",
+            info="uncertainty a forward pass may take on, nats",
+            step=0.01,
+            elem_id=GAMMA_ID,
+        ),
         "tau": _slider("τ", 0, 1, 0.9, 0.01, "reveal every token this probable", visible=False),
         "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
         "k": _slider("Tokens per pass", 1, 16, 2, 1, visible=False),
@@ -109,10 +123,18 @@ def _template() -> gr.Textbox:
     )
 
 
-def _size_fields(model: LazyModel) -> dict[str, gr.components.Component]:
-    low, high = model.block_range or DEFAULT_BLOCK_RANGE
+def _size_fields(
+    block_range: tuple[int, int], start: dict[str, Any]
+) -> dict[str, gr.components.Component]:
+    low, high = block_range
     return {
-        "block_size": _slider("Block size", low, high, high, 1),
+        "block_size": gr.Number(
+            min(start.get("block_size", high), high),
+            label="Block size",
+            info=f"positions decoded together; trained on {low} to {high}",
+            precision=0,
+            elem_id=BLOCK_ID,
+        ),
         "max_new_tokens": _slider("Longest answer, tokens", 16, MAX_NEW_TOKENS, 128, 16),
         "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
     }

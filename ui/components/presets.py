@@ -7,22 +7,31 @@ import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import markup, mounts
-from ui.gallery.examples import presets
+from ui.gallery.examples import Preset, presets, recording_of
 
 BUNDLED_MODEL = "sbd-nano"
 
 
 def preset_bar(model_name: str, prompt_id: str) -> gr.HTML:
-    """The buttons and the line; they write into the text box with the element id `prompt_id`."""
-    rows = [{"label": item.label, "prompts": item.prompts} for item in presets()]
+    """The buttons and the line; they write into the text box with the element id `prompt_id`.
+
+    Its event `choose_run` carries the name of the recorded run of the prompt that was chosen.
+    """
+    rows = [{"label": item.label, "prompts": prompts_of(item)} for item in presets()]
     value = wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
     return gr.HTML(
         value,
         html_template=markup("presets"),
-        **mounts("presets"),
+        **mounts("presets", "choose_run"),
         apply_default_css=False,
         elem_id="sbd-presets",
     )
+
+
+def prompts_of(preset: Preset) -> list[tuple[str, str]]:
+    """Its prompts, each with the name of its recorded run or ""; those that have one first."""
+    rows = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
+    return sorted(rows, key=lambda row: not row[1])
 
 
 def promise(model_name: str) -> str:

@@ -29,12 +29,12 @@ def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
     `start` carries the chosen lanes and gammas, `halt` asks to stop.
     """
     names = list(LANES) if can_draft else ["ntp"]
-    opening = recorded.opening_traces()
+    lanes = recorded.race_traces()
     value = {
         "choice": [{"name": name, "label": LANES[name]} for name in names],
         "gammas": {"sbd-low": LOW_GAMMA, "sbd-high": HIGH_GAMMA},
         "prompt_id": prompt_id,
-        "board": board(dict(reversed(opening.items())), is_recorded=True) if opening else None,
+        "board": board(lanes, is_recorded=True) if lanes else None,
     }
     return gr.HTML(
         wire_json(value),

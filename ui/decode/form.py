@@ -6,8 +6,18 @@ Knows no Gradio, no model and no tensors.
 from dataclasses import dataclass
 from typing import Any
 
-from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, make_solver, require_integer
+from sbd_core.config import (
+    SOLVERS,
+    DecodeConfig,
+    EntropyBound,
+    make_solver,
+    require_integer,
+    solver_name,
+    solver_parameters,
+)
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
+from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
+from sbd_core.trace import Trace
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
@@ -75,10 +85,13 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
     if not isinstance(form.solver, str) or form.solver not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", form.solver)
     fields = SOLVERS[form.solver].__dataclass_fields__
+    block_size = _whole(form.block_size)
     config = DecodeConfig(
         strategy=form.strategy,
         solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
-        block_size=_whole(form.block_size),
+        block_size=block_size,
+        allows_untrained_block_size=isinstance(block_size, int)
+        and 2 <= block_size <= MAX_SHOWN_BLOCK,
         max_new_tokens=_whole(form.max_new_tokens),
         seed=_whole(form.seed),
         num_predrafts=_whole(form.num_predrafts),
@@ -89,6 +102,21 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         rule = f"must be at most {MAX_NEW_TOKENS} tokens on this page"
         raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
     return form.prompt, config
+
+
+def settings_of(trace: Trace) -> dict[str, Any]:
+    """The form's fields that decode a trace again; other solvers' parameters are not in."""
+    config = trace.config
+    return {
+        "prompt": trace.prompt,
+        "strategy": config.strategy,
+        "solver": solver_name(config.solver),
+        **solver_parameters(config.solver),
+        "block_size": config.block_size,
+        "max_new_tokens": config.max_new_tokens,
+        "seed": config.seed,
+        "template": "",
+    }
 
 
 def _whole(value: Any) -> Any:

@@ -26,7 +26,7 @@ SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 WORDS = {
     "sudoku": (
-        "Solved: every row, column and box holds 1 to 4.",
+        "Solved: no rule is broken.",
         "Wrong: the grid breaks a rule or a given.",
     ),
     "code": (

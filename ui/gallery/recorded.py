@@ -14,6 +14,7 @@ from ui.components.assets import ASSETS
 TRACES = ASSETS / "traces"
 GALLERY = TRACES / "gallery"
 GALLERY_INDEX = GALLERY / "index.json"
+RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
 OPENING_LANES: tuple[Strategy, ...] = ("sbd", "ntp")
 
 logger = logging.getLogger(__name__)
@@ -48,10 +49,17 @@ def opening_traces() -> dict[str, Trace]:
         return {}
 
 
-def opening_prompt() -> str:
-    """Its prompt, "" without an opening run."""
-    lanes = opening_traces()
-    return lanes[OPENING_LANES[0]].prompt if lanes else ""
+@cache
+def race_traces() -> dict[str, Trace]:
+    """The lanes of the recorded race by their names; none if a file is missing or damaged."""
+    try:
+        return {
+            lane: Trace.from_json((TRACES / f"race-{lane}.json").read_text(encoding="utf-8"))
+            for lane in RACE_LANES
+        }
+    except (OSError, TraceError) as error:
+        logger.warning("no recorded race: %s", error)
+        return {}
 
 
 @cache
@@ -69,10 +77,15 @@ def gallery_traces(name: object) -> dict[str, Trace]:
     """The lanes of a recorded run. Raises ArgumentError for a name that is not in the gallery."""
     for item in gallery():
         if item.name == name:
-            return {
-                lane: Trace.from_json(gallery_file(item.name, lane).read_text(encoding="utf-8"))
-                for lane in item.lanes
-            }
+            try:
+                return {
+                    lane: Trace.from_json(gallery_file(item.name, lane).read_text(encoding="utf-8"))
+                    for lane in item.lanes
+                }
+            except (OSError, TraceError) as error:
+                logger.warning("no recorded run: %s", error)
+                rule = "is missing or damaged here; press Decode to run its prompt"
+                raise ArgumentError("The recorded run", rule, None) from error
     raise ArgumentError("The recorded run", "must be one of the gallery", name)
 
 

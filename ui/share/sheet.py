@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
@@ -10,19 +10,31 @@ import gradio as gr
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
+from ui.components.notice import Speaker
 from ui.components.outbox import parcel
-from ui.decode.form import message_of
+from ui.decode.form import message_of, settings_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gallery import recorded, replays
 from ui.gradio_hooks import data_of
 from ui.share.trace_files import read_trace
 
 MAX_NAME = 40
+RECORDED_TEXT = "A recorded run, its settings in the form. Press Decode to run it here."
 QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
-def wire_sharing(show: gr.HTML, shelf: gr.HTML, carrier: gr.HTML, visit: gr.State) -> None:
-    """Let the player `ask` for files of a run, be `give`n a trace, or one chosen from the shelf."""
+def wire_sharing(
+    show: gr.HTML,
+    choosers: Sequence[gr.HTML],
+    carrier: gr.HTML,
+    visit: gr.State,
+    news: gr.HTML,
+    fields: Mapping[str, gr.components.Component],
+) -> None:
+    """Let the player `ask` for files of a run, be `give`n a trace, or a recorded one.
+
+    choosers: what lets a visitor `choose_run`; its settings go into the `fields` of the form.
+    """
 
     def asked(kept: VisitorRuns, event: gr.EventData) -> str:
         return answer(lambda: parcel(**file_of(kept, data_of(event))))
@@ -30,12 +42,19 @@ def wire_sharing(show: gr.HTML, shelf: gr.HTML, carrier: gr.HTML, visit: gr.Stat
     def given(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
         return opened(lambda: open_trace(kept, data_of(event)))
 
-    def chosen(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
-        return opened(lambda: open_recorded(kept, data_of(event)))
+    def chosen(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, ...]:
+        nothing = [gr.skip() for _ in fields]
+        try:
+            lines, settings = open_recorded(kept, data_of(event))
+        except SetBlockDecodingError as error:
+            return (gr.skip(), Speaker().say(message_of(error), is_error=True), *nothing)
+        values = [settings.get(name, gr.skip()) for name in fields]
+        return (lines, Speaker().say(RECORDED_TEXT), *values)
 
     show.ask(asked, visit, carrier, **QUICK)
     show.give(given, visit, [show, carrier], **QUICK)
-    shelf.choose_run(chosen, visit, [show, carrier], **QUICK)
+    for chooser in choosers:
+        chooser.choose_run(chosen, visit, [show, news, *fields.values()], **QUICK)
 
 
 def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
@@ -71,12 +90,13 @@ def open_trace(visit: VisitorRuns, gift: dict[str, Any]) -> str:
     return shown_run(visit, {trace.config.strategy: trace}, is_ours=False)
 
 
-def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> str:
-    """Wire lines of a run of the gallery."""
+def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Wire lines of a run of the gallery, and the settings of its main lane."""
     name = choice.get("name")
     traces = recorded.gallery_traces(name)
     about = next(item.sentence for item in recorded.gallery() if item.name == name)
-    return shown_run(visit, traces, about=about)
+    main = next(iter(traces.values()))
+    return shown_run(visit, traces, about=about), settings_of(main)
 
 
 def shown_run(visit: VisitorRuns, lanes: Traces, *, about: str = "", is_ours: bool = True) -> str:

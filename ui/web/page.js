@@ -1,6 +1,7 @@
 // The bundle of the page: every view by the name that Python gives it.
 
 import { mountCharts } from "./charts/mount.js";
+import { mountBoldness } from "./form/boldness.js";
 import { mountHeader } from "./form/header.js";
 import { mountNotice } from "./form/notice.js";
 import { mountPresets } from "./form/presets.js";
@@ -14,6 +15,7 @@ import { mountPlayer } from "./watch/mount.js";
 
 /** @type {Readonly<Record<string, Mount>>} */
 const VIEWS = {
+  boldness: mountBoldness,
   charts: mountCharts,
   header: mountHeader,
   notice: mountNotice,

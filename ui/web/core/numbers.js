@@ -56,3 +56,14 @@ export function raceSeconds(seconds) {
 export function countOf(count, word) {
   return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 }
+
+/**
+ * How many cells lie between two ticks so that their words fit: 1, 2, 5, 10, ...
+ * @param {number} room that a word needs
+ * @param {number} cell size of one
+ */
+export function tickStep(room, cell) {
+  for (let power = 1; ; power *= 10) {
+    for (const step of [power, 2 * power, 5 * power]) if (step * cell >= room) return step;
+  }
+}

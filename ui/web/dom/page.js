@@ -27,14 +27,15 @@ export function onTurn(hear, signal) {
 }
 
 /**
- * Write into a text box of the form as typing would; the form listens to the same event.
- * @param {HTMLTextAreaElement | null} box
+ * Write into a box of the form as typing would; the form listens to the same event.
+ * @param {HTMLTextAreaElement | HTMLInputElement | null} box
  * @param {string} text
  */
 export function typeInto(box, text) {
   if (!box) return;
+  const kind = box instanceof HTMLInputElement ? HTMLInputElement : HTMLTextAreaElement;
   // Svelte keeps the element's own value; only the prototype's setter reaches the browser's.
-  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")?.set?.call(box, text);
+  Object.getOwnPropertyDescriptor(kind.prototype, "value")?.set?.call(box, text);
   box.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
@@ -45,4 +46,26 @@ export function typeInto(box, text) {
  */
 export function promptBox(id) {
   return document.querySelector(`#${id} textarea`);
+}
+
+/**
+ * The box of a number of the form, null while it is not on the page.
+ * @param {string} id of the form's element
+ * @returns {HTMLInputElement | null}
+ */
+export function numberBox(id) {
+  return document.querySelector(`#${id} input[type="number"]`);
+}
+
+const LOOK_MS = 400;
+
+/**
+ * Call again and again: the form's fields are Gradio's, which says nothing when it fills them in.
+ * @param {() => void} look
+ * @param {AbortSignal} signal
+ */
+export function watchForm(look, signal) {
+  const timer = setInterval(look, LOOK_MS);
+  document.addEventListener("input", look, { signal });
+  signal.addEventListener("abort", () => clearInterval(timer));
 }

@@ -6,21 +6,26 @@ import { promptBox, typeInto } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
-/** @typedef {{ label: string, prompts: string[] }} Preset */
+/** @typedef {[prompt: string, recording: string]} Prompt with the name of its recorded run or "" */
+/** @typedef {{ label: string, prompts: Prompt[] }} Preset */
 
 const KEPT = "sbd-prompt";
 
 /**
  * @param {Preset} preset
  * @param {string} promptId
+ * @param {(recording: string) => void} choose
  */
-function makeChip({ label, prompts }, promptId) {
+function makeChip({ label, prompts: pairs }, promptId, choose) {
+  const prompts = pairs.map(([prompt]) => prompt);
   const count = make("span", "sbd-chip-count");
   const chip = make("button", "sbd-chip", { type: "button" }, label, count);
   chip.addEventListener("click", () => {
     const box = promptBox(promptId);
     const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
     typeInto(box, prompts[next] ?? "");
+    const recording = pairs[next]?.[1];
+    if (recording) choose(recording);
   });
 
   /** @param {string} text */
@@ -55,10 +60,12 @@ function kept() {
 }
 
 /** @type {Mount} */
-export function mountPresets({ element, value, signal }) {
+export function mountPresets({ element, value, trigger, signal }) {
   /** @type {{ presets: Preset[], line: string, prompt: string }} */
   const { presets, line, prompt: promptId } = JSON.parse(value);
-  const chips = presets.map((preset) => makeChip(preset, promptId));
+  /** @param {string} name */
+  const choose = (name) => trigger("choose_run", { name });
+  const chips = presets.map((preset) => makeChip(preset, promptId, choose));
   /** @param {string} text */
   const follow = (text) => {
     for (const { update } of chips) update(text);

@@ -3,6 +3,8 @@
 
 import { differences } from "../core/diff.js";
 
+/** @import { Verdict } from "../core/wire.js" */
+
 /** @typedef {[id: number, text: string, pass: number]} BoardToken a token and the pass that fixed it */
 
 /**
@@ -16,6 +18,7 @@ import { differences } from "../core/diff.js";
  * @property {number} num_passes
  * @property {number} num_tokens
  * @property {number} seconds
+ * @property {Verdict | null} [verdict]
  * @property {number | null} times_faster than next-token prediction
  */
 

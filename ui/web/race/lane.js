@@ -6,6 +6,7 @@ import { lanePieces } from "../core/letters.js";
 import { countOf, raceSeconds } from "../core/numbers.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
+import { Verdict as VerdictLine } from "../watch/verdict.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
 
@@ -48,8 +49,9 @@ export class RaceLane {
   /**
    * @param {BoardRow} row
    * @param {Comparison | null} comparison
+   * @param {boolean} isSudoku whether the answer is a grid of 16 digits
    */
-  constructor(row, comparison) {
+  constructor(row, comparison, isSudoku) {
     this.row = row;
     this.shownPass = -2;
     /** When each pass ends, microseconds. */
@@ -60,11 +62,12 @@ export class RaceLane {
     this.spans = this.makeSpans(comparison?.differing ?? new Set());
     /** @type {HTMLElement[]} */
     this.gaps = [];
-    const nodes = this.withGaps(comparison?.missing ?? new Map());
+    const nodes = this.withGaps((!isSudoku && comparison?.missing) || new Map());
     this.place = make("span", "sbd-race-place");
     this.fill = make("span", "sbd-race-fill");
     const attributes = { role: "group", tabindex: "0", "aria-label": `Text of ${row.label}` };
-    this.text = make("div", "sbd-race-text", attributes, ...nodes);
+    this.text = make("div", `sbd-race-text${isSudoku ? " is-sudoku" : ""}`, attributes, ...nodes);
+    this.verdict = new VerdictLine();
     this.root = this.makeRoot();
   }
 
@@ -73,13 +76,13 @@ export class RaceLane {
     const line = make("span", "sbd-race-line");
     const track = make("div", "sbd-race-track", { "aria-hidden": "true" }, this.fill, line);
     const title = make("h3", "sbd-race-name", {}, label);
-    const tag = make("p", "sbd-race-tag", { "aria-hidden": "true" }, label);
     return make(
       "section",
       `sbd-race-lane sbd-race-${name}`,
       {},
       make("div", "sbd-race-run", {}, title, track, this.place),
-      make("div", "sbd-race-answer", {}, tag, this.text),
+      this.text,
+      make("div", "sbd-race-verdict", {}, this.verdict.root),
     );
   }
 
@@ -170,6 +173,7 @@ export class RaceLane {
       ? `Finished: ${countOf(numPasses, "pass")}, ${seconds}`
       : `${count} of ${numTokens} tokens · pass ${pass + 1} · ${seconds}`;
     setText(this.place, words);
+    this.verdict.show(this.row.verdict ?? null, isFinished);
     this.keepNewestInSight();
   }
 

@@ -54,7 +54,7 @@ class RaceView {
       },
       halt: () => this.trigger("halt", {}),
     });
-    this.host.replaceChildren(form.root, player.card, player.result, player.live);
+    this.host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     this.host.sbdRace = player;
     if (this.setting.board) player.open(this.setting.board);
     return { form, player };

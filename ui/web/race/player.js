@@ -2,11 +2,13 @@
 // engine took for them. The clock counts passes, or microseconds of engine time.
 
 import { clamp, raceSeconds } from "../core/numbers.js";
+import { puzzleIn } from "../core/sudoku.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
 import { STILL } from "../dom/reveal.js";
+import { Help } from "../watch/help.js";
 import { compareLanes } from "./board.js";
 import { RaceLane } from "./lane.js";
 import { makeRaceTable } from "./table.js";
@@ -47,12 +49,14 @@ export class RacePlayer {
     this.frame = 0;
     this.lecture = makeLecture(root, () => this.draw(), signal);
     this.actions = this.makeActions();
+    this.help = new Help(false);
     this.title = make("p", "sbd-race-prompt");
     this.stage = make("div", "sbd-race-lanes");
     this.table = make("div", "sbd-race-result");
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.key = make("p", "sbd-race-note", {}, KEY_OF_MARKS);
     this.note = make("p", "sbd-race-note");
+    this.told = make("p", "sbd-race-note", { role: "status" });
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
     this.range = make("input", "sbd-range", {
       type: "range",
@@ -83,6 +87,8 @@ export class RacePlayer {
       forward: () => this.step(1),
       togglePlay: () => this.togglePlay(),
       lecture: () => this.lecture.toggle(),
+      help: () => this.help.toggle(),
+      share: () => this.copyLink(),
       letGo: () => this.lecture.leave(),
     };
   }
@@ -96,6 +102,7 @@ export class RacePlayer {
       this.stage,
       this.key,
       this.makeTransport(),
+      this.told,
     );
   }
 
@@ -126,7 +133,9 @@ export class RacePlayer {
       make("div", "sbd-scrubber", {}, this.range),
       this.place,
       makeSpeedChoice("Pace", (speed) => this.set({ speed })),
+      makeButton("share", "Copy the link (S)", this.actions.share),
       makeButton("lecture", "Lecture mode (L)", this.actions.lecture),
+      makeButton("help", "Help (?)", this.actions.help),
     );
   }
 
@@ -136,7 +145,10 @@ export class RacePlayer {
    */
   open(board) {
     const comparisons = compareLanes(board);
-    this.lanes = board.lanes.map((row, index) => new RaceLane(row, comparisons[index] ?? null));
+    const isSudoku = puzzleIn(board.prompt) !== null;
+    this.lanes = board.lanes.map(
+      (row, index) => new RaceLane(row, comparisons[index] ?? null, isSudoku),
+    );
     this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
     this.results = makeRaceTable(board.lanes, comparisons);
     this.table.replaceChildren(this.results.root);
@@ -150,6 +162,17 @@ export class RacePlayer {
     this.card.hidden = false;
     this.result.hidden = false;
     this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
+  }
+
+  /** The address bar holds the race: take it along. */
+  async copyLink() {
+    const link = window.location.href;
+    try {
+      await navigator.clipboard.writeText(link);
+      setText(this.told, "The link to this page is copied.");
+    } catch {
+      setText(this.told, `The link: ${link}`);
+    }
   }
 
   /** Stand still: drawing must not take time from an engine on the same machine. */

@@ -8,11 +8,13 @@
 
 import { Family } from "../core/family.js";
 import { History } from "../core/history.js";
+import { middlePass } from "../core/lane.js";
 import { clamp } from "../core/numbers.js";
 import { makeClock } from "../dom/clock.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
+import { makeLegend } from "../dom/legend.js";
 import { playRate } from "../dom/pace.js";
 import { isDarkPage } from "../dom/page.js";
 import { Reveals, STILL } from "../dom/reveal.js";
@@ -23,6 +25,7 @@ import { Help } from "./help.js";
 import { Inspector } from "./inspector/inspector.js";
 import { makeNumbers } from "./numbers.js";
 import { Staircase } from "./staircase/staircase.js";
+import { Stale } from "./stale.js";
 import { SudokuView } from "./sudoku.js";
 import { LaneView } from "./text/lane.js";
 import { Tiles } from "./tiles.js";
@@ -81,6 +84,8 @@ export class Player {
     this.prompt = make("p", "sbd-prompt");
     this.news = make("p", "sbd-news", { role: "status" });
     this.news.hidden = true;
+    this.about = make("p", "sbd-about");
+    this.stale = new Stale(() => (this.host ? this.run : null), leaving.signal);
     this.tree = new Tree(this.family, actions);
     this.main = new LaneView("Text decoded so far", actions);
     this.tiles = new Tiles(actions);
@@ -111,26 +116,26 @@ export class Player {
       "div",
       "sbd-card sbd-watch",
       {},
+      this.stale.root,
       this.numbers.root,
-      this.prompt,
+      make("div", "sbd-prompt-row", {}, this.prompt, makeLegend()),
       this.news,
+      this.about,
       this.tree.root,
-      this.main.root,
+      make("div", "sbd-lanes", {}, this.main.root, this.ntp.root),
       this.tiles.root,
       this.tiles.more,
       make("p", "sbd-hint", {}, "Tap a tile to look inside it."),
-      this.sudoku.root,
       this.budget.root,
       this.verify,
-      this.ntp.root,
     );
   }
 
   mount() {
-    const replay = make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.transport.root);
+    const replay = make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.sudoku.root);
     this.root.classList.add("sbd-player");
     this.root.replaceChildren(
-      make("div", "sbd-stage", {}, this.watch, replay),
+      make("div", "sbd-stage", {}, this.watch, replay, this.transport.root),
       this.inspector.root,
       this.help.root,
       this.share.root,
@@ -228,9 +233,14 @@ export class Player {
     this.family.take(run);
     this.news.hidden = true;
     // A live run opens after the pass that only read the prompt, if it came along.
-    const first = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0 ? 1 : 0;
-    this.open(isCalm ? Math.floor(main.lastPass * 0.6) : first, !isCalm);
-    this.arrival = first > 0 ? 1000 / this.pace() : null;
+    const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
+    const first = run.id === "opening" ? middlePass(main) : isRead ? 1 : 0;
+    this.open(isCalm ? middlePass(main) : first, !isCalm);
+    this.arrival = isRead ? 1000 / this.pace() : null;
+    if (run.id === "opening") return;
+    // On a phone the form is as long as the screen: what was asked for must be seen.
+    const behavior = STILL.matches ? "auto" : "smooth";
+    if (innerWidth < 900) this.root.scrollIntoView({ behavior, block: "start" });
   }
 
   /**
@@ -346,7 +356,9 @@ export class Player {
     if (this.state.pass < main.lastPass) {
       this.seek(this.state.pass + 1, false);
     } else if (main.finish !== null || this.run.isStopped) {
-      this.set({ isPlaying: false });
+      const isOpening = this.run.id === "opening";
+      // The page stands where there is something to see: tokens landed, others still guesses.
+      this.set({ isPlaying: false, ...(isOpening ? { pass: middlePass(main) } : {}) });
     }
   }
 
@@ -381,6 +393,7 @@ export class Player {
     this.root.classList.toggle("is-playing", view.isPlaying);
     this.root.classList.toggle("is-quick", this.reveals.isQuick);
     setText(this.prompt, run.prompt);
+    setText(this.about, run.about);
     setAttribute(this.prompt, "title", run.prompt);
     this.numbers.update(view);
     this.tree.update(view);

@@ -7,8 +7,6 @@ import {
   drawBlocks,
   drawCurrent,
   drawDiagonal,
-  drawGapRows,
-  drawLead,
   drawPasses,
 } from "../../watch/staircase/drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "../../watch/staircase/extent.js";
@@ -148,6 +146,7 @@ export function drawStairs(context, view, inks, { x, y, width, height }) {
     accent: inks.accent,
     ntp: inks.ntp,
     line: inks.line,
+    muted: inks.muted,
     font: PICTURE_SANS,
     size: 13,
   };
@@ -159,8 +158,6 @@ export function drawStairs(context, view, inks, { x, y, width, height }) {
   context.clip();
   context.translate(x, y);
   drawBlocks(context, view.run, geometry, style);
-  drawGapRows(context, view, geometry, style, 0, view.pass + 1);
-  drawLead(context, view, geometry, style);
   drawPasses(context, view, geometry, 0, view.pass + 1);
   drawDiagonal(context, geometry, style);
   drawCurrent(context, view, geometry, style);

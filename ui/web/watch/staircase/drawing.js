@@ -1,6 +1,6 @@
 // How the staircase is drawn on its canvas; geometry and style are handed in, nothing is kept.
 
-import { clamp } from "../../core/numbers.js";
+import { clamp, tickStep } from "../../core/numbers.js";
 import { entropyColour, inkOn } from "../../core/scale.js";
 
 /** @import { Run } from "../../core/run.js" */
@@ -29,6 +29,7 @@ const AFTER_END = 0.3; // how much of a cell after the end of the answer is seen
  * @property {string} accent
  * @property {string} ntp
  * @property {string} line
+ * @property {string} muted
  * @property {string} font
  * @property {number} size of the letters
  */
@@ -53,64 +54,28 @@ export function drawBlocks(context, run, geometry, style) {
 }
 
 /**
- * Some passes of the gap between the diagonal and the tokens decoded so far: the speed-up.
+ * Numbers along both axes: positions from 0 above the grid, forward passes from 1 beside it.
  * @param {CanvasRenderingContext2D} context
- * @param {StairsView} view
- * @param {any} options
+ * @param {Geometry} geometry
  * @param {StairsStyle} style
- * @param {number} from
- * @param {number} to
+ * @param {{ positions: number, passes: number }} extent
  */
-export function drawGapRows(context, view, { cellWidth, cellHeight }, style, from, to) {
-  const counts = view.run.main.tokensByPass;
-  context.fillStyle = style.accent;
-  context.globalAlpha = view.isDark ? 0.16 : 0.1;
-  for (let pass = from; pass < to; pass += 1) {
-    if (counts[pass] <= pass + 1) continue;
-    context.beginPath();
-    context.moveTo(pass * cellWidth, pass * cellHeight);
-    context.lineTo(counts[pass] * cellWidth, pass * cellHeight);
-    context.lineTo(counts[pass] * cellWidth, (pass + 1) * cellHeight);
-    context.lineTo((pass + 1) * cellWidth, (pass + 1) * cellHeight);
-    context.fill();
-  }
-  context.globalAlpha = 1;
-}
-
-/**
- * In the current row: an arrow from next-token prediction to here, and the lead in words.
- * @param {CanvasRenderingContext2D} context
- * @param {StairsView} view
- * @param {any} options
- * @param {StairsStyle} style
- */
-export function drawLead(context, view, { cellWidth, cellHeight }, style) {
-  const from = view.pass + 1;
-  const to = view.run.main.numTokensAt(view.pass);
-  const y = (view.pass + 0.5) * cellHeight;
-  const block = view.run.windowAt(view.pass).start;
-  const left = from * cellWidth + 3;
-  const right = Math.min(to, Math.max(block, from)) * cellWidth - 5;
-  const words = `${to - from} tokens ahead`;
-  context.font = `600 ${style.size}px ${style.font}`;
-  const width = context.measureText(words).width + 14;
-  if (right - left < width) return;
-  const middle = (left + right) / 2;
-  context.strokeStyle = style.accent;
-  context.fillStyle = style.accent;
-  context.lineWidth = 1.5;
-  context.beginPath();
-  context.moveTo(left, y);
-  context.lineTo(middle - width / 2, y);
-  context.moveTo(middle + width / 2, y);
-  context.lineTo(right, y);
-  context.moveTo(right - 5, y - 4);
-  context.lineTo(right, y);
-  context.lineTo(right - 5, y + 4);
-  if (right - left > width + 24) context.stroke();
+export function drawAxes(context, geometry, style, { positions, passes }) {
+  const { cellWidth, cellHeight } = geometry;
+  context.fillStyle = style.muted;
+  context.font = `400 ${style.size}px ${style.font}`;
+  context.textBaseline = "alphabetic";
   context.textAlign = "center";
+  const across = tickStep(style.size * 2.4, cellWidth);
+  for (let position = 0; position < positions; position += across) {
+    context.fillText(String(position), (position + 0.5) * cellWidth, -style.size * 0.35);
+  }
+  context.textAlign = "right";
   context.textBaseline = "middle";
-  context.fillText(words, middle, y);
+  const down = tickStep(style.size * 1.3, cellHeight);
+  for (let pass = 1; pass <= passes; pass += pass === 1 && down > 1 ? down - 1 : down) {
+    context.fillText(String(pass), -style.size * 0.5, (pass - 0.5) * cellHeight);
+  }
   context.textBaseline = "alphabetic";
 }
 

@@ -1,6 +1,6 @@
 // Pictures of the staircase that stay as they are from frame to frame: drawn once, then copied.
 
-import { drawDiagonal, drawGapRows, drawPasses } from "./drawing.js";
+import { drawDiagonal, drawPasses } from "./drawing.js";
 
 /** @import { Run } from "../../core/run.js" */
 /** @import { Geometry, StairsStyle } from "./drawing.js" */
@@ -74,7 +74,6 @@ export class KeptPicture {
 /** What a frame of the staircase needs of other frames: drawn once, then copied. */
 export class StaircasePictures {
   constructor() {
-    this.gap = new KeptPicture();
     this.cells = new KeptPicture();
     this.line = new KeptPicture();
   }
@@ -91,9 +90,6 @@ export class StaircasePictures {
     const size = [...Object.values(frame), geometry.cellWidth, geometry.cellHeight, view.isDark];
     const key = [run.id, run.main.finish, ...size].join();
     const still = { ...view, pass: -1 };
-    this.gap.addPasses(run, key, frame, (context, from, to) =>
-      drawGapRows(context, view, geometry, style, from, to),
-    );
     this.cells.addPasses(run, key, frame, (context, from, to) =>
       drawPasses(context, still, geometry, from, to),
     );

@@ -5,7 +5,7 @@
 import { tokenName } from "../../core/letters.js";
 import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
 import { make, setAttribute, setStyle } from "../../dom/elements.js";
-import { drawBlocks, drawCells, drawCurrent, drawLead } from "./drawing.js";
+import { drawAxes, drawBlocks, drawCells, drawCurrent } from "./drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "./extent.js";
 import { StaircasePictures } from "./kept.js";
 
@@ -15,6 +15,7 @@ import { StaircasePictures } from "./kept.js";
 /** @import { View } from "../view.js" */
 
 const STAGE_PADDING = 6;
+const SMALL_TYPE = 13; // pixels
 
 const MAX_ANIMATED_PASSES = 160;
 
@@ -51,8 +52,9 @@ function styleOf(stage) {
     accent: read("--sbd-accent"),
     ntp: read("--sbd-ntp"),
     line: read("--sbd-line"),
+    muted: read("--sbd-muted"),
     font: read("--sbd-sans"),
-    size: parseFloat(read("--sbd-stairs-type")) || 11,
+    size: parseFloat(read("--sbd-stairs-type")) || SMALL_TYPE,
   };
 }
 
@@ -126,6 +128,12 @@ export class Staircase {
     new ResizeObserver(() => this.resize()).observe(stage);
   }
 
+  /** Room for the numbers of both axes. */
+  get margins() {
+    const type = this.style?.size ?? SMALL_TYPE;
+    return { left: Math.round(type * 2.3), top: Math.round(type * 1.5) };
+  }
+
   /**
    * Where the cells of a run lie now.
    * @param {Run} run
@@ -133,8 +141,9 @@ export class Staircase {
    */
   measure(run) {
     const { positions, passes } = staircaseExtent(run);
-    const width = this.size.width - 2 * STAGE_PADDING;
-    const height = this.size.height - 2 * STAGE_PADDING;
+    const { left, top } = this.margins;
+    const width = this.size.width - left - STAGE_PADDING;
+    const height = this.size.height - top - STAGE_PADDING;
     const cellWidth = width / positions;
     const cellHeight = Math.min(height / passes, Math.max(MAX_CELL_HEIGHT, cellWidth));
     return { width, height, cellWidth, cellHeight, gap: Math.min(1, cellWidth * 0.12) };
@@ -164,18 +173,18 @@ export class Staircase {
     if (!context) return null;
     context.setTransform(size.scale, 0, 0, size.scale, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
-    context.translate(STAGE_PADDING, STAGE_PADDING);
+    context.translate(this.margins.left, this.margins.top);
     return context;
   }
 
   draw() {
     const { shown } = this;
-    const context = shown && this.prepare();
-    if (!context) return;
     // Read from the page only when it can have changed, as reading is slow.
-    if (this.style?.isDark !== shown.isDark) {
+    if (shown && this.style?.isDark !== shown.isDark) {
       this.style = { ...styleOf(this.stage), isDark: shown.isDark };
     }
+    const context = shown && this.prepare();
+    if (!context || !this.style) return;
     const { style, pictures } = this;
     const { width, height } = this.canvas;
     const { scale } = this.size;
@@ -183,8 +192,7 @@ export class Staircase {
     this.geometry = geometry;
     pictures.update(shown, geometry, style, { width, height, scale });
     drawBlocks(context, shown.run, geometry, style);
-    pictures.gap.copy(context, geometry, scale, 0, shown.pass + 1);
-    drawLead(context, shown, geometry, style);
+    drawAxes(context, geometry, style, staircaseExtent(shown.run));
     drawCells(context, shown, geometry, pictures.cells, scale);
     context.drawImage(pictures.line.canvas, 0, 0, width / scale, height / scale);
     drawCurrent(context, shown, geometry, style);
@@ -212,8 +220,8 @@ export class Staircase {
     if (!this.geometry) return null;
     const { cellWidth, cellHeight, width, height } = this.geometry;
     const box = this.stage.getBoundingClientRect();
-    const x = event.clientX - box.left - STAGE_PADDING;
-    const y = event.clientY - box.top - STAGE_PADDING;
+    const x = event.clientX - box.left - this.margins.left;
+    const y = event.clientY - box.top - this.margins.top;
     return {
       x,
       y,
@@ -253,8 +261,8 @@ export class Staircase {
     if (!words) return;
     this.readout.replaceChildren(...words.filter(Boolean).map((line) => make("div", "", {}, line)));
     const { isRight, isLow } = cell;
-    setStyle(this.readout, "left", `${cell.x + STAGE_PADDING + (isRight ? -12 : 12)}px`);
-    setStyle(this.readout, "top", `${cell.y + STAGE_PADDING + (isLow ? -12 : 12)}px`);
+    setStyle(this.readout, "left", `${cell.x + this.margins.left + (isRight ? -12 : 12)}px`);
+    setStyle(this.readout, "top", `${cell.y + this.margins.top + (isLow ? -12 : 12)}px`);
     setStyle(this.readout, "transform", `translate(${isRight ? -100 : 0}%, ${isLow ? -100 : 0}%)`);
   }
 

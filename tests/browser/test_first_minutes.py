@@ -1,0 +1,143 @@
+"""What a visitor meets in the first minutes: the opening, the form, recorded runs, the phone."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import advanced, decode, has_begun, painted, state, sync_api
+from ui.gallery import recorded
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+
+def open_card(page, name: str):
+    place = [item.name for item in recorded.gallery()].index(name)
+    page.locator(".sbd-shelf-card").nth(place).click()
+    has_begun(page)
+
+
+def box_of(page, selector: str) -> dict:
+    return page.locator(selector).bounding_box()
+
+
+def test_it_opens_on_a_sudoku_in_the_middle_of_its_block(open_page, story_url):
+    page = open_page(story_url, reduced_motion="reduce")
+    expect(page.locator(".sbd-sudoku-grid")).to_be_visible()
+    assert page.locator(".sbd-tile.is-masked").count() >= 3
+    assert page.locator(".sbd-tile:is(.is-new, .is-fixed)").count() >= 3
+
+
+def test_the_staircase_has_a_third_of_the_height_and_the_transport_is_in_view(story):
+    assert box_of(story, ".sbd-stairs-stage")["height"] >= 300
+    for top in (0, 400):
+        story.evaluate("(top) => scrollTo(0, top)", top)
+        transport = box_of(story, ".sbd-transport")
+        assert 0 <= transport["y"] <= 900 - transport["height"]
+
+
+def test_only_presets_prompt_decode_and_one_slider_stand_there_at_first(story):
+    for label in ("Strategy", "Solver", "Block size", "Answer with blanks"):
+        expect(story.get_by_label(label, exact=True)).to_be_hidden()
+    story.get_by_label("Safer to bolder").fill("8")
+    advanced(story)
+    expect(story.get_by_label("γ", exact=True)).to_have_value("1")
+    expect(story.get_by_label("Solver", exact=True)).to_be_visible()
+
+
+def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
+    advanced(story)
+    story.get_by_label("γ", exact=True).fill("7")
+    expect(story.get_by_text("γ 7 is above the usual 0 to 1")).to_be_visible()
+    expect(story.locator(".sbd-stale")).to_contain_text("γ 7 instead of")
+    decode(story)
+    assert story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma") == 7
+    expect(story.locator(".sbd-stale")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["gamma-too-high", "block-beyond-training"])
+def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story, name):
+    item = next(item for item in recorded.gallery() if item.name == name)
+    trace = recorded.gallery_traces(name)["sbd"]
+    open_card(story, name)
+    expect(story.locator(".sbd-about")).to_have_text(item.sentence)
+    expect(story.get_by_label("Prompt")).to_have_value(trace.prompt)
+    advanced(story)
+    expect(story.get_by_label("γ", exact=True)).to_have_value(f"{trace.config.solver.gamma:g}")
+    size = str(trace.config.block_size)
+    expect(story.get_by_label("Block size", exact=True)).to_have_value(size)
+    expect(story.get_by_text("Unusual, and run as it is:")).to_be_visible()
+    expect(story.locator(".sbd-stale")).to_be_hidden()
+    decode(story)
+    expect(story.get_by_role("alert")).to_have_count(0)
+    assert str(story.evaluate(
+        "document.querySelector('.sbd-host').sbdPlayer.run.blockSize")) == size  # fmt: skip
+
+
+def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_stage(story):
+    story.get_by_role("button", name=re.compile("^Word problem")).click()
+    has_begun(story)
+    expect(story.locator(".sbd-prompt")).to_have_text(story.get_by_label("Prompt").input_value())
+    expect(story.locator(".sbd-stale")).to_be_hidden()
+    story.get_by_label("Prompt").fill("Something else.")
+    expect(story.locator(".sbd-stale")).to_contain_text("another prompt")
+
+
+def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(story, monkeypatch, tmp_path):
+    monkeypatch.setattr(recorded, "GALLERY", tmp_path)
+    story.get_by_role("button", name=re.compile("^JSON")).click()
+    expect(story.get_by_role("alert")).to_contain_text("is missing or damaged here")
+    assert state(story)["run"] == "opening"
+    decode(story)
+
+
+def test_on_a_phone_the_stage_is_in_view_after_decode_and_the_staircase_is_second(
+    open_page, story_url
+):
+    page = open_page(story_url, 390, 844, has_touch=True, reduced_motion="reduce")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    decode(page)
+    assert -10 <= box_of(page, ".sbd-host")["y"] < 200
+    transport = box_of(page, ".sbd-transport")
+    assert 0 <= transport["y"] <= 844 - transport["height"]
+    places = [box_of(page, f".sbd-{name}")["y"] for name in ("tiles", "stairs", "lane-ntp")]
+    assert places == sorted(places)
+    expect(page.locator(".sbd-tile-position").first).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+def test_a_lecture_keeps_prompt_and_legend_fills_with_the_sudoku_and_clips_nothing(
+    open_page, story_url, width, height
+):
+    page = open_page(story_url, width, height, reduced_motion="reduce")
+    page.keyboard.press("l")
+    painted(page)
+    expect(page.locator(".sbd-prompt")).to_be_visible()
+    expect(page.locator(".sbd-prompt-row .sbd-legend")).to_be_visible()
+    grid = box_of(page, ".sbd-sudoku-grid")
+    assert grid["height"] >= height * 0.45
+    shown = page.locator(".is-lecture :is(.sbd-sudoku-grid, .sbd-transport, .sbd-prompt-row, "
+                         ".sbd-lane, .sbd-numbers)")  # fmt: skip
+    for box in [item.bounding_box() for item in shown.all() if item.is_visible()]:
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+
+
+def test_the_race_has_a_row_a_lane_four_recorded_ones_with_grids_and_verdicts(open_page, story_url):
+    page = open_page(story_url, reduced_motion="reduce")
+    page.locator(".sbd-view", has_text="Race").click()
+    lanes = page.locator(".sbd-race-lane")
+    expect(lanes).to_have_count(4)
+    expect(page.locator(".sbd-race-verdict .sbd-verdict.is-right")).to_have_count(4)
+    for lane in lanes.all():
+        tops = [lane.locator(name).bounding_box()["y"]
+                for name in (".sbd-race-run", ".sbd-race-text", ".sbd-race-verdict")]  # fmt: skip
+        assert max(tops) - min(tops) < 30
+        assert lane.locator(".is-sudoku .sbd-race-token:visible").count() == 16
+    page.keyboard.press("?")
+    expect(page.locator(".sbd-race .sbd-help")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    expect(page.get_by_text(re.compile("link", re.IGNORECASE)).last).to_be_visible()

@@ -1,0 +1,29 @@
+// The slider from safer to bolder: steps of gamma, and what lies outside the usual. Knows no DOM.
+
+/**
+ * The step nearest to a gamma.
+ * @param {number[]} gammas rising
+ * @param {number} gamma nats
+ */
+export function nearestStep(gammas, gamma) {
+  /** @param {number} index */
+  const distance = (index) => Math.abs((gammas[index] ?? 0) - gamma);
+  return gammas.reduce((best, _, index) => (distance(index) < distance(best) ? index : best), 0);
+}
+
+/**
+ * A sentence for what is outside the usual range; "" for nothing.
+ * @param {{ gammas: number[], block_range: number[] }} usual
+ * @param {number} gamma
+ * @param {number} blockSize
+ */
+export function outsideWords({ gammas, block_range: range }, gamma, blockSize) {
+  const most = Math.max(...gammas);
+  const [low = 0, high = 0] = range;
+  const parts = [];
+  if (gamma > most) parts.push(`γ ${gamma} is above the usual 0 to ${most}`);
+  if (blockSize < low || blockSize > high) {
+    parts.push(`blocks of ${blockSize} are outside the ${low} to ${high} it was trained on`);
+  }
+  return parts.length ? `Unusual, and run as it is: ${parts.join("; ")}.` : "";
+}

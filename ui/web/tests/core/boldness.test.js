@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { nearestStep, outsideWords } from "../../core/boldness.js";
+
+const USUAL = { gammas: [0, 0.1, 1], block_range: [2, 16] };
+
+test("the thumb stands at the nearest step, at the end for what is beyond", () => {
+  assert.equal(nearestStep(USUAL.gammas, 0.1), 1);
+  assert.equal(nearestStep(USUAL.gammas, 0.4), 1);
+  assert.equal(nearestStep(USUAL.gammas, 4), 2);
+});
+
+test("only what is outside the usual range is said, and that it is run", () => {
+  assert.equal(outsideWords(USUAL, 1, 16), "");
+  assert.match(outsideWords(USUAL, 4, 16), /run as it is: γ 4 is above the usual 0 to 1\.$/);
+  assert.match(outsideWords(USUAL, 0.1, 32), /blocks of 32 are outside the 2 to 16/);
+});
