@@ -65,12 +65,16 @@ def run(arguments: argparse.Namespace) -> None:
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoding.api import make_trace, stream
     from sbd_core.models.loading import load
+    from sbd_core.models.model_config import untrained_note
     from sbd_core.models.threads import choose_threads
 
     model = load(
         arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
     )
     choose_threads(model.num_parameters)
+    note = untrained_note(model.model.config, model.name)
+    if note is not None and config.strategy != "ntp":
+        print(f"note: {note}", file=sys.stderr)
     events = stream(model, prompt, config)
     shown = events if arguments.json else _print_text(model, events)
     trace = make_trace(model, prompt, config, shown)

@@ -228,7 +228,10 @@ def _check_strategy(model: SetBlockModel, config: DecodeConfig) -> None:
     if config.strategy == "ntp":
         return
     if model.mask_token_id is None:
-        rule = f"must be ntp, as the tokenizer of {model.name} has no mask token"
+        rule = (
+            f"must be ntp, as the tokenizer of {model.name} has no mask token: "
+            "sbd prepare gives it one, sbd train teaches it"
+        )
         raise ArgumentError("strategy", rule, config.strategy)
     if model.block_range is not None and not config.allows_untrained_block_size:
         low, high = model.block_range

@@ -19,7 +19,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.hf.logits_rules import split_at_temperature, with_processors
 from sbd_core.hf.token_model import TokenModel
-from sbd_core.models.model_config import block_range_of, is_trained_for_blocks
+from sbd_core.models.model_config import block_range_of, untrained_note
 
 logger = logging.get_logger(__name__)
 
@@ -234,11 +234,9 @@ def _require_mask(model: Any, mask_token_id: int | None) -> None:
             f"must be given, as the config of {name} names none: sbd prepare gives a model one",
             None,
         )
-    if not is_trained_for_blocks(model.config):
-        logger.warning_once(
-            f"{name} is not trained for Set Block Decoding, so its answers will be poor; "
-            'strategy="ntp" decodes it as it is'
-        )
+    note = untrained_note(model.config, name)
+    if note is not None:
+        logger.warning_once(note)
 
 
 def _solver(gamma: float | None, solver: Solver | None) -> Solver:

@@ -40,3 +40,13 @@ def refuse_other_attention(model: Any, name: str) -> None:
         raise ModelError(
             f"model: must use full attention in every layer; {name} uses {', '.join(others)}"
         )
+
+
+def untrained_note(config: Any, name: str) -> str | None:
+    """What to say of a model that reads masks without having learnt to; None of one that has."""
+    if is_trained_for_blocks(config):
+        return None
+    return (
+        f"{name} is not trained for Set Block Decoding, so its answers by blocks will be poor: "
+        f"strategy ntp decodes it as it is; sbd prepare {name} --out ready and sbd train teach it"
+    )

@@ -174,3 +174,19 @@ def test_bad_arguments_name_the_argument(tmp_path, capsys) -> None:
         assert main(["prepare", str(source), *words]) == 2
         assert capsys.readouterr().err.startswith(f"error: {argument}: ")
     assert (tmp_path / "full" / "file").read_text() == (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_prepared_model_says_that_it_is_not_trained(tmp_path, capsys) -> None:
+    source = saved(tmp_path / "model", tokenizer_with([]), 29)
+    words = ["--max-new-tokens", "4", "--device", "cpu"]
+    assert main(["generate", "hello", "--model", str(source), *words]) == 2
+    assert "no mask token: sbd prepare gives it one" in capsys.readouterr().err
+    prepare(source, tmp_path / "ready")
+    said = {}
+    for strategy in ("sbd", "ntp"):
+        ready = ["--model", str(tmp_path / "ready"), "--strategy", strategy]
+        assert main(["generate", "hello", *ready, *words]) == 0
+        said[strategy] = capsys.readouterr().err
+    assert "ready is not trained for Set Block Decoding" in said["sbd"]
+    assert "strategy ntp" in said["sbd"]
+    assert "not trained" not in said["ntp"]

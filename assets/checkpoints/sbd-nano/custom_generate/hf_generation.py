@@ -20,7 +20,7 @@ from .errors import ArgumentError
 from .events import StepEvent
 from .hf_logits_rules import split_at_temperature, with_processors
 from .hf_token_model import TokenModel
-from .models_model_config import block_range_of, is_trained_for_blocks
+from .models_model_config import block_range_of, untrained_note
 
 logger = logging.get_logger(__name__)
 
@@ -235,11 +235,9 @@ def _require_mask(model: Any, mask_token_id: int | None) -> None:
             f"must be given, as the config of {name} names none: sbd prepare gives a model one",
             None,
         )
-    if not is_trained_for_blocks(model.config):
-        logger.warning_once(
-            f"{name} is not trained for Set Block Decoding, so its answers will be poor; "
-            'strategy="ntp" decodes it as it is'
-        )
+    note = untrained_note(model.config, name)
+    if note is not None:
+        logger.warning_once(note)
 
 
 def _solver(gamma: float | None, solver: Solver | None) -> Solver:
