@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
     )
     choose_threads(model.num_parameters)
+    events = stream(model, prompt, config)
     note = untrained_note(model.model.config, model.name)
     if note is not None and config.strategy != "ntp":
         print(f"note: {note}", file=sys.stderr)
-    events = stream(model, prompt, config)
     shown = events if arguments.json else _print_text(model, events)
     trace = make_trace(model, prompt, config, shown)
     if arguments.trace is not None:

@@ -99,6 +99,10 @@ def can_fuse(model: Any) -> bool:
         and config.hidden_act == "silu"
         and rotary in STEADY_ROTARY_TYPES
         and all(type(module) is Linear for module in linears)
+        # An adapter's layers hold plain ones, whose weights alone are not what they compute.
+        and all(
+            type(m).__module__.split(".")[0] in ("torch", "transformers") for m in model.modules()
+        )
         and model.lm_head.bias is None
         and (model.device.type != "cpu" or model.dtype == torch.float32)
     )
