@@ -291,3 +291,37 @@ def test_running_it_five_times_gives_median_and_range(story):
     expect(clock).to_contain_text(re.compile(r"\(.+ to .+\), median and range of 5"))
     expect(story.get_by_role("button", name="run it 5 times")).to_be_enabled()
     assert state(story)["run"] == "opening"
+
+
+def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
+    page = open_page(replay_url, has_touch=True)
+    go_to(page, 3)
+    note = page.locator(".sbd-term-note")
+    expect(note).to_be_hidden()
+    page.locator(".sbd-budget .sbd-term", has_text="Entropy bound").hover()
+    expect(note).to_have_text(re.compile("all entropies but the largest sum to at most γ"))
+    page.mouse.move(1, 1)
+    expect(note).to_be_hidden()
+    page.locator(".sbd-inspector .sbd-term", has_text="Hindsight").focus()
+    expect(note).to_have_text(re.compile("To differ is not to be wrong"))
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    page.locator(".sbd-legend .sbd-term", has_text="nats").first.tap()
+    expect(note).to_be_visible()
+    box = note.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1440
+
+
+def test_equation_8_leads_to_the_paper(replay):
+    link = replay.locator(".sbd-budget").get_by_role("link", name="Eq. 8")
+    expect(link).to_have_attribute("href", re.compile(r"^https://arxiv\.org/.*2509\.04185"))
+
+
+def test_help_has_the_words_and_a_line_for_every_solver(replay):
+    replay.keyboard.press("?")
+    sheet = replay.get_by_role("dialog")
+    for word in ("nats", "causal", "draft", "γ", "Factor", "Left to right"):
+        expect(
+            sheet.locator(".sbd-help-words dt", has_text=re.compile(f"^{word}$"))
+        ).to_be_visible()

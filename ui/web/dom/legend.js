@@ -2,6 +2,7 @@
 
 import { entropyColour, MAX_ENTROPY, SCALE_TICKS, unsureness } from "../core/scale.js";
 import { make } from "./elements.js";
+import { term } from "./terms.js";
 
 /** The legend: the ramp with its ticks in nats. */
 export function makeLegend() {
@@ -24,7 +25,7 @@ export function makeLegend() {
     "sbd-legend-ends",
     {},
     make("span", "", {}, "sure"),
-    make("span", "", {}, "entropy, nats"),
+    make("span", "", {}, term("entropy"), ", ", term("nats")),
     make("span", "", {}, "unsure"),
   );
   return make("div", "sbd-legend", {}, bar, ticks, ends);

@@ -1,6 +1,7 @@
 // The entropy budget of the pass on an axis of nats: what was spent of gamma, hatched what Eq. 8
 // leaves out of the sum. Gamma can be dragged: what it would reveal lights up, no forward pass.
 
+import constants from "../constants.json" with { type: "json" };
 import {
   AXIS_END,
   AXIS_TICKS,
@@ -10,15 +11,20 @@ import {
   freeWords,
   layOut,
 } from "../core/budget.js";
+import { SOLVER_LINES } from "../core/glossary.js";
 import { MAX_TILES } from "../core/limits.js";
 import { clamp, formatNats } from "../core/numbers.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { paperLink, term } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
 /** @import { BudgetLayout, Segment } from "../core/budget.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
+
+/** @type {Readonly<Record<string, string>>} */
+const RULE_NAMES = constants.solverNames;
 
 /** @type {Readonly<Record<string, number>>} */
 const GAMMA_KEYS = {
@@ -57,6 +63,7 @@ export class Budget {
     /** @type {{ node: HTMLElement, at: number }[]} segments on the page and their positions */
     this.segments = [];
     this.note = make("span", "sbd-budget-note");
+    this.rule = term("solver");
     this.again = make(
       "button",
       "sbd-action sbd-again",
@@ -90,7 +97,8 @@ export class Budget {
         "div",
         "sbd-budget-head",
         {},
-        make("h3", "", {}, "Entropy budget of this pass"),
+        make("h3", "", {}, term("entropy", "Entropy"), " budget, ", paperLink()),
+        this.rule,
         this.again,
         this.note,
       ),
@@ -189,6 +197,10 @@ export class Budget {
     }
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
     this.showFree(layout);
+    const line = SOLVER_LINES[view.run.solver.name] ?? "";
+    setText(this.rule, RULE_NAMES[view.run.solver.name] ?? view.run.solver.name);
+    setAttribute(this.rule, "data-words", line);
+    setAttribute(this.rule, "aria-label", `Solver: ${line}`);
     this.root.classList.toggle("has-gamma", this.hasLine);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);
     this.again.hidden = view.gammaPreview === null || !this.actions.canRedo;

@@ -1,10 +1,16 @@
 // The help sheet: what there is to see, and the keys. A modal dialog: the browser keeps the focus
 // inside, closes it on Escape and gives the focus back.
 
+import constants from "../constants.json" with { type: "json" };
+import { GLOSSARY, SOLVER_LINES } from "../core/glossary.js";
 import { make } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
 import { makeLegend } from "../dom/legend.js";
+import { paperLink } from "../dom/terms.js";
+
+/** @type {Readonly<Record<string, string>>} */
+const RULE_NAMES = constants.solverNames;
 
 /** @type {[name: string, words: string][]} */
 const HELP_SIGHTS = [
@@ -51,6 +57,35 @@ const HELP_ACTIONS = [
   ],
 ];
 
+/** The glossary and the solvers, each in a line. */
+function makeWords() {
+  const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
+  const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
+    RULE_NAMES[name] ?? name,
+    line,
+  ]);
+  /** @param {string[][]} rows */
+  const list = (rows) =>
+    make(
+      "dl",
+      "sbd-help-words",
+      {},
+      ...rows.flatMap(([name = "", line = ""]) => [
+        make("dt", "", {}, name),
+        make("dd", "", {}, line),
+      ]),
+    );
+  return make(
+    "div",
+    "",
+    {},
+    make("h3", "", {}, "Words"),
+    list(words),
+    make("h3", "", {}, "Solvers, ", paperLink("the paper’s is Eq. 8")),
+    list(solvers),
+  );
+}
+
 /** @param {boolean} canRedo */
 function sightsOf(canRedo) {
   return canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
@@ -90,7 +125,7 @@ export class Help {
         "div",
         "sbd-help-body",
         {},
-        sights,
+        make("div", "", {}, sights, makeWords()),
         make(
           "div",
           "sbd-help-side",

@@ -18,6 +18,7 @@ import { makeLegend } from "../dom/legend.js";
 import { playRate } from "../dom/pace.js";
 import { isDarkPage } from "../dom/page.js";
 import { Reveals, STILL } from "../dom/reveal.js";
+import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
 import { Budget } from "./budget.js";
@@ -100,6 +101,7 @@ export class Player {
     this.help = new Help(actions.canRedo);
     this.share = new Share(this, this.host, leaving.signal);
     this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
+    this.note = makeTermNote(root, leaving.signal);
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.watch = this.makeWatch();
     this.clock = makeClock(
@@ -140,6 +142,7 @@ export class Player {
       this.help.root,
       this.share.root,
       this.live,
+      this.note,
     );
   }
 

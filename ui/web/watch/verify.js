@@ -1,6 +1,7 @@
 // What the tiles of a run by verify mean: drafted, accepted, thrown away; and how it goes on.
 
 import { make } from "../dom/elements.js";
+import { term } from "../dom/terms.js";
 
 /** @type {[kind: string, words: string][]} */
 const KINDS = [
@@ -10,23 +11,24 @@ const KINDS = [
   ["new", "exact, by the causal head"],
 ];
 
-const SENTENCE =
-  "One forward pass checks the last draft from left to right, keeps what next-token prediction " +
-  "would have said, adds one exact token and drafts on: the answer is that of next-token prediction.";
-
 /** The legend under the tiles. */
 export function makeVerifyLegend() {
+  const sentence = [
+    "One ",
+    term("pass"),
+    " checks the last ",
+    term("draft"),
+    " in a ",
+    term("causal"),
+    " way, keeps what next-token prediction would have said, adds one exact token and drafts on: " +
+      "the answer is that of next-token prediction.",
+  ];
   const kinds = KINDS.map(([kind, words]) =>
     make(
       "li",
       "",
       {},
-      make(
-        "span",
-        `sbd-tile is-${kind}`,
-        { "aria-hidden": "true" },
-        make("span", "sbd-tile-token", {}, "a"),
-      ),
+      make("span", `sbd-sample sbd-sample-${kind}`, { "aria-hidden": "true" }, "a"),
       words,
     ),
   );
@@ -35,6 +37,6 @@ export function makeVerifyLegend() {
     "sbd-verify",
     { "aria-label": "What the tiles mean" },
     make("ul", "", {}, ...kinds),
-    make("p", "", {}, SENTENCE),
+    make("p", "", {}, ...sentence),
   );
 }

@@ -7,6 +7,7 @@ import { make, setText } from "../../dom/elements.js";
 import { icon } from "../../dom/icons.js";
 import { makeKeyList, SHORT_KEY_WORDS } from "../../dom/keys.js";
 import { makeLegend } from "../../dom/legend.js";
+import { term } from "../../dom/terms.js";
 import { showToken } from "../../dom/tokens.js";
 import { Alternatives } from "./alternatives.js";
 import { makeSpark } from "./spark.js";
@@ -73,11 +74,11 @@ function inspectorKicker({ focus, held, showsFocus }) {
 }
 
 /**
- * @param {string} title
+ * @param {string | (Node | string)[]} title
  * @param {Node[]} nodes
  */
 function section(title, ...nodes) {
-  return make("section", "", {}, make("h3", "", {}, title), ...nodes);
+  return make("section", "", {}, make("h3", "", {}, ...[title].flat()), ...nodes);
 }
 
 /** The card of one position. */
@@ -104,13 +105,16 @@ export class Inspector {
     const legend = section("Colour and bar height", makeLegend());
     this.about = make("div", "sbd-inspector-about");
     this.topSection = make("section", "", {}, this.topTitle, this.top.root);
-    this.sparkSection = section("Entropy over forward passes", this.spark.root);
+    this.sparkSection = section(
+      [term("entropy", "Entropy"), " over ", term("pass", "forward passes")],
+      this.spark.root,
+    );
     this.about.append(
       this.token,
       this.reveal,
       this.topSection,
       this.sparkSection,
-      section("Hindsight", this.hindsight),
+      section([term("hindsight", "Hindsight")], this.hindsight),
     );
     legend.classList.add("sbd-legend-section");
     const keys = section("Keys", makeKeyList(SHORT_KEY_WORDS, actions.canRedo));

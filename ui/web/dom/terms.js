@@ -1,0 +1,69 @@
+// Words of the glossary on the page: point at one, reach it by Tab or tap it, and its sentence shows
+// beside it. One note serves all of them.
+
+import { GLOSSARY, PAPER } from "../core/glossary.js";
+import { clamp } from "../core/numbers.js";
+import { elementOf, make, setStyle, setText } from "./elements.js";
+
+const NOTE_WIDTH = 300;
+const EDGE = 12;
+
+/**
+ * A word that explains itself.
+ * @param {string} key of the glossary
+ * @param {string} [text] as it stands in its sentence
+ */
+export function term(key, text = GLOSSARY[key]?.name ?? key) {
+  const words = GLOSSARY[key]?.words ?? "";
+  return make(
+    "button",
+    "sbd-term",
+    { type: "button", "data-words": words, "aria-label": `${text}: ${words}` },
+    text,
+  );
+}
+
+/** A link to the paper where the page names its equation. */
+export function paperLink(text = "Eq. 8") {
+  const attributes = { href: PAPER, target: "_blank", rel: "noopener noreferrer" };
+  return make("a", "sbd-paper", { ...attributes, title: "The paper: arXiv 2509.04185" }, text);
+}
+
+/**
+ * The note of a player's terms.
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal ends the listening
+ */
+export function makeTermNote(root, signal) {
+  const note = make("div", "sbd-term-note", { "aria-hidden": "true" });
+  note.hidden = true;
+  /** @param {Event} event */
+  const wordOf = (event) => {
+    const node = elementOf(event)?.closest(".sbd-term");
+    return node instanceof HTMLElement && root.contains(node) ? node : null;
+  };
+  /** @param {Event} event */
+  function show(event) {
+    const word = wordOf(event);
+    note.hidden = !word;
+    if (!word) return;
+    setText(note, word.dataset.words ?? "");
+    // A sheet lies over all of the page but what is inside it.
+    (word.closest("dialog") ?? root).append(note);
+    const box = word.getBoundingClientRect();
+    const isLow = box.bottom > window.innerHeight * 0.7;
+    setStyle(note, "left", `${clamp(box.left, EDGE, window.innerWidth - NOTE_WIDTH - EDGE)}px`);
+    setStyle(note, "top", isLow ? "auto" : `${box.bottom + 6}px`);
+    setStyle(note, "bottom", isLow ? `${window.innerHeight - box.top + 6}px` : "auto");
+  }
+  const hide = () => {
+    note.hidden = true;
+  };
+  for (const name of ["pointerover", "focusin", "click"]) {
+    root.addEventListener(name, show, { signal });
+  }
+  for (const name of ["focusout", "pointerleave"]) root.addEventListener(name, hide, { signal });
+  root.addEventListener("keydown", (event) => event.key === "Escape" && hide(), { signal });
+  document.addEventListener("scroll", hide, { signal, capture: true });
+  return note;
+}
