@@ -103,6 +103,7 @@ def test_on_a_phone_the_stage_is_in_view_after_decode_and_the_staircase_is_secon
     places = [box_of(page, f".sbd-{name}")["y"] for name in ("tiles", "stairs", "lane-ntp")]
     assert places == sorted(places)
     expect(page.locator(".sbd-tile-position").first).to_be_hidden()
+    assert box_of(page, ".sbd-stairs-stage")["width"] <= 390
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])

@@ -57,3 +57,12 @@ export function sudokuVerdict(numFilled, numBroken, isOver) {
   if (isOver) return `Not solved: ${filled}.`;
   return numBroken ? `${filled}; ${breaks}.` : `${filled}.`;
 }
+
+/**
+ * Whether tokens are a grid: a digit each, for every cell.
+ * @param {string[]} texts
+ */
+export function answersInCells(texts) {
+  const cells = texts.slice(0, SUDOKU_CELLS);
+  return cells.length === SUDOKU_CELLS && cells.every((text) => /^\s?\d$/.test(text));
+}

@@ -2,7 +2,7 @@
 // engine took for them. The clock counts passes, or microseconds of engine time.
 
 import { clamp, raceSeconds } from "../core/numbers.js";
-import { puzzleIn } from "../core/sudoku.js";
+import { answersInCells, puzzleIn } from "../core/sudoku.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -146,9 +146,10 @@ export class RacePlayer {
   open(board) {
     const comparisons = compareLanes(board);
     const isSudoku = puzzleIn(board.prompt) !== null;
-    this.lanes = board.lanes.map(
-      (row, index) => new RaceLane(row, comparisons[index] ?? null, isSudoku),
-    );
+    this.lanes = board.lanes.map((row, index) => {
+      const isGrid = isSudoku && answersInCells(row.tokens.map(([, text]) => text));
+      return new RaceLane(row, comparisons[index] ?? null, isGrid);
+    });
     this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
     this.results = makeRaceTable(board.lanes, comparisons);
     this.table.replaceChildren(this.results.root);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { brokenCells, puzzleIn, sudokuVerdict } from "../../core/sudoku.js";
+import { answersInCells, brokenCells, puzzleIn, sudokuVerdict } from "../../core/sudoku.js";
 
 const PUZZLE = "1000000000000004";
 const SOLVED = [..."1234341221434321"];
@@ -26,4 +26,12 @@ test("the verdict says how far it is", () => {
   assert.equal(sudokuVerdict(16, 1, true), "Not solved: 1 cell breaks a rule.");
   assert.equal(sudokuVerdict(3, 2, false), "3 of 16 cells filled; 2 cells break a rule.");
   assert.equal(sudokuVerdict(3, 0, true), "Not solved: 3 of 16 cells filled.");
+});
+
+test("only sixteen digits, a token each, are shown as a grid", () => {
+  const cells = [..."1234341221434321"];
+  assert.equal(answersInCells(cells), true);
+  assert.equal(answersInCells([...cells, ""]), true);
+  assert.equal(answersInCells(cells.slice(1)), false);
+  assert.equal(answersInCells(["With", ...cells]), false);
 });
