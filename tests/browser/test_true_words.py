@@ -306,7 +306,7 @@ def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
     expect(note).to_have_text(re.compile("To differ is not to be wrong"))
     page.keyboard.press("Escape")
     expect(note).to_be_hidden()
-    page.locator(".sbd-legend .sbd-term", has_text="nats").first.tap()
+    page.locator(".sbd-inspector .sbd-legend .sbd-term", has_text="nats").tap()
     expect(note).to_be_visible()
     box = note.bounding_box()
     assert box["x"] >= 0
