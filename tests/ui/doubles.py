@@ -62,6 +62,12 @@ def story_model(pieces: Sequence[str] | str = ANSWER, **fields: Any) -> Any:
         "name": "story",
         "num_parameters": 4_600_000,
     }
-    return ScriptedModel(
+    model: Any = ScriptedModel(
         texts=texts, next_logits=next_logits, block_logits=block_logits, **{**settings, **fields}
     )
+    encode = model.encode
+    # A letter of a prompt may be a piece of the answer, and is none of it.
+    model.encode = lambda prompt, is_raw: (
+        encode(prompt, is_raw) if is_raw else (PROMPT,) * len(prompt)
+    )
+    return model
