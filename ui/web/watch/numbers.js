@@ -13,6 +13,7 @@ import { make, setText } from "../dom/elements.js";
 
 export const NUM_TIMINGS = 5;
 const UNKNOWN = "–";
+const WHOLE = "The whole run";
 
 /** @type {Readonly<Record<string, string>>} */
 const LECTURE_LABELS = {
@@ -56,7 +57,7 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
  * @param {Numbers} numbers
  * @returns {Cell}
  */
-function savedCell({ run, pass, isLecture }, { wholePasses, ntpPasses }) {
+function savedCell({ run, isLecture }, { wholePasses, ntpPasses }) {
   if (wholePasses === null || ntpPasses === null) {
     return { shown: UNKNOWN, label: "forward passes, once it is complete" };
   }
@@ -64,9 +65,19 @@ function savedCell({ run, pass, isLecture }, { wholePasses, ntpPasses }) {
     return { shown: String(wholePasses), label: "forward passes, one a token" };
   const shown = String(wholePasses);
   const label = `${isLecture ? "" : "forward passes "}instead of ${ntpPasses}`;
-  if (isLecture || pass < run.main.lastPass || wholePasses === ntpPasses) return { shown, label };
-  const ratio = (ntpPasses / wholePasses).toFixed(1);
-  return { shown, label: `${label}: ${wholePasses < ntpPasses ? `${ratio}× fewer` : "more"}` };
+  return { shown, label };
+}
+
+/**
+ * The heading of the whole run; at its end how many times fewer forward passes it took.
+ * @param {View} view
+ * @param {Numbers} numbers
+ */
+function wholeTitle({ run, pass }, { wholePasses, ntpPasses }) {
+  if (!wholePasses || !ntpPasses || pass < run.main.lastPass) return WHOLE;
+  return wholePasses < ntpPasses
+    ? `${WHOLE}: ${(ntpPasses / wholePasses).toFixed(1)}× fewer`
+    : WHOLE;
 }
 
 /**
@@ -131,11 +142,12 @@ function makeGroup(name, title, keys) {
  */
 export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
-  const whole = makeGroup("whole", "The whole run", ["saved", "clock"]);
+  const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
   const again = make("button", "sbd-action sbd-time-again", { type: "button" });
   const why = make("p", "sbd-numbers-why");
   again.addEventListener("click", actions.timeAgain);
-  whole.root.querySelector("h3")?.append(" ", again);
+  const title = make("span", "", {}, WHOLE);
+  whole.root.querySelector("h3")?.replaceChildren(title, again);
   const root = make("div", "sbd-numbers", {}, moment.root, whole.root, why);
   const cells = new Map([...moment.cells, ...whole.cells]);
   /** @type {Map<string, Timing>} by run */
@@ -170,6 +182,7 @@ export function makeNumbers(actions) {
     const words = timing?.error ?? whyNotFaster(view, numbers, timing);
     why.hidden = words === "";
     setText(why, words);
+    setText(title, wholeTitle(view, numbers));
     again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
     showProgress(again, timing);
   }
