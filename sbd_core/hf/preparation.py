@@ -120,8 +120,10 @@ def _refuse_unfit(model: Any, name: str) -> None:
     first = torch.ones((1, 4), dtype=torch.long)
     second = first.clone()
     second[0, -1] = 2
-    old, new = _logits(model, first)[0, :3], _logits(model, second)[0, :3]
-    if not torch.allclose(old, new, rtol=TOLERANCE, atol=TOLERANCE * float(old.abs().max())):
+    change = (_logits(model, first) - _logits(model, second))[0].abs()
+    # Before the changed token there is rounding at most.
+    rounding = 1e-4 if model.dtype == torch.float32 else 1e-2
+    if change[:3].max() > rounding * change[3].max():
         raise ModelError(
             f"model: must be causal; in {shown(name)} a token changes the logits before it"
         )
