@@ -161,6 +161,7 @@ def test_the_budget_adds_up_and_gamma_stands_still(replay, is_lecture):
     """What is solid is the sum of Eq. 8, at most gamma; the largest stands hatched outside it."""
     go_to(replay, 0)
     if is_lecture:
+        replay.set_viewport_size({"width": 1920, "height": 1080})  # where there is room for it
         replay.keyboard.press("l")
     gammas, num_free_above_gamma = set(), 0
     for _ in range(state(replay)["main"]["steps"] - 1):
