@@ -119,6 +119,7 @@ def test_presets_fill_the_prompt_and_a_second_press_gives_another(story):
         expect(chip).to_have_attribute("aria-pressed", "true")
         seen.add(box.input_value())
     assert len(seen) == 3
+    expect(story.locator(".sbd-prompt")).to_have_text(box.input_value())
     box.fill(box.input_value() + " Please.")
     expect(chip).to_have_attribute("aria-pressed", "false")
     decode(story)
@@ -133,7 +134,7 @@ def test_solver_choice_shows_its_own_parameter(story):
     advanced(story)
     gamma = story.get_by_label("γ", exact=True)
     expect(gamma).to_be_visible()
-    story.get_by_label("Solver").click()
+    story.get_by_label("Solver", exact=True).click()
     story.get_by_role("option", name="Confidence threshold").click()
     expect(story.get_by_label("number input for τ")).to_be_visible()
     expect(gamma).to_be_hidden()

@@ -48,6 +48,8 @@ def wire_sharing(
             lines, settings = open_recorded(kept, data_of(event))
         except SetBlockDecodingError as error:
             return (gr.skip(), Speaker().say(message_of(error), is_error=True), *nothing)
+        if data_of(event).get("is_typed"):  # the visitor may be changing it by now
+            del settings["prompt"]
         values = [settings.get(name, gr.skip()) for name in fields]
         return (lines, Speaker().say(RECORDED_TEXT), *values)
 

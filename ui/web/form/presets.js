@@ -64,7 +64,7 @@ export function mountPresets({ element, value, trigger, signal }) {
   /** @type {{ presets: Preset[], line: string, prompt: string }} */
   const { presets, line, prompt: promptId } = JSON.parse(value);
   /** @param {string} name */
-  const choose = (name) => trigger("choose_run", { name });
+  const choose = (name) => trigger("choose_run", { name, is_typed: true });
   const chips = presets.map((preset) => makeChip(preset, promptId, choose));
   /** @param {string} text */
   const follow = (text) => {
