@@ -56,7 +56,13 @@ def wire_sharing(
     show.ask(asked, visit, carrier, **QUICK)
     show.give(given, visit, [show, carrier], **QUICK)
     for chooser in choosers:
-        chooser.choose_run(chosen, visit, [show, news, *fields.values()], **QUICK)
+        chooser.choose_run(
+            chosen,
+            visit,
+            [show, news, *fields.values()],
+            trigger_mode="always_last",  # of quick presses the last one counts
+            **QUICK,
+        )
 
 
 def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
