@@ -92,7 +92,10 @@ def test_race_gives_a_row_a_lane(client):
     lanes = ["ntp", "sbd:0.1", "sbd:2", "verify"]
     job = client.submit("p", lanes, api_name="/race")
     rows = job.result()
-    assert [len(each) for each in job.outputs()] == [1, 2, 3, 4]
+    # On a slow machine the rows so far are sent again meanwhile.
+    lengths = [len(each) for each in job.outputs()]
+    assert lengths == sorted(lengths)
+    assert set(lengths) - {0} == {1, 2, 3, 4}
     assert [row["lane"] for row in rows] == lanes
     passes = {row["lane"]: row["num_forwards"] for row in rows}
     assert passes["ntp"] == rows[0]["num_tokens"]
