@@ -48,6 +48,12 @@ def evaluation() -> str:
     return _evaluation(data, list(data["rows"])) + _held_out(data)
 
 
+def wider_tasks() -> str:
+    """The bundled checkpoint on the tasks as they are, wider than those it was trained on."""
+    data = results("wider_tasks")
+    return _evaluation(data, list(data["rows"])) + _held_out(data)
+
+
 def accuracy() -> str:
     """The same in a few rows."""
     data = results("evaluation")
@@ -223,6 +229,7 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
 
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
+    "wider_tasks": wider_tasks,
     "accuracy": accuracy,
     "own_answers": own_answers,
     "parity": parity,
