@@ -102,10 +102,22 @@ def test_every_tile_state_can_be_replayed_backwards(replay):
     assert walk(replay, "ArrowLeft", texts) == forward[::-1]
 
 
+def middle_of_cell(page, position: int, pass_index: int) -> tuple[float, float]:
+    """Where on the screen the staircase draws a cell."""
+    return page.evaluate(
+        """([position, pass]) => {
+      const { staircase } = document.querySelector('.sbd-host').sbdPlayer;
+      const { left, top } = staircase.stage.getBoundingClientRect();
+      const { cellWidth, cellHeight } = staircase.geometry;
+      return [left + staircase.margins.left + (position + 0.5) * cellWidth,
+        top + staircase.margins.top + (pass + 0.5) * cellHeight];
+    }""",
+        [position, pass_index],
+    )
+
+
 def test_clicking_the_staircase_goes_to_its_pass_and_position(replay):
-    stage = replay.locator(".sbd-stairs-stage")
-    box = stage.bounding_box()
-    replay.mouse.click(box["x"] + 10, box["y"] + 20)
+    replay.mouse.click(*middle_of_cell(replay, 0, 1))
     assert state(replay)["pass"] == 1
     expect(replay.locator(".sbd-inspector-kicker")).to_have_text("Position 0 · held")
 
@@ -113,7 +125,7 @@ def test_clicking_the_staircase_goes_to_its_pass_and_position(replay):
 def test_pointing_at_a_cell_of_the_staircase_reads_it_out(replay):
     go_to(replay, 1)
     box = replay.locator(".sbd-stairs-stage").bounding_box()
-    replay.mouse.move(box["x"] + 10, box["y"] + 22)
+    replay.mouse.move(*middle_of_cell(replay, 0, 1))
     readout = replay.locator(".sbd-readout")
     expect(readout).to_contain_text("Position 0, pass 2")
     expect(readout).to_contain_text(re.compile(r"(revealed|best guess) “With” [\d.]+%"))
