@@ -114,8 +114,14 @@ def test_the_endings_are_compared_and_what_differs_is_marked(story):
 
 def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
     decode(story)
-    last = state(story)["main"]["steps"] - 1
-    intervene(story, "p", passes=last)
+    # The last forward pass that weighed more than one token, and a tile of which it did.
+    last, weighed = story.evaluate("""() => {
+      const { run } = document.querySelector('.sbd-host').sbdPlayer;
+      return run.main.steps.flatMap((step, pass) => [...step.masked.values()]
+        .filter((item) => item.top.length > 1 && item.position < run.main.end)
+        .map(({ position }) => [pass, position - run.windowAt(pass).start])).at(-1);
+    }""")
+    intervene(story, "p", tile=weighed, passes=last)
     pins = "() => [...document.querySelector('.sbd-host').sbdPlayer.run.pins.keys()]"
     (late,) = story.evaluate(pins)
     assert late > 16
