@@ -30,7 +30,9 @@ PLACES = """(label) => {
     });
   };
   const whole = inner.cloneNode();
-  for (const token of inner.querySelectorAll('.sbd-token')) whole.append(token.cloneNode(true));
+  for (const node of inner.querySelectorAll('.sbd-part-of-text > *')) {
+    whole.append(node.cloneNode(true));
+  }
   inner.after(whole);
   // Out of sight a part may have a height that is guessed.
   for (const part of inner.children) part.style.contentVisibility = 'visible';

@@ -13,7 +13,7 @@ import { positionTitle, tileState } from "./view.js";
 /** @import { Actions } from "./actions.js" */
 /** @import { TileState, View } from "./view.js" */
 
-const MAX_HEAD_LETTERS = 5; // as many as stand side by side over a token
+const MAX_HEAD_LETTERS = 4; // as many as stand side by side over a token
 
 /** One position: where it is, when it was revealed, its token or best guess, its entropy. */
 class Tile {
