@@ -50,7 +50,9 @@ def test_a_bad_flag_is_refused_before_anything_is_served(folder, device, sentenc
 
 
 def test_the_program_says_what_is_wrong_with_a_flag_and_ends_with_2():
-    done = run_python("app.py", "--model", "/no/such/folder")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    done = run_python("app.py", "--model", "/no/such/folder", "--port", str(port))
     assert done.returncode == 2
     assert done.stderr.strip().endswith("there is no folder '/no/such/folder'")
 
