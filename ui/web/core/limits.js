@@ -13,6 +13,8 @@ export const MAX_TEXT_TOKENS = 300;
 export const MAX_MARKS = 3;
 /** Ticks of the scrubber. */
 export const MAX_TICKS = 100;
+/** Frames of an animation; more would make a file too large for a slide. */
+export const MAX_FRAMES = 240;
 
 /**
  * Some of the items, evenly spread, the first among them.
@@ -23,4 +25,16 @@ export const MAX_TICKS = 100;
 export function evenly(items, most) {
   const step = Math.ceil(items.length / most);
   return step > 1 ? items.filter((_, index) => index % step === 0) : items;
+}
+
+/**
+ * The forward passes that an animation shows: all of them, or some evenly spread, the first and
+ * the last among them.
+ * @param {number} lastPass
+ */
+export function framePasses(lastPass) {
+  const step = Math.ceil(lastPass / (MAX_FRAMES - 1)); // the last one has a frame besides
+  const passes = [];
+  for (let pass = 0; pass < lastPass; pass += step) passes.push(pass);
+  return [...passes, Math.max(lastPass, 0)];
 }

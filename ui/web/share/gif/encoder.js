@@ -22,7 +22,11 @@ export class GifEncoder {
     return new Promise((done, fail) => {
       this.worker.onmessage = ({ data }) =>
         data.kind === "failed" ? fail(new Error(data.words)) : done(data);
-      this.worker.onerror = (event) => fail(new Error(event.message || "the worker did not start"));
+      this.worker.onerror = (event) => {
+        event.preventDefault(); // the visitor is told
+        const words = event.message?.replace(/^Uncaught (\w*Error: )?/, "");
+        fail(new Error(words || "the worker did not start"));
+      };
       this.worker.postMessage(order, handed);
     });
   }

@@ -31,6 +31,9 @@ addEventListener("message", (event) => {
   try {
     postMessage(answer(event.data));
   } catch (failure) {
-    postMessage({ kind: "failed", words: String(failure) });
+    postMessage({
+      kind: "failed",
+      words: failure instanceof Error ? failure.message : String(failure),
+    });
   }
 });

@@ -1,6 +1,7 @@
 // A run as an animated GIF for slides: the frames are drawn here, the file is made by a worker, so
 // that the page stays alive.
 
+import { framePasses } from "../../core/limits.js";
 import { GifEncoder } from "../gif/encoder.js";
 import { blankPicture, inksOf, PICTURE } from "./picture.js";
 import { drawSlide } from "./slide.js";
@@ -8,18 +9,6 @@ import { drawSlide } from "./slide.js";
 /** @import { Run } from "../../core/run.js" */
 
 const FRAME_SECONDS = { pass: 0.25, last: 3 };
-const MAX_FRAMES = 240;
-
-/**
- * The passes to show: all of them, or so many evenly spread that the file stays small.
- * @param {number} lastPass
- */
-export function framePasses(lastPass) {
-  const step = Math.ceil((lastPass + 1) / MAX_FRAMES);
-  const passes = [];
-  for (let pass = 0; pass < lastPass; pass += step) passes.push(pass);
-  return [...passes, Math.max(lastPass, 0)];
-}
 
 /**
  * Make the animation; `hear` is told how far it is, 0 to 1. Rejects if it cannot be made, or once
