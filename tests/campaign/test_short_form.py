@@ -9,6 +9,7 @@ from tests.campaign.abandoned import caches_after
 from tests.campaign.command_lines import command_lines, lines, start_ups
 from tests.campaign.doors import dom_elements, links, posts, trace_files
 from tests.campaign.figure import Figure
+from tests.campaign.trees import trees_lost
 from tests.campaign.visitors import crowd
 from ui.decode import session
 
@@ -52,6 +53,13 @@ def test_no_link_and_no_trace_file_fills_the_page():
         assert is_met(thread.submit(dom_elements, 2, 3).result())
 
 
+@pytest.mark.browser
+def test_no_tree_is_lost_to_hasty_keys_reloads_and_restarts():
+    figure = trees_lost(4, 2, 1, 1)
+    assert is_met(figure)
+    assert figure.details["num_grown"] == 8, "a tree that no branch was asked of cannot be lost"
+
+
 def test_the_lists_are_long_enough_and_the_same_every_time():
     assert len(list(links())) > 200
     assert len(list(trace_files())) > 40
@@ -61,7 +69,7 @@ def test_the_lists_are_long_enough_and_the_same_every_time():
 
 def test_the_command_runs_every_part_in_a_long_and_a_short_form():
     assert list(PARTS) == [
-        "dom", "posts", "caches", "memory", "visitors", "command-lines", "start-up",
+        "dom", "posts", "caches", "memory", "visitors", "trees", "command-lines", "start-up",
     ]  # fmt: skip
 
 
