@@ -1,5 +1,6 @@
 """The campaign in small: each part finds what it looks for, and every target is met."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -18,6 +19,12 @@ def is_met(figure: Figure) -> bool:
     """Whether it is; else the failure shows the details."""
     assert figure.is_met, figure
     return True
+
+
+def alone(part: Callable[..., Figure], *counts: int) -> Figure:
+    """A part in a thread of its own: in this one the browser tests' Playwright may be at work."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(part, *counts).result()
 
 
 def test_abandoned_runs_leave_no_cache():
@@ -48,14 +55,12 @@ def test_start_up_faults_end_in_one_line():
 
 @pytest.mark.browser
 def test_no_link_and_no_trace_file_fills_the_page():
-    # In a thread of its own: in this one the browser tests' Playwright may be at work.
-    with ThreadPoolExecutor(1) as thread:
-        assert is_met(thread.submit(dom_elements, 2, 3).result())
+    assert is_met(alone(dom_elements, 2, 3))
 
 
 @pytest.mark.browser
 def test_no_tree_is_lost_to_hasty_keys_reloads_and_restarts():
-    figure = trees_lost(4, 2, 1, 1)
+    figure = alone(trees_lost, 4, 2, 1, 1)
     assert is_met(figure)
     assert figure.details["num_grown"] == 8, "a tree that no branch was asked of cannot be lost"
 
