@@ -5,6 +5,7 @@ about it: the first hook makes that import quick.
 """
 
 import inspect
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from ui.decode.client import LOCAL, Client
 if TYPE_CHECKING:
     import gradio as gr
 
+NEWS_A_SECOND = 8
 MAX_UNREAD = 48
-"""News that nobody fetched, of one visitor; at 8 a second, 6 seconds of a run."""
+"""News that nobody fetched, of one visitor: 6 seconds of a run."""
 MAX_NEVER_READ = 16
 """The same of a visitor who has not fetched any yet."""
 
@@ -53,14 +55,18 @@ def client_of(page: "gr.Blocks", request: "gr.Request | None") -> Client:
     """Who sent a request: a proxy's word for the address, and the news that pile up unread."""
     if request is None or request.client is None:
         return LOCAL
-    session, last, has_read = request.session_hash, 0, False
+    session, last, has_read, since = request.session_hash, 0, False, time.monotonic()
 
     def is_listening() -> bool:
-        nonlocal last, has_read
+        nonlocal last, has_read, since
         unread = num_unread(page, session)
-        has_read = has_read or unread < max(last, 1)
+        now = time.monotonic()
+        if unread < max(last, 1):
+            has_read, since = True, now
         last = unread
-        return unread < (MAX_UNREAD if has_read else MAX_NEVER_READ)
+        most = MAX_UNREAD if has_read else MAX_NEVER_READ
+        # A run so fast that its news outpace a visitor who listens is not left.
+        return unread < most or now - since < most / NEWS_A_SECOND
 
     return Client(request.client.host, is_listening)
 

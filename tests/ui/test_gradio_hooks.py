@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -63,7 +64,24 @@ def test_messages_that_nobody_fetches_are_counted():
     assert "put_nowait" in source
 
 
-def test_a_client_has_the_address_of_its_request_and_listens_while_it_fetches():
+@pytest.fixture
+def slow_clock(monkeypatch):
+    """Ten seconds pass between two looks."""
+    clock = SimpleNamespace(monotonic=count(0, 10).__next__)
+    monkeypatch.setattr("ui.gradio_hooks.time", clock)
+
+
+def test_news_that_come_faster_than_anyone_fetches_do_not_end_a_run():
+    page = gr.Blocks()
+    waiting = page._queue.pending_messages_per_session["me"] = asyncio.Queue()
+    request = SimpleNamespace(client=SimpleNamespace(host="10.0.0.7"), session_hash="me")
+    client = client_of(page, request)
+    for _ in range(MAX_UNREAD):
+        waiting.put_nowait("news")
+    assert client.is_listening()
+
+
+def test_a_client_has_the_address_of_its_request_and_listens_while_it_fetches(slow_clock):
     page = gr.Blocks()
     request = SimpleNamespace(client=SimpleNamespace(host="10.0.0.7"), session_hash="me")
     client = client_of(page, request)
@@ -78,7 +96,7 @@ def test_a_client_has_the_address_of_its_request_and_listens_while_it_fetches():
     assert client.is_listening()
 
 
-def test_who_never_fetched_anything_is_given_up_sooner():
+def test_who_never_fetched_anything_is_given_up_sooner(slow_clock):
     page = gr.Blocks()
     waiting = page._queue.pending_messages_per_session["me"] = asyncio.Queue()
     waiting.put_nowait("news")
