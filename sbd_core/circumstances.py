@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from sbd_core.decoding.api import versions
-from sbd_core.files import sha256
+from sbd_core.files import weights_sha256
 
 
 def circumstances(model_folder: Path | None) -> dict[str, Any]:
@@ -20,8 +20,9 @@ def circumstances(model_folder: Path | None) -> dict[str, Any]:
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         **versions(),
     }
-    if model_folder is not None and (model_folder / "model.safetensors").is_file():
-        facts["weights_sha256"] = sha256(model_folder / "model.safetensors")
+    digest = None if model_folder is None else weights_sha256(model_folder)
+    if digest is not None:
+        facts["weights_sha256"] = digest
     return facts
 
 

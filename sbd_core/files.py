@@ -47,10 +47,17 @@ def write_text(path: Path, text: str) -> None:
         raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
 
 
-def sha256(path: Path) -> str:
-    """Of a file's bytes, in hexadecimal. Raises OSError."""
+def sha256(*paths: Path) -> str:
+    """Of the bytes of files, one after the other, in hexadecimal. Raises OSError."""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while part := file.read(2**20):
-            digest.update(part)
+    for path in paths:
+        with path.open("rb") as file:
+            while part := file.read(2**20):
+                digest.update(part)
     return digest.hexdigest()
+
+
+def weights_sha256(folder: Path) -> str | None:
+    """Of a model folder's safetensors, shards in order; None if it has none. Raises OSError."""
+    files = sorted(folder.glob("*.safetensors"))
+    return sha256(*files) if files else None

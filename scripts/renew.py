@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sbd_core.files import sha256, write_text
+from sbd_core.files import weights_sha256, write_text
 
 ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"
@@ -42,16 +42,20 @@ class Step:
     good: tuple[int, ...] = (0,)
 
 
-def steps(baseline: Path) -> dict[str, Step]:
-    """Every step by name, in the order in which they run: tables last, as they read all others."""
+def steps(baseline: Path | None) -> dict[str, Step]:
+    """Every step by name, in the order in which they run: tables last, as they read all others.
+
+    baseline: None leaves it out of the table, and what only compares with it.
+    """
     evaluate, bench = "-m sbd_core evaluate", "-m sbd_core bench"
+    beside = "" if baseline is None else f" --baseline {baseline}"
     parity = f"{evaluate} --suite all --limit 2500 --strategy ntp"
 
     def result(name: str, words: str, is_timed: bool = False, needs_baseline: bool = False) -> Step:
         file = f"{RESULTS}/{name}.json"
         return Step(f"{words} --out {file}", (file,), is_timed, needs_baseline)
 
-    return {
+    found = {
         "presets": Step("-m scripts.write_presets", ("assets/presets.json",)),
         "opening": Step(
             "-m scripts.record_opening",
@@ -60,8 +64,8 @@ def steps(baseline: Path) -> dict[str, Step]:
         "gallery": Step("-m scripts.record_gallery", ("assets/traces/gallery/index.json",)),
         "evaluation": result(
             "evaluation",
-            f"{evaluate} --table --limit 500 --baseline {baseline}",
-            needs_baseline=True,
+            f"{evaluate} --table --limit 500{beside}",
+            needs_baseline=baseline is not None,
         ),
         "parity-model": result("parity_model", parity),
         "parity-baseline": result(
@@ -77,6 +81,9 @@ def steps(baseline: Path) -> dict[str, Step]:
         "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
         "tables": Step("-m scripts.write_tables", ("README.md",)),
     }
+    if baseline is None:
+        found = {name: step for name, step in found.items() if not name.startswith("parity")}
+    return found
 
 
 def read_state() -> dict[str, dict[str, str]]:
@@ -98,13 +105,13 @@ def entry(step: Step, weights: str) -> dict[str, str]:
     return {"weights_sha256": weights, "command": f"python {step.words}"}
 
 
-def run(todo: Mapping[str, Step], weights: str, baseline: Path) -> int:
+def run(todo: Mapping[str, Step], weights: str, baseline: Path | None) -> int:
     """Run the steps in order; the exit status of the first that fails, else 0."""
     for name, step in todo.items():
-        if step.needs_baseline and not (ROOT / baseline).is_dir():
+        if step.needs_baseline and not (baseline and (ROOT / baseline).is_dir()):
             print(
                 f"renew: {name} needs the model trained on next-token prediction only; there is no "
-                f"folder {baseline}; train it or name it with --baseline",
+                f"folder {baseline}; train it, name it with --baseline, or give --no-baseline",
                 file=sys.stderr,
             )
             return 2
@@ -138,9 +145,13 @@ def main(words: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help=f"the model trained on next-token prediction only ({BASELINE})",
     )
+    parser.add_argument(
+        "--no-baseline", action="store_true", help="leave out the comparison with that model"
+    )
     flags = parser.parse_args(words)
-    known, state = steps(flags.baseline), read_state()
-    weights = sha256(CHECKPOINT / "model.safetensors")
+    baseline = None if flags.no_baseline else flags.baseline
+    known, state = steps(baseline), read_state()
+    weights = weights_sha256(CHECKPOINT) or ""
     done = {name for name, step in known.items() if is_done(step, state.get(name), weights)}
     if flags.list:
         for name, step in known.items():
@@ -149,7 +160,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     chosen = flags.only or [name for name in known if name not in done]
     try:
-        return run({name: known[name] for name in known if name in chosen}, weights, flags.baseline)
+        return run({name: known[name] for name in known if name in chosen}, weights, baseline)
     except KeyboardInterrupt:
         return 130
 

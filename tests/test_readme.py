@@ -1,6 +1,5 @@
 """The numbers of README, docs and model card are those of the results files; their paths exist."""
 
-import hashlib
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import plotly.graph_objects as go
 import pytest
 import yaml
 
+from sbd_core.files import weights_sha256
 from scripts.results_files import results
 from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 
@@ -73,8 +73,7 @@ def test_fewer_passes_gain_what_the_readme_says() -> None:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_results_are_of_the_bundled_weights(name) -> None:
-    weights = ROOT / "assets" / "checkpoints" / "sbd-nano" / "model.safetensors"
-    digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+    digest = weights_sha256(ROOT / "assets" / "checkpoints" / "sbd-nano")
     assert results(name)["circumstances"]["weights_sha256"] == digest
 
 

@@ -17,7 +17,9 @@ class Score:
 
     accuracy and its 95 % Wilson interval are shares;
     tokens_per_forward is the NFE speed-up, all tokens over all forwards, prefills included;
-    tokens_per_second is of engine time, all tokens over all seconds.
+    tokens_per_second is of engine time, all tokens over all seconds;
+    accuracy_unseen is of the num_unseen examples told in words and names that training never
+    draws, accuracy_seen of the others, either None where there are none.
     """
 
     task: str
@@ -29,6 +31,9 @@ class Score:
     num_forwards: int
     tokens_per_forward: float
     tokens_per_second: float
+    num_unseen: int
+    accuracy_seen: float | None
+    accuracy_unseen: float | None
 
     def to_data(self) -> dict[str, Any]:
         """Plain JSON data, rounded for reading; the task is "family", as readers of it expect."""
@@ -48,6 +53,8 @@ class Tally:
     num_tokens: int = 0
     num_forwards: int = 0
     seconds: float = 0.0
+    num_unseen: int = 0
+    num_unseen_right: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         sums = (mine + its for mine, its in zip(astuple(self), astuple(other), strict=True))
@@ -60,6 +67,7 @@ class Answer:
 
     text: str
     is_right: bool
+    is_unseen: bool
     num_tokens: int
     num_forwards: int
     seconds: float
@@ -71,6 +79,7 @@ def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[Answer]:
         Answer(
             trace.text,
             task(example.task).check(example, trace.text),
+            example.wording == "unseen",
             trace.num_tokens,
             trace.num_forwards,
             trace.seconds,
@@ -87,6 +96,8 @@ def tally(answers: Sequence[Answer]) -> Tally:
         num_tokens=sum(answer.num_tokens for answer in answers),
         num_forwards=sum(answer.num_forwards for answer in answers),
         seconds=sum(answer.seconds for answer in answers),
+        num_unseen=sum(answer.is_unseen for answer in answers),
+        num_unseen_right=sum(answer.is_unseen and answer.is_right for answer in answers),
     )
 
 
@@ -103,7 +114,16 @@ def score(name: str, found: Tally) -> Score:
         num_forwards=found.num_forwards,
         tokens_per_forward=found.num_tokens / found.num_forwards,
         tokens_per_second=found.num_tokens / found.seconds,
+        num_unseen=found.num_unseen,
+        accuracy_seen=_ratio(
+            found.num_right - found.num_unseen_right, found.num_examples - found.num_unseen
+        ),
+        accuracy_unseen=_ratio(found.num_unseen_right, found.num_unseen),
     )
+
+
+def _ratio(num_right: int, num_all: int) -> float | None:
+    return num_right / num_all if num_all else None
 
 
 def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:

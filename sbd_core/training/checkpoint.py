@@ -32,6 +32,9 @@ from sbd_core.training.tokenizer import train_tokenizer
 RECIPE_FILE = "recipe.json"
 """What tells a model folder that training wrote from any other folder."""
 
+MAX_SHARD = "9MB"
+"""Of a file of weights: small models go into repositories that refuse files of 10 MB."""
+
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A random Llama of the recipe's shape, and a tokenizer trained on the recipe's corpus.
@@ -98,7 +101,7 @@ def export(
     )
 
     def write(target: Path) -> None:
-        shipped.save_pretrained(target)
+        shipped.save_pretrained(target, max_shard_size=MAX_SHARD)
         tokenizer.save_pretrained(target)
         if recipe.stage == "sbd":
             write_custom_generate(target)

@@ -64,6 +64,13 @@ def test_a_missing_baseline_is_told_before_its_step(house, capsys):
     assert "second needs the model" in capsys.readouterr().err
 
 
+def test_without_a_baseline_nothing_compares_with_it():
+    whole, alone = steps(BASELINE), steps(None)
+    assert set(whole) - set(alone) == {"parity-model", "parity-baseline"}
+    assert not [name for name, step in alone.items() if "baseline" in step.words]
+    assert not any(step.needs_baseline for step in alone.values())
+
+
 def test_list_runs_nothing(house, capsys):
     (house.root / "renewed.json").write_text(json.dumps({"first": "damaged"}))
     assert renew.main(["--list"]) == 0

@@ -31,6 +31,17 @@ def test_scores_are_those_of_the_traces(nano) -> None:
         assert score.accuracy == sum(checks) / 3
 
 
+def test_seen_and_unseen_wordings_are_scored_apart(nano) -> None:
+    [score] = evaluate(nano, ["math"], CONFIG, limit=12, shows_progress=False).rows["sbd"]
+    right = {"seen": [], "unseen": []}
+    for item in held_out("math", 12, 0, "test"):
+        trace = sbd_core.generate(nano, item.prompt, CONFIG)
+        right[item.wording].append(TASKS["math"].check(item, trace.text))
+    assert score.num_unseen == len(right["unseen"])
+    assert score.accuracy_seen == sum(right["seen"]) / len(right["seen"])
+    assert score.accuracy_unseen == sum(right["unseen"]) / len(right["unseen"])
+
+
 def test_several_configs_are_rows_and_the_result_is_json(nano) -> None:
     configs = {"slow": DecodeConfig(strategy="ntp", max_new_tokens=8), "fast": CONFIG}
     found = evaluate(nano, ["json"], configs, limit=2, data_seed=5, shows_progress=False)
