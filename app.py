@@ -24,7 +24,7 @@ def main() -> int:
     """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
     flags = arguments()
     from sbd_core.errors import SetBlockDecodingError
-    from sbd_core.extras import require
+    from sbd_core.package.extras import require
     from ui.gradio_hooks import no_stubs_for_editors
     from ui.launch import check_address, checked_port, load_behind, model_of
 

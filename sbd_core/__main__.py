@@ -10,7 +10,7 @@ import sys
 from sbd_core.cli import bench, evaluate, generate, lm_eval, prepare, roofline, train
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.extras import require
+from sbd_core.package.extras import require
 
 COMMANDS = {
     "generate": generate,

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from sbd_core.decoding.api import versions
-from sbd_core.files import weights_sha256
+from sbd_core.package.files import weights_sha256
 
 
 def circumstances(model_folder: Path | None) -> dict[str, Any]:

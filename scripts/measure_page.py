@@ -19,7 +19,8 @@ from sbd_core.circumstances import circumstances
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.replay.page import page_of
-from scripts import page_measures, play_measures
+from scripts.measures import page as page_measures
+from scripts.measures import play as play_measures
 from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module

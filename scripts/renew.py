@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sbd_core.files import weights_sha256, write_text
+from sbd_core.package.files import weights_sha256, write_text
 
 ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.plots.solver_curves import CurvePoint, curves
-from scripts.results_files import results, table, where
-from scripts.wall_clock_tables import (
+from scripts.tables.results_files import results, table, where
+from scripts.tables.wall_clock import (
     bench,
     costs,
     forwards,

@@ -11,8 +11,8 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
-    ("version", "errors"),
-    ("config", "files", "extras"),
+    ("errors",),
+    ("config", "package"),
     ("events",),
     ("trace",),
     ("trace_json", "masks", "sampling", "roofline", "tasks", "replay"),
@@ -27,7 +27,7 @@ FLOORS = [
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Trace offers to_json() and its replay without loading either before it is asked.
 LAZY_UPWARD = {("trace", "trace_json"), ("trace", "replay")}
-STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "version", "files")
+STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "package/files")
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""
@@ -111,7 +111,7 @@ def test_the_front_door_imports_nothing_but_the_version() -> None:
     """Its other imports stand under TYPE_CHECKING and never run."""
     at_run_time = [name for name, is_top in imports_of(CORE / "__init__.py") if is_top]
     ours = [name for name in at_run_time if name.startswith("sbd_core")]
-    assert ours == ["sbd_core.version"]
+    assert ours == ["sbd_core.package.version"]
 
 
 def test_sbd_core_knows_nothing_of_the_page() -> None:

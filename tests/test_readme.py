@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 import pytest
 import yaml
 
-from sbd_core.files import weights_sha256
-from scripts.results_files import results
+from sbd_core.package.files import weights_sha256
+from scripts.tables.results_files import results
 from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 
 ROOT = Path(__file__).parents[1]

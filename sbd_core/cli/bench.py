@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from sbd_core.cli.decoding_flags import NATIVE_HELP
-from sbd_core.files import require_writable, write_text
+from sbd_core.package.files import require_writable, write_text
 
 HELP = "measure wall-clock against transformers generate()"
 

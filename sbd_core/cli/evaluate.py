@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError
-from sbd_core.files import require_writable, write_text
+from sbd_core.package.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation

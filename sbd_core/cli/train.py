@@ -51,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
+    from sbd_core.training.checkpoints.state import state_folder
     from sbd_core.training.loop import train
-    from sbd_core.training.recipe_files import read_recipe
-    from sbd_core.training.state import state_folder
+    from sbd_core.training.recipes.recipe_files import read_recipe
 
     saving = {
         name: value

@@ -21,8 +21,8 @@ from sbd_core.decoding.verify import DraftAndVerify
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
+from sbd_core.package.version import VERSION
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
-from sbd_core.version import VERSION
 
 Prompt = str | Sequence[int]
 

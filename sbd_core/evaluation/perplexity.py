@@ -10,11 +10,17 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from sbd_core.tasks import Example
-from sbd_core.training.checkpoint import load_model
-from sbd_core.training.examples import Pair, encode_example
-from sbd_core.training.loss import LossModule, training_loss
-from sbd_core.training.masking import NO_TARGET, clean_sequence, draw_masks, noisy_sequence, pack
-from sbd_core.training.tokenizer import require_turns
+from sbd_core.training.checkpoints.checkpoint import load_model
+from sbd_core.training.data.examples import Pair, encode_example
+from sbd_core.training.data.masking import (
+    NO_TARGET,
+    clean_sequence,
+    draw_masks,
+    noisy_sequence,
+    pack,
+)
+from sbd_core.training.data.tokenizer import require_turns
+from sbd_core.training.step.loss import LossModule, training_loss
 
 TEXTS_PER_FORWARD = 64
 CPU = torch.device("cpu")

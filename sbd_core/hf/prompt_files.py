@@ -19,8 +19,8 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import make_trace, prompt_token_ids, stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
-from sbd_core.files import require_writable, write_text
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.package.files import require_writable, write_text
 
 
 @dataclass(frozen=True, slots=True)

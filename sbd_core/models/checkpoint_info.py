@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.errors import ModelError
-from sbd_core.files import ASSETS
 from sbd_core.models.model_config import block_range_of
+from sbd_core.package.files import ASSETS
 
 DEFAULT_CHECKPOINT = ASSETS / "checkpoints" / "sbd-nano"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")

@@ -13,15 +13,15 @@ from tqdm import tqdm
 
 from sbd_core.config import require_integer, require_number
 from sbd_core.errors import ArgumentError
-from sbd_core.training.attention import require_attention
-from sbd_core.training.batch_loading import AHEAD
-from sbd_core.training.checkpoint import only_writer
+from sbd_core.training.checkpoints.checkpoint import only_writer
+from sbd_core.training.checkpoints.provenance import provenance
+from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.data.batch_loading import AHEAD
 from sbd_core.training.graceful_stop import graceful_stop
-from sbd_core.training.precision import require_precision
-from sbd_core.training.provenance import provenance
-from sbd_core.training.recipe import LEAST_REWEIGHT_STEPS, Recipe
+from sbd_core.training.recipes.recipe import LEAST_REWEIGHT_STEPS, Recipe
 from sbd_core.training.run import Run, RunSettings
-from sbd_core.training.state import state_folder
+from sbd_core.training.step.attention import require_attention
+from sbd_core.training.step.precision import require_precision
 
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0

@@ -21,18 +21,16 @@ from torch.distributed.checkpoint.state_dict import (
 )
 
 from sbd_core.errors import TrainingError
-from sbd_core.training.attention import chosen_attention
-from sbd_core.training.averaging import restore_average, running_average
-from sbd_core.training.batch_builder import Batch, BatchBuilder
-from sbd_core.training.batch_loading import batches, chosen_workers
-from sbd_core.training.checkpoint import export, load_model, new_model, recover, replace_folder
-from sbd_core.training.loss import Loss, LossModule, check_output_layer, training_loss
-from sbd_core.training.optimizers import make_optimizers
-from sbd_core.training.precision import Precision, autocast, faster, has_bf16, seconds_of
-from sbd_core.training.provenance import Provenance
-from sbd_core.training.recipe import Recipe
-from sbd_core.training.schedule import learning_rate, progress, require_enough_minutes
-from sbd_core.training.state import (
+from sbd_core.training.checkpoints.averaging import restore_average, running_average
+from sbd_core.training.checkpoints.checkpoint import (
+    export,
+    load_model,
+    new_model,
+    recover,
+    replace_folder,
+)
+from sbd_core.training.checkpoints.provenance import Provenance
+from sbd_core.training.checkpoints.state import (
     STATE_ERRORS,
     State,
     read_state,
@@ -40,8 +38,16 @@ from sbd_core.training.state import (
     unreadable,
     write_state,
 )
-from sbd_core.training.task_weights import TaskWeights, recipe_weights
-from sbd_core.training.tokenizer import require_turns
+from sbd_core.training.data.batch_builder import Batch, BatchBuilder
+from sbd_core.training.data.batch_loading import batches, chosen_workers
+from sbd_core.training.data.task_weights import TaskWeights, recipe_weights
+from sbd_core.training.data.tokenizer import require_turns
+from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.recipes.schedule import learning_rate, progress, require_enough_minutes
+from sbd_core.training.step.attention import chosen_attention
+from sbd_core.training.step.loss import Loss, LossModule, check_output_layer, training_loss
+from sbd_core.training.step.optimizers import make_optimizers
+from sbd_core.training.step.precision import Precision, autocast, faster, has_bf16, seconds_of
 
 STEPS_BEFORE_ESTIMATE = 4
 """Steps after which the time of one is known; the first may compile."""

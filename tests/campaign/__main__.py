@@ -17,15 +17,15 @@ from pathlib import Path
 import torch
 
 from sbd_core.circumstances import circumstances
-from sbd_core.files import write_text
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from tests.campaign.abandoned import caches_after
-from tests.campaign.command_lines import command_lines, start_ups
-from tests.campaign.doors import dom_elements, posts
+from sbd_core.package.files import write_text
 from tests.campaign.figure import Figure
-from tests.campaign.memory import growth
-from tests.campaign.trees import trees_lost
-from tests.campaign.visitors import crowd
+from tests.campaign.parts.abandoned import caches_after
+from tests.campaign.parts.command_lines import command_lines, start_ups
+from tests.campaign.parts.doors import dom_elements, posts
+from tests.campaign.parts.memory import growth
+from tests.campaign.parts.trees import trees_lost
+from tests.campaign.parts.visitors import crowd
 from ui.components.assets import ASSETS
 
 RESULTS = ASSETS / "results" / "campaign.json"

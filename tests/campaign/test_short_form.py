@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.campaign.__main__ import PARTS
-from tests.campaign.abandoned import caches_after
-from tests.campaign.command_lines import command_lines, lines, start_ups
-from tests.campaign.doors import dom_elements, links, posts, trace_files
 from tests.campaign.figure import Figure
-from tests.campaign.trees import trees_lost
-from tests.campaign.visitors import crowd
+from tests.campaign.parts.abandoned import caches_after
+from tests.campaign.parts.command_lines import command_lines, lines, start_ups
+from tests.campaign.parts.doors import dom_elements, links, posts, trace_files
+from tests.campaign.parts.trees import trees_lost
+from tests.campaign.parts.visitors import crowd
 from ui.decode import session
 
 

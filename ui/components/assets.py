@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.files import ASSETS
+from sbd_core.package.files import ASSETS
 from sbd_core.replay.page import STYLES as PLAYER_STYLES
 
 DIST = ASSETS / "dist"

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from random import Random
 
 from sbd_core.tasks.base import WORDINGS, Pool, Wording
-from sbd_core.tasks.math import events
-from sbd_core.tasks.math import events_measures as measures
-from sbd_core.tasks.math import events_places as places
 from sbd_core.tasks.math.arithmetic import Calculation, amount, calculate, operands
-from sbd_core.tasks.math.events import Event, Setting
+from sbd_core.tasks.math.events import measures, places, settings
+from sbd_core.tasks.math.events.settings import Event, Setting
 from sbd_core.tasks.math.telling import Teller
 
 STEP_WEIGHTS = (4, 4, 2.5, 0.8, 0.3)
@@ -18,7 +16,7 @@ QUESTION_FIRST_RATE, IF_RATE, DETAIL_RATE = 0.08, 0.12, 0.12
 
 SETTINGS: tuple[Setting, ...] = tuple(
     value
-    for module in (events, places, measures)
+    for module in (settings, places, measures)
     for value in vars(module).values()
     if isinstance(value, Setting)
 )

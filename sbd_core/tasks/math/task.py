@@ -20,18 +20,10 @@ from sbd_core.tasks.base import (
     draw_wording,
     split_of,
 )
-from sbd_core.tasks.math import (
-    bare,
-    chains,
-    puzzles,
-    puzzles_daily,
-    puzzles_measures,
-    puzzles_money,
-    puzzles_people,
-    puzzles_sharing,
-)
+from sbd_core.tasks.math import bare, chains
 from sbd_core.tasks.math.arithmetic import Calculation
-from sbd_core.tasks.math.puzzles import Puzzle
+from sbd_core.tasks.math.puzzles import daily, measures, money, people, sharing
+from sbd_core.tasks.math.puzzles.puzzle import Puzzle, draw_numbers, solve, tell
 from sbd_core.tasks.math.telling import Teller
 
 NAME = "math"
@@ -43,13 +35,7 @@ MAX_CHARACTERS = 480
 
 PUZZLES: tuple[Puzzle, ...] = tuple(
     puzzle
-    for module in (
-        puzzles_money,
-        puzzles_sharing,
-        puzzles_people,
-        puzzles_measures,
-        puzzles_daily,
-    )
+    for module in (money, sharing, people, measures, daily)
     for value in vars(module).values()
     for puzzle in (value if isinstance(value, tuple) else (value,))
     if isinstance(puzzle, Puzzle)
@@ -108,12 +94,12 @@ def _chain(random: Random, split: Split, wording: Wording) -> Found | None:
 
 def _puzzle(random: Random, split: Split, wording: Wording) -> Found | None:
     puzzle = random.choices(PUZZLES_TOLD[wording], PUZZLE_WEIGHTS)[0]
-    numbers = puzzles.draw_numbers(random, puzzle.numbers)
-    chain = puzzles.solve(puzzle, numbers)
+    numbers = draw_numbers(random, puzzle.numbers)
+    chain = solve(puzzle, numbers)
     if chain is None or split_of(composition(chain)) != split:
         return None
     teller = Teller(random, puzzle.things or words.THINGS, wording)
-    prompt = puzzles.tell(random, puzzle, numbers, teller)
+    prompt = tell(random, puzzle, numbers, teller)
     return _framed(random, prompt, chain, teller)
 
 

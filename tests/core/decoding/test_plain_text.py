@@ -8,7 +8,7 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import prompt_token_ids
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.token_text import byte_of_character
-from sbd_core.training.tokenizer import SPECIAL_TOKENS, encode_plain
+from sbd_core.training.data.tokenizer import SPECIAL_TOKENS, encode_plain
 
 TYPED = [
     *SPECIAL_TOKENS,

@@ -11,9 +11,9 @@ from sbd_core.evaluation.perplexity import masked_loss, perplexity
 from sbd_core.masks import decoding_mask
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.tasks import held_out
-from sbd_core.training.checkpoint import load_model
-from sbd_core.training.examples import encode_example
-from sbd_core.training.masking import draw_masks
+from sbd_core.training.checkpoints.checkpoint import load_model
+from sbd_core.training.data.examples import encode_example
+from sbd_core.training.data.masking import draw_masks
 
 
 def test_perplexity_is_exp_of_the_mean_cross_entropy_of_answer_tokens() -> None:

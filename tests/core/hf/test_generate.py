@@ -22,8 +22,8 @@ from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.hf import generate, write_custom_generate
 from sbd_core.hf.vendoring import custom_generate_files
 from sbd_core.solvers import EntropyBound, TopK
-from sbd_core.training.checkpoint import export
-from sbd_core.training.recipe_files import read_recipe
+from sbd_core.training.checkpoints.checkpoint import export
+from sbd_core.training.recipes.recipe_files import read_recipe
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
 
 ROOT = Path(__file__).parents[3]

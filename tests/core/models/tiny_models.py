@@ -42,7 +42,7 @@ from transformers import (
     SmolLM3ForCausalLM,
 )
 
-from sbd_core.training.tokenizer import EOS_ID, PAD_ID, train_tokenizer
+from sbd_core.training.data.tokenizer import EOS_ID, PAD_ID, train_tokenizer
 
 VOCABULARY = 300
 REACH = 128

@@ -10,7 +10,7 @@ import pytest
 from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import TraceError
-from sbd_core.files import ASSETS
+from sbd_core.package.files import ASSETS
 from sbd_core.replay import page, wire_format
 from tests.ui.doubles import story_model
 

@@ -8,10 +8,11 @@ import pytest
 
 from sbd_core.tasks import examples
 from sbd_core.tasks.base import Example, Pool, split_of
-from sbd_core.tasks.math import chains, puzzles, task
+from sbd_core.tasks.math import chains, task
 from sbd_core.tasks.math.arithmetic import OPERATIONS, calculate, operands
 from sbd_core.tasks.math.chains import SETTINGS
 from sbd_core.tasks.math.everyday import EVERYDAY, is_reserved
+from sbd_core.tasks.math.puzzles.puzzle import draw_numbers, solve, tell
 from sbd_core.tasks.math.task import PUZZLES
 from sbd_core.tasks.math.telling import Teller
 from sbd_core.tasks.words import NAME_POOL
@@ -184,11 +185,11 @@ def test_every_puzzle_can_be_solved_and_told() -> None:
     for puzzle in PUZZLES:
         solved = 0
         for _ in range(300):
-            numbers = puzzles.draw_numbers(random, puzzle.numbers)
-            if puzzles.solve(puzzle, numbers) is None:
+            numbers = draw_numbers(random, puzzle.numbers)
+            if solve(puzzle, numbers) is None:
                 continue
             solved += 1
-            text = puzzles.tell(random, puzzle, numbers, Teller(random, puzzle.things or ("nuts",)))
+            text = tell(random, puzzle, numbers, Teller(random, puzzle.things or ("nuts",)))
             assert not re.search(r"[{}<>@]", text), text
             assert text[0].isupper() or not text[0].isalpha(), text
         assert solved > 60, puzzle

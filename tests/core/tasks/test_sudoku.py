@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks import Example, examples, sudoku
-from sbd_core.training.tokenizer import EOS_ID, encode_plain, train_tokenizer
+from sbd_core.training.data.tokenizer import EOS_ID, encode_plain, train_tokenizer
 
 CELLS = range(16)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from sbd_core.training.recipe import Recipe
-from sbd_core.training.state import state_folder
+from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.recipes.recipe import Recipe
 from tests.core.training.training_runs import TINY, all_losses, command, same, train, weights
 
 

@@ -18,9 +18,9 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
 from sbd_core.errors import TrainingError
 from sbd_core.training import run
-from sbd_core.training.checkpoint import replace_folder
+from sbd_core.training.checkpoints.checkpoint import replace_folder
+from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.run import Run
-from sbd_core.training.state import state_folder
 from tests.core.training.training_runs import TINY, all_losses, command, same, train, weights
 
 

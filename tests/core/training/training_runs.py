@@ -8,8 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from sbd_core.training import loop
-from sbd_core.training.recipe import Recipe
-from sbd_core.training.state import state_folder
+from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.recipes.recipe import Recipe
 
 TINY = Recipe(
     stage="sbd",

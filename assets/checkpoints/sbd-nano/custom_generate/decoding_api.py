@@ -22,8 +22,8 @@ from .decoding_verify import DraftAndVerify
 from .errors import ArgumentError
 from .events import StepEvent
 from .models_protocol import Cache, ForwardRequest, SetBlockModel
+from .package_version import VERSION
 from .trace import Finish, Trace, committed_token_ids, mentioned_token_ids
-from .version import VERSION
 
 Prompt = str | Sequence[int]
 

@@ -1,0 +1,1 @@
+"""Settings of chains: what counts there are and what changes them."""

@@ -1,0 +1,1 @@
+"""Word problems of fixed calculations, told by facts in free order."""

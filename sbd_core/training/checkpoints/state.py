@@ -1,0 +1,129 @@
+"""The resumable state of a run: a folder beside the model folder, read and written whole."""
+
+import json
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training.checkpoints.provenance import PARTS, Provenance
+from sbd_core.training.recipes.recipe import Recipe, recipe_from_data
+
+# What a state folder that something else wrote over can raise when read.
+STATE_ERRORS = (
+    OSError,
+    ValueError,
+    RuntimeError,
+    EOFError,
+    KeyError,
+    TypeError,
+    pickle.UnpicklingError,
+    SafetensorError,
+)
+
+AVERAGE = "average"
+"""Of a state: the running average of the weights, where the recipe asks for one."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a run goes on from, beside its weights.
+
+    seconds: how long the run has taken, of every start. metrics: a line of JSON for each step.
+    precision: what the steps computed in; None in a state from before that was known.
+    task_weights: what TaskWeights goes on from.
+    optimizers: their full state dict, on the CPU.
+    """
+
+    step: int
+    seconds: float
+    precision: str | None
+    metrics: str
+    task_weights: Any
+    optimizers: Any
+
+
+def state_folder(out: Path) -> Path:
+    """Where the resumable state of a run that writes `out` lives."""
+    return out.with_name(out.name + ".state")
+
+
+def write_state(
+    folder: Path,
+    state: State,
+    recipe: Recipe,
+    began_from: Provenance,
+    model: PreTrainedModel,
+    average: PreTrainedModel | None,
+    tokenizer: PreTrainedTokenizerBase,
+) -> None:
+    """Fill an empty folder; read_state reads it back."""
+    model.save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
+    if average is not None:
+        average.save_pretrained(folder / AVERAGE)
+    torch.save(state.optimizers, folder / "optimizers.pt")
+    (folder / "metrics.jsonl").write_text(state.metrics)
+    progress = {
+        "step": state.step,
+        "seconds": state.seconds,
+        "precision": state.precision,
+        "task_weights": state.task_weights,
+        "recipe": recipe.to_data(),
+        **began_from,
+    }
+    (folder / "progress.json").write_text(json.dumps(progress, indent=2))
+
+
+def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
+    """The state in `folder`. Raises TrainingError for one of another run, or that is damaged."""
+    try:
+        progress = json.loads((folder / "progress.json").read_text())
+        step, seconds = progress["step"], float(progress.get("seconds", 0.0))
+        metrics = (folder / "metrics.jsonl").read_text()
+        if type(step) is not int or step != metrics.count("\n") or not 0 <= seconds < 1e9:
+            raise ValueError
+        precision = progress.get("precision")
+        if precision not in (None, "bf16", "fp32"):
+            raise ValueError
+        saved = progress["recipe"]
+        # A state that knows less is from before these were told.
+        told = {name: progress[name] for name in began_from if name in progress}
+        optimizers = torch.load(folder / "optimizers.pt", weights_only=True)
+    except STATE_ERRORS as error:
+        raise unreadable(folder, error) from error
+    if not _continues(recipe, saved, step, seconds):
+        raise TrainingError(
+            f"state {folder}: is of another recipe; give another --out, or remove it"
+        )
+    for name, value in told.items():
+        if value != began_from[name]:
+            other = f"began from other {PARTS[name]}"
+            raise TrainingError(f"state {folder}: {other}; give another --out, or remove it")
+    return State(step, seconds, precision, metrics, progress.get("task_weights"), optimizers)
+
+
+def unreadable(folder: Path, error: Exception) -> TrainingError:
+    """What to raise for a state that is damaged."""
+    return TrainingError(
+        f"state {folder}: cannot be read ({type(error).__name__}); remove it to start anew"
+    )
+
+
+def _continues(recipe: Recipe, saved: Any, step: int, seconds: float) -> bool:
+    """Whether a run of the recipe `saved` after `step` steps is one of `recipe`.
+
+    What no step so far had a part in may differ: the fall of the rate, and with it the number
+    of steps or minutes; the loss after the steps of the paper's.
+    """
+    try:
+        # A field that came later has its default.
+        before = recipe_from_data(saved)
+    except (TypeError, AttributeError, ArgumentError):
+        return False
+    return before.past(step, seconds) == recipe.past(step, seconds)

@@ -1,0 +1,1 @@
+"""From tasks and files to masked, packed batches."""

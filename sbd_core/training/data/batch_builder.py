@@ -1,0 +1,90 @@
+"""What a step is fed: its sequences, their masked copies, packed into rows.
+
+Everything random of a step is drawn from (recipe seed, step), and of a sequence from its number
+in the step, so neither resuming nor the number of processes changes it.
+"""
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sbd_core.training.data.examples import ExampleStream
+from sbd_core.training.data.masking import (
+    PackedBatch,
+    TrainingSequence,
+    clean_sequence,
+    draw_masks,
+    noisy_sequence,
+    pack,
+)
+from sbd_core.training.data.task_weights import Weights
+from sbd_core.training.recipes.recipe import Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a step is fed, or one process's share of it.
+
+    ntp_weight: what to divide the sums of its loss by. groups: of each document of `packed`.
+    """
+
+    packed: PackedBatch
+    ntp_weight: float
+    groups: tuple[str, ...]
+
+
+class BatchBuilder:
+    """The batch of every step of a recipe, or one process's share of it."""
+
+    def __init__(
+        self, recipe: Recipe, tokenizer: Any, process_index: int = 0, num_processes: int = 1
+    ) -> None:
+        self._recipe = recipe
+        self._tokenizer = tokenizer
+        self._process_index = process_index
+        self._num_processes = num_processes
+        self._stream = ExampleStream(recipe, tokenizer)
+
+    def batch(self, step: int, weights: Weights | None = None) -> Batch:
+        """The batch of a step. weights: of the groups it is drawn from, None for the recipe's.
+
+        Of several processes each takes its share of the examples; gradients are averaged over
+        processes, so each divides by the mean weight of a share.
+        """
+        recipe = self._recipe
+        drawn = self._stream.draw(step, weights)
+        pairs = [pair for _, pair in drawn]
+        clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
+        ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
+        own = range(self._process_index, len(pairs), self._num_processes)
+        sequences = [clean[index] for index in own]
+        if recipe.stage == "sbd":
+            nums_prompt = [len(pairs[index][0]) for index in own]
+            sequences = self._masked(sequences, nums_prompt, own, step)
+        packed = pack(sequences, recipe.row_tokens, self._tokenizer.pad_token_id)
+        return Batch(packed, ntp_weight, tuple(drawn[index][0] for index in own))
+
+    def _masked(
+        self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int
+    ) -> list[TrainingSequence]:
+        """The sequences number `own` with their masked copies, all in blocks of one size."""
+        recipe = self._recipe.at(step)
+        draw = random.Random(recipe.seed * 1_000_003 + step)
+        block_size = draw.randint(recipe.min_block_size, recipe.max_block_size)
+        # Half the steps start blocks at the answer, as decoding does; the others anywhere.
+        phase = draw.choice((0, draw.randrange(block_size)))
+        # Numbers of its own for every sequence, however the sequences are shared out.
+        seed = draw.getrandbits(62)
+        generator = torch.Generator()
+        masked = []
+        for index, sequence, num_prompt in zip(own, sequences, nums_prompt, strict=True):
+            draws = generator.manual_seed(seed + index)
+            num_answer = len(sequence) - num_prompt
+            is_masked = draw_masks(num_answer, draws, recipe.full_mask_ratio)
+            mask_id = self._tokenizer.mask_token_id
+            masked.append(
+                noisy_sequence(sequence, num_prompt, is_masked, block_size, phase, mask_id)
+            )
+        return masked

@@ -1,0 +1,1 @@
+"""What a training run is asked: the recipe, the shipped files of it, the rate at a step."""

@@ -1,0 +1,182 @@
+"""A training recipe: every number of a run, checked and frozen. Reads no file."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Literal
+
+from sbd_core.config import require_integer, require_number
+from sbd_core.errors import ArgumentError
+from sbd_core.tasks import task
+from sbd_core.training.data.sources import require_sources
+
+Stage = Literal["ntp", "sbd"]
+STAGES: tuple[Stage, ...] = ("ntp", "sbd")
+
+MOST_AVERAGING = 0.99999
+LEAST_REWEIGHT_STEPS = 50
+"""More than batches are ever built ahead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One stage of training. Lengths in tokens, rates per step.
+
+    stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
+    tasks: how often each task is drawn, against the sum of all; a weight of 1 is what a source
+    of `data` has.
+    data: sources of texts from outside, see sources.py; with one, tasks may be empty.
+    batch_size: examples a step, packed into rows of row_tokens; an example that with its
+    masked copy is longer than a row is left out.
+    min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
+    prompt_weight: what a prompt token counts in the NTP sum.
+    full_mask_ratio: away from the paper's loss, the ratio of texts masked whole (stage sbd); the
+    first paper_loss_steps take the paper's loss all the same.
+    optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
+    The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
+    can be made longer or shorter until the fall begins.
+    reweight_steps: 0, or after how many steps the tasks are weighed anew by what is not yet
+    learnt, see task_weights.py; no weight becomes less than reweight_floor or more than
+    reweight_ceiling times the recipe's.
+    averaging: 0, or the decay of a running average of the weights, which is then what is written
+    as the model: 0.999 keeps about the last 1,000 steps.
+    minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
+    ratio decay_steps / steps of the time is left.
+    """
+
+    stage: Stage
+    tasks: Mapping[str, float]
+    steps: int
+    batch_size: int
+    learning_rate: float
+    warmup_steps: int
+    decay_steps: int
+    minutes: float = 0.0
+    optimizer: Literal["adamw", "muon"] = "adamw"
+    weight_decay: float = 0.0
+    max_gradient_norm: float = 1.0
+    averaging: float = 0.0
+    row_tokens: int = 256
+    min_block_size: int = 2
+    max_block_size: int = 16
+    prompt_weight: float = 0.0
+    full_mask_ratio: float = 0.0
+    paper_loss_steps: int = 0
+    reweight_steps: int = 0
+    reweight_floor: float = 0.5
+    reweight_ceiling: float = 2.0
+    seed: int = 0
+    data: tuple[str, ...] = field(default=())
+    # A model made from nothing, when there is no --init.
+    vocabulary_size: int = 2048
+    tokenizer_examples: int = 20_000
+    hidden_size: int = 256
+    num_layers: int = 6
+    num_heads: int = 4
+    feed_forward_size: int = 704
+    max_positions: int = 1024
+
+    def __post_init__(self) -> None:
+        if self.stage not in STAGES:
+            raise ArgumentError("stage", f"must be one of {', '.join(STAGES)}", self.stage)
+        if self.optimizer not in ("adamw", "muon"):
+            raise ArgumentError("optimizer", "must be one of adamw, muon", self.optimizer)
+        for name in ("steps", "batch_size", "row_tokens", "vocabulary_size", "tokenizer_examples"):
+            require_integer(name, getattr(self, name), 1)
+        for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
+            require_integer(name, getattr(self, name), 1)
+        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "reweight_steps", "seed"):
+            require_integer(name, getattr(self, name), 0)
+        require_integer("min_block_size", self.min_block_size, 1)
+        require_integer("max_block_size", self.max_block_size, self.min_block_size)
+        for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes"):
+            require_number(name, getattr(self, name), 0)
+        require_number("averaging", self.averaging, 0, MOST_AVERAGING)
+        require_number("max_gradient_norm", self.max_gradient_norm, 0)
+        require_number("full_mask_ratio", self.full_mask_ratio, 0, 1)
+        if self.max_gradient_norm == 0:
+            raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
+        if self.minutes and self.decay_steps >= self.steps:
+            rule = "must be fewer than steps, as a ratio of which --minutes takes them"
+            raise ArgumentError("decay_steps", rule, self.decay_steps)
+        if self.reweight_steps:
+            require_integer("reweight_steps", self.reweight_steps, LEAST_REWEIGHT_STEPS)
+        require_number("reweight_floor", self.reweight_floor, 0, 1)
+        require_number("reweight_ceiling", self.reweight_ceiling, 1)
+        require_sources(self.data)
+        object.__setattr__(self, "data", tuple(self.data))
+        object.__setattr__(self, "tasks", task_weights(self.tasks, bool(self.data)))
+
+    @property
+    def decay_ratio(self) -> float:
+        """The part of the run in which the rate falls."""
+        return min(1.0, self.decay_steps / self.steps)
+
+    def at(self, step: int) -> "Recipe":
+        """The recipe of step `step` (from 0): the paper's loss in the first paper_loss_steps."""
+        return self if step >= self.paper_loss_steps else self._papers
+
+    def is_falling(self, step: int, seconds: float) -> bool:
+        """Whether the fall of the rate had a part in the first `step` steps, of `seconds`."""
+        if self.minutes:
+            return seconds > 60 * self.minutes * (1 - self.decay_ratio)
+        return step > self.steps - self.decay_steps
+
+    def past(self, step: int, seconds: float = 0.0) -> "Recipe":
+        """What the first `step` steps took from it; equal for recipes that agree so far."""
+        past = self if step > self.paper_loss_steps else self._papers
+        if past == past._papers:
+            past = replace(past, paper_loss_steps=0)
+        if not self.is_falling(step, seconds):
+            past = replace(past, steps=max(step, 1), decay_steps=0, minutes=0.0)
+        return past
+
+    @property
+    def _papers(self) -> "Recipe":
+        """This recipe with the paper's loss from the first step to the last."""
+        return replace(self, full_mask_ratio=0.0)
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain JSON data; recipe_from_data reads it back."""
+        return asdict(self)
+
+
+def task_weights(tasks: object, may_be_empty: bool) -> dict[str, float]:
+    """Weights of tasks by name, in the order given; a list counts how often it names each.
+
+    Raises ArgumentError.
+    """
+    rule = 'must be weights of tasks, as {"math": 3, "json": 1}'
+    if isinstance(tasks, (list, tuple)):
+        names: Iterable[Any] = tasks
+        found = {task(name).name: float(tasks.count(name)) for name in names}
+    elif isinstance(tasks, Mapping):
+        found = {}
+        for name, weight in tasks.items():
+            require_number(f"tasks {name}", weight, 0)
+            found[task(name).name] = float(weight)
+    else:
+        raise ArgumentError("tasks", rule, tasks)
+    found = {name: weight for name, weight in found.items() if weight > 0}
+    if not found and not may_be_empty:
+        raise ArgumentError("tasks", rule, tasks)
+    return found
+
+
+RENAMED = {"families": "tasks", "full_mask_share": "full_mask_ratio"}
+DROPPED = {"soft_share": 0.0, "decoded_share": 0.0, "masked_copies": 1}
+"""Fields of losses that are no longer taken, and the value that leaves each out."""
+
+
+def recipe_from_data(data: Mapping[str, Any]) -> Recipe:
+    """A recipe from JSON data, also of an older version. Raises ArgumentError, TypeError."""
+    given = {RENAMED.get(name, name): value for name, value in data.items()}
+    for name, neutral in DROPPED.items():
+        if given.pop(name, neutral) != neutral:
+            raise ArgumentError(name, "is a loss that is no longer taken", data[name])
+    if given.get("stage") == "baseline":
+        given["stage"] = "ntp"
+    return Recipe(**given)
+
+
+FIELDS = frozenset(item.name for item in fields(Recipe)) | set(RENAMED) | set(DROPPED)
+"""The names that recipe data may have."""

@@ -1,0 +1,1 @@
+"""One optimizer step: attention, loss, precision, optimizers."""

@@ -1,0 +1,120 @@
+"""The two sums of Eq. 14 over packed sequences, from one forward pass of the model."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sbd_core.errors import TrainingError
+from sbd_core.training.data.masking import NO_TARGET, PackedBatch
+from sbd_core.training.step.attention import attention_mask
+
+if TYPE_CHECKING:
+    from torch.nn.attention.flex_attention import BlockMask
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Cross-entropies in nats. ntp: mean over predicted tokens; matp: mean over masked ones.
+
+    total is what is minimised: (sum of NTP + sum of MATP) / weight of the NTP sum, Eq. 14 per
+    token. by_document: (num_documents, 4), of its answer alone: sum and number of NTP, sum and
+    number of MATP.
+    """
+
+    total: Tensor
+    ntp: Tensor
+    matp: Tensor
+    by_document: Tensor
+
+
+class LossModule(nn.Module):
+    """A causal LM whose forward pass gives cross-entropy at chosen indices only.
+
+    Running the output layer at those alone saves its work and memory everywhere else.
+    """
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(
+        self,
+        token_ids: Tensor,
+        attention_mask: "Tensor | BlockMask",
+        position_ids: Tensor,
+        indices: Tensor,
+        targets: Tensor,
+    ) -> Tensor:
+        """Nats of each target, (len(indices),) in fp32.
+
+        token_ids, position_ids: (rows, n). indices: into the flattened rows. targets: the
+        token wanted at each index.
+        """
+        hidden = self.model.base_model(
+            input_ids=token_ids,
+            attention_mask=attention_mask,
+            position_ids=position_ids,
+            use_cache=False,
+        ).last_hidden_state
+        logits = self.model.get_output_embeddings()(hidden.flatten(0, 1)[indices]).float()
+        return functional.cross_entropy(logits, targets, reduction="none")
+
+
+@torch.no_grad()
+def check_output_layer(model: Any) -> None:
+    """Raise TrainingError if the model's logits are more than its output layer (a soft cap)."""
+    ids = torch.arange(4, device=next(model.parameters()).device)[None]
+    hidden = model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+    expected = model(input_ids=ids, use_cache=False).logits
+    if not torch.allclose(model.get_output_embeddings()(hidden), expected, rtol=1e-3, atol=1e-3):
+        raise TrainingError("init: a model that changes its logits after the output layer")
+
+
+def training_loss(
+    module: nn.Module,
+    batch: PackedBatch,
+    device: torch.device,
+    ntp_weight: float | None = None,
+    attention: str = "sdpa",
+) -> Loss:
+    """Eq. 14 over the batch; without noisy tokens the plain next-token loss.
+
+    ntp_weight: what the sums are divided by; None stands for the weight of this batch.
+    attention: the one that the model runs, see attention.py.
+    """
+    indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
+    weights = batch.weights.flatten()[indices].to(device)
+    is_noisy = batch.layout.is_noisy.flatten()[indices].to(device)
+    document = batch.layout.document.flatten()[indices]
+    inputs: list[Any] = [
+        batch.token_ids.to(device),
+        attention_mask(batch, device, attention),
+        batch.layout.position.to(device),
+        indices.to(device),
+        batch.targets.flatten()[indices].to(device),
+    ]
+    for item in inputs:
+        # One compiled forward serves every number of rows and of targets.
+        if isinstance(item, Tensor):
+            torch._dynamo.maybe_mark_dynamic(item, 0)
+    losses = module(*inputs)
+    ntp = (losses * weights)[~is_noisy].sum()
+    matp = (losses * weights)[is_noisy].sum()
+    own_weight = weights[~is_noisy].sum()
+    return Loss(
+        (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
+        (ntp / own_weight).detach(),
+        (matp / weights[is_noisy].sum().clamp(min=1)).detach(),
+        _by_document(losses.detach(), weights == 1, is_noisy, document),
+    )
+
+
+def _by_document(losses: Tensor, is_counted: Tensor, is_noisy: Tensor, document: Tensor) -> Tensor:
+    found = torch.zeros(int(document.max()) + 1, 4, device=losses.device)
+    document, column = document.to(losses.device), 2 * is_noisy.long()
+    found.index_put_((document, column), losses * is_counted, accumulate=True)
+    found.index_put_((document, column + 1), is_counted.float(), accumulate=True)
+    return found

@@ -1,0 +1,288 @@
+"""What measure_page measures: one function a figure, each on a page that is already served.
+
+Times are of the page's own clock (performance.now) unless they span processes.
+"""
+
+import json
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from sbd_core.config import DecodeConfig, EntropyBound, TopK
+from sbd_core.decoding.api import generate
+from sbd_core.models.protocol import SetBlockModel
+from sbd_core.replay import wire_format
+from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
+from tests.browser.test_access import CONTROLS, FOCUS, serious
+from tests.ui.doubles import story_model
+from ui.decode.form import Form
+from ui.decode.session import Session
+from ui.gallery.examples import presets
+
+ROOT = Path(__file__).parents[3]
+ROUNDS = 5
+LONGEST = 256
+PACED_STEPS = 1000
+PACED_MS = 25
+SEEK_STEPS = 400
+SEEKS = 60
+
+FIRST_REVEAL = """() => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const old = player.run.id;
+  window.firstReveal = new Promise((done) => {
+    document.querySelector('#sbd-go button').addEventListener('click', () => {
+      const began = performance.now();
+      const look = () => {
+        const isPainted = player.run.id !== old && !player.frame;
+        const isThere = isPainted && document.querySelector('.sbd-tile.is-new');
+        if (isThere) done(performance.now() - began);
+        else requestAnimationFrame(look);
+      };
+      look();
+    }, { once: true, capture: true });
+  });
+}"""
+PACED = """async ([lines, pace]) => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const place = document.querySelector('.sbd-place');
+  const seen = new Map();
+  const rows = lines.split('\\n');
+  const total = rows.filter((row) => row.includes('"lane":"sbd"') && row.includes('"step"')).length;
+  player.push(rows.shift());
+  const began = performance.now();
+  let sent = 0;
+  let streamed = null;
+  return new Promise((done) => {
+    const watch = () => {
+      const due = Math.floor((performance.now() - began) / pace);
+      const news = [];
+      while (sent < due && rows.length) {
+        news.push(rows.shift());
+        if (!rows.length || rows[0].includes('"lane":"sbd"')) sent += 1;
+      }
+      if (news.length) player.push(news.join('\\n'));
+      const pass = parseInt(place.textContent.replace(/\\D+/, ''));
+      if (pass && !seen.has(pass)) seen.set(pass, performance.now());
+      const seconds = (performance.now() - began) / 1000;
+      if (!rows.length) streamed ??= { painted: seen.size, seconds };
+      if (seen.size < total && performance.now() - began < total * pace * 4) {
+        requestAnimationFrame(watch);
+      } else {
+        done({ streamed, painted: seen.size, total });
+      }
+    };
+    requestAnimationFrame(watch);
+  });
+}"""
+SEEK = """(passes) => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  return passes.map((pass) => {
+    const began = performance.now();
+    player.seek(pass, true);
+    player.paint();
+    document.body.offsetHeight;
+    return performance.now() - began;
+  });
+}"""
+ENGINE_SECONDS = """() => {
+  const { run } = document.querySelector('.sbd-host').sbdPlayer;
+  return [...run.lanes.values()].reduce((sum, lane) => sum + lane.secondsAt(lane.lastPass), 0);
+}"""
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    """Median and extremes, in the unit of the values."""
+    return {
+        "median": round(statistics.median(values), 4),
+        "min": round(min(values), 4),
+        "max": round(max(values), 4),
+    }
+
+
+def streaming_cost(page: Any, model: SetBlockModel) -> dict[str, Any]:
+    """Engine seconds of both lanes of a 256-token run: watched on the page, and not watched.
+
+    Runs of both kinds take turns; the figure is the median of each turn's ratio. The
+    end-of-answer token is taken from the model for this figure, so that the run is long.
+    """
+    page.get_by_label("number input for Longest answer").fill(str(LONGEST))
+    prompt = page.get_by_label("Prompt").input_value()
+    ends, model.end_token_ids = model.end_token_ids, frozenset()
+    form = Form(prompt, max_new_tokens=LONGEST)
+    watched, alone = [], []
+    try:
+        for _ in range(ROUNDS + 1):
+            alone.append(engine_seconds(model, form))
+            decode(page)
+            watched.append(page.evaluate(ENGINE_SECONDS))
+    finally:
+        model.end_token_ids = ends
+    ratios = [a / b for a, b in zip(watched[1:], alone[1:], strict=True)]
+    return {
+        "value": round(statistics.median(ratios), 3),
+        "tokens": {lane: state(page)[lane]["tokens"] for lane in ("main", "ntp")},
+        "ratios": spread(ratios),
+        "streaming_seconds": spread(watched[1:]),
+        "alone_seconds": spread(alone[1:]),
+    }
+
+
+def engine_seconds(model: SetBlockModel, form: Form) -> float:
+    """The same run through the same session, with nobody watching."""
+    rows = [row for update in Session(model).decode(form) for row in update.wire.split("\n") if row]
+    return sum(json.loads(row).get("time", 0) for row in rows) / 1e6
+
+
+def wire_bytes(model: SetBlockModel) -> dict[str, Any]:
+    """Bytes of every step line of one preset a kind, both lanes, block of 16, top 5."""
+    sizes: dict[str, list[int]] = {"sbd": [], "ntp": []}
+    for preset in presets():
+        for update in Session(model).decode(Form(preset.prompts[0])):
+            for row in filter(None, update.wire.split("\n")):
+                if json.loads(row)["type"] == "step":
+                    sizes[json.loads(row)["lane"]].append(len(row.encode()))
+    main = sizes["sbd"]
+    return {
+        "value": round(statistics.mean(main)),
+        "sbd_steps": {"count": len(main), "mean": round(statistics.mean(main)), "max": max(main)},
+        "sbd_share_over_1500": round(sum(size > 1500 for size in main) / len(main), 3),
+        "ntp_steps": {"mean": round(statistics.mean(sizes["ntp"])), "max": max(sizes["ntp"])},
+    }
+
+
+def first_reveal(page: Any) -> dict[str, Any]:
+    """Milliseconds from the click on Decode to the first painted reveal, warm."""
+    decode(page)
+    times = []
+    for _ in range(2 * ROUNDS):
+        page.evaluate(FIRST_REVEAL)
+        decode_button(page).click()
+        times.append(page.evaluate("window.firstReveal"))
+        page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    return {"value": round(statistics.median(times)), "milliseconds": spread(times)}
+
+
+def long_run(num_steps: int, run_id: str) -> str:
+    """Wire lines of a run of one token a pass, two lanes, blocks of 16."""
+    model = story_model([f" w{i % 97}" for i in range(num_steps)], max_positions=1 << 20)
+    lanes = {
+        "sbd": DecodeConfig(solver=TopK(k=1), max_new_tokens=num_steps - 1),
+        "ntp": DecodeConfig(strategy="ntp", solver=EntropyBound(), max_new_tokens=num_steps - 1),
+    }
+    return wire_format.replay(run_id, {key: generate(model, "p", c) for key, c in lanes.items()})
+
+
+def painted_steps(page: Any) -> dict[str, Any]:
+    """Passes seen on the screen a second, from a source of two lanes paced quicker than the target.
+
+    The rate is of the time the source takes; what is lost, of all that is ever painted.
+    """
+    lines = long_run(PACED_STEPS, "paced").replace('"is_recorded":true', '"is_recorded":false')
+    seen = page.evaluate(PACED, [lines, PACED_MS])
+    return {
+        "value": round(seen["streamed"]["painted"] / seen["streamed"]["seconds"], 1),
+        "lost": seen["total"] - seen["painted"],
+        "steps": seen["total"],
+        "source_per_second": 1000 / PACED_MS,
+    }
+
+
+def seeks(page: Any) -> dict[str, Any]:
+    """Milliseconds of script, style and layout of one jump to any pass of a long trace."""
+    lines = long_run(SEEK_STEPS, "seek")
+    page.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
+    go_to(page, 0)
+    steps = state(page)["main"]["steps"]
+    times = page.evaluate(SEEK, [(i * 7919) % steps for i in range(SEEKS)])[ROUNDS:]
+    return {"value": round(statistics.median(times), 1), "milliseconds": spread(times),
+            "steps": steps}  # fmt: skip
+
+
+def cold_start(browser: Any) -> dict[str, Any]:
+    """Seconds from `python app.py` to a page whose tiles move, in a fresh process and tab.
+
+    Also to the model being there, from when on Decode need not wait.
+    """
+    times, ready = [], []
+    for _ in range(3):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        began = time.monotonic()
+        command = [sys.executable, "app.py", "--port", str(port), "--host", "127.0.0.1"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+        page = browser.new_page()
+        try:
+            wait_for_port(port)
+            page.goto(f"http://127.0.0.1:{port}")
+            page.wait_for_selector(".sbd-tile.is-new")
+            times.append(time.monotonic() - began)
+            page.locator(".sbd-model", has_text="parameters").wait_for()
+            ready.append(time.monotonic() - began)
+        finally:
+            page.context.close()
+            process.terminate()
+            process.wait()
+    return {"value": round(statistics.median(times), 1), "seconds": spread(times),
+            "seconds_to_model": spread(ready)}  # fmt: skip
+
+
+def wait_for_port(port: int) -> None:
+    """Until somebody listens."""
+    while True:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+
+
+def access(page: Any) -> dict[str, Any]:
+    """Serious or critical findings of axe-core in light and dark, and controls Tab misses."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        go_to(page, 3)
+        page.locator(".sbd-tile").nth(3).click()
+        found += serious(page)
+        for key in ("?", "l"):
+            page.keyboard.press(key)
+            found += serious(page)
+            page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+    page.mouse.move(0, 0)  # what is pointed at decides how many candidates can be chosen
+    painted(page)
+    wanted = set(page.evaluate(CONTROLS))
+    page.evaluate("document.activeElement.blur()")
+    reached = set()
+    for _ in range(len(wanted) + 5):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate(FOCUS)[0])
+    return {"value": len(found) + len(wanted - reached), "serious_or_critical": found,
+            "controls": len(wanted), "not_reached_by_tab": len(wanted - reached)}  # fmt: skip
+
+
+def freed(open_tab: Any) -> dict[str, Any]:
+    """Seconds from leaving a run to the first painted line of the next visitor's."""
+    times = {}
+    ways = {
+        "stop": lambda tab: tab.get_by_role("button", name="Stop").click(),
+        "reload": lambda tab: tab.reload(wait_until="commit"),
+        "close": lambda tab: tab.close(),
+    }
+    for name, leave in ways.items():
+        first, second = open_tab(), open_tab()
+        begin(first)
+        decode_button(second).click()
+        second.get_by_text("yours is next").wait_for()
+        began = time.monotonic()
+        leave(first)
+        has_begun(second)
+        times[name] = round(time.monotonic() - began, 2)
+        for tab in (first, second):
+            tab.close()
+    return {"value": max(times.values()), "seconds": times}

@@ -1,0 +1,1 @@
+"""The parts of scripts.write_tables: results files in, Markdown out."""

@@ -1,0 +1,152 @@
+"""Runs outlive a reload, a restart of the server and a cut of the network; Stop works meanwhile."""
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.browser.conftest import begin, decode, painted, slowed, state, sync_api
+from tests.browser.player.test_branches import intervene, rows
+from tests.ui.doubles import story_model
+from ui import page as page_module
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+SAVED = "() => sessionStorage.getItem('sbd-kept') === location.search"
+
+
+def news(page):
+    return page.locator(".sbd-news")
+
+
+def is_saved(page):
+    """Wait until what is on the page is in the browser's storage, at this address."""
+    page.wait_for_function(SAVED)
+    page.wait_for_timeout(600)
+
+
+def tree(page) -> list[str]:
+    """Words of every run and the run shown, from top to bottom."""
+    painted(page)
+    return rows(page).all_inner_texts()
+
+
+def test_a_tree_outlives_a_reload_and_goes_on_growing(story):
+    decode(story)
+    intervene(story, "p")
+    before, shown = tree(story), state(story)["run"]
+    is_saved(story)
+    story.reload()
+    expect(news(story)).to_contain_text("The 2 runs of this tab were kept in your browser.")
+    assert (tree(story), state(story)["run"]) == (before, shown)
+    rows(story).nth(0).click()
+    intervene(story, "b", tile=2)
+    assert len(tree(story)) == 3
+    expect(news(story)).to_be_hidden()
+
+
+def test_a_link_that_this_tab_has_decoded_is_not_decoded_anew(story):
+    decode(story)
+    run = state(story)["run"]
+    is_saved(story)
+    assert "prompt=" in story.url
+    story.reload()
+    expect(news(story)).to_contain_text("The run of this tab was kept in your browser.")
+    assert state(story)["run"] == run
+    other = story.context.new_page()
+    other.goto(story.url)
+    other.wait_for_function(
+        "(run) => !['opening', run].includes("
+        "document.querySelector('.sbd-host')?.sbdPlayer?.run?.id ?? 'opening')",
+        arg=run,
+    )
+    other.close()
+
+
+def test_a_record_that_is_gone_is_decoded_anew(story):
+    decode(story)
+    run = state(story)["run"]
+    is_saved(story)
+    story.evaluate("indexedDB.deleteDatabase('sbd')")
+    story.reload()
+    story.wait_for_function(
+        "(run) => !['opening', run].includes("
+        "document.querySelector('.sbd-host')?.sbdPlayer?.run?.id ?? 'opening')",
+        arg=run,
+    )
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def launched(port: int, model):
+    demo = page_module.build(model)
+    address = {"server_name": "127.0.0.1", "server_port": port}
+    demo.launch(prevent_thread_lock=True, quiet=True, **address, **page_module.launch_options())
+    return demo
+
+
+@contextmanager
+def process(port: int, seconds: float) -> Iterator[subprocess.Popen]:
+    """A server of its own, ready; killed at the end."""
+    command = [sys.executable, "-m", "tests.browser.served", str(port), str(seconds)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.slow
+def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts, free_port):
+    page = contexts(False).new_page()
+    with process(free_port, 0.3):
+        page.goto(f"http://127.0.0.1:{free_port}")
+        page.wait_for_selector(".sbd-tile", state="attached")
+        begin(page)
+        run = state(page)["run"]
+        page.wait_for_function(
+            "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 3"
+        )
+        is_saved(page)
+    with process(free_port, 0.0):
+        expect(news(page)).to_contain_text("The page was loaded anew.", timeout=60_000)
+        expect(news(page)).to_contain_text("What was cut off can be decoded again.")
+        kept = state(page)
+        assert kept["run"] == run
+        assert kept["main"]["steps"] > 3
+        decode(page)
+        expect(news(page)).to_be_hidden()
+        page.close()
+
+
+def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, free_port):
+    demo = launched(free_port, slowed(story_model(), 0.3))
+    page = contexts(False).new_page()
+    page.goto(f"http://127.0.0.1:{free_port}")
+    page.wait_for_selector(".sbd-tile", state="attached")
+    begin(page)
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(news(page)).to_contain_text("The server does not answer", timeout=20_000)
+    assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.isStopped")
+    page.context.set_offline(False)
+    page.close()
+    demo.close()

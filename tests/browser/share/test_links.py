@@ -1,0 +1,215 @@
+"""The address bar: what it holds after a decode or a race, and what opening it does."""
+
+import re
+from urllib.parse import parse_qs, urlencode, urlparse
+
+import pytest
+
+from sbd_core.trace import Trace
+from tests.browser.conftest import (
+    advanced,
+    begin,
+    decode,
+    go_to,
+    has_begun,
+    painted,
+    state,
+    sync_api,
+)
+from tests.browser.server.test_visitors import MAX_WAIT_MS
+from tests.browser.share.test_share import open_sheet, saved, timeless
+from tests.browser.test_race import button, enter, go
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+IS_COMPLETE = "document.querySelector('.sbd-host').sbdPlayer.run.isComplete"
+
+
+def choose(page, label: str, option: str):
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def saved_trace(page) -> Trace:
+    open_sheet(page)
+    return timeless(Trace.from_json(saved(page, "Save JSON")[1].decode()))
+
+
+@pytest.fixture
+def elsewhere(browser):
+    """Open an address in a browser profile of its own."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
+
+    def open_it(url: str):
+        page = context.new_page()
+        page.goto(url)
+        page.wait_for_selector(".sbd-tile", state="attached")
+        return page
+
+    yield open_it
+    context.close()
+
+
+def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browser):
+    story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
+    advanced(story)
+    choose(story, "Solver", "Random")
+    story.get_by_label("Seed").fill("7")
+    story.get_by_label("Seed").press("Tab")
+    decode(story)
+    trace = saved_trace(story)
+    assert (trace.config.seed, trace.prompt) == (7, "Æ & <b>?\n2+2=4")
+    other = browser.new_context().new_page()
+    other.set_default_timeout(60_000)
+    other.goto(story.url)
+    other.wait_for_selector(".sbd-tile")
+    has_begun(other)
+    other.wait_for_function(IS_COMPLETE)
+    assert saved_trace(other) == trace
+    assert other.url == story.url
+    other.keyboard.press("Escape")
+    expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
+    expect(other.get_by_label("Solver", exact=True)).to_have_value("Random")
+    expect(other.get_by_label("Seed")).to_have_value("7")
+    other.context.close()
+
+
+def test_a_link_replays_pins_and_blanks_in_another_browser(story, elsewhere):
+    advanced(story)
+    story.get_by_label("Answer with blanks").fill("1.___(3)2222.____.___15.1")
+    decode(story)
+    go_to(story, 1)
+    old = state(story)["run"]
+    story.locator(".sbd-tile.is-masked").first.click()
+    story.locator(".sbd-top-row").nth(1).click()
+    story.keyboard.press("p")
+    has_begun(story, old)
+    story.wait_for_function(IS_COMPLETE)
+    trace = saved_trace(story)
+    assert len(trace.config.pinned) == 12
+    other = elsewhere(story.url)
+    has_begun(other)
+    other.wait_for_function(IS_COMPLETE)
+    assert saved_trace(other) == trace
+    assert other.url == story.url
+
+
+def race_result(page) -> list[list[str]]:
+    """Of every lane: title, text, passes, tokens and what differs."""
+    button(page, "Finish (End)").click()
+    expect(page.locator(".sbd-race-table tr.is-open")).to_have_count(0)
+    painted(page)
+    lanes = page.locator(".sbd-race-lane").all()
+    titles = [lane.locator(".sbd-race-name").inner_text() for lane in lanes]
+    texts = [lane.locator(".sbd-race-text").inner_text() for lane in lanes]
+    rows = page.locator(".sbd-race-table tbody tr").all()
+    figures = [row.locator("td").all_inner_texts() for row in rows]
+    return [
+        [title, text, passes, tokens, differs]
+        for title, text, (passes, tokens, _, _, differs) in zip(titles, texts, figures, strict=True)
+    ]
+
+
+def test_a_link_races_again_in_another_browser(story, elsewhere):
+    enter(story)
+    story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
+    story.get_by_label("γ of SBD, high γ").fill("50")
+    story.get_by_role("checkbox", name="Next-token prediction").uncheck()
+    go(story).click()
+    expect(story).to_have_url(re.compile("race=sbd-low%2Csbd-high%2Cverify&"))
+    result = race_result(story)
+    assert [row[0] for row in result] == ["SBD, low γ 0.1", "SBD, high γ 50", "Verify"]
+    other = elsewhere(story.url)
+    expect(other.locator(".sbd-race-name")).to_have_text([row[0] for row in result])
+    assert race_result(other) == result
+    assert other.url == story.url
+    expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
+    expect(other.get_by_role("checkbox", name="Next-token prediction")).not_to_be_checked()
+    expect(other.get_by_label("γ of SBD, high γ")).to_have_value("50")
+    expect(go(other)).to_be_enabled()
+
+
+def test_a_decode_takes_the_race_out_of_the_address(open_page, story_url):
+    page = open_page(f"{story_url}?race=ntp&prompt=p&tokens=16")
+    expect(page.locator(".sbd-race-name")).to_have_text(["Next-token prediction"])
+    button(page, "Watch").click()
+    begin(page)
+    expect(page).to_have_url(re.compile("strategy=sbd"))
+    assert "race=" not in page.url
+
+
+def test_a_race_of_a_link_can_be_stopped_and_frees_the_model(open_page, slow_url):
+    page = open_page(f"{slow_url}?race=ntp&prompt=p")
+    expect(page.get_by_text("Running lane 1 of 1")).to_be_visible()
+    page.locator(".sbd-race-stop").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(go(page)).to_be_enabled()
+    button(page, "Watch").click()
+    page.set_default_timeout(MAX_WAIT_MS)  # shorter than the race would take
+    begin(page)
+
+
+BAD_RACES = {
+    "race=ntp,%3Cb%3E": "lanes must each be one of ntp, sbd-low, sbd-high, verify; got '<b>'.",
+    "race=sbd-low&low=1e999": "γ must be a finite number >= 0; got inf.",
+    "race=verify&block=99": "Block size must be from 2 to 16",
+}
+
+
+@pytest.mark.parametrize("part", BAD_RACES)
+def test_a_bad_link_of_a_race_is_answered_by_a_sentence(open_page, story_url, part):
+    page = open_page(f"{story_url}?prompt=mine&{part}")
+    news = page.get_by_role("alert").filter(has_text="This link cannot be raced:")
+    expect(news).to_contain_text(BAD_RACES[part])
+    expect(page.get_by_label("Prompt")).to_have_value("mine")
+    expect(go(page)).to_be_enabled()
+
+
+def test_the_address_names_everything_and_pins_too(open_page, story_url):
+    query = {"prompt": "p", "gamma": "0.5", "block": "8", "tokens": "32", "pins": "2:5,4:6"}
+    page = open_page(f"{story_url}?{urlencode(query)}&__theme=light")
+    has_begun(page)
+    page.wait_for_function(IS_COMPLETE)
+    held = {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+    assert held == {
+        **query, "strategy": "sbd", "solver": "entropy-bound", "seed": "0", "__theme": "light",
+    }  # fmt: skip
+    config = saved_trace(page).config
+    assert (config.block_size, config.max_new_tokens, dict(config.pinned)) == (8, 32, {2: 5, 4: 6})
+
+
+BAD_LINKS = {
+    "gamma=abc": "γ must be a finite number >= 0; got 'abc'.",
+    "gamma=-1": "γ must be a finite number >= 0; got -1.",
+    "gamma=nan": "γ must be a finite number",
+    "block=99": "Block size must be from 2 to 16",
+    "tokens=1e9": "Longest answer must be at most 256",
+    "strategy=magic": "Strategy must be one of",
+    "solver=%3Cscript%3E": "Solver must be one of",
+    "seed=-3": "Seed must be a whole number",
+    "pins=1:2;3": "pins must be offsets and token ids like 3:17,5:99",
+    "pins=3:5,3:6": "Pins must name each position once; got 3.",
+    "pins=300:5": "A pin’s position must be a whole number",
+    "pins=3:999999": "pinned[3] must hold token ids from 0 to",
+}
+
+
+@pytest.mark.parametrize("part", BAD_LINKS)
+def test_a_bad_link_is_answered_by_a_sentence(open_page, story_url, part):
+    page = open_page(f"{story_url}?prompt=mine&{part}")
+    notice = page.locator(".sbd-notice.is-error")
+    expect(notice).to_contain_text(f"This link cannot be decoded: {BAD_LINKS[part]}")
+    expect(page.get_by_label("Prompt")).to_have_value("mine")
+    assert state(page)["run"] == "opening"
+
+
+def test_a_prompt_that_is_rewritten_outlives_a_reload(story):
+    story.get_by_label("Prompt").fill("first")
+    begin(story)
+    story.wait_for_url("**prompt=first**")
+    story.get_by_label("Prompt").fill("second")
+    story.reload()
+    expect(story.locator(".sbd-tile")).not_to_have_count(0)
+    expect(story.get_by_label("Prompt")).to_have_value("second")

@@ -1,0 +1,1 @@
+"""The parts of the campaign, one a file: each gives its figures."""

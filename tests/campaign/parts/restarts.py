@@ -1,0 +1,97 @@
+"""A server on one port that is killed and started anew, over and over.
+
+The next process loads everything while the one before it serves, and waits for its turn.
+"""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+READY = "ready"
+
+
+class Restarted:
+    """The scripted model's page on a port of its own. num_starts: how often it is started."""
+
+    def __init__(self, num_starts: int) -> None:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        self._command = [sys.executable, "-m", "tests.campaign.parts.restarts", str(port)]
+        self._num_left = num_starts
+        self._processes: list[subprocess.Popen[str]] = []  # the one that serves, then those to come
+        self._prepare()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        if self._num_left:
+            self._num_left -= 1
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            self._processes.append(
+                subprocess.Popen(self._command, text=True, stderr=subprocess.DEVNULL, **pipes)
+            )
+
+    def start(self) -> None:
+        """Serve from the first process."""
+        begin(self._processes[0])
+
+    def restart(self) -> None:
+        """Kill the process that serves, and serve from the next one."""
+        kill(self._processes.pop(0))
+        begin(self._processes[0])
+        self._prepare()
+
+    def close(self) -> None:
+        """End every process."""
+        for process in self._processes:
+            kill(process)
+
+
+def begin(process: subprocess.Popen[str]) -> None:
+    """It is this process's turn; wait until it serves."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    if all(line.strip() != READY for line in process.stdout):
+        raise RuntimeError("the server did not start")
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a process, whatever it does."""
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe:
+            pipe.close()
+
+
+@contextmanager
+def restarted(num_starts: int) -> Iterator[Restarted]:
+    """The server, not yet started; ended at the end."""
+    server = Restarted(num_starts)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def main() -> None:
+    """Load everything, wait for a line, serve until killed or left alone."""
+    from tests.ui.doubles import story_model
+    from ui import page
+
+    demo = page.build(story_model())
+    if not sys.stdin.readline():
+        return
+    address = {"server_name": "127.0.0.1", "server_port": int(sys.argv[1])}
+    demo.launch(prevent_thread_lock=True, quiet=True, **address, **page.launch_options())
+    print(READY, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

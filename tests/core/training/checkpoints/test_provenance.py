@@ -1,0 +1,118 @@
+"""A run goes on only from what it began from, and exactly; what cannot be trained is told."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import GPT2LMHeadModel
+
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training import loop
+from sbd_core.training.checkpoints.checkpoint import new_model
+from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.run import Run
+from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
+from tests.core.training.training_runs import TINY, same, train, weights
+
+
+def stopped_after(monkeypatch, num_steps: int, *arguments) -> None:
+    """Train until `num_steps` are done, then ask for a stop."""
+    with monkeypatch.context() as patch:
+        update, count = Run._update, iter(range(99))
+
+        def limited(run, *rest) -> None:
+            if next(count) == num_steps:
+                raise KeyboardInterrupt
+            update(run, *rest)
+
+        patch.setattr(Run, "_update", limited)
+        with pytest.raises(KeyboardInterrupt):
+            train(*arguments, save_every=1)
+
+
+def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
+    for seed in (0, 1):
+        recipe = replace(TINY, stage="ntp", steps=1, seed=seed)
+        train(recipe, None, tmp_path / f"base{seed}")
+    out = tmp_path / "model"
+    train(TINY, tmp_path / "base0", out)
+    before = weights(out)
+    for other in (tmp_path / "base1", None):
+        with pytest.raises(TrainingError, match="other weights"):
+            train(TINY, other, out)
+    with pytest.raises(TrainingError, match="init: must be a model folder"):
+        train(TINY, tmp_path / "base2", out)
+    assert same(before, weights(out))
+    train(TINY, tmp_path / "base0", out)
+    file = state_folder(out) / "progress.json"
+    progress = json.loads(file.read_text())
+    file.write_text(json.dumps({key: progress[key] for key in ("step", "recipe")}))
+    train(TINY, tmp_path / "base1", out)
+
+
+def test_texts_that_changed_do_not_go_on(tmp_path, monkeypatch) -> None:
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Tara has 49 pencils.\n\nThe answer is 7.")
+    recipe = replace(TINY, tasks={}, data=(f"file:{texts}",))
+    stopped_after(monkeypatch, 2, recipe, None, tmp_path / "model")
+    good = texts.read_text()
+    texts.write_text("The answer is 8.")
+    with pytest.raises(TrainingError, match="other texts"):
+        train(recipe, None, tmp_path / "model")
+    texts.write_text(good)
+    train(recipe, None, tmp_path / "model")
+
+
+def saved(model, tokenizer, folder: Path) -> Path:
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_model_with_dropout_resumes_exactly(tmp_path, monkeypatch) -> None:
+    config = MAKERS["gpt2"][1](vocab_size=300)
+    config.resid_pdrop = config.attn_pdrop = 0.2
+    init = saved(GPT2LMHeadModel(config), tiny_tokenizer(), tmp_path / "init")
+    recipe = replace(TINY, row_tokens=120, batch_size=4)
+    train(recipe, init, tmp_path / "whole")
+    stopped_after(monkeypatch, 3, recipe, init, tmp_path / "model")
+    train(recipe, init, tmp_path / "model", save_every=1)
+    assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
+
+
+def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monkeypatch) -> None:
+    stopped_after(monkeypatch, 2, TINY, None, tmp_path / "model")
+    before = weights(tmp_path / "model")
+    with monkeypatch.context() as patch:
+        backward = loop.Accelerator.backward
+
+        def broken(self, loss) -> None:
+            backward(self, loss * torch.tensor(float("nan")))
+
+        patch.setattr(loop.Accelerator, "backward", broken)
+        with pytest.raises(TrainingError, match="gradient"):
+            train(TINY, None, tmp_path / "model")
+    assert same(before, weights(tmp_path / "model"))
+
+
+def test_a_tokenizer_without_turns_or_mask_is_named(tmp_path) -> None:
+    model, tokenizer = new_model(TINY)
+    turnless = saved(model, maskless_tokenizer(), tmp_path / "turnless")
+    with pytest.raises(TrainingError, match=r"init: .* not got <user>"):
+        train(TINY, turnless, tmp_path / "out")
+    tokenizer.mask_token = None
+    maskless = saved(model, tokenizer, tmp_path / "maskless")
+    with pytest.raises(TrainingError, match=r"init: .* not got a mask token"):
+        train(TINY, maskless, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("hidden_size", 33), ("hidden_size", 6), ("max_positions", 100)]
+)
+def test_a_shape_that_no_model_has_is_named(field, value) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        new_model(replace(TINY, **{field: value}))
+    assert caught.value.argument == field

@@ -1,0 +1,202 @@
+"""Training on files and datasets: what is read, how it is mixed and cut, and what is refused."""
+
+import json
+import sys
+import types
+from collections import Counter
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+
+import pytest
+
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training.checkpoints.checkpoint import new_model
+from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.data.examples import ExampleStream
+from sbd_core.training.data.sources import mixed, read_source
+from sbd_core.training.recipes.recipe import Recipe
+from tests.core.training.training_runs import train
+
+TINY = Recipe(
+    stage="sbd", tasks={"math": 1.0}, steps=3, batch_size=4, learning_rate=0.01, warmup_steps=1,
+    decay_steps=2,
+    vocabulary_size=300, tokenizer_examples=20, hidden_size=32, num_layers=1, num_heads=2,
+    feed_forward_size=48, max_positions=256,
+)  # fmt: skip
+
+
+def written(folder: Path, name: str, data: str | bytes) -> str:
+    """A file of that content, as a source."""
+    file = folder / name
+    file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return f"file:{file}"
+
+
+def turns(source: str) -> list[tuple[str, str]]:
+    return [(record.prompt, record.answer) for record in read_source(source)]
+
+
+def test_a_text_file_is_one_text_a_paragraph(tmp_path) -> None:
+    source = written(tmp_path, "a.txt", "\ufeffOne\r\ntwo.\r\n\r\n \r\nThree, \u00e9.\n\n\n")
+    assert turns(source) == [("", "One\ntwo."), ("", "Three, \u00e9.")]
+
+
+def test_a_jsonl_file_holds_prompts_and_answers_or_texts(tmp_path) -> None:
+    lines = [{"prompt": "2 + 2", "answer": "4", "more": 1}, {"text": "Free\u2028text."}]
+    source = written(
+        tmp_path, "a.jsonl", "\n\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    )
+    assert turns(source) == [("2 + 2", "4"), ("", "Free\u2028text.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.txt", "", "is empty"),
+        ("a.txt", " \n\n\t\n", "is empty"),
+        ("a.jsonl", "\n", "is empty"),
+        ("a.txt", b"one\ntwo \xff", "line 2 is not UTF-8 text"),
+        ("a.jsonl", '{"text": "a"}\n{"text": "b"', "line 2 is not JSON"),
+        ("a.jsonl", "[" * 100_000, "line 1 is not JSON"),
+        ("a.jsonl", '{"text": "a"}\n\n["a"]', "line 3 needs the fields prompt and answer, or text"),
+        ("a.jsonl", '{"prompt": "a"}', "line 1 needs the fields prompt and answer, or text"),
+        ("a.jsonl", '{"prompt": "a", "answer": 4}', "line 1: field answer must be text; got 4"),
+        ("a.jsonl", '{"prompt": null, "answer": "4"}', "line 1: field prompt must be text"),
+        ("a.jsonl", '{"text": "a"}\n{"text": " "}', "line 2: field text must not be empty"),
+        ("a.jsonl", '{"text": "\\ud800"}', "line 1: field text must be text"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line_naming_it(tmp_path, name, data, message) -> None:
+    source = written(tmp_path, name, data)
+    with pytest.raises(TrainingError) as caught:
+        read_source(source)
+    assert str(tmp_path / name) in str(caught.value)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["missing.txt", "", "nul\x00.txt"])
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, name) -> None:
+    with pytest.raises(TrainingError, match="cannot be read"):
+        read_source(f"file:{tmp_path}/{name}")
+
+
+@pytest.mark.parametrize("data", ["file:a", ("a.txt",), ("file:",), ("hf:a:b:c",), ("hf:",), (5,)])
+def test_a_source_of_another_form_is_refused_by_the_recipe(data) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        replace(TINY, data=data)
+    assert caught.value.argument == "data"
+
+
+def test_tasks_may_be_none_only_with_data() -> None:
+    assert replace(TINY, tasks={}, data=("file:a.txt",)).tasks == {}
+    with pytest.raises(ArgumentError, match="tasks"):
+        replace(TINY, tasks={})
+
+
+def test_tasks_come_by_weight_sources_at_weight_1_and_the_same_for_a_seed() -> None:
+    def drawn(seed: int) -> list[object]:
+        tasks = {"math": 1.0, "sudoku": 2.0}
+        return list(islice(mixed(seed, tasks, [["a", "b"], ["c"]]), 5000))
+
+    kinds = Counter(item if isinstance(item, str) else item.task for _, item in drawn(1))
+    assert all(900 < kinds[kind] < 1100 for kind in ("math", "c"))
+    assert 1850 < kinds["sudoku"] < 2150
+    assert 400 < kinds["a"] < 600
+    assert drawn(1) == drawn(1) != drawn(2)
+
+
+def test_long_texts_are_cut_and_only_the_last_piece_ends(tmp_path) -> None:
+    text = " ".join(f"word {number}" for number in range(200))
+    recipe = replace(TINY, tasks={}, data=(written(tmp_path, "a.txt", text),), batch_size=80)
+    _, tokenizer = new_model(recipe)
+    drawn = ExampleStream(recipe, tokenizer).draw(0)
+    pieces = {tuple(answer): prompt for _, (prompt, answer) in drawn}
+    whole = tokenizer.encode(text, add_special_tokens=False)
+    assert len(pieces) > 3
+    assert sum(answer[-1] == tokenizer.eos_token_id for answer in pieces) == 1
+    assert sorted(chain.from_iterable(pieces)) == sorted([*whole, tokenizer.eos_token_id])
+    for answer, prompt in pieces.items():
+        assert tokenizer.decode(prompt) == "<user><assistant>"
+        assert len(prompt) + 2 * len(answer) + recipe.max_block_size - 1 <= recipe.row_tokens
+
+
+def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_path) -> None:
+    long, short = ({"prompt": "a", "answer": "b " * n} for n in (300, 3))
+    both = written(tmp_path, "both.jsonl", f"{json.dumps(long)}\n{json.dumps(short)}")
+    recipe = replace(TINY, tasks={}, data=(both,))
+    tokenizer = new_model(recipe)[1]
+    assert len({tuple(answer) for _, (_, answer) in ExampleStream(recipe, tokenizer).draw(0)}) == 1
+    only = written(tmp_path, "only.jsonl", json.dumps(long))
+    with pytest.raises(TrainingError, match="no record fits"):
+        ExampleStream(replace(recipe, data=(only,)), tokenizer)
+
+
+class Killed(BaseException):
+    """Stands for SIGKILL."""
+
+
+def test_a_run_on_a_file_trains_and_resumes_exactly(tmp_path, monkeypatch) -> None:
+    source = written(tmp_path, "a.jsonl", '{"prompt": "2 + 2", "answer": "4"}\n{"text": "Hello."}')
+    recipe = replace(TINY, data=(source,))
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    train(recipe, None, whole)
+    draw = ExampleStream.draw
+
+    def dying(data: ExampleStream, step: int, weights: object):
+        if step == 2:
+            raise Killed
+        return draw(data, step, weights)
+
+    monkeypatch.setattr(ExampleStream, "draw", dying)
+    with pytest.raises(Killed):
+        train(recipe, None, parted, save_every=1)
+    monkeypatch.undo()
+    train(recipe, None, parted)
+
+    def losses(out: Path) -> list[float]:
+        lines = (state_folder(out) / "metrics.jsonl").read_text().splitlines()
+        return [json.loads(line)["loss"] for line in lines]
+
+    assert len(losses(whole)) == 3
+    assert losses(whole) == losses(parted)
+
+
+def test_a_dataset_without_the_package_or_the_hub_is_an_error(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(TrainingError, match="hf:someone/texts: needs the package datasets"):
+        read_source("hf:someone/texts")
+
+
+def dataset_library(monkeypatch, load_dataset) -> None:
+    """Stands in for `datasets`, which no test may need installed."""
+    package, errors = types.ModuleType("datasets"), types.ModuleType("datasets.exceptions")
+    package.load_dataset, errors.DatasetsError = load_dataset, type("Other", (Exception,), {})
+    monkeypatch.setitem(sys.modules, "datasets", package)
+    monkeypatch.setitem(sys.modules, "datasets.exceptions", errors)
+
+
+def test_a_dataset_is_read_by_name_and_split(monkeypatch) -> None:
+    asked = []
+
+    def load_dataset(name, split, streaming):
+        asked.append((name, split, streaming))
+        return iter([{"text": "One."}, {"prompt": "a", "answer": "b"}])
+
+    dataset_library(monkeypatch, load_dataset)
+    assert turns("hf:someone/texts:dev") == [("", "One."), ("a", "b")]
+    assert len(read_source("hf:texts")) == 2
+    assert asked == [("someone/texts", "dev", True), ("texts", "train", True)]
+
+
+def test_a_dataset_that_fails_or_has_other_fields_is_an_error(monkeypatch) -> None:
+    def unreachable(name, split, streaming):
+        raise ConnectionError("Couldn't reach\nthe Hub")
+
+    dataset_library(monkeypatch, unreachable)
+    with pytest.raises(TrainingError, match="hf:a: cannot be loaded: Couldn't reach the Hub"):
+        read_source("hf:a")
+    dataset_library(monkeypatch, lambda name, split, streaming: iter([{"question": "?"}]))
+    with pytest.raises(TrainingError, match="hf:a: record 1 needs the fields"):
+        read_source("hf:a")

@@ -1,0 +1,139 @@
+"""Recipes: the shipped ones are read, what breaks a rule is named; and the rate they mean."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import sbd_core
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training.recipes.recipe import recipe_from_data
+from sbd_core.training.recipes.recipe_files import RECIPES, SHIPPED, read_recipe
+from sbd_core.training.recipes.schedule import learning_rate
+from tests.core.training.training_runs import TINY
+
+
+def test_the_rate_rises_stays_and_falls() -> None:
+    recipe = replace(TINY, steps=100, warmup_steps=4, decay_steps=9, learning_rate=1.0)
+    rates = [learning_rate(recipe, step) for step in range(100)]
+    assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert rates[4:91] == [1.0] * 87
+    assert rates[91:] == pytest.approx([left / 10 for left in range(9, 0, -1)])
+    for bare in (replace(recipe, warmup_steps=0), replace(recipe, decay_steps=0)):
+        assert all(0 < learning_rate(bare, step) <= 1 for step in range(100))
+
+
+@pytest.mark.parametrize("stage", SHIPPED)
+def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
+    recipe = read_recipe(stage, None, {})
+    assert recipe.stage == ("ntp" if stage == "baseline" else stage)
+    assert {path.stem for path in RECIPES.glob("*.json")} == set(SHIPPED)
+    file = tmp_path / "recipe.json"
+    file.write_text(json.dumps(recipe.to_data()))
+    assert read_recipe(stage, file, {}) == recipe
+    assert read_recipe(stage, file, {"steps": 3}).steps == 3
+
+
+def test_the_trials_differ_from_the_papers_loss_in_one_thing_each() -> None:
+    trials = {path.stem: read_recipe("sbd", path, {}) for path in RECIPES.glob("trials/*.json")}
+    start, paper = trials.pop("start"), trials.pop("paper")
+    shipped = read_recipe("sbd", None, {})
+    assert (start.steps, start.decay_steps) == (shipped.paper_loss_steps, 0)
+    assert start.past(start.steps) == shipped.past(start.steps)
+    changed = {
+        name: {key for key, value in trial.to_data().items() if value != paper.to_data()[key]}
+        for name, trial in trials.items()
+    }
+    assert changed == {"block_32": {"max_block_size"}, "full_mask": {"full_mask_ratio"}}
+
+
+def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
+    baseline, sbd = (read_recipe(name, None, {}) for name in ("baseline", "sbd"))
+    assert replace(sbd, stage="ntp") == baseline
+
+
+def test_the_bundled_models_recipe_is_read_in_todays_words() -> None:
+    data = json.loads((sbd_core.DEFAULT_CHECKPOINT / "recipe.json").read_text())
+    recipe = recipe_from_data(data)
+    assert (recipe.stage, recipe.steps, recipe.hidden_size) == ("sbd", 3500, 192)
+    assert recipe.full_mask_ratio == 0.25
+    assert (recipe.tasks["sudoku"], recipe.tasks["story"]) == (4.0, 1.0)
+    with pytest.raises(ArgumentError, match="soft_share: is a loss that is no longer taken"):
+        recipe_from_data({**data, "soft_share": 0.5})
+
+
+def test_a_list_of_tasks_counts_how_often_it_names_each() -> None:
+    assert replace(TINY, tasks=["math", "json", "math"]).tasks == {"math": 2.0, "json": 1.0}
+
+
+def test_a_recipe_changes_its_base(tmp_path) -> None:
+    (tmp_path / "a.json").write_text('{"base": "ntp", "steps": 7, "seed": 5}')
+    (tmp_path / "b.json").write_text('{"base": "a.json", "seed": 6}')
+    found = read_recipe("ntp", tmp_path / "b.json", {"batch_size": 3})
+    assert found == replace(read_recipe("ntp", None, {}), steps=7, seed=6, batch_size=3)
+
+
+@pytest.mark.parametrize(
+    ("base", "message"), [("recipe.json", "its own base"), ("no", "cannot be read"), (5, "base")]
+)
+def test_a_base_that_is_none_is_named(tmp_path, base, message) -> None:
+    file = tmp_path / "recipe.json"
+    file.write_text(json.dumps({"base": base}))
+    with pytest.raises(TrainingError, match=message):
+        read_recipe("ntp", file, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "5", "{}", '{"steps": 3}', '{"nonsense": 1}', '{"tasks": ["math"]}'],
+)
+def test_a_recipe_file_that_is_none_is_a_training_or_argument_error(tmp_path, text) -> None:
+    file = tmp_path / "recipe.json"
+    file.write_text(text)
+    with pytest.raises((TrainingError, ArgumentError)):
+        read_recipe("ntp", file, {})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("stage", "rl"),
+        ("optimizer", "sgd"),
+        ("steps", 0),
+        ("batch_size", 1.5),
+        ("max_block_size", 1),
+        ("min_block_size", 0),
+        ("learning_rate", -1.0),
+        ("learning_rate", float("nan")),
+        ("warmup_steps", -1),
+        ("weight_decay", -0.1),
+        ("weight_decay", "0"),
+        ("max_gradient_norm", -1.0),
+        ("max_gradient_norm", float("nan")),
+        ("seed", "x"),
+        ("tasks", "math"),
+        ("tasks", 5),
+        ("tasks", {}),
+        ("tasks math", {"math": -1}),
+        ("task", {"maths": 1}),
+        ("minutes", -1.0),
+        ("minutes", float("nan")),
+    ],
+)
+def test_a_bad_field_of_a_recipe_is_named(field, value) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        replace(TINY, **{"tasks" if field.startswith("task") else field: value})
+    assert caught.value.argument == field
+
+
+def test_a_recipe_takes_the_papers_loss_first_and_is_another_once_it_left_it() -> None:
+    paper = replace(TINY, steps=100, decay_steps=10)
+    ours = replace(paper, full_mask_ratio=0.5, paper_loss_steps=40)
+    assert [ours.at(step).full_mask_ratio for step in (0, 39, 40, 99)] == [0, 0, 0.5, 0.5]
+    assert ours.past(40) == paper.past(40) == replace(ours, paper_loss_steps=50).past(40)
+    assert ours.past(41) != paper.past(41)
+    assert ours.past(41) != replace(ours, paper_loss_steps=39).past(41)
+    assert ours.past(90) == replace(ours, steps=90, decay_steps=0).past(90)
+    assert ours.past(91) != replace(ours, steps=110).past(91)
+    assert ours.past(20) != replace(ours, seed=1).past(20)
+    assert ours.past(100) != replace(ours, full_mask_ratio=0.4).past(100)

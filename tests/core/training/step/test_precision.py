@@ -1,0 +1,92 @@
+"""bf16 learns what fp32 learns; auto takes the faster and keeps it; what is lacking is named."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from sbd_core.errors import ArgumentError
+from sbd_core.training.checkpoints.state import state_folder
+from sbd_core.training.data.masking import pack
+from sbd_core.training.run import Run
+from sbd_core.training.step import precision
+from sbd_core.training.step.attention import ATTENTIONS, chosen_attention
+from sbd_core.training.step.loss import LossModule, training_loss
+from tests.core.models.tiny_models import tiny_model
+from tests.core.training.data.masked_texts import CPU, PAD, VOCABULARY, noisy, pairs
+from tests.core.training.training_runs import TINY, all_losses, train
+
+needs_bf16 = pytest.mark.skipif(not precision.has_bf16(CPU), reason="needs bf16 in hardware")
+
+
+@needs_bf16
+def test_the_losses_in_bf16_are_those_in_fp32_to_two_decimals(tmp_path) -> None:
+    recipe = replace(TINY, steps=12, batch_size=8)
+    for name in ("bf16", "fp32"):
+        train(recipe, None, tmp_path / name, precision=name)
+    losses = [torch.tensor(all_losses(tmp_path / name)) for name in ("bf16", "fp32")]
+    assert not torch.equal(*losses), "bf16 was not computed in"
+    torch.testing.assert_close(*losses, atol=1e-2, rtol=0)
+
+
+@needs_bf16
+@pytest.mark.parametrize("wanted", ["bf16", "fp32"])
+def test_auto_takes_the_faster_precision_and_a_resumed_run_keeps_it(
+    tmp_path, monkeypatch, capfd, wanted
+) -> None:
+    told = {"bf16": 1.0, "fp32": 1.0, wanted: 0.5}
+
+    clock = [0.0]
+
+    def passing(run: Run, batch: object) -> None:
+        clock[0] += told[run._precision]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_try", passing)
+        patch.setattr(precision, "perf_counter", lambda: clock[0])
+        train(replace(TINY, steps=1, decay_steps=0), None, tmp_path / "model", precision="auto")
+    assert f"precision: {wanted}" in capfd.readouterr().err
+    progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
+    assert progress["precision"] == wanted
+    train(replace(TINY, decay_steps=0), None, tmp_path / "model", precision="auto")
+    assert "precision:" not in capfd.readouterr().err, "it is timed once"
+    progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
+    assert (progress["precision"], progress["step"]) == (wanted, 6)
+
+
+def test_a_precision_that_is_none_or_that_the_processor_lacks_is_named(monkeypatch) -> None:
+    for wrong in ("fp16", None, 16):
+        with pytest.raises(ArgumentError, match="precision: must be one of auto, bf16, fp32"):
+            precision.require_precision(wrong, CPU)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True})
+    precision.require_precision("auto", CPU)
+    with pytest.raises(ArgumentError, match="which has no fast bf16; got 'bf16'"):
+        precision.require_precision("bf16", CPU)
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_every_attention_of_a_cpu_gives_the_same_loss(attention) -> None:
+    model = tiny_model("llama", VOCABULARY)
+    batch = pack([noisy(pair, 4, 1) for pair in pairs(8, [(6, 9), (3, 7)])], 64, PAD)
+    expected = training_loss(LossModule(model), batch, CPU).total.item()
+    model.set_attn_implementation(attention)
+    found = training_loss(LossModule(model), batch, CPU, attention=attention).total.item()
+    assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_attention_is_the_one_that_is_fast_backward() -> None:
+    cuda = torch.device("cuda")
+    assert chosen_attention("auto", CPU, "bf16", is_compiled=True) == "eager"
+    assert chosen_attention("auto", CPU, "bf16", is_compiled=False) == "sdpa"
+    assert chosen_attention("auto", CPU, "fp32", is_compiled=True) == "sdpa"
+    assert chosen_attention("auto", cuda, "bf16", is_compiled=True) == "flex_attention"
+    for named in ATTENTIONS[1:]:
+        assert chosen_attention(named, cuda, "bf16", is_compiled=False) == named
+
+
+@pytest.mark.parametrize("attention", ["flash", "flex_attention"])
+def test_an_attention_that_a_cpu_cannot_train_with_is_named(tmp_path, attention) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        train(TINY, None, tmp_path / "model", attention=attention)
+    assert caught.value.argument == "attention"
