@@ -5,8 +5,8 @@ import constants from "../constants.json" with { type: "json" };
 import { clamp, formatNats } from "./numbers.js";
 import { countRevealed, revealCosts, solverOrder } from "./rules.js";
 
-/** @import { Run } from "./run.js" */
-/** @import { Masked, Solver } from "./wire.js" */
+/** @import { Run } from "./run/run.js" */
+/** @import { Masked, Solver } from "./run/wire.js" */
 
 /**
  * A masked position on the axis. isFree: revealed, and outside the sum.

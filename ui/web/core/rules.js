@@ -1,7 +1,7 @@
 // The solvers whose choice a line on the entropy budget can show: what each would reveal at
 // another gamma. Mirrors sbd_core.solvers for these rules; a test holds them together. No DOM.
 
-/** @import { Masked, Solver } from "./wire.js" */
+/** @import { Masked, Solver } from "./run/wire.js" */
 
 /** @param {Masked} item */
 function confidenceOf(item) {

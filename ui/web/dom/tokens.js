@@ -1,9 +1,9 @@
 // Tokens on the page: pieces of text as nodes. Text enters through textContent.
 
-import { MARKS, tokenPieces } from "../core/letters.js";
+import { MARKS, tokenPieces } from "../core/text/letters.js";
 import { make } from "./elements.js";
 
-/** @import { Piece } from "../core/letters.js" */
+/** @import { Piece } from "../core/text/letters.js" */
 
 /** @type {WeakMap<Element, string>} what a node shows now */
 const shown = new WeakMap();

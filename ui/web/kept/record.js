@@ -1,9 +1,9 @@
 // The runs of a tab as a value that the browser keeps, and back. Knows no DOM.
 
-import { History } from "../core/history.js";
+import { History } from "../core/run/history.js";
 
-/** @import { Family, Node } from "../core/family.js" */
-/** @import { Run } from "../core/run.js" */
+/** @import { Family, Node } from "../core/run/family.js" */
+/** @import { Run } from "../core/run/run.js" */
 
 /** @typedef {{ lines: string, parent: number, words: string, depth: number }} KeptRun parent: its index, -1 */
 /** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: KeptRun[] }} KeptTab */

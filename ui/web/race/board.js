@@ -1,9 +1,9 @@
 // A finished race as the server hands it over, and how each lane's answer compares with that of
 // next-token prediction. Knows no DOM.
 
-import { differences } from "../core/diff.js";
+import { differences } from "../core/text/diff.js";
 
-/** @import { Verdict } from "../core/wire.js" */
+/** @import { Verdict } from "../core/run/wire.js" */
 
 /** @typedef {[id: number, text: string, pass: number]} BoardToken a token and the pass that fixed it */
 

@@ -1,9 +1,9 @@
 // One lane of a race: its track with the finish line, and its text appearing where it will stand.
 // What is not decoded yet keeps its place, empty, so that nothing moves while the lanes run.
 
-import { joinBytes } from "../core/bytes.js";
-import { lanePieces } from "../core/letters.js";
 import { countOf, raceSeconds } from "../core/numbers.js";
+import { joinBytes } from "../core/text/bytes.js";
+import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
 import { Verdict as VerdictLine } from "../watch/verdict.js";

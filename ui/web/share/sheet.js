@@ -10,7 +10,7 @@ import { linkTo } from "./permalink.js";
 import { animate } from "./pictures/animation.js";
 import { staircasePicture } from "./pictures/picture.js";
 
-/** @import { Run } from "../core/run.js" */
+/** @import { Run } from "../core/run/run.js" */
 
 /**
  * Who can reach the server.

@@ -3,8 +3,8 @@
 import { clamp } from "../core/numbers.js";
 import { positionTitle } from "./view.js";
 
-/** @import { Origin } from "../core/family.js" */
-/** @import { Run } from "../core/run.js" */
+/** @import { Origin } from "../core/run/family.js" */
+/** @import { Run } from "../core/run/run.js" */
 /** @import { Player } from "./player.js" */
 
 /**

@@ -1,15 +1,15 @@
 // The player: one history, one playhead, several views of both. Knows nothing of Gradio.
 //
 //   const player = new Player(element, { redo(settings) {}, host });
-//   player.push(wireText);   // any number of wire lines, see core/history.js
+//   player.push(wireText);   // any number of wire lines, see core/run/history.js
 //
 // `redo` is asked to decode again with other settings; without it the player only replays. `host`
 // serves the share sheet. Drawing happens at most once a frame, and only when something changed.
 
-import { Family } from "../core/family.js";
-import { History } from "../core/history.js";
-import { middlePass } from "../core/lane.js";
 import { clamp } from "../core/numbers.js";
+import { Family } from "../core/run/family.js";
+import { History } from "../core/run/history.js";
+import { middlePass } from "../core/run/lane.js";
 import { makeClock } from "../dom/clock.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -35,8 +35,8 @@ import { Tree } from "./tree.js";
 import { makeVerifyLegend } from "./verify.js";
 import { viewOf } from "./view.js";
 
-/** @import { Node, Origin } from "../core/family.js" */
-/** @import { Run, Settings } from "../core/run.js" */
+/** @import { Node, Origin } from "../core/run/family.js" */
+/** @import { Run, Settings } from "../core/run/run.js" */
 /** @import { ShareHost } from "../share/sheet.js" */
 /** @import { Timing } from "./numbers.js" */
 /** @import { PlayerState } from "./view.js" */

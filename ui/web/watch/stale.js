@@ -4,7 +4,7 @@ import constants from "../constants.json" with { type: "json" };
 import { make, setText } from "../dom/elements.js";
 import { numberBox, promptBox, watchForm } from "../dom/page.js";
 
-/** @import { Run } from "../core/run.js" */
+/** @import { Run } from "../core/run/run.js" */
 
 /**
  * What the form says otherwise than a run, each in a word or two.

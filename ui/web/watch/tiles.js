@@ -9,7 +9,7 @@ import { STILL } from "../dom/reveal.js";
 import { showToken } from "../dom/tokens.js";
 import { positionTitle, tileState } from "./view.js";
 
-/** @import { Joined } from "../core/bytes.js" */
+/** @import { Joined } from "../core/text/bytes.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { TileState, View } from "./view.js" */
 

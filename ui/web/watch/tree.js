@@ -1,13 +1,13 @@
 // The tree of runs: one row a run, indented below the one it came from; press a row to see that
 // run. Below it the ending of the run shown beside the one it came from, what differs marked.
 
-import { compareWithParent } from "../core/family.js";
-import { lanePieces } from "../core/letters.js";
 import { clamp } from "../core/numbers.js";
+import { compareWithParent } from "../core/run/family.js";
+import { lanePieces } from "../core/text/letters.js";
 import { make, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
 
-/** @import { AnswerToken, Family, Node } from "../core/family.js" */
+/** @import { AnswerToken, Family, Node } from "../core/run/family.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 

@@ -2,7 +2,7 @@
 
 import { make, setAttribute, setText } from "../dom/elements.js";
 
-/** @import { Verdict as Said } from "../core/wire.js" */
+/** @import { Verdict as Said } from "../core/run/wire.js" */
 
 const SIGNS = { right: "✓", wrong: "✗" };
 

@@ -6,7 +6,7 @@ import { GifEncoder } from "../gif/encoder.js";
 import { blankPicture, inksOf, PICTURE } from "./picture.js";
 import { drawSlide } from "./slide.js";
 
-/** @import { Run } from "../../core/run.js" */
+/** @import { Run } from "../../core/run/run.js" */
 
 const FRAME_SECONDS = { pass: 0.25, last: 3 };
 

@@ -10,7 +10,7 @@ import {
   drawPasses,
 } from "../../watch/staircase/drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "../../watch/staircase/extent.js";
-/** @import { Run } from "../../core/run.js" */
+/** @import { Run } from "../../core/run/run.js" */
 /** @import { StairsView } from "../../watch/staircase/drawing.js" */
 
 export const PICTURE = { width: 1280, stairsHeight: 560, slideHeight: 720, pad: 40 };

@@ -13,8 +13,8 @@ import {
   write,
 } from "./picture.js";
 
-/** @import { Lane } from "../../core/lane.js" */
-/** @import { Run } from "../../core/run.js" */
+/** @import { Lane } from "../../core/run/lane.js" */
+/** @import { Run } from "../../core/run/run.js" */
 /** @import { Box, Inks } from "./picture.js" */
 
 /** @typedef {{ text: string, entropy: number | null, isNew: boolean }} TextPiece */

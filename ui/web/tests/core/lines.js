@@ -1,9 +1,9 @@
 // Wire lines made by hand, as Python writes them, and runs made from them.
 
 import assert from "node:assert/strict";
-import { History } from "../../core/history.js";
+import { History } from "../../core/run/history.js";
 
-/** @import { WireLine } from "../../core/wire.js" */
+/** @import { WireLine } from "../../core/run/wire.js" */
 
 /** @type {[id: number, text: string][]} */
 export const TOKENS = [

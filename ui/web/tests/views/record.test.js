@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Family } from "../../core/family.js";
+import { Family } from "../../core/run/family.js";
 import { recordOf, treeOf } from "../../kept/record.js";
 import { PREFILL, runOf, start, wire } from "../core/lines.js";
 

@@ -1,12 +1,12 @@
 // The best candidates of one position as bars; where the page can decode again, each can be
 // chosen to be pinned there, or to branch from there.
 
-import { tokenName } from "../../core/letters.js";
 import { formatPercent } from "../../core/numbers.js";
+import { tokenName } from "../../core/text/letters.js";
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
 
-/** @import { Top } from "../../core/wire.js" */
+/** @import { Top } from "../../core/run/wire.js" */
 /** @import { Actions } from "../actions.js" */
 /** @import { View } from "../view.js" */
 

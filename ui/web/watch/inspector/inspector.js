@@ -1,8 +1,8 @@
 // Everything known about one position: what the model thinks of it in this pass, its entropy
 // over the passes, when and how it was revealed, and what the causal pass later gave it.
 
-import { tokenName } from "../../core/letters.js";
 import { formatNats, formatPercent } from "../../core/numbers.js";
+import { tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { icon } from "../../dom/icons.js";
 import { makeKeyList, SHORT_KEY_WORDS } from "../../dom/keys.js";

@@ -3,8 +3,8 @@
 import { clamp, tickStep } from "../../core/numbers.js";
 import { entropyColour, inkOn } from "../../core/scale.js";
 
-/** @import { Run } from "../../core/run.js" */
-/** @import { Step } from "../../core/wire.js" */
+/** @import { Run } from "../../core/run/run.js" */
+/** @import { Step } from "../../core/run/wire.js" */
 /** @import { KeptPicture } from "./kept.js" */
 /** @import { RevealMotion, View } from "../view.js" */
 

@@ -1,6 +1,6 @@
 // How large the staircase's grid is. Knows no DOM.
 
-/** @import { Run } from "../../core/run.js" */
+/** @import { Run } from "../../core/run/run.js" */
 
 /**
  * Room for a growing number: in steps of an eighth to a quarter, so that it changes seldom.

@@ -2,7 +2,7 @@
 
 import { drawDiagonal, drawPasses } from "./drawing.js";
 
-/** @import { Run } from "../../core/run.js" */
+/** @import { Run } from "../../core/run/run.js" */
 /** @import { Geometry, StairsStyle } from "./drawing.js" */
 /** @import { View } from "../view.js" */
 

@@ -2,14 +2,14 @@
 // where it was revealed, a box round the current pass, and next-token prediction as a diagonal.
 // Point at a cell to read it; click or drag to go to its pass and position.
 
-import { tokenName } from "../../core/letters.js";
 import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
+import { tokenName } from "../../core/text/letters.js";
 import { make, setAttribute, setStyle } from "../../dom/elements.js";
 import { drawAxes, drawBlocks, drawCells, drawCurrent } from "./drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "./extent.js";
 import { StaircasePictures } from "./kept.js";
 
-/** @import { Run } from "../../core/run.js" */
+/** @import { Run } from "../../core/run/run.js" */
 /** @import { Actions } from "../actions.js" */
 /** @import { Geometry, StairsStyle } from "./drawing.js" */
 /** @import { View } from "../view.js" */

@@ -5,8 +5,8 @@ import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 import { Verdict } from "../verdict.js";
 import { makeLaneText } from "./text.js";
 
-/** @import { Lane } from "../../core/lane.js" */
-/** @import { Run } from "../../core/run.js" */
+/** @import { Lane } from "../../core/run/lane.js" */
+/** @import { Run } from "../../core/run/run.js" */
 /** @import { Actions } from "../actions.js" */
 /** @import { View } from "../view.js" */
 

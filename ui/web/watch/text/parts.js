@@ -2,11 +2,11 @@
 // when it was revealed; positions still masked inside the current block are small blanks.
 // What stands where, and as which pieces. Knows no DOM.
 
-import { lanePieces } from "../../core/letters.js";
+import { lanePieces } from "../../core/text/letters.js";
 
-/** @import { Piece } from "../../core/letters.js" */
-/** @import { FixedItem, Lane } from "../../core/lane.js" */
-/** @import { Run } from "../../core/run.js" */
+/** @import { Piece } from "../../core/text/letters.js" */
+/** @import { FixedItem, Lane } from "../../core/run/lane.js" */
+/** @import { Run } from "../../core/run/run.js" */
 
 /**
  * What the lane shows at a position.

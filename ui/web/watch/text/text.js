@@ -1,18 +1,18 @@
 // A lane's text so far: real line breaks, each token underlined in the colour of its entropy
 // when it was revealed; positions still masked inside the current block are small blanks.
 
-import { tokenName } from "../../core/letters.js";
 import { MAX_TEXT_TOKENS } from "../../core/limits.js";
 import { formatPercent } from "../../core/numbers.js";
 import { entropyColour } from "../../core/scale.js";
+import { tokenName } from "../../core/text/letters.js";
 import { make } from "../../dom/elements.js";
 import { showPieces } from "../../dom/tokens.js";
 import { Flow } from "./flow.js";
 import { LONGEST_CHARACTER, partPieces, textExtent, textParts } from "./parts.js";
 
-/** @import { Piece } from "../../core/letters.js" */
-/** @import { Run } from "../../core/run.js" */
-/** @import { Lane } from "../../core/lane.js" */
+/** @import { Piece } from "../../core/text/letters.js" */
+/** @import { Run } from "../../core/run/run.js" */
+/** @import { Lane } from "../../core/run/lane.js" */
 /** @import { Actions } from "../actions.js" */
 /** @import { TextPart } from "./parts.js" */
 /** @import { View } from "../view.js" */

@@ -1,8 +1,8 @@
 // Text as it is: what cannot be seen (spaces at an edge, line breaks, controls, direction marks,
 // lone bytes) becomes a mark; everything else stays as it came. Knows no DOM.
 
+import { MAX_MARKS } from "../limits.js";
 import { BYTE } from "./bytes.js";
-import { MAX_MARKS } from "./limits.js";
 
 /** @typedef {[text: string, kind: string]} Piece a stretch of letters; kind "" is plain text */
 

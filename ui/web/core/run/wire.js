@@ -2,8 +2,8 @@
 // once, everywhere else a token is an index; entropies and probabilities are whole numbers of
 // 1 / WIRE_UNITS, times of microseconds, and empty fields are left out. Knows no DOM.
 
-import constants from "../constants.json" with { type: "json" };
-import { MAX_POSITIONS } from "./limits.js";
+import constants from "../../constants.json" with { type: "json" };
+import { MAX_POSITIONS } from "../limits.js";
 
 export const WIRE_UNITS = constants.wireUnits;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Lane } from "../../core/lane.js";
-import { readStep } from "../../core/wire.js";
-import { FIRST, FIRST_GIVEN, PREFILL, SECOND } from "./lines.js";
+import { Lane } from "../../../core/run/lane.js";
+import { readStep } from "../../../core/run/wire.js";
+import { FIRST, FIRST_GIVEN, PREFILL, SECOND } from "../lines.js";
 
 /** @param {Map<number, number>} pins */
 function laneWith(pins = new Map()) {

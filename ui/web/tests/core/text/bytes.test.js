@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { joinBytes, tokenBytes } from "../../core/bytes.js";
+import { joinBytes, tokenBytes } from "../../../core/text/bytes.js";
 
 /** @param {string[]} texts */
 const inRow = (...texts) => texts.map((text, position) => ({ position, text }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { History } from "../../core/history.js";
-import { END, FIRST, PREFILL, SECOND, start, WHOLE, wire } from "./lines.js";
+import { History } from "../../../core/run/history.js";
+import { END, FIRST, PREFILL, SECOND, start, WHOLE, wire } from "../lines.js";
 
 test("lines fold into a run", () => {
   const history = new History();

@@ -1,11 +1,11 @@
 // The runs that grew out of one another: a first run, and what pins, branches and other gammas
 // made of it. Knows no DOM.
 
-import { differences } from "./diff.js";
-import { tokenName } from "./letters.js";
-import { clamp, formatNats } from "./numbers.js";
+import { clamp, formatNats } from "../numbers.js";
+import { differences } from "../text/diff.js";
+import { tokenName } from "../text/letters.js";
 
-/** @import { Differences } from "./diff.js" */
+/** @import { Differences } from "../text/diff.js" */
 /** @import { Lane } from "./lane.js" */
 /** @import { Run } from "./run.js" */
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { History } from "../../core/history.js";
-import { PREFILL, start } from "./lines.js";
+import { History } from "../../../core/run/history.js";
+import { PREFILL, start } from "../lines.js";
 
-/** @import { WireLine } from "../../core/wire.js" */
+/** @import { WireLine } from "../../../core/run/wire.js" */
 
 /** @param {WireLine[]} lines */
 function laneOf(...lines) {

@@ -1,11 +1,11 @@
 // One run: its settings, its token texts and its lanes, and every count that the page shows.
 // The first lane is the main one. Knows no DOM.
 
-import { BYTE, joinBytes } from "./bytes.js";
+import { MAX_POSITIONS } from "../limits.js";
+import { BYTE, joinBytes } from "../text/bytes.js";
 import { Lane } from "./lane.js";
-import { MAX_POSITIONS } from "./limits.js";
 
-/** @import { Joined } from "./bytes.js" */
+/** @import { Joined } from "../text/bytes.js" */
 /** @import { Block, Solver, WireLine } from "./wire.js" */
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readStep, WIRE_UNITS } from "../../core/wire.js";
-import { FIRST, PREFILL, SECOND } from "./lines.js";
+import { readStep, WIRE_UNITS } from "../../../core/run/wire.js";
+import { FIRST, PREFILL, SECOND } from "../lines.js";
 
 test("a pass is read in nats, probabilities and seconds", () => {
   const step = readStep(FIRST);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { lanePieces, markOf, tokenName, tokenPieces } from "../../core/letters.js";
+import { lanePieces, markOf, tokenName, tokenPieces } from "../../../core/text/letters.js";
 
 test("what cannot be seen has a mark", () => {
   assert.deepEqual([" ", "\n", "\r", "\t"].map(markOf), ["·", "⏎", "␍", "⇥"]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
+import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 /** Four passes of next-token prediction beside the run. */
 const NTP = [0, 1, 2, 3].map((index) => ({

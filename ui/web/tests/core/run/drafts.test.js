@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { checkedDraft, draftedAt } from "../../core/drafts.js";
-import { tileState } from "../../watch/view.js";
-import { PREFILL, runOf, start, wire } from "./lines.js";
+import { checkedDraft, draftedAt } from "../../../core/run/drafts.js";
+import { tileState } from "../../../watch/view.js";
+import { PREFILL, runOf, start, wire } from "../lines.js";
 
-/** @type {import("../../core/wire.js").WireLine} */
+/** @type {import("../../../core/run/wire.js").WireLine} */
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0] };
 
 /** Drafts three tokens; keeps one of them and puts another in the place of the second. */
@@ -29,7 +29,7 @@ test("a position was accepted, replaced or thrown away, or never drafted", () =>
 });
 
 test("the tiles say so: accepted, exact in the place of a draft, thrown away and not vanished", () => {
-  const view = /** @type {import("../../watch/view.js").View} */ ({ run, pass: 1 });
+  const view = /** @type {import("../../../watch/view.js").View} */ ({ run, pass: 1 });
   const states = [1, 2, 3].map((position) => tileState(view, position));
   assert.deepEqual(
     states.map(({ kind, token, struck }) => [kind, token, struck]),

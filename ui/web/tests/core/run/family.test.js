@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTokens, compareWithParent, Family } from "../../core/family.js";
-import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
+import { answerTokens, compareWithParent, Family } from "../../../core/run/family.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 /**
  * @param {string} id
  * @param {string} ask
- * @param {import("../../core/wire.js").WireLine} second
+ * @param {import("../../../core/run/wire.js").WireLine} second
  */
 const branch = (id, ask, second = SECOND) => {
   const lines = [start({ ask, pinned: [[1, 1]] }), PREFILL, FIRST, second, END];
