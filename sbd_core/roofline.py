@@ -9,9 +9,10 @@ that were measured in their place. Nothing is measured here.
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sbd_core.config import require_integer, require_number
+from sbd_core.cost.model_shape import Shape
 from sbd_core.errors import ArgumentError
 
 Mode = Literal["published", "corrected"]
@@ -60,41 +61,6 @@ DEVICES: dict[str, Device] = {
     "rtx4090-bf16": _bf16("RTX 4090, bf16", 165.2e12, 1.008e12, "NVIDIA Ada GPU whitepaper"),
 }
 """Peaks without sparsity. Keys are what the command line takes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """One transformer layer; a model is many alike, so their number cancels in every ratio.
-
-    num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
-    the published mode has up and down alone.
-    """
-
-    hidden_size: int
-    feed_forward_size: int
-    num_heads: int
-    num_kv_heads: int
-    head_size: int
-    num_feed_forward_matrices: int = 3
-
-    @classmethod
-    def of(cls, config: Any) -> "Shape":
-        """That of a transformers config with a gated feed-forward (Llama, Qwen, Mistral).
-
-        Raises ArgumentError for a config that names its sizes otherwise.
-        """
-        try:
-            hidden, num_heads = config.hidden_size, config.num_attention_heads
-            return cls(
-                hidden_size=hidden,
-                feed_forward_size=config.intermediate_size,
-                num_heads=num_heads,
-                num_kv_heads=config.num_key_value_heads,
-                head_size=getattr(config, "head_dim", None) or hidden // num_heads,
-            )
-        except AttributeError as error:
-            rule = "must have the config of a Llama-shaped model for a roofline of its own"
-            raise ArgumentError("model", rule, getattr(config, "model_type", "?")) from error
 
 
 LLAMA_8B_PUBLISHED = Shape(

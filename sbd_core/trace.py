@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from sbd_core.config import DecodeConfig
+from sbd_core.cost.forward_cost import ForwardCost, event_cost
+from sbd_core.cost.model_shape import ModelShape
 from sbd_core.events import StepEvent
 
 Finish = Literal["end_of_sequence", "length", "stopped"]
@@ -21,7 +23,8 @@ class Trace:
     prompt_token_ids: what the model read, chat template included.
     tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
-    versions: {package: version} of what made it.
+    versions: {package: version} of what made it. shape: the model's sizes, from its config; None
+    where they are not known, as in traces of versions before 3.
     """
 
     model: str
@@ -33,6 +36,7 @@ class Trace:
     text: str
     finish: Finish
     versions: Mapping[str, str] = field(hash=False)
+    shape: ModelShape | None = None
 
     @property
     def token_ids(self) -> tuple[int, ...]:
@@ -58,6 +62,17 @@ class Trace:
     def seconds(self) -> float:
         """Engine time of all forward passes, seconds."""
         return sum(event.seconds for event in self.events)
+
+    @property
+    def costs(self) -> tuple[ForwardCost, ...] | None:
+        """Rows, floating-point operations and bytes read of each forward pass; None without shape.
+
+        Worked out from the shape: see sbd_core.cost.forward_cost for what is counted.
+        """
+        if self.shape is None:
+            return None
+        strategy, num_prompt = self.config.strategy, len(self.prompt_token_ids)
+        return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
 
     def to_json(self) -> str:
         """Compact JSON; from_json gives back an equal trace."""

@@ -2,7 +2,8 @@
 
 One object; each event an object of short arrays, token texts once in "tokens". Positions, token
 ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
-draft_threshold to the config and predrafts to every event; a trace of version 1 had none.
+draft_threshold to the config and predrafts to every event; a trace of version 1 had none. Version 3
+adds the model's shape, null where it is not known.
 """
 
 import json
@@ -10,12 +11,13 @@ import math
 from typing import Any, get_args
 
 from sbd_core.config import DecodeConfig, make_solver, solver_name, solver_parameters
+from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError, TraceError, shown, shown_name
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
 FORMAT = "sbd-trace"
-VERSION = 2
+VERSION = 3
 MAX_CHARACTERS = 50_000_000
 MAX_INTEGER = 2**53
 
@@ -32,6 +34,7 @@ def dump(trace: Trace) -> str:
         "text": trace.text,
         "finish": trace.finish,
         "versions": dict(trace.versions),
+        "shape": trace.shape.to_data() if trace.shape else None,
         "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
         "events": [event_to_data(event) for event in trace.events],
     }
@@ -111,6 +114,7 @@ def load(text: str) -> Trace:
         text=root.at("text").string(),
         finish=root.at("finish").one_of(get_args(Finish)),
         versions={key: node.string() for key, node in root.at("versions").members()},
+        shape=_shape(root.at("shape")) if version >= 3 else None,
     )
     _check_whole(trace)
     return trace
@@ -217,6 +221,15 @@ def _config(node: _Node, version: int) -> DecodeConfig:
             allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
             **later,
         )
+    except ArgumentError as error:
+        raise TraceError(f"{node.path}.{error}") from error
+
+
+def _shape(node: _Node) -> ModelShape | None:
+    if node.value is None:
+        return None
+    try:
+        return ModelShape.from_data({key: item.value for key, item in node.members()})
     except ArgumentError as error:
         raise TraceError(f"{node.path}.{error}") from error
 

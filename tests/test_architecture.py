@@ -14,6 +14,7 @@ FLOORS = [
     ("errors",),
     ("config", "package"),
     ("events",),
+    ("cost",),
     ("trace",),
     ("trace_json", "masks", "sampling", "roofline", "tasks", "replay"),
     ("models", "solvers"),
@@ -27,11 +28,20 @@ FLOORS = [
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 # Trace offers to_json() and its replay without loading either before it is asked.
 LAZY_UPWARD = {("trace", "trace_json"), ("trace", "replay")}
-STANDARD_ONLY = ("errors", "config", "events", "trace", "trace_json", "package/files")
+STANDARD_ONLY = (
+    "errors",
+    "config",
+    "events",
+    "cost/model_shape",
+    "cost/forward_cost",
+    "trace",
+    "trace_json",
+    "package/files",
+)
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""
-WIRE_FORMAT_MAY_IMPORT = {"config", "events", "trace", "errors"}
+WIRE_FORMAT_MAY_IMPORT = {"config", "events", "cost", "trace", "errors"}
 
 
 def files_of(folder: Path) -> list[Path]:

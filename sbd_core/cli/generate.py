@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig, require_integer
+from sbd_core.cost.forward_cost import total_cost
 from sbd_core.errors import ArgumentError
 from sbd_core.package.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.events import StepEvent
     from sbd_core.models.protocol import SetBlockModel
+    from sbd_core.trace import Trace
 
 HELP = "decode one prompt, or a file of prompts"
 
@@ -86,6 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
         "num_tokens": trace.num_tokens,
         "num_forwards": trace.num_forwards,
         "seconds": round(trace.seconds, 6),
+        **_totals(trace),
     }
     if arguments.json:
         print(json.dumps(result))
@@ -95,6 +98,15 @@ def run(arguments: argparse.Namespace) -> None:
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s]",
         file=sys.stderr,
     )
+
+
+def _totals(trace: "Trace") -> dict[str, int | None]:
+    """Rows, floating-point operations and bytes read of all forward passes; None where unknown."""
+    costs = trace.costs
+    if costs is None:
+        return {"rows": None, "flops": None, "bytes_read": None}
+    whole = total_cost(costs)
+    return {"rows": whole.rows, "flops": whole.flops, "bytes_read": whole.bytes_read}
 
 
 def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
+from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.model_config import block_range_of, refuse_other_attention
@@ -42,6 +43,9 @@ class TokenModel:
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         found = getattr(model.config, "set_block_decoding", None)
         self.block_range = block_range_of(found, self.name)
+        self.shape = shape_or_none(
+            model.config.get_text_config(), next(model.parameters()).element_size()
+        )
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 

@@ -10,6 +10,7 @@ from jinja2 import TemplateError
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse
@@ -64,6 +65,9 @@ class HuggingFaceModel:
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+        self.shape = shape_or_none(
+            model.config.get_text_config(), next(model.parameters()).element_size()
+        )
         self.compute_logit_stats: ComputeLogitStats = compute_logit_stats
         self.is_native = False
         place = Path(str(self.model.name_or_path))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from sbd_core.cost.model_shape import ModelShape
 from sbd_core.models.protocol import EarlyBlock, ForwardRequest
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
 
@@ -51,6 +52,7 @@ class ScriptedModel:
     max_positions: int | None = None
     device: str = "cpu"
     num_parameters: int = 0
+    shape: ModelShape | None = None
     compute_logit_stats: ComputeLogitStats = compute_logit_stats
     calls: list[tuple[int, int, int]] = field(default_factory=list)
     """(cached, causal, block) rows of every forward, for counting."""

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sbd_core.config import DecodeConfig, solver_name, solver_parameters
+from sbd_core.cost.forward_cost import event_cost
+from sbd_core.cost.model_shape import ModelShape
 from sbd_core.events import MaskedPosition, StepEvent
 from sbd_core.trace import Finish, Trace
 
@@ -36,9 +38,14 @@ LANE_NAMES = {
 class RunWire:
     """Writes the lines of one run, in order. Each call gives one line without its newline."""
 
-    def __init__(self, run_id: str, token_text: Callable[[int], str]) -> None:
+    def __init__(
+        self, run_id: str, token_text: Callable[[int], str], shape: ModelShape | None = None
+    ) -> None:
+        """shape: of the model; None leaves out what forward passes cost."""
         self._run_id = run_id
         self._token_text = token_text
+        self._shape = shape
+        self._num_prompt = 0
         self._indexes: dict[int, int] = {}
         self._unsent: list[int] = []
         self._sequence = 0
@@ -54,17 +61,21 @@ class RunWire:
         ask: str = "",
         end_token_ids: Iterable[int] = (),
         about: str = "",
+        prompt_token_ids: Iterable[int] = (),
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
         end_token_ids: what ends an answer; needed while it is not known where this one ends.
-        about: a sentence on what to look at, shown beside the run.
+        about: a sentence on what to look at, shown beside the run. prompt_token_ids: what the model
+        reads, chat template included, for the axes of the attention mask.
         """
         solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
         pinned = [[offset, self._index(token_id)] for offset, token_id in config.pinned.items()]
+        read = [self._index(token_id) for token_id in prompt_token_ids]
         return self._line(
             "run",
             tokens=self._new_tokens(),
+            read=read,
             pinned=pinned,
             prompt=prompt,
             model=model,
@@ -77,12 +88,18 @@ class RunWire:
             ask=ask,
             ends=sorted(end_token_ids),
             about=about,
+            value_bytes=self._shape and self._shape.bytes_per_value,
             is_recorded=is_recorded,
         )
 
     def step(self, lane: str, event: StepEvent) -> str:
-        """One forward pass of `lane`."""
+        """One forward pass of `lane`, which is named by its strategy."""
         fields = self._event_fields(event)
+        if event.kind == "prefill":
+            self._num_prompt = event.num_causal
+        if self._shape is not None:
+            cost = event_cost(self._shape, event, lane, self._num_prompt)
+            fields["cost"] = [cost.rows, cost.flops, cost.weight_bytes, cost.cache_bytes]
         return self._line("step", lane=lane, tokens=self._new_tokens(), **fields)
 
     def end(
@@ -130,6 +147,15 @@ class RunWire:
                 for item in event.hindsight
             ],
             "time": round(event.seconds * 1e6),
+            "predrafts": [
+                [
+                    predraft.block.start,
+                    predraft.block.size,
+                    int(predraft.is_used),
+                    *map(self._index, predraft.token_ids),
+                ]
+                for predraft in event.predrafts
+            ],
         }
 
     def _reveals(self, event: StepEvent) -> list[list[int]]:
@@ -186,10 +212,18 @@ def replay(
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
-    wire = RunWire(run_id, texts.__getitem__)
+    wire = RunWire(run_id, texts.__getitem__, first.shape)
+    # A trace made by hand may have no texts for them.
+    has_prompt = all(token_id in texts for token_id in first.prompt_token_ids)
     lines = [
         wire.start(
-            first.prompt, first.config, lanes, is_recorded=True, model=first.model, about=about
+            first.prompt,
+            first.config,
+            lanes,
+            is_recorded=True,
+            model=first.model,
+            about=about,
+            prompt_token_ids=first.prompt_token_ids if has_prompt else (),
         )
     ]
     for index in range(max(trace.num_forwards for trace in lanes.values())):

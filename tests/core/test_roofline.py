@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -82,7 +83,7 @@ def test_a_shape_is_read_from_a_config() -> None:
     config.head_dim = 64
     assert Shape.of(config).head_size == 64
     with pytest.raises(ArgumentError, match=r"^model: .*gpt2"):
-        Shape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))
+        Shape.of(SimpleNamespace(model_type="gpt2", hidden_size=8))  # no number of heads
 
 
 TIMES = {64: {1: 1.0, 2: 1.5, 8: 3.0}, 192: {1: 2.0, 2: 2.5, 8: 7.0}}
@@ -140,11 +141,19 @@ def test_the_command_shows_the_calibrated_row_of_a_bench_file(capsys, tmp_path) 
     assert errors[1].startswith("error: device: ")
 
 
-def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders) -> None:
+def test_the_command_takes_the_shape_of_a_model(capsys, tiny_folders, tmp_path) -> None:
     words = ["roofline", "--json", "--device", "h200-bf16", "--model"]
     assert main([*words, str(tiny_folders["llama"])]) == 0
     tiny = json.loads(capsys.readouterr().out.splitlines()[-1])
     shape = Shape(hidden_size=32, feed_forward_size=64, num_heads=4, num_kv_heads=2, head_size=8)
     expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
     assert tiny["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
-    assert main([*words, str(tiny_folders["gpt2"])]) == 2
+    assert main([*words, str(tiny_folders["gpt2"])]) == 0
+    gpt2 = json.loads(capsys.readouterr().out.splitlines()[-1])
+    shape = replace(shape, feed_forward_size=128, num_kv_heads=4, num_feed_forward_matrices=2)
+    expected = slowdown(16, 1024, 1, "corrected", shape=shape, device=DEVICES["h200-bf16"])
+    assert gpt2["corrected"]["slowdown"] == pytest.approx(expected, abs=1e-6)
+    folder = tmp_path / "t5"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "t5", "is_encoder_decoder": true}')
+    assert main([*words, str(folder)]) == 2

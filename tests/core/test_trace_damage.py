@@ -5,12 +5,15 @@ import json
 import random
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sbd_core import DecodeConfig, Trace, TraceError, generate
 from sbd_core.config import EntropyBound
+from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.trace_json import VERSION
 from tests.core.decoding.chance_models import chance_model
 
 Data = dict[str, Any]
@@ -22,9 +25,12 @@ def sound() -> Data:
         solver=EntropyBound(gamma=2.0), block_size=4, max_new_tokens=10, pinned={2: 5}
     )
     model = chance_model(3, end_bias=-99.0)
+    model.shape = SHAPE
     return json.loads(generate(model, "ab", config).to_json())
 
 
+LAYER = Shape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_heads=1, head_size=4)
+SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=9, bytes_per_value=2)
 SOUND = sound()
 AHEAD = json.loads(
     generate(
@@ -198,15 +204,39 @@ def test_settings_of_drafting_are_checked_and_must_be_there(name) -> None:
 def test_a_trace_of_version_1_is_read_as_one_without_predrafts() -> None:
     data = copy.deepcopy(SOUND)
     data["version"] = 1
+    del data["shape"]
     del data["config"]["num_predrafts"], data["config"]["draft_threshold"]
     for event in data["events"]:
         del event["predrafts"]
-    assert Trace.from_json(json.dumps(data)) == Trace.from_json(json.dumps(SOUND))
+    found = Trace.from_json(json.dumps(data))
+    assert found == replace(Trace.from_json(json.dumps(SOUND)), shape=None)
+    assert found.costs is None
+
+
+def test_a_trace_of_version_2_is_read_as_one_of_a_model_of_unknown_shape() -> None:
+    data = copy.deepcopy(SOUND)
+    data["version"] = 2
+    del data["shape"]
+    found = Trace.from_json(json.dumps(data))
+    assert found == replace(Trace.from_json(json.dumps(SOUND)), shape=None)
+
+
+def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
+    assert Trace.from_json(json.dumps(SOUND)).shape == SHAPE
+    assert Trace.from_json(json.dumps({**SOUND, "shape": None})).costs is None
+    for name in SOUND["shape"]:
+        for wrong in (0, -1, 1.5, "8", True, None, 10**30):
+            message = refused(json.dumps({**SOUND, "shape": {**SOUND["shape"], name: wrong}}))
+            assert message.startswith(f"trace.shape.{name}: ")
+        rest = {key: value for key, value in SOUND["shape"].items() if key != name}
+        message = refused(json.dumps({**SOUND, "shape": rest}))
+        assert message.startswith(f"trace.shape.{name}: must be given")
+    assert refused(json.dumps({**SOUND, "shape": [1]})).startswith("trace.shape: ")
 
 
 def test_another_format_and_a_newer_version_are_told_apart_from_damage() -> None:
     assert "trace.format" in refused(damaged(lambda d: d.update(format="sbd")))
-    message = refused(damaged(lambda d: d.update(version=3)))
+    message = refused(damaged(lambda d: d.update(version=VERSION + 1)))
     assert "trace.version" in message
     assert "update" in message
     assert "trace.format: is missing" in refused("{}")

@@ -188,11 +188,19 @@ class Session:
 
     def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
-        wire = RunWire(run_id, self.model.token_text)
+        from sbd_core.decoding.api import prompt_token_ids
+
+        wire = RunWire(run_id, self.model.token_text, self.model.shape)
         main = lanes[0]
-        yield wire.start(main.prompt, main.config, [lane.name for lane in lanes],
-                         model=self.model.name, ask=ask,
-                         end_token_ids=self.model.end_token_ids)  # fmt: skip
+        yield wire.start(
+            main.prompt,
+            main.config,
+            [lane.name for lane in lanes],
+            model=self.model.name,
+            ask=ask,
+            end_token_ids=self.model.end_token_ids,
+            prompt_token_ids=prompt_token_ids(self.model, main.prompt, main.config),
+        )
         ended = []
         for lane, event in passes(lanes, deadline):
             if event is None:

@@ -42,7 +42,8 @@ def test_generate_prints_the_numbers_of_its_trace(command, capsys, tmp_path) -> 
     assert found["text"] == trace.text
     assert (found["num_tokens"], found["num_forwards"]) == (trace.num_tokens, trace.num_forwards)
     assert found["seconds"] == pytest.approx(trace.seconds, abs=1e-6)
-    assert set(found) == {"text", "token_ids", "num_tokens", "num_forwards", "seconds"}
+    counts = {"num_tokens", "num_forwards", "rows", "flops", "bytes_read"}
+    assert set(found) == {"text", "token_ids", "seconds", *counts}
 
 
 def test_generate_streams_the_text_that_json_holds(command, capsys) -> None:

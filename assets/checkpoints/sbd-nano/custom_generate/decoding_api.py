@@ -126,6 +126,7 @@ def make_trace(
         text=model.decode(answer),
         finish=_finish(model, config, answer),
         versions=versions(),
+        shape=model.shape,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from .cost_model_shape import shape_or_none
 from .errors import ArgumentError
 from .models_backends_transformers import TransformersBackend
 from .models_model_config import block_range_of, refuse_other_attention
@@ -43,6 +44,9 @@ class TokenModel:
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         found = getattr(model.config, "set_block_decoding", None)
         self.block_range = block_range_of(found, self.name)
+        self.shape = shape_or_none(
+            model.config.get_text_config(), next(model.parameters()).element_size()
+        )
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .cost_model_shape import ModelShape
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -84,9 +86,10 @@ class ForwardRequest:
 class SetBlockModel(Protocol):
     """A causal language model that can also read a block both ways (paper Eq. 9-11).
 
-        mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
-        block size the masked head was trained on, None if it was not or is not known.
-    X"""
+    mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
+    block size the masked head was trained on, None if it was not or is not known. shape: its
+    sizes, None where costs cannot be worked out from them.
+    """
 
     name: str
     num_parameters: int
@@ -96,6 +99,7 @@ class SetBlockModel(Protocol):
     end_token_ids: frozenset[int]
     max_positions: int | None
     block_range: tuple[int, int] | None
+    shape: ModelShape | None
     compute_logit_stats: "ComputeLogitStats"
 
     def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:

@@ -1,0 +1,171 @@
+"""The sizes of a decoder that its config says: all that costs and rooflines need. No tensors.
+
+Reads a transformers config, or the dict of a config.json, whichever names its family gives the
+sizes. What is no decoder, or not of equal dense layers, is refused in one sentence.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from sbd_core.config import require_integer
+from sbd_core.errors import ArgumentError
+
+MAX_SIZE = 10**9
+NAMES = {
+    "hidden_size": ("hidden_size", "n_embd", "d_model"),
+    "num_layers": ("num_hidden_layers", "n_layer", "num_layers"),
+    "num_heads": ("num_attention_heads", "n_head", "num_heads"),
+    "vocabulary_size": ("vocab_size",),
+}
+"""What families call a size that every decoder has."""
+WITHOUT_GATE = ("gpt2", "gpt_neox", "gptj", "opt", "bloom", "phi", "starcoder2", "nemotron")
+"""Families whose feed-forward has two matrices, and where not said four times the hidden size."""
+EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """One transformer layer; a model is many alike, so their number cancels in every ratio.
+
+    num_feed_forward_matrices: 3 for a gated feed-forward (up, gate, down), 2 without a gate;
+    the published mode of the roofline has up and down alone.
+    """
+
+    hidden_size: int
+    feed_forward_size: int
+    num_heads: int
+    num_kv_heads: int
+    head_size: int
+    num_feed_forward_matrices: int = 3
+
+    @classmethod
+    def of(cls, config: Any) -> "Shape":
+        """That of a decoder's config. Raises ArgumentError for any other."""
+        _refuse_no_decoder(config)
+        hidden = _size(config, "hidden_size")
+        num_heads = _size(config, "num_heads")
+        has_gate = _get(config, "model_type") not in WITHOUT_GATE
+        wide = _get(config, "intermediate_size", "n_inner", "ffn_dim")
+        if wide is None and has_gate:
+            raise _wrong("has no intermediate_size", config)
+        kv_heads = _get(config, "num_key_value_heads")
+        return cls(
+            hidden_size=hidden,
+            feed_forward_size=_whole("intermediate_size", 4 * hidden if wide is None else wide),
+            num_heads=num_heads,
+            num_kv_heads=_whole("num_key_value_heads", num_heads if kv_heads is None else kv_heads),
+            head_size=_whole("head_dim", _get(config, "head_dim") or hidden // num_heads),
+            num_feed_forward_matrices=3 if has_gate else 2,
+        )
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            require_integer(name, getattr(self, name), 1, MAX_SIZE)
+        require_integer("num_feed_forward_matrices", self.num_feed_forward_matrices, 2, 3)
+
+    @property
+    def kv_width(self) -> int:
+        """Values of a key, or of a value, of one token in one layer."""
+        return self.num_kv_heads * self.head_size
+
+    @property
+    def attention_width(self) -> int:
+        """Values of a query of one token in one layer."""
+        return self.num_heads * self.head_size
+
+    @property
+    def num_weights(self) -> int:
+        """Weights of the layer's matrices; norms and biases are left out."""
+        feed_forward = self.num_feed_forward_matrices * self.feed_forward_size
+        return self.hidden_size * (feed_forward + 2 * self.attention_width + 2 * self.kv_width)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelShape:
+    """A whole decoder. bytes_per_value: of a weight and of a cached value as the model runs."""
+
+    layer: Shape
+    num_layers: int
+    vocabulary_size: int
+    bytes_per_value: int
+
+    def __post_init__(self) -> None:
+        for name in ("num_layers", "vocabulary_size"):
+            require_integer(name, getattr(self, name), 1, MAX_SIZE)
+        require_integer("bytes_per_value", self.bytes_per_value, 1, 8)
+
+    @classmethod
+    def of(cls, config: Any, bytes_per_value: int) -> "ModelShape":
+        """That of a decoder's config. Raises ArgumentError for any other."""
+        return cls(
+            layer=Shape.of(config),
+            num_layers=_size(config, "num_layers"),
+            vocabulary_size=_size(config, "vocabulary_size"),
+            bytes_per_value=bytes_per_value,
+        )
+
+    @property
+    def num_weights(self) -> int:
+        """Weights that a forward pass multiplies by: every layer's and the output's."""
+        head = self.vocabulary_size * self.layer.hidden_size
+        return self.num_layers * self.layer.num_weights + head
+
+    def to_data(self) -> dict[str, int]:
+        """As plain data, flat."""
+        whole = asdict(self)
+        layer: dict[str, int] = whole.pop("layer")
+        return {**layer, **whole}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "ModelShape":
+        """What to_data() gave. Raises ArgumentError naming the first thing wrong."""
+        known = [field.name for part in (Shape, cls) for field in fields(part)]
+        missing = [name for name in known if name != "layer" and name not in data]
+        if missing:
+            raise ArgumentError(missing[0], "must be given", None)
+        layer = {field.name: data[field.name] for field in fields(Shape)}
+        own = {field.name: data[field.name] for field in fields(cls) if field.name != "layer"}
+        return cls(layer=Shape(**layer), **own)
+
+
+def shape_or_none(config: Any, bytes_per_value: int) -> ModelShape | None:
+    """The shape of a config, None where costs cannot be worked out from it."""
+    try:
+        return ModelShape.of(config, bytes_per_value)
+    except ArgumentError:
+        return None
+
+
+def _refuse_no_decoder(config: Any) -> None:
+    if _get(config, "is_encoder_decoder"):
+        raise _wrong("is of an encoder and a decoder", config)
+    if any((_get(config, name) or 0) for name in EXPERTS):
+        raise _wrong("has several experts, of which a token uses some", config)
+
+
+def _size(config: Any, name: str) -> int:
+    value = _get(config, *NAMES[name])
+    if value is None:
+        raise _wrong(f"has no {NAMES[name][0]}", config)
+    return _whole(NAMES[name][0], value)
+
+
+def _whole(name: str, value: Any) -> int:
+    require_integer(name, value, 1, MAX_SIZE)
+    return int(value)
+
+
+def _get(config: Any, *names: str) -> Any:
+    """The first of the names that the config has and that is not None."""
+    for name in names:
+        is_dict = isinstance(config, Mapping)
+        value = config.get(name) if is_dict else getattr(config, name, None)
+        if value is not None:
+            return value
+    return None
+
+
+def _wrong(why: str, config: Any) -> ArgumentError:
+    rule = f"must be the config of a decoder of dense layers; this one {why}"
+    return ArgumentError("model", rule, _get(config, "model_type") or "?")

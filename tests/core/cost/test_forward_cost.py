@@ -1,0 +1,139 @@
+"""What a forward pass costs: counted again from masks and from the models' own matrices."""
+
+import json
+
+import pytest
+import torch
+
+from sbd_core import DEFAULT_CHECKPOINT, DecodeConfig, generate
+from sbd_core.__main__ import main
+from sbd_core.config import EntropyBound
+from sbd_core.cost.forward_cost import ForwardCost, blocks_of, event_cost, forward_cost, total_cost
+from sbd_core.cost.model_shape import ModelShape, Shape, shape_or_none
+from sbd_core.errors import ArgumentError
+from sbd_core.masks import decoding_mask
+from sbd_core.trace import Trace
+from tests.core.models.tiny_models import MAKERS, tiny_model
+
+LAYER = Shape(hidden_size=8, feed_forward_size=24, num_heads=4, num_kv_heads=2, head_size=2)
+SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=11, bytes_per_value=2)
+
+
+def counted_again(cached: int, causal: int, block: int, early: list[tuple[int, int]]) -> int:
+    """Floating-point operations, from the mask itself and the matrices one by one."""
+    mask = decoding_mask(cached, causal, block, early)
+    rows = mask.shape[0]
+    matrices = [(8, 8), (8, 4), (8, 4), (8, 8), (8, 24), (8, 24), (24, 8)]
+    linear = 3 * rows * sum(a * b for a, b in matrices)
+    attention = 3 * int(mask.sum()) * 4 * 2 * 2  # QK^T and PV, 4 heads of 2
+    return 2 * (linear + attention)
+
+
+@pytest.mark.parametrize(
+    ("cached", "causal", "block", "early"),
+    [(0, 5, 0, []), (9, 4, 4, []), (9, 0, 6, []), (7, 3, 4, [(1, 2), (2, 4)])],
+)
+def test_operations_are_those_of_the_mask_and_the_matrices(cached, causal, block, early) -> None:
+    blocks = ([(causal, block)] if block else []) + early
+    found = forward_cost(SHAPE, cached, causal, blocks, num_logits=3)
+    assert found.rows == causal + block + sum(size for _, size in early)
+    assert found.flops == counted_again(cached, causal, block, early) + 2 * 3 * 8 * 11
+    assert found.cache_bytes == 3 * 2 * cached * 2 * 2 * 2
+    assert found.bytes_read == found.weight_bytes + found.cache_bytes
+
+
+def test_costs_add_up() -> None:
+    one, two = ForwardCost(1, 20, 300, 4000), ForwardCost(5, 60, 700, 8000)
+    assert total_cost([one, two]) == ForwardCost(6, 80, 1000, 12000)
+    assert total_cost([]) == ForwardCost(0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_weights_of_a_shape_are_those_of_the_models_matrices(name) -> None:
+    model = tiny_model(name, 300)
+    shape = shape_or_none(model.config, 4)
+    if "moe" in name:
+        assert shape is None
+        return
+    assert shape is not None
+    own = [
+        parameter.numel()
+        for path, parameter in model.named_parameters()
+        if parameter.dim() == 2
+        and "embed" not in path
+        and ".wte" not in path
+        and ".wpe" not in path
+    ]
+    head = model.get_output_embeddings().weight
+    is_tied = head is model.get_input_embeddings().weight
+    assert shape.num_weights == sum(own) + (head.numel() if is_tied else 0)
+
+
+@pytest.mark.parametrize(
+    ("config", "why"),
+    [
+        ({"model_type": "t5", "is_encoder_decoder": True}, "an encoder and a decoder"),
+        ({"model_type": "mixtral", "num_local_experts": 8}, "several experts"),
+        ({"model_type": "resnet"}, "has no hidden_size"),
+        ({"model_type": "llama", "hidden_size": 8, "num_attention_heads": 2}, "intermediate_size"),
+        ({"hidden_size": "8", "num_attention_heads": 2}, "hidden_size: must be a whole number"),
+        ({"hidden_size": 0, "num_attention_heads": 2}, "hidden_size: must be a whole number"),
+        ([], "has no hidden_size"),
+    ],
+)
+def test_a_config_that_is_no_dense_decoder_is_refused_in_a_sentence(config, why) -> None:
+    with pytest.raises(ArgumentError, match=why):
+        ModelShape.of(config, 2)
+    assert shape_or_none(config, 2) is None
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+def test_every_event_counts_the_rows_that_the_model_was_given(llama, strategy) -> None:
+    rows: list[tuple[int, int]] = []
+    forward_batch = llama.forward_batch
+
+    def counting(requests):
+        rows.extend((request.num_rows, request.num_logits) for request in requests)
+        return forward_batch(requests)
+
+    llama.forward_batch = counting
+    try:
+        settings = {"num_predrafts": 2, "draft_threshold": 0.0} if strategy == "verify" else {}
+        config = DecodeConfig(
+            strategy=strategy, solver=EntropyBound(4.0), max_new_tokens=40, **settings
+        )
+        trace = generate(llama, "ab", config)
+    finally:
+        del llama.forward_batch
+    assert trace.shape is not None
+    assert trace.costs is not None
+    num_prompt = len(trace.prompt_token_ids)
+    for event, cost, (num_rows, num_logits) in zip(trace.events, trace.costs, rows, strict=True):
+        blocks = blocks_of(event, strategy, num_prompt)
+        assert cost.rows == num_rows
+        assert cost == forward_cost(
+            trace.shape, event.num_cached, event.num_causal, blocks, num_logits
+        )
+        assert cost == event_cost(trace.shape, event, strategy, num_prompt)
+    assert Trace.from_json(trace.to_json()).costs == trace.costs
+
+
+def test_the_command_prints_the_totals(capsys, tmp_path) -> None:
+    file = tmp_path / "trace.json"
+    words = ["generate", "2 + 2", "--max-new-tokens", "9", "--json", "--trace", str(file)]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    costs = Trace.from_json(file.read_text("utf-8")).costs
+    assert costs is not None
+    whole = total_cost(costs)
+    assert (found["rows"], found["flops"], found["bytes_read"]) == (
+        whole.rows,
+        whole.flops,
+        whole.bytes_read,
+    )
+
+
+def test_the_bundled_model_reads_its_weights_in_full_precision() -> None:
+    config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
+    shape = ModelShape.of(config, torch.float32.itemsize)
+    assert forward_cost(shape, 0, 1).weight_bytes == 4 * shape.num_weights
