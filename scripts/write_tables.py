@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.plots.solver_curves import CurvePoint, curves
+from scripts.tables.faults import campaign
 from scripts.tables.results_files import results, table, where
 from scripts.tables.wall_clock import (
     bench,
@@ -245,6 +246,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "costs": costs,
     "profile": profile,
     "page": page,
+    "campaign": campaign,
 }
 
 
