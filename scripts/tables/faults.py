@@ -11,5 +11,6 @@ def campaign() -> str:
         for row in data["rows"].values()
     ]
     facts = data["circumstances"]
-    browser = f"Gradio {facts['gradio']}, Playwright {facts['playwright']}. "
+    minutes = sum(row["seconds"] for row in data["rows"].values()) / 60
+    browser = f"Gradio {facts['gradio']}, Playwright {facts['playwright']}; {minutes:.0f} minutes. "
     return table(["figure", "found", "target"], rows) + f"\n{browser}{where(data)}"
