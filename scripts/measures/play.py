@@ -26,7 +26,7 @@ FIRST_TILE = """() => {
     addEventListener('keydown', () => {
       const began = performance.now();
       const look = () => {
-        const isShown = player.run.id !== old && player.staircase.shown.run === player.run;
+        const isShown = player.run.id !== old && player.parts.staircase.shown.run === player.run;
         const isThere = isShown && document.querySelector('.sbd-tile.is-new');
         if (isThere) requestAnimationFrame(() => done(performance.now() - began));
         else requestAnimationFrame(look);

@@ -106,7 +106,7 @@ def middle_of_cell(page, position: int, pass_index: int) -> tuple[float, float]:
     """Where on the screen the staircase draws a cell."""
     return page.evaluate(
         """([position, pass]) => {
-      const { staircase } = document.querySelector('.sbd-host').sbdPlayer;
+      const { staircase } = document.querySelector('.sbd-host').sbdPlayer.parts;
       const { left, top } = staircase.stage.getBoundingClientRect();
       const { cellWidth, cellHeight } = staircase.geometry;
       return [left + staircase.margins.left + (position + 0.5) * cellWidth,

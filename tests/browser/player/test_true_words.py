@@ -95,9 +95,9 @@ def test_to_differ_is_not_red(replay):
 INSIDE = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   const box = (n) => { const r = n.getBoundingClientRect();
-    return [r.top - player.inspector.root.getBoundingClientRect().top, r.height].join(); };
+    return [r.top - player.parts.inspector.root.getBoundingClientRect().top, r.height].join(); };
   const parts = document.querySelectorAll('.sbd-inspector section, .sbd-inspector-reveal');
-  return { pass: player.state.pass, text: player.inspector.root.innerText,
+  return { pass: player.state.pass, text: player.parts.inspector.root.innerText,
     boxes: [...parts].map(box).join(' ') };
 }"""
 

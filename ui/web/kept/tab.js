@@ -4,6 +4,7 @@
 import { recordOf, treeOf } from "./record.js";
 import { all, get, put, remove } from "./store.js";
 
+/** @import { Node } from "../core/run/family.js" */
 /** @import { Player } from "../watch/player.js" */
 
 const TAB = "sbd-tab";
@@ -28,6 +29,18 @@ async function tidy() {
   for (const { key, record } of await all()) {
     if (!(Date.now() - record?.savedAt < DAY_MS)) await remove(key);
   }
+}
+
+/**
+ * What a visitor reads whose runs are there again.
+ * @param {Node[]} nodes
+ */
+function restoredWords(nodes) {
+  const isOne = nodes.length === 1;
+  const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
+  const isCut = nodes.some(({ run }) => run.isStopped);
+  const cut = isCut ? " What was cut off can be decoded again." : "";
+  return `The page was loaded anew. ${runs} kept in your browser.${cut}`;
 }
 
 /** Keeps the runs of a player. */
@@ -55,7 +68,10 @@ export class TabKeeper {
     const before = this.player.run;
     try {
       const tree = treeOf(await get(this.key));
-      if (tree && this.player.run === before) this.player.restore(tree);
+      if (tree && this.player.run === before) {
+        this.player.restore(tree);
+        this.player.tellVisitor(restoredWords(tree.nodes));
+      }
       if (!tree) this.giveUp();
       await tidy();
     } catch {

@@ -52,7 +52,7 @@ export function makeActions(player) {
   const step = (by) => () => player.seek(state.pass + by, true);
   /** @param {"pin" | "branch"} name */
   const redoHere = (name) => () => {
-    if (player.makeView()?.showsFocus) player.inspector.top[name].act();
+    if (player.makeView()?.showsFocus) player.parts.inspector.top[name].act();
   };
 
   /**
@@ -64,7 +64,7 @@ export function makeActions(player) {
     if (!view) return;
     const host = document.activeElement?.closest("[data-cursor]");
     if (!host || !player.root.contains(host)) {
-      player.tiles.move(by, view.focus);
+      player.parts.tiles.move(by, view.focus);
       return;
     }
     const { start, size } = view.run.windowAt(state.pass);
@@ -79,13 +79,13 @@ export function makeActions(player) {
     hold: (position) => actions.holdAt(state.held === position ? null : position),
     holdAt: (position) => {
       player.set({ held: position, alternative: null });
-      if (position !== null) player.tiles.keepInSight();
+      if (position !== null) player.parts.tiles.keepInSight();
     },
     // The focus goes back to the position's tile, as the button that lets go goes away.
     release: () => {
       const { held } = state;
       actions.holdAt(null);
-      player.tiles.move(0, held);
+      player.parts.tiles.move(0, held);
     },
     holdCursor: () => {
       if (state.hovered !== null) actions.hold(state.hovered);
@@ -107,10 +107,10 @@ export function makeActions(player) {
     last: () => player.seek(Infinity, true),
     back: step(-1),
     forward: step(1),
-    togglePlay: () => player.togglePlay(),
+    togglePlay: () => player.playback.toggle(),
     setSpeed: (speed) => player.set({ speed }),
     lecture: () => player.lecture.toggle(),
-    help: () => player.help.toggle(),
+    help: () => player.parts.help.toggle(),
     share: () => player.share.toggle(),
     timeAgain: () => player.timeAgain(),
     toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),

@@ -10,29 +10,17 @@ import { clamp } from "../core/numbers.js";
 import { Family } from "../core/run/family.js";
 import { History } from "../core/run/history.js";
 import { middlePass } from "../core/run/lane.js";
-import { makeClock } from "../dom/clock.js";
-import { make, setAttribute, setText } from "../dom/elements.js";
+import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { makeLegend } from "../dom/legend.js";
-import { playRate } from "../dom/pace.js";
 import { isDarkPage } from "../dom/page.js";
 import { Reveals, STILL } from "../dom/reveal.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
-import { Budget } from "./budget.js";
-import { Help } from "./help.js";
-import { Inspector } from "./inspector/inspector.js";
-import { makeNumbers } from "./numbers.js";
-import { Staircase } from "./staircase/staircase.js";
+import { Parts } from "./parts.js";
+import { Playback } from "./playback/playback.js";
 import { Stale } from "./stale.js";
-import { SudokuView } from "./sudoku.js";
-import { LaneView } from "./text/lane.js";
-import { Tiles } from "./tiles.js";
-import { makeTransport } from "./transport.js";
-import { Tree } from "./tree.js";
-import { makeVerifyLegend } from "./verify.js";
 import { viewOf } from "./view.js";
 
 /** @import { Node, Origin } from "../core/run/family.js" */
@@ -47,8 +35,6 @@ import { viewOf } from "./view.js";
  */
 /** @typedef {{ redo?: (settings: Settings) => void, host?: PlayerHost }} PlayerOptions */
 
-const MANUAL_STEP_MS = 500;
-
 export class Player {
   /**
    * @param {HTMLElement} root
@@ -61,9 +47,6 @@ export class Player {
     this.history = new History();
     this.family = new Family();
     this.reveals = new Reveals();
-    /** @type {number | null} how long the pass stands that comes next [ms], null after a jump */
-    this.arrival = null;
-    this.hasMoved = false;
     this.frame = 0;
     this.told = "";
     /** @type {PlayerState} */
@@ -79,71 +62,20 @@ export class Player {
     };
     const leaving = new AbortController();
     this.leaving = leaving;
+    this.playback = new Playback(
+      this.state,
+      () => this.run,
+      (change) => this.set(change),
+    );
     this.actions = makeActions(this);
-    const { actions } = this;
-    this.numbers = makeNumbers(actions);
-    this.prompt = make("p", "sbd-prompt");
-    this.news = make("p", "sbd-news", { role: "status" });
-    this.news.hidden = true;
-    this.about = make("p", "sbd-about");
     this.stale = new Stale(() => (this.host ? this.run : null), leaving.signal);
-    this.tree = new Tree(this.family, actions);
-    this.main = new LaneView("Text decoded so far", actions);
-    this.tiles = new Tiles(actions);
-    this.sudoku = new SudokuView(actions);
-    this.budget = new Budget(actions);
-    this.verify = makeVerifyLegend();
-    this.ntp = new LaneView("Next-token text so far", actions);
-    this.ntp.root.classList.add("sbd-lane-ntp");
-    this.staircase = new Staircase(actions);
-    this.transport = makeTransport(actions);
-    this.inspector = new Inspector(actions);
-    this.help = new Help(actions.canRedo);
+    this.parts = new Parts(this.actions, this.family, this.stale);
     this.share = new Share(this, this.host, leaving.signal);
     this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
     this.note = makeTermNote(root, leaving.signal);
-    this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.watch = this.makeWatch();
-    this.clock = makeClock(
-      () => this.state.isPlaying,
-      () => this.rate(),
-      () => this.advance(),
-    );
+    root.classList.add("sbd-player");
+    root.replaceChildren(...this.parts.roots, this.share.root, this.note);
     this.listen();
-    this.mount();
-  }
-
-  makeWatch() {
-    return make(
-      "div",
-      "sbd-card sbd-watch",
-      {},
-      this.stale.root,
-      this.numbers.root,
-      make("div", "sbd-prompt-row", {}, this.prompt, makeLegend()),
-      this.news,
-      this.about,
-      this.tree.root,
-      make("div", "sbd-lanes", {}, this.main.root, this.ntp.root),
-      this.tiles.root,
-      this.tiles.more,
-      make("p", "sbd-hint", {}, "Tap a tile to look inside it."),
-      this.budget.root,
-      this.verify,
-    );
-  }
-
-  mount() {
-    const replay = make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.sudoku.root);
-    this.root.classList.add("sbd-player");
-    this.root.replaceChildren(
-      make("div", "sbd-stage", {}, this.watch, replay, this.transport.root),
-      this.inspector.root,
-      this.help.root,
-      this.share.root,
-      this.live,
-      this.note,
-    );
   }
 
   listen() {
@@ -158,7 +90,7 @@ export class Player {
     signal.addEventListener("abort", () => {
       size.disconnect();
       scheme.disconnect();
-      this.clock.stop();
+      this.playback.clock.stop();
     });
   }
 
@@ -192,7 +124,7 @@ export class Player {
     if (news === "run" && this.run) this.begin(this.run);
     else if (news) this.draw();
     if (news) this.changed();
-    this.clock.hurry();
+    this.playback.clock.hurry();
   }
 
   /** Runs came, went on or were left: whoever keeps them may want to know. */
@@ -209,11 +141,6 @@ export class Player {
     this.history.run = shown;
     this.history.latest = shown;
     this.open(clamp(pass, 0, Math.max(shown.main.lastPass, 0)), false);
-    const isOne = nodes.length === 1;
-    const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
-    const isCut = nodes.some(({ run }) => run.isStopped);
-    const cut = isCut ? " What was cut off can be decoded again." : "";
-    this.tellVisitor(`The page was loaded anew. ${runs} kept in your browser.${cut}`);
   }
 
   /**
@@ -221,8 +148,7 @@ export class Player {
    * @param {string} words
    */
   tellVisitor(words) {
-    this.news.hidden = false;
-    setText(this.news, words);
+    this.parts.tellVisitor(words);
   }
 
   /**
@@ -234,12 +160,12 @@ export class Player {
     const { isRecorded, main } = run;
     const isCalm = isRecorded && STILL.matches;
     this.family.take(run);
-    this.news.hidden = true;
+    this.parts.tellVisitor(null);
     // A live run opens after the pass that only read the prompt, if it came along.
     const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     const first = run.id === "opening" ? middlePass(main) : isRead ? 1 : 0;
     this.open(isCalm ? middlePass(main) : first, !isCalm);
-    this.arrival = isRead ? 1000 / this.pace() : null;
+    if (isRead) this.playback.arrive();
     if (run.id === "opening") return;
     // On a phone the form is as long as the screen: what was asked for must be seen.
     const behavior = STILL.matches ? "auto" : "smooth";
@@ -252,10 +178,8 @@ export class Player {
    * @param {boolean} isPlaying
    */
   open(pass, isPlaying) {
-    this.reveals.takeOver(this.watch);
-    this.arrival = null;
-    this.hasMoved = true;
-    this.clock.stop();
+    this.reveals.takeOver(this.parts.watch);
+    this.playback.jump();
     this.set({ pass, isPlaying, held: null, hovered: null, gammaPreview: null, alternative: null });
   }
 
@@ -292,7 +216,7 @@ export class Player {
 
   /** @param {Timing} timing */
   takeTiming(timing) {
-    this.numbers.take(timing);
+    this.parts.numbers.take(timing);
     this.draw();
   }
 
@@ -308,20 +232,7 @@ export class Player {
   set(change) {
     Object.assign(this.state, change);
     this.draw();
-    this.clock.start();
-  }
-
-  /** Passes a second at the chosen speed, more while a live run is ahead. */
-  pace() {
-    const { run, state } = this;
-    return playRate(state.speed, !run || run.isComplete ? 0 : run.main.lastPass - state.pass);
-  }
-
-  /** The pace, but the pass that only reads a new prompt shows nothing to wait for. */
-  rate() {
-    const { run, state } = this;
-    if (!run || run.isRecorded || run.main.lastPass <= state.pass) return this.pace();
-    return run.main.steps[state.pass]?.kind === "prefill" ? Infinity : this.pace();
+    this.playback.clock.start();
   }
 
   /**
@@ -330,12 +241,8 @@ export class Player {
    */
   seek(pass, isManual) {
     if (!this.run) return;
-    const target = clamp(pass, 0, Math.max(this.run.main.lastPass, 0));
-    const isStep = target === this.state.pass + 1;
-    this.arrival = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
-    this.hasMoved = true;
-    this.set({ pass: target, gammaPreview: null, ...(isManual ? { isPlaying: false } : {}) });
-    if (isManual) this.say(`Pass ${target + 1}`);
+    this.playback.seek(pass, isManual);
+    if (isManual) this.say(`Pass ${this.state.pass + 1}`);
   }
 
   /**
@@ -343,26 +250,7 @@ export class Player {
    * @param {string} text
    */
   say(text) {
-    setText(this.live, text);
-  }
-
-  togglePlay() {
-    if (!this.run) return;
-    const isAtEnd = this.state.pass >= this.run.main.lastPass && this.run.isComplete;
-    if (!this.state.isPlaying && isAtEnd) this.seek(0, false);
-    this.set({ isPlaying: !this.state.isPlaying, gammaPreview: null });
-  }
-
-  advance() {
-    if (!this.run) return;
-    const { main } = this.run;
-    if (this.state.pass < main.lastPass) {
-      this.seek(this.state.pass + 1, false);
-    } else if (main.finish !== null || this.run.isStopped) {
-      const isOpening = this.run.id === "opening";
-      // The page stands where there is something to see: tokens landed, others still guesses.
-      this.set({ isPlaying: false, ...(isOpening ? { pass: middlePass(main) } : {}) });
-    }
+    setText(this.parts.live, text);
   }
 
   draw() {
@@ -382,37 +270,21 @@ export class Player {
       reveals,
       isDark: isDarkPage(),
       isLecture: isLecturing(this.root),
-      isArriving: this.hasMoved && this.arrival !== null,
+      isArriving: this.playback.isArriving,
     });
   }
 
   paint() {
-    if (this.hasMoved) this.reveals.begin(this.arrival);
+    const { playback } = this;
+    if (playback.hasMoved) this.reveals.begin(playback.arrival);
     const view = this.makeView();
     if (!view) return;
-    this.hasMoved = false;
-    const { run } = view;
+    playback.hasMoved = false;
     this.root.classList.toggle("is-holding", view.held !== null);
     this.root.classList.toggle("is-playing", view.isPlaying);
     this.root.classList.toggle("is-quick", this.reveals.isQuick);
-    setText(this.prompt, run.prompt);
-    setText(this.about, run.about);
-    setAttribute(this.prompt, "title", run.prompt);
-    this.numbers.update(view);
-    this.tree.update(view);
-    this.main.update(view, run.main);
-    this.tiles.update(view);
-    this.sudoku.update(view);
-    this.budget.root.hidden = run.strategy !== "sbd";
-    if (run.strategy === "sbd") this.budget.update(view);
-    this.verify.hidden = run.strategy !== "verify";
-    this.ntp.root.hidden = run.ntp === null;
-    if (run.ntp) this.ntp.update(view, run.ntp);
-    this.transport.update(view);
-    this.inspector.update(view);
-    // Last: text on its canvas makes the browser work out all styles, once is enough.
-    this.staircase.update(view);
-    this.tell(run);
+    this.parts.update(view);
+    this.tell(view.run);
   }
 
   /**

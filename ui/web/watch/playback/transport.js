@@ -1,11 +1,11 @@
 // First, back, play, forward, last, the scrubber with a tick at each block, and the speed.
 
-import { evenly, MAX_TICKS } from "../core/limits.js";
-import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
-import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { evenly, MAX_TICKS } from "../../core/limits.js";
+import { makeButton, makeSpeedChoice, showPlaying } from "../../dom/buttons.js";
+import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 
-/** @import { Actions } from "./actions.js" */
-/** @import { View } from "./view.js" */
+/** @import { Actions } from "../actions.js" */
+/** @import { View } from "../view.js" */
 
 /**
  * @param {Actions} actions

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { Playback } from "../../watch/playback/playback.js";
+import { runOf } from "../core/lines.js";
+
+/** @import { PlayerState } from "../../watch/view.js" */
+
+/** A playhead on a run of three forward passes. */
+function playbackAt(pass = 0) {
+  const run = runOf();
+  /** @type {PlayerState} */
+  const state = {
+    pass,
+    isPlaying: false,
+    speed: 1,
+    hovered: null,
+    held: null,
+    gammaPreview: 0.3,
+    alternative: null,
+    showsHindsight: false,
+  };
+  const playback = new Playback(
+    state,
+    () => run,
+    (change) => Object.assign(state, change),
+  );
+  return { playback, state, run };
+}
+
+test("a seek stays within the run, ends a preview and, by hand, pauses", () => {
+  const { playback, state } = playbackAt();
+  state.isPlaying = true;
+  playback.seek(Infinity, true);
+  assert.deepEqual([state.pass, state.isPlaying, state.gammaPreview], [2, false, null]);
+  playback.seek(-1, false);
+  assert.equal(state.pass, 0);
+});
+
+test("reveals settle after a step to the next pass, and not after a jump", () => {
+  const { playback } = playbackAt();
+  playback.seek(1, true);
+  assert.equal(playback.isArriving, true);
+  playback.seek(0, true);
+  assert.equal(playback.isArriving, false);
+  playback.seek(2, true);
+  assert.equal(playback.isArriving, false);
+});
+
+test("play at the end of a whole run begins it anew; the last pass pauses it", () => {
+  const { playback, state } = playbackAt(2);
+  playback.toggle();
+  assert.deepEqual([state.pass, state.isPlaying], [0, true]);
+  for (let step = 0; step < 3; step += 1) playback.advance();
+  assert.deepEqual([state.pass, state.isPlaying], [2, false]);
+});
