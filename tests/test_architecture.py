@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,29 @@ def test_importing_does_nothing_at_module_level() -> None:
         for node in ast.parse(file.read_text("utf-8")).body:
             is_call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
             assert not is_call, f"{file}:{node.lineno}"
+
+
+PEERS = {".py": 12, ".js": 14}
+"""The most source files beside one another in a folder, its __init__.py apart."""
+
+
+def crowded(files: list[str]) -> list[str]:
+    """The folders with more sources of one language than PEERS; paths relative to the root."""
+    peers = Counter(
+        (Path(file).parent.as_posix(), Path(file).suffix)
+        for file in files
+        if Path(file).suffix in PEERS and Path(file).name != "__init__.py"
+    )
+    return [f"{room}: {num} {kind}" for (room, kind), num in peers.items() if num > PEERS[kind]]
+
+
+def test_no_folder_is_too_full_to_take_in_at_a_glance() -> None:
+    rooms = [CORE, UI, ROOT / "scripts", ROOT / "tests"]
+    files = [file.relative_to(ROOT) for room in rooms for file in room.rglob("*")]
+    assert crowded([str(file) for file in files if "node_modules" not in file.parts]) == []
+
+
+def test_a_folder_that_is_too_full_is_named() -> None:
+    files = [f"sbd_core/tasks/{name}.py" for name in "abcdefghijklm"]
+    assert crowded(files) == ["sbd_core/tasks: 13 .py"]
+    assert crowded([*files[1:], "sbd_core/tasks/__init__.py"]) == []

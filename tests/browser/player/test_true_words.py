@@ -32,7 +32,7 @@ def test_after_an_end_of_sequence_tiles_are_ghosts(replay):
     end = state(replay)["main"]["tokens"]
     beyond = replay.locator(".sbd-tile.is-beyond")
     expect(beyond).not_to_have_count(0)
-    first = replay.evaluate(f"{PLAYER}.tiles.window.start")
+    first = replay.evaluate(f"{PLAYER}.parts.tiles.window.start")
     expect(beyond).to_have_count(first + 16 - end)
     looks = "n => [getComputedStyle(n.querySelector('.sbd-tile-token')).fontWeight, n.className]"
     for index in range(beyond.count()):
