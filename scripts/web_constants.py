@@ -13,7 +13,7 @@ from typing import Any
 
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
-from ui.components.controls import BLOCK_ID, GAMMA_ID, SOLVERS
+from ui.components.controls import FIELD_IDS, SOLVERS, STRATEGIES
 from ui.share import permalink, sheet, trace_files
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
@@ -34,7 +34,8 @@ def constants() -> dict[str, Any]:
         },
         "inks": {name: {**asdict(ink), "ramp": name} for name, ink in schemes.items()},
         "linkFields": {name: field for name, field in permalink.FIELDS.items() if name != "pins"},
-        "formIds": {"gamma": GAMMA_ID, "block": BLOCK_ID},
+        "formIds": FIELD_IDS,
+        "strategyTitles": {name: title for title, name in STRATEGIES},
         "linkNames": list(dict.fromkeys(names)),
         "limits": {
             "block": wire_format.MAX_SHOWN_BLOCK,

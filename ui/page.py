@@ -34,7 +34,9 @@ from ui.lazy_model import LazyModel
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 
-PARAMETERS = ("gamma", "tau", "factor", "k", "by", "seed")
+PARAMETERS = (
+    "solver", "gamma", "tau", "factor", "k", "by", "seed", "num_predrafts", "draft_threshold"
+)  # fmt: skip
 # Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
 # So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.
 MAX_QUEUED = 512
@@ -153,7 +155,7 @@ def _wire(
 
     def decode(request: gr.Request, kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
         form = Form(**dict(zip(fields, values, strict=True)))
-        yield from shown(kept, form, client_from(request))
+        yield from shown(kept, form.as_shown(), client_from(request))
 
     def redo(
         request: gr.Request, kept: VisitorRuns, event: gr.EventData
@@ -177,9 +179,13 @@ def _wire(
     form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
     form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
-    fields["solver"].change(  # type: ignore[attr-defined]
-        _parameters_of, fields["solver"], parameters, queue=False, **HIDDEN
-    )
+    choice = [fields["strategy"], fields["solver"]]
+    gr.on(
+        [field.change for field in choice],  # type: ignore[attr-defined]
+        _parameters_of, choice, parameters, queue=False, **HIDDEN,
+    )  # fmt: skip
+    dialled = [*choice, fields["gamma"]]
+    form.boldness.choose(_dialled, None, dialled, queue=False, **HIDDEN)
     return linked
 
 
@@ -209,8 +215,16 @@ def _buttons(is_running: bool) -> tuple[Any, Any]:
     return gr.update(interactive=not is_running), gr.update(interactive=is_running)
 
 
-def _parameters_of(solver: str) -> list[Any]:
-    """Show the parameters of the chosen solver, hide the others."""
-    known = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
-    shown = {*known, "seed"} if solver == "random" else {*known}
-    return [gr.update(visible=name in shown) for name in PARAMETERS]
+def _parameters_of(strategy: str, solver: str) -> list[Any]:
+    """Show the parameters that the choice looks at, hide the others."""
+    return [gr.update(visible=controls.is_in_use(strategy, solver, name)) for name in PARAMETERS]
+
+
+def _dialled(event: gr.EventData) -> tuple[Any, Any, Any]:
+    """Strategy, solver and gamma as the slider asks for them; what it does not name stays."""
+    wish = data_of(event)
+    strategy, gamma = wish.get("strategy"), wish.get("gamma")
+    if strategy not in [value for _, value in controls.STRATEGIES]:
+        return gr.skip(), gr.skip(), gr.skip()
+    solver = wish["solver"] if wish.get("solver") in SOLVERS else gr.skip()
+    return strategy, solver, gamma if isinstance(gamma, (int, float)) else gr.skip()

@@ -85,6 +85,7 @@ class RunWire:
             block_size=config.block_size,
             max_new_tokens=config.max_new_tokens,
             seed=config.seed or None,
+            **_drafting(config),
             ask=ask,
             ends=sorted(end_token_ids),
             about=about,
@@ -183,6 +184,16 @@ class RunWire:
         body.update({key: value for key, value in fields.items() if value not in ([], "", None)})
         self._sequence += 1
         return wire_json(body)
+
+
+def _drafting(config: DecodeConfig) -> dict[str, Any]:
+    """The settings that only verify has."""
+    if config.strategy != "verify":
+        return {}
+    return {
+        "num_predrafts": config.num_predrafts or None,
+        "draft_threshold": config.draft_threshold,
+    }
 
 
 def scaled(value: float) -> int:

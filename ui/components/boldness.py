@@ -1,29 +1,31 @@
-"""One slider from safer to bolder, which is gamma, and the switch that shows all the rest."""
+"""One slider from safer to bolder: verify, which is exact, then gamma. And why it stands there."""
 
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import markup, mounts
+from ui.form.measured import Best
 
-GAMMAS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
+GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 """What the slider offers, nats; any other gamma can be typed."""
 
 
-def boldness(gamma_id: str, block_id: str, block_range: tuple[int, int]) -> gr.HTML:
-    """Writes into the number with the element id `gamma_id`; says what is outside the usual range.
+def boldness(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> gr.HTML:
+    """Its event `choose` carries a strategy and a gamma; it says what is outside the usual range.
 
-    block_range: the block sizes that the model was trained on.
+    best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
+    model was trained on. can_draft: whether the model has more than one strategy.
     """
     value = {
-        "gamma_id": gamma_id,
-        "block_id": block_id,
+        "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
         "gammas": list(GAMMAS),
         "block_range": list(block_range),
+        "can_draft": can_draft,
     }
     return gr.HTML(
         wire_json(value),
         html_template=markup("boldness"),
-        **mounts("boldness"),
+        **mounts("boldness", "choose"),
         apply_default_css=False,
         elem_id="sbd-boldness",
         elem_classes=["sbd-watch-only"],

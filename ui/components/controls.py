@@ -1,16 +1,20 @@
 """The form left of the player: presets, prompt, solver and sizes, Decode and Stop."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
+from sbd_core.config import MAX_PREDRAFTS
+from sbd_core.config import SOLVERS as RULES
 from ui.components.boldness import boldness
 from ui.components.notice import notice
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
-from ui.decode.form import DEFAULT_GAMMA, MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS, settings_of
+from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS, settings_of
+from ui.form.measured import best_for
 from ui.gallery import recorded
 from ui.gallery.examples import presets
 from ui.gallery.recorded import OPENING_LANES
@@ -37,7 +41,14 @@ PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
-GAMMA_ID, BLOCK_ID = "sbd-gamma", "sbd-block"
+FIELD_IDS = {
+    name: f"sbd-{name.replace('_', '-')}-field"
+    for name in (
+        "strategy", "solver", "gamma", "tau", "factor", "k", "by", "num_predrafts",
+        "draft_threshold", "block_size", "max_new_tokens", "seed",
+    )
+}  # fmt: skip
+"""Element ids of the settings, for the page's script to read them."""
 SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 
@@ -51,6 +62,7 @@ class Controls:
     news: gr.HTML
     puzzle: gr.HTML
     presets: gr.HTML
+    boldness: gr.HTML
 
 
 def build(model: LazyModel) -> Controls:
@@ -78,7 +90,9 @@ def build(model: LazyModel) -> Controls:
             elem_id="sbd-stop",
         )
     news = notice()
-    boldness(GAMMA_ID, BLOCK_ID, block_range)
+    best = best_for(model.name, can_draft=model.can_draft)
+    dial = boldness(best, block_range, can_draft=model.can_draft)
+    start = {"strategy": best.strategy, "gamma": best.gamma, **start}
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
         if model.can_draft:
@@ -86,28 +100,62 @@ def build(model: LazyModel) -> Controls:
         fields |= _solver_fields(model, start)
         fields |= _size_fields(block_range, start)
         own_puzzle = puzzle(PROMPT_ID)
+    for name, element_id in FIELD_IDS.items():
+        fields[name].elem_id = element_id
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
-    return Controls(fields, decode, stop, news, own_puzzle, bar)
+    return Controls(fields, decode, stop, news, own_puzzle, bar, dial)
 
 
 def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
     strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
+    strategy = start["strategy"] if model.can_draft else strategies[0][1]
+    is_shown = partial(is_in_use, strategy, SOLVERS[0][1])
     return {
-        "strategy": gr.Dropdown(strategies, value=strategies[0][1], label="Strategy"),
-        "solver": gr.Dropdown(SOLVERS, value=SOLVERS[0][1], label="Solver"),
+        "strategy": gr.Dropdown(strategies, value=strategy, label="Strategy"),
+        "solver": gr.Dropdown(
+            SOLVERS, value=SOLVERS[0][1], label="Solver", visible=is_shown("solver")
+        ),
         "gamma": gr.Number(
-            start.get("gamma", DEFAULT_GAMMA),
+            start["gamma"],
             label="γ",
             info="uncertainty a forward pass may take on, nats",
             step=0.01,
-            elem_id=GAMMA_ID,
+            visible=is_shown("gamma"),
         ),
         "tau": _slider("τ", 0, 1, 0.9, 0.01, "reveal every token this probable", visible=False),
         "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
         "k": _slider("Tokens per pass", 1, 16, 2, 1, visible=False),
         "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
+        "num_predrafts": _slider(
+            "Drafts ahead",
+            0,
+            MAX_PREDRAFTS,
+            0,
+            1,
+            "for a drafted token that may be thrown away",
+            visible=is_shown("num_predrafts"),
+        ),
+        "draft_threshold": _slider(
+            "Draft threshold",
+            0,
+            1,
+            0.5,
+            0.05,
+            "drafts on while all of it is this probable",
+            visible=is_shown("draft_threshold"),
+        ),
     }
+
+
+def is_in_use(strategy: str, solver: str, name: str) -> bool:
+    """Whether a decode by this strategy and this solver looks at the setting `name`."""
+    if name in ("num_predrafts", "draft_threshold"):
+        return strategy == "verify"
+    if name == "solver":
+        return strategy == "sbd"
+    parameters = RULES[solver].__dataclass_fields__ if solver in RULES else {}
+    return strategy == "sbd" and (name in parameters or (name == "seed" and solver == "random"))
 
 
 def _template() -> gr.Textbox:
@@ -133,7 +181,6 @@ def _size_fields(
             label="Block size",
             info=f"positions decoded together; trained on {low} to {high}",
             precision=0,
-            elem_id=BLOCK_ID,
         ),
         "max_new_tokens": _slider("Longest answer, tokens", 16, MAX_NEW_TOKENS, 128, 16),
         "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),

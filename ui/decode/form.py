@@ -3,7 +3,7 @@
 Knows no Gradio, no model and no tensors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sbd_core.config import (
@@ -74,6 +74,10 @@ class Form:
         values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**{"prompt": None, **values})
 
+    def as_shown(self) -> "Form":
+        """Without drafts ahead where the form hides their number, whatever it was set to before."""
+        return self if self.strategy == "verify" else replace(self, num_predrafts=0)
+
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
     """Prompt and config of a form. Raises ArgumentError naming field, rule and value."""
@@ -115,6 +119,8 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "block_size": config.block_size,
         "max_new_tokens": config.max_new_tokens,
         "seed": config.seed,
+        "num_predrafts": config.num_predrafts,
+        "draft_threshold": config.draft_threshold,
         "template": "",
     }
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
-from sbd_core.events import Hindsight, Span, StepEvent
+from sbd_core.events import Hindsight, Predraft, Span, StepEvent
 from sbd_core.replay import wire_format
 from sbd_core.replay.wire_format import RunWire
 from sbd_core.trace import Trace, mentioned_token_ids
@@ -53,6 +53,19 @@ def test_wire_is_exactly_this():
         '"committed":[0,2],"time":125000}',
         '{"run":"r1","seq":4,"type":"end","lane":"sbd","finish":"length","text":"Hello world"}',
     ]
+
+
+def test_drafts_made_ahead_travel_with_their_place_and_whether_they_were_used():
+    wire = RunWire("r1", TEXTS.__getitem__)
+    config = DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.3)
+    opening = json.loads(wire.start("Say it", config, ["verify"]))
+    assert (opening["num_predrafts"], opening["draft_threshold"]) == (2, 0.3)
+    assert "draft_threshold" not in json.loads(wire.start("Say it", CONFIG, ["sbd"]))
+    predrafts = (Predraft(Span(3, 4), (8, 9), True), Predraft(Span(5, 2), (), False))
+    event = replace(two_passes()[0], predrafts=predrafts)
+    line = json.loads(wire.step("verify", event))
+    place = [token_id for token_id, _ in line["tokens"]].index
+    assert line["predrafts"] == [[3, 4, 1, place(8), place(9)], [5, 2, 0]]
 
 
 def test_each_token_text_travels_once_per_run():

@@ -46,6 +46,12 @@ export const GLOSSARY = {
     name: "draft",
     words: "Tokens guessed ahead that the next forward pass checks before they count.",
   },
+  predraft: {
+    name: "drafted ahead",
+    words:
+      "A further draft for the case that a token of the first one is thrown away. It comes from " +
+      "the same forward pass, so none goes by without a draft to check.",
+  },
 };
 
 /** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */

@@ -1,38 +1,154 @@
-// One slider for gamma, safer to bolder, what is unusual in words, and the switch for all the rest.
+// One slider from safer to bolder: verify, which is exact, then the gammas. Also what is unusual in
+// words, what was measured to be best, and the switch for all the rest.
+//
+// A recorded run brings its own settings into the form; a prompt of the visitor's own starts from
+// the best ones, unless something was set by hand before.
 
+import constants from "../constants.json" with { type: "json" };
 import { nearestStep, outsideWords } from "../core/boldness.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { numberBox, typeInto, watchForm } from "../dom/page.js";
+import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
+import { playerOf } from "../watch/mount.js";
+import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
-/** @import { Mount } from "../stub.js" */
+/** @import { Mount, Trigger } from "../stub.js" */
 
-/** @typedef {{ gamma_id: string, block_id: string, gammas: number[], block_range: number[] }} Setting */
+/** @typedef {{ strategy: string, gamma: number, solver?: string | null }} Choice */
+/** @typedef {{ best: Choice & { words: string }, gammas: number[], block_range: number[], can_draft: boolean }} Setting */
+
+const ANSWER_MS = 1500; // how long the form may take to follow
+
+/** @param {Choice} choice */
+const wordsOf = ({ strategy, gamma }) => (strategy === "verify" ? "exact: verify" : `γ ${gamma}`);
+
+/** The slider; its steps are verify and the gammas. */
+class Boldness {
+  /**
+   * @param {Setting} setting
+   * @param {Trigger} trigger
+   */
+  constructor(setting, trigger) {
+    this.setting = setting;
+    this.trigger = trigger;
+    /** @type {{ choice: Choice, until: number } | null} what the form is still to follow */
+    this.asked = null;
+    this.range = make("input", "", {
+      type: "range",
+      min: 0,
+      max: setting.gammas.length,
+      step: 1,
+      "aria-label": "Safer to bolder",
+    });
+    this.now = make("output", "sbd-boldness-now");
+    this.outside = make("p", "sbd-boldness-outside", { role: "status" });
+    this.best = make("button", "sbd-boldness-best", { type: "button" });
+    this.why = make(
+      "p",
+      "sbd-boldness-why",
+      {},
+      `${setting.best.words.replaceAll("γ ", "γ\u00a0")} `,
+      this.best,
+    );
+    const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
+    this.ends = make("div", "sbd-boldness-ends", {}, ...ends);
+    this.range.addEventListener("input", () =>
+      this.choose(this.choiceAt(Number(this.range.value))),
+    );
+    this.best.addEventListener("click", () => this.choose(this.bestChoice));
+    setText(
+      this.best,
+      `Use ${setting.best.strategy === "verify" ? "verify" : wordsOf(setting.best)}`,
+    );
+  }
+
+  /** @returns {Choice} */
+  get bestChoice() {
+    const { strategy, gamma } = this.setting.best;
+    return { strategy, gamma, solver: "entropy-bound" };
+  }
+
+  /**
+   * @param {number} step
+   * @returns {Choice}
+   */
+  choiceAt(step) {
+    const { gammas, best } = this.setting;
+    if (step === 0) return { strategy: "verify", gamma: best.gamma };
+    return { strategy: "sbd", gamma: gammas[step - 1] ?? 0 };
+  }
+
+  /** @param {Choice} choice */
+  choose(choice) {
+    this.asked = { choice, until: performance.now() + ANSWER_MS };
+    typeInto(numberBox(constants.formIds.gamma), String(choice.gamma));
+    this.trigger("choose", { ...choice });
+    this.look();
+  }
+
+  /**
+   * What the form says; null where neither verify nor a gamma decides.
+   * @returns {Choice | null}
+   */
+  get chosen() {
+    const strategy = choiceOf("strategy");
+    const gamma = numberOf("gamma");
+    if (strategy === "verify") return { strategy, gamma: gamma ?? this.setting.best.gamma };
+    return strategy === "sbd" && gamma !== null
+      ? { strategy, gamma, solver: choiceOf("solver") }
+      : null;
+  }
+
+  look() {
+    const { range, setting, asked } = this;
+    const isSame = this.chosen !== null && asked !== null && isAlike(this.chosen, asked.choice);
+    if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
+    const choice = this.asked?.choice ?? this.chosen;
+    const canDial = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
+    range.disabled = choice === null || !setting.can_draft;
+    if (choice) {
+      const isVerify = choice.strategy === "verify";
+      range.value = String(isVerify ? 0 : nearestStep(setting.gammas, choice.gamma) + 1);
+    }
+    const share = (Number(range.value) / setting.gammas.length) * 100;
+    range.style.setProperty("--done", `${share}%`);
+    const other = canDial ? "set by another dial" : "one token a forward pass";
+    const words = choice ? wordsOf(choice) : other;
+    setText(this.now, words);
+    setAttribute(range, "aria-valuetext", words);
+    const gamma = choice?.strategy === "sbd" ? choice.gamma : 0;
+    setText(this.outside, outsideWords(setting, gamma, numberOf("block_size") ?? 2));
+    this.best.hidden = !setting.can_draft || (choice !== null && isAlike(choice, this.bestChoice));
+  }
+
+  /** Start a prompt of the visitor's own from what is best. */
+  followPrompt() {
+    const run = playerOf(document)?.run;
+    const text = promptBox("sbd-prompt-box")?.value.trim();
+    if (!run?.isRecorded || !text || text === run.prompt.trim() || !this.setting.can_draft) return;
+    const best = this.bestChoice;
+    const isOwn = this.asked !== null || settingDifferences(run).length > 0;
+    if (isOwn || (this.chosen && isAlike(this.chosen, best))) return;
+    this.choose(best);
+  }
+}
+
+/**
+ * @param {Choice} choice
+ * @param {Choice} other
+ */
+function isAlike(choice, other) {
+  if (choice.strategy !== other.strategy || choice.strategy === "verify")
+    return choice.strategy === other.strategy;
+  const isSameRule = !choice.solver || !other.solver || choice.solver === other.solver;
+  return choice.gamma === other.gamma && isSameRule;
+}
 
 /** @type {Mount} */
-export function mountBoldness({ element, value, signal }) {
-  /** @type {Setting} */
-  const setting = JSON.parse(value);
-  const { gammas } = setting;
-  const range = make("input", "", {
-    type: "range",
-    min: 0,
-    max: gammas.length - 1,
-    step: 1,
-    "aria-label": "Safer to bolder",
-  });
-  const now = make("output", "sbd-boldness-now");
-  const outside = make("p", "sbd-boldness-outside", { role: "status" });
+export function mountBoldness({ element, value, trigger, signal }) {
+  const dial = new Boldness(JSON.parse(value), trigger);
   const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
-  const ends = [make("span", "", {}, "safer"), now, make("span", "", {}, "bolder")];
-  find(element, ".sbd-boldness").replaceChildren(
-    range,
-    make("div", "sbd-boldness-ends", {}, ...ends),
-    outside,
-    advanced,
-  );
-  range.addEventListener("input", () => {
-    typeInto(numberBox(setting.gamma_id), String(gammas[Number(range.value)] ?? 0));
-  });
+  const nodes = [dial.range, dial.ends, dial.outside, dial.why, advanced];
+  find(element, ".sbd-boldness").replaceChildren(...nodes);
   /** @param {boolean} isOpen */
   function openAdvanced(isOpen) {
     document.body.classList.toggle("sbd-is-advanced", isOpen);
@@ -42,22 +158,10 @@ export function mountBoldness({ element, value, signal }) {
     openAdvanced(!document.body.classList.contains("sbd-is-advanced"));
   });
   openAdvanced(false);
-  function look() {
-    const box = numberBox(setting.gamma_id);
-    const isDial = box !== null && box.closest(".hidden, .hide") === null && box.value !== "";
-    range.disabled = !isDial;
-    const gamma = Number(box?.value ?? 0);
-    const step = String(nearestStep(gammas, gamma));
-    if (isDial && range.value !== step) range.value = step;
-    const share = (Number(range.value) / (gammas.length - 1)) * 100;
-    range.style.setProperty("--done", `${share}%`);
-    const words = isDial ? `γ ${gamma}` : "set by another dial";
-    setText(now, words);
-    setAttribute(range, "aria-valuetext", words);
-    const block = numberBox(setting.block_id)?.value;
-    setText(outside, outsideWords(setting, isDial ? gamma : 0, Number(block || 2)));
-  }
-  watchForm(look, signal);
-  look();
+  /** @param {Event} event */
+  const typed = (event) => event.target === promptBox("sbd-prompt-box") && dial.followPrompt();
+  document.addEventListener("input", typed, { signal });
+  watchForm(() => dial.look(), signal);
+  dial.look();
   return () => {};
 }

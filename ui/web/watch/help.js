@@ -36,6 +36,12 @@ const HELP_SIGHTS = [
       "next-token prediction would be, one token a pass; the space between is the speed-up.",
   ],
   [
+    "Verify",
+    "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
+      "prediction would have said is kept. If it also drafts ahead, pale branches under the tiles " +
+      "hold a spare draft for each token that may be thrown away; if it is, the spare takes over.",
+  ],
+  [
     "Hindsight",
     "When a block is full it is read once more, in order, and tells what next-token " +
       "prediction would have said. The inspector shows whether it agrees.",

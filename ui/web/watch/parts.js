@@ -12,7 +12,7 @@ import { SudokuView } from "./sudoku.js";
 import { LaneView } from "./text/lane.js";
 import { Tiles } from "./tiles.js";
 import { Tree } from "./tree.js";
-import { makeVerifyLegend } from "./verify.js";
+import { VerifyView } from "./verify/view.js";
 
 /** @import { Family } from "../core/run/family.js" */
 /** @import { Actions } from "./actions.js" */
@@ -36,7 +36,7 @@ export class Parts {
     this.tiles = new Tiles(actions);
     this.sudoku = new SudokuView(actions);
     this.budget = new Budget(actions);
-    this.verify = makeVerifyLegend();
+    this.verify = new VerifyView();
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
     this.staircase = new Staircase(actions);
@@ -64,7 +64,7 @@ export class Parts {
       this.tiles.more,
       make("p", "sbd-hint", {}, "Tap a tile to look inside it."),
       this.budget.root,
-      this.verify,
+      this.verify.root,
     );
   }
 
@@ -88,7 +88,7 @@ export class Parts {
     this.sudoku.update(view);
     this.budget.root.hidden = run.strategy !== "sbd";
     if (run.strategy === "sbd") this.budget.update(view);
-    this.verify.hidden = run.strategy !== "verify";
+    this.verify.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) this.ntp.update(view, run.ntp);
     this.transport.update(view);

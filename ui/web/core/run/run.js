@@ -28,6 +28,8 @@ export class Run {
     this.isRecorded = Boolean(line.is_recorded);
     this.maxNewTokens = line.max_new_tokens;
     this.seed = line.seed ?? 0;
+    this.numPredrafts = line.num_predrafts ?? 0;
+    this.draftThreshold = line.draft_threshold;
     /** @type {{ id: number, text: string }[]} */
     this.tokens = [];
     this.hasBytes = false;
@@ -108,9 +110,16 @@ export class Run {
       block_size: this.blockSize,
       max_new_tokens: this.maxNewTokens,
       seed: this.seed,
+      ...this.drafting,
       pinned,
       ...changes,
     };
+  }
+
+  /** The settings that only verify has. */
+  get drafting() {
+    if (this.strategy !== "verify") return {};
+    return { num_predrafts: this.numPredrafts, draft_threshold: this.draftThreshold };
   }
 
   get isComplete() {

@@ -13,6 +13,11 @@ export const WIRE_UNITS = constants.wireUnits;
 /** @typedef {{ position: number, token: number, rank: number, probability: number }} Reveal */
 /** @typedef {{ position: number, probability: number, argmax: number, argmaxProbability: number }} Hindsight */
 /** @typedef {{ start: number, size: number }} Block in positions of the answer */
+/**
+ * A draft made ahead for the case that the drafted token at `position` is thrown away; its tokens
+ * stand behind the exact one that comes there instead. size: positions predicted.
+ * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[] }} Predraft
+ */
 
 /**
  * What a line may say, by its type.
@@ -30,6 +35,8 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number} [block_size]
  * @property {number} [max_new_tokens]
  * @property {number} [seed]
+ * @property {number} [num_predrafts]
+ * @property {number} [draft_threshold]
  * @property {string} [ask]
  * @property {number[]} [ends] ids of the tokens that end an answer
  * @property {boolean} [is_recorded]
@@ -41,6 +48,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number[][]} [reveals]
  * @property {number[]} [committed]
  * @property {number[]} [draft]
+ * @property {number[][]} [predrafts]
  * @property {number[][]} [hindsight]
  * @property {number} [time]
  * @property {string} [finish]
@@ -62,6 +70,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {Reveal[]} reveals in the solver's order
  * @property {number[]} committed
  * @property {number[]} draft
+ * @property {Predraft[]} predrafts
  * @property {Hindsight[]} hindsight
  * @property {number} seconds of the engine
  */
@@ -125,6 +134,12 @@ export function readStep(line) {
     })),
     committed: line.committed ?? [],
     draft: line.draft ?? [],
+    predrafts: (line.predrafts ?? []).map(([position = 0, size = 0, isUsed = 0, ...tokens]) => ({
+      position,
+      size,
+      isUsed: isUsed === 1,
+      tokens,
+    })),
     hindsight: (line.hindsight ?? []).map(readHindsight),
     seconds: (line.time ?? 0) / 1e6,
   };

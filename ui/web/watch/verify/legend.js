@@ -1,7 +1,9 @@
 // What the tiles of a run by verify mean: drafted, accepted, thrown away; and how it goes on.
 
-import { make } from "../dom/elements.js";
-import { term } from "../dom/terms.js";
+import { make } from "../../dom/elements.js";
+import { term } from "../../dom/terms.js";
+
+/** @import { View } from "../view.js" */
 
 /** @type {[kind: string, words: string][]} */
 const KINDS = [
@@ -9,6 +11,7 @@ const KINDS = [
   ["accepted", "accepted"],
   ["struck", "thrown away"],
   ["new", "exact, by the causal head"],
+  ["ahead", "drafted ahead"],
 ];
 
 /** The legend under the tiles. */
@@ -32,11 +35,29 @@ export function makeVerifyLegend() {
       words,
     ),
   );
-  return make(
+  const ahead = [
+    "It also drafts ",
+    term("predraft", "ahead"),
+    " behind the drafted tokens it is least sure of: if one of those is thrown away, the next " +
+      "draft is there already.",
+  ];
+  const more = make("p", "", {}, ...ahead);
+  const root = make(
     "section",
     "sbd-verify",
     { "aria-label": "What the tiles mean" },
     make("ul", "", {}, ...kinds),
     make("p", "", {}, ...sentence),
+    more,
   );
+
+  /** @param {View} view */
+  function update({ run }) {
+    const hasAhead = run.numPredrafts > 0;
+    more.hidden = !hasAhead;
+    const last = kinds.at(-1);
+    if (last) last.hidden = !hasAhead;
+  }
+
+  return { root, update };
 }

@@ -1,0 +1,77 @@
+"""What the page starts from: the rule, on evaluations made by hand, and on the committed one."""
+
+import json
+
+import pytest
+
+from ui.components.presets import BUNDLED_MODEL
+from ui.form import measured
+from ui.form.measured import best_for, best_of
+
+
+def evaluation(**rows: tuple[float, float]) -> dict:
+    """{row: (accuracy, tokens a forward pass)}; g01 is gamma 0.1."""
+    names = {"ntp": "NTP", "g01": "SBD gamma 0.1", "g035": "SBD gamma 0.35", "verify": "verify"}
+    tasks = [{"num_examples": 500}, {"num_examples": 200}]
+    return {
+        "rows": {
+            names[name]: {
+                "mean": {"accuracy": accuracy, "tokens_per_forward": speed},
+                "families": tasks,
+            }
+            for name, (accuracy, speed) in rows.items()
+        }
+    }
+
+
+def test_the_largest_gamma_within_a_point_of_next_token_prediction_is_the_default():
+    best = best_of(evaluation(ntp=(0.9, 1), g01=(0.9, 4), g035=(0.89, 5), verify=(0.9, 4.5)))
+    assert (best.strategy, best.gamma) == ("sbd", 0.35)
+    assert "γ 0.35 is the boldest measured within a point of" in best.words
+    assert "89.0% right at 5.00" in best.words
+    assert "2 tasks, 200 examples each" in best.words
+
+
+def test_verify_is_the_default_if_no_gamma_is_within_a_point_or_it_has_more_tokens_a_pass():
+    rows = {"ntp": (0.9, 1), "g01": (0.7, 4), "g035": (0.6, 5), "verify": (0.9, 4.5)}
+    best = best_of(evaluation(**rows))
+    assert (best.strategy, best.gamma) == ("verify", 0.1)
+    assert "4.50 tokens a forward pass; γ 0.1 gets only 70.0% right" in best.words
+    best = best_of(evaluation(**{**rows, "g01": (0.895, 4)}))
+    assert (best.strategy, best.gamma) == ("verify", 0.1)
+    assert "γ 0.1, the boldest within a point of that" in best.words
+
+
+def test_without_verify_and_with_no_gamma_near_the_most_accurate_one_is_taken():
+    best = best_of(evaluation(ntp=(0.9, 1), g01=(0.7, 4), g035=(0.8, 5)))
+    assert (best.strategy, best.gamma) == ("sbd", 0.35)
+    assert best.words.startswith("No γ measured comes within a point of")
+
+
+def test_the_committed_evaluation_has_an_answer_whose_numbers_are_its_own():
+    best = best_for(BUNDLED_MODEL, can_draft=True)
+    rows = json.loads(measured.EVALUATION.read_text("utf-8"))["rows"]
+    row = rows[f"SBD gamma {best.gamma:g}"]["mean"]
+    for share in (row["accuracy"], rows["NTP"]["mean"]["accuracy"]):
+        assert f"{share:.1%}" in best.words
+    assert f"{row['tokens_per_forward']:.2f}" in best.words
+
+
+def test_a_model_that_was_not_measured_gets_the_gamma_of_the_paper_and_is_told():
+    best = best_for("another", can_draft=True)
+    assert (best.strategy, best.gamma) == ("sbd", 0.1)
+    assert "was not measured" in best.words
+    assert best_for("another", can_draft=False).strategy == "ntp"
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"rows": {}}', '{"rows": {"NTP": {}}}', "[1]"])
+def test_a_missing_or_damaged_evaluation_is_no_reason_to_fall_over(monkeypatch, tmp_path, text):
+    monkeypatch.setattr(measured, "EVALUATION", tmp_path / "evaluation.json")
+    measured.measured.cache_clear()
+    try:
+        assert best_for(BUNDLED_MODEL, can_draft=True).strategy == "sbd"
+        measured.EVALUATION.write_text(text, encoding="utf-8")
+        measured.measured.cache_clear()
+        assert best_for(BUNDLED_MODEL, can_draft=True).gamma == 0.1
+    finally:
+        measured.measured.cache_clear()

@@ -1,0 +1,127 @@
+"""The settings that the committed evaluation says are best, and the sentence that says why.
+
+The rule, from each setting's mean accuracy over the tasks: the gamma of Eq. 8 is the largest at
+most MAX_LOSS below next-token prediction; if none is, the one of the highest accuracy. The strategy
+is verify if that is at most MAX_LOSS below too, and that gamma is not or has no more tokens a
+forward pass; else Set Block Decoding. Knows no Gradio.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sbd_core.config import Strategy
+from ui.components.assets import ASSETS
+from ui.components.presets import BUNDLED_MODEL
+from ui.decode.form import DEFAULT_GAMMA
+
+EVALUATION = ASSETS / "results" / "evaluation.json"
+MAX_LOSS = 0.01
+"""Of accuracy, a part of 1: one point."""
+ROUNDING = 1e-9
+SBD_ROW = re.compile(r"SBD gamma ([0-9.]+)")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The settings to start from. words: one sentence or two that say why."""
+
+    strategy: Strategy
+    gamma: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A setting of the evaluation, means over its tasks. gamma: None for verify."""
+
+    gamma: float | None
+    accuracy: float
+    tokens_per_forward: float
+
+
+def best_for(model: str, *, can_draft: bool) -> Best:
+    """What the page starts from with a model; one that was not measured gets the paper's gamma."""
+    if not can_draft:
+        return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
+    found = measured() if model == BUNDLED_MODEL else None
+    words = f"γ {DEFAULT_GAMMA:g} is the paper’s; this model was not measured."
+    return found or Best("sbd", DEFAULT_GAMMA, words)
+
+
+@cache
+def measured() -> Best | None:
+    """The best settings of the bundled model; None if the file is missing or damaged."""
+    try:
+        return best_of(json.loads(EVALUATION.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        logger.warning("no measured settings: %s", error)
+        return None
+
+
+def best_of(evaluation: Mapping[str, Any]) -> Best | None:
+    """The rule of this file; None where the evaluation holds no gamma or no next-token prediction.
+
+    evaluation: {"rows": {name: {"mean": {"accuracy", "tokens_per_forward"}, "families": [...]}}}.
+    """
+    rows = evaluation["rows"]
+    if "NTP" not in rows:
+        return None
+    plain = _row(rows["NTP"], None)
+    gammas = [
+        _row(rows[name], float(match[1])) for name in rows if (match := SBD_ROW.fullmatch(name))
+    ]
+    if not gammas:
+        return None
+    close = [row for row in gammas if _is_close(row, plain)]
+    chosen = max(close, key=_gamma) if close else max(gammas, key=lambda row: row.accuracy)
+    verify = _row(rows["verify"], None) if "verify" in rows else None
+    is_verify = verify is not None and _is_close(verify, plain)
+    if verify and is_verify and close:
+        is_verify = verify.tokens_per_forward >= chosen.tokens_per_forward
+    words = _words(plain, chosen, verify if is_verify else None, is_close=bool(close))
+    strategy: Strategy = "verify" if is_verify else "sbd"
+    return Best(strategy, _gamma(chosen), f"{words} ({_scope(rows['NTP'])}).")
+
+
+def _row(data: Mapping[str, Any], gamma: float | None) -> Row:
+    mean = data["mean"]
+    return Row(gamma, float(mean["accuracy"]), float(mean["tokens_per_forward"]))
+
+
+def _gamma(row: Row) -> float:
+    return 0.0 if row.gamma is None else row.gamma
+
+
+def _is_close(row: Row, plain: Row) -> bool:
+    return row.accuracy >= plain.accuracy - MAX_LOSS - ROUNDING
+
+
+def _words(plain: Row, chosen: Row, verify: Row | None, *, is_close: bool) -> str:
+    """One sentence without its end. verify: given if it is the best."""
+    gamma, share = f"γ {_gamma(chosen):g}", f"{chosen.accuracy:.1%} right"
+    speed = f"{chosen.tokens_per_forward:.2f} tokens a forward pass"
+    goal = f"a point of next-token prediction’s {plain.accuracy:.1%}"
+    if verify is None and is_close:
+        return f"{gamma} is the boldest measured within {goal}: {share} at {speed}"
+    if verify is None:
+        return f"No γ measured comes within {goal}; {gamma} is closest: {share} at {speed}"
+    second = (
+        f"{gamma}, the boldest within a point of that, gets" if is_close else f"{gamma} gets only"
+    )
+    return (
+        f"Verify is best here: next-token prediction’s own answers, {plain.accuracy:.1%} right, "
+        f"at {verify.tokens_per_forward:.2f} tokens a forward pass; "
+        f"{second} {share} at {chosen.tokens_per_forward:.2f}"
+    )
+
+
+def _scope(row: Mapping[str, Any]) -> str:
+    tasks = row["families"]
+    return f"{len(tasks)} tasks, {min(task['num_examples'] for task in tasks)} examples each"

@@ -1,0 +1,84 @@
+// The settings of the form as they stand on the page, and how they differ from those of a run.
+
+import constants from "../constants.json" with { type: "json" };
+import { numberBox } from "../dom/page.js";
+
+/** @import { Run } from "../core/run/run.js" */
+
+/** @typedef {keyof typeof constants.formIds} FieldName */
+
+/** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} */
+const TITLES = { strategy: constants.strategyTitles, solver: constants.solverNames };
+/** @type {Readonly<Record<string, string>>} */
+const LANE_NAMES = constants.laneNames;
+/** @type {Readonly<Record<string, string>>} */
+const SOLVER_NAMES = constants.solverNames;
+
+/** @type {[name: FieldName, words: (value: string | number) => string][]} */
+const DIALS = [
+  ["gamma", (value) => `γ ${value}`],
+  ["tau", (value) => `τ ${value}`],
+  ["factor", (value) => `factor ${value}`],
+  ["k", (value) => `${value} tokens a forward pass`],
+  ["by", (value) => `best by ${value}`],
+  ["block_size", (value) => `blocks of ${value}`],
+  ["max_new_tokens", (value) => `at most ${value} tokens`],
+  ["num_predrafts", (value) => `${value} drafts ahead`],
+  ["draft_threshold", (value) => `draft threshold ${value}`],
+];
+
+/** @param {Element | null} node */
+const isThere = (node) => node !== null && node.closest(".hidden, .hide") === null;
+
+/**
+ * The number of a field; null while it is hidden, empty or not mounted.
+ * @param {FieldName} name
+ */
+export function numberOf(name) {
+  const box = numberBox(constants.formIds[name]);
+  return box && isThere(box) && box.value !== "" ? Number(box.value) : null;
+}
+
+/**
+ * What a list of the form has chosen, by its name in a decode; null while that cannot be told.
+ * @param {FieldName} name
+ */
+export function choiceOf(name) {
+  /** @type {HTMLInputElement | null} */
+  const box = document.querySelector(`#${constants.formIds[name]} input`);
+  if (!box || !isThere(box)) return null;
+  const titles = TITLES[name];
+  if (!titles) return box.value || null;
+  return Object.keys(titles).find((key) => titles[key] === box.value) ?? null;
+}
+
+/** @param {FieldName} name */
+const dialOf = (name) => (name === "by" ? choiceOf(name) : numberOf(name));
+
+/**
+ * What the form asks for otherwise than a run, its prompt left out, each in a few words.
+ * @param {Run} run
+ */
+export function settingDifferences(run) {
+  const settings = run.settings();
+  const strategy = choiceOf("strategy");
+  const isOther = strategy !== null && strategy !== run.strategy;
+  const words = isOther
+    ? [`${LANE_NAMES[strategy] ?? strategy} instead of ${LANE_NAMES[run.strategy]}`]
+    : [];
+  const solver = choiceOf("solver");
+  const isOtherRule = run.strategy === "sbd" && solver !== null && solver !== run.solver.name;
+  if (isOtherRule) words.push(`the solver ${SOLVER_NAMES[solver] ?? solver}`);
+  for (const [name, tell] of DIALS) {
+    const own = settings[name];
+    const asked = dialOf(name);
+    if (own === undefined || asked === null || asked === own) continue;
+    if (name === "block_size" && run.strategy === "ntp") continue;
+    words.push(`${tell(asked)} instead of ${own}`);
+  }
+  const seed = numberOf("seed");
+  if (run.solver.name === "random" && seed !== null && seed !== run.seed) {
+    words.push(`seed ${seed} instead of ${run.seed}`);
+  }
+  return words;
+}

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { branchesOf, branchWords } from "../../../core/run/predrafts.js";
+import { PREFILL, runOf, start, wire } from "../lines.js";
+
+/** @type {import("../../../core/run/wire.js").WireLine} */
+const STEP = { ...PREFILL, kind: "decode", block: [0, 0], lane: "verify" };
+const VERIFY = { lanes: ["verify"], strategy: "verify", block_size: 4 };
+
+/** Drafts three tokens and two cases ahead; the second of the three is thrown away. */
+const run = runOf(
+  wire(
+    start({ ...VERIFY, num_predrafts: 2, draft_threshold: 0.3 }),
+    { ...STEP, seq: 1, committed: [0], draft: [1, 2, 3] },
+    {
+      ...STEP,
+      seq: 2,
+      committed: [1, 3],
+      draft: [0, 2],
+      predrafts: [
+        [1, 3, 0, 2],
+        [2, 4, 1, 0, 2, 3],
+      ],
+    },
+  ),
+);
+
+test("a branch begins in the column of the token that may be thrown away, the rightmost first", () => {
+  const branches = branchesOf(run.main.steps[1]?.predrafts ?? [], run.windowAt(1));
+  assert.deepEqual(
+    branches.map(({ column, tokens, numHidden, isUsed }) => [column, tokens, numHidden, isUsed]),
+    [
+      [1, [0, 2], 1, true],
+      [0, [2], 0, false],
+    ],
+  );
+});
+
+test("it is said whether one was used", () => {
+  const predrafts = run.main.steps[1]?.predrafts ?? [];
+  assert.match(branchWords(branchesOf(predrafts, run.windowAt(1))), /it is the draft now/);
+  assert.match(branchWords(branchesOf(predrafts.slice(0, 1), run.windowAt(1))), /not needed/);
+  assert.match(branchWords([]), /^No draft/);
+});
+
+test("the settings of a run by verify hold its drafting, those of another none", () => {
+  assert.deepEqual([run.settings().num_predrafts, run.settings().draft_threshold], [2, 0.3]);
+  assert.ok(!("num_predrafts" in runOf(wire(start())).settings()));
+});
