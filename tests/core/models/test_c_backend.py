@@ -1,5 +1,7 @@
 """The forward in C is the fused one: same logits, cache and tokens, and clear about its limits."""
 
+from ctypes import c_int64, c_void_p
+
 import pytest
 import torch
 
@@ -42,6 +44,14 @@ def test_every_mix_of_rows_gives_the_lean_logits_and_cache(nano, llama) -> None:
                 ours.keys_and_values(), fused.keys_and_values(), strict=True
             ):
                 torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-5)
+
+
+def test_its_own_power_of_e_is_right_to_a_millionth() -> None:
+    for low, high in ((-87, 0), (0, 88), (-1e-3, 1e-3)):
+        exact = torch.linspace(low, high, 100_003)
+        found = exact.clone()
+        compiled.library().exponentials(c_int64(len(found)), c_void_p(found.data_ptr()))
+        torch.testing.assert_close(found.double(), exact.double().exp(), rtol=1e-6, atol=0)
 
 
 def test_a_batch_of_short_and_long_texts_is_each_alone(llama) -> None:

@@ -1,6 +1,7 @@
 """The C files beside this one, compiled for this machine at the first use in a process.
 
-A C compiler must be there; nothing is left on disk.
+A C compiler must be there; nothing is left on disk. scripts/build_wasm.py compiles the same files to
+WebAssembly.
 """
 
 import ctypes
@@ -15,8 +16,11 @@ from typing import Any
 from sbd_core.errors import ArgumentError
 
 COMPILERS = ("cc", "gcc", "clang")
-FLAGS = ("-O3", "-march=native", "-fPIC")
-SOURCES = {"forward.c": ("-ffast-math",), "logit_stats.c": ("-fno-math-errno",)}
+STEADY = ("-fno-math-errno", "-fno-trapping-math")
+"""Leaves every sum in its order: the same code compiled elsewhere gives nearly the same bits."""
+FLAGS = ("-O3", "-march=native", "-fPIC", *STEADY)
+NOT_NAN = ("-ffinite-math-only", "-fno-signed-zeros")
+SOURCES = {"forward.c": NOT_NAN, "logit_stats.c": ()}
 """Files and the flags each has of its own."""
 
 
@@ -36,8 +40,7 @@ def library() -> Any:
             source = str(Path(__file__).with_name(name))
             _call([compiler, *flags, *own, "-c", source, "-o", objects[-1]])
         linked = str(Path(folder, "native.so"))
-        # Linked apart: with -ffast-math the linker would have the whole process flush denormals.
-        _call([compiler, "-shared", *objects, "-o", linked, "-lm"])
+        _call([compiler, "-shared", *objects, "-o", linked])
         return ctypes.CDLL(linked)
 
 

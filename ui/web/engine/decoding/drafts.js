@@ -1,0 +1,75 @@
+// How far to draft, and for which rejections to draft ahead; sbd_core/decoding/drafts.py. Nothing
+// here looks at a token that was drawn, which keeps verifying exact.
+
+import { cutAfterEnd } from "./state.js";
+
+/** @import { Generator } from "../random.js" */
+/** @import { LogitStats } from "../stats.js" */
+
+const GROWTH = 2;
+const SHORTEST = 6;
+
+/**
+ * Guesses for the positions after the exact tokens.
+ * @typedef {object} Draft
+ * @property {number[]} tokenIds
+ * @property {number[]} probabilities of the most likely token at each
+ * @property {Float32Array[] | null} distributions those the tokens were drawn from, null at temperature 0
+ */
+
+/** @type {Draft} */
+export const NOTHING = { tokenIds: [], probabilities: [], distributions: null };
+
+/**
+ * The draft that a block's rows make; its first position is known exactly by another row.
+ * @param {LogitStats} stats
+ * @param {Generator} generator
+ * @param {number} threshold
+ * @param {Set<number>} endIds
+ * @returns {Draft}
+ */
+export function draftOf(stats, generator, threshold, endIds) {
+  const wanted = confidentLength(stats.probability.slice(1), threshold);
+  const tokenIds = cutAfterEnd(stats.sample(generator).slice(1, wanted + 1), endIds);
+  const stop = tokenIds.length + 1;
+  return {
+    tokenIds,
+    probabilities: stats.probability.slice(1, stop),
+    distributions: stats.distribution?.slice(1, stop) ?? null,
+  };
+}
+
+/**
+ * How many tokens to draft: as long as the chance that all are right is at least `threshold`.
+ * @param {number[]} probabilities
+ * @param {number} threshold
+ */
+export function confidentLength(probabilities, threshold) {
+  let chance = 1;
+  const end = probabilities.findIndex((probability) => {
+    chance *= probability;
+    return chance < threshold;
+  });
+  return end < 0 ? probabilities.length : end;
+}
+
+/**
+ * Masks of the block after a forward pass that gave `numTokens`: short after a rejection.
+ * @param {number} numTokens
+ * @param {number} blockSize
+ */
+export function nextBlockSize(numTokens, blockSize) {
+  return Math.min(blockSize, Math.max(SHORTEST, GROWTH * numTokens));
+}
+
+/**
+ * Which rejections of a draft to draft ahead for: the least sure tokens' offsets, left to right.
+ * @param {number[]} probabilities
+ * @param {number} numPredrafts
+ */
+export function predraftOffsets(probabilities, numPredrafts) {
+  const order = [...probabilities.keys()].sort(
+    (a, b) => (probabilities[a] ?? 0) - (probabilities[b] ?? 0),
+  );
+  return order.slice(0, numPredrafts).sort((a, b) => a - b);
+}

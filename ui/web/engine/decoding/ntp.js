@@ -1,0 +1,40 @@
+// Next-token prediction: one token a forward pass, with a KV cache; sbd_core/decoding/ntp.py.
+
+import { makeHindsight, maskedPositions } from "./state.js";
+
+/** @import { Logits } from "../model.js" */
+/** @import { DecodingState } from "./state.js" */
+
+export class NextTokenPrediction {
+  /** @param {DecodingState} state */
+  constructor(state) {
+    this.state = state;
+    this.causalIds = state.promptIds;
+  }
+
+  nextRequest() {
+    const { state } = this;
+    return state.isFinished ? null : state.request(this.causalIds, [], 1);
+  }
+
+  /** @param {Logits} logits */
+  finish(logits) {
+    const { state } = this;
+    const stats = state.blockStats(logits, 0);
+    const position = state.answer.length;
+    this.causalIds = stats.sample(state.generator);
+    const hindsight = makeHindsight(this.causalIds, stats, position);
+    return state.event({
+      block: { start: position, size: 1 },
+      masked: maskedPositions(stats, [0], position),
+      reveals: hindsight.map(({ tokenId, probability }) => ({
+        position,
+        tokenId,
+        rank: 0,
+        probability,
+      })),
+      committed: this.causalIds,
+      hindsight,
+    });
+  }
+}

@@ -1,0 +1,92 @@
+// Set Block Decoding, Algorithms 2-3 of the paper; sbd_core/decoding/sbd.py. The first forward pass
+// of a block also reads the block before it causally, which puts it in the KV cache.
+
+import { Block, PendingTokens } from "./block.js";
+import { ranked } from "./solvers.js";
+import { maskedPositions } from "./state.js";
+
+/** @import { Logits } from "../model.js" */
+/** @import { DecodingState, Hindsight } from "./state.js" */
+
+export class SetBlockDecoding {
+  /** @param {DecodingState} state */
+  constructor(state) {
+    this.state = state;
+    /** @type {PendingTokens | null} null before the prompt has been read */
+    this.pending = null;
+    /** @type {Block | null} */
+    this.block = null;
+    /** @type {number[]} tokens of wholly pinned blocks: committed by the next event */
+    this.waiting = [];
+  }
+
+  nextRequest() {
+    const { state, pending } = this;
+    if (!pending) return state.request(state.promptIds, [], 1);
+    if (!this.block) {
+      if (state.isFinished) return null;
+      this.block = this.nextBlock(pending);
+    }
+    return state.request([...pending.tokenIds], [...this.block.tokenIds], pending.tokenIds.length);
+  }
+
+  /**
+   * The next block with a mask in it; of size 0 where nothing is left to predict.
+   * @param {PendingTokens} pending
+   */
+  nextBlock(pending) {
+    const { state, waiting } = this;
+    for (;;) {
+      const start = state.answer.length + waiting.length;
+      const size = Math.min(state.settings.block_size, state.settings.max_new_tokens - start);
+      const last = waiting.at(-1);
+      if (last !== undefined && (!size || state.endIds.has(last))) {
+        return new Block(state, state.answer.length, 0);
+      }
+      const block = new Block(state, start, size);
+      const known = block.finalTokenIds;
+      if (!known) return block;
+      waiting.push(...known);
+      pending.tokenIds.push(...known);
+    }
+  }
+
+  /** @param {Logits} logits */
+  finish(logits) {
+    const { state, pending, block } = this;
+    if (!pending || !block) {
+      this.pending = new PendingTokens(state.causalStats(logits, 0, 1));
+      return state.event({ block: { start: 0, size: 0 } });
+    }
+    const numPending = pending.tokenIds.length;
+    /** @type {Hindsight[]} */
+    let hindsight = [];
+    if (numPending) hindsight = pending.rescoreAndClear(state.causalStats(logits, 0, numPending));
+    const revealed = block.size ? this.revealed(block, logits, numPending) : {};
+    const final = block.finalTokenIds;
+    const committed = [...this.waiting, ...(final ?? [])];
+    this.waiting = [];
+    if (final) {
+      pending.tokenIds.push(...final);
+      this.block = null;
+    }
+    return state.event({ block: block.span, ...revealed, committed, hindsight });
+  }
+
+  /**
+   * Reveal what the solver picks: what was masked before, and the reveals.
+   * @param {Block} block
+   * @param {Logits} logits whose rows from `first` on are the block's
+   * @param {number} first
+   */
+  revealed(block, logits, first) {
+    const { state } = this;
+    block.keepOpen(logits, first);
+    const stats = state.blockStats(logits, first);
+    const tokenIds = stats.sample(state.generator);
+    const offsets = block.masked();
+    const masked = maskedPositions(stats, offsets, block.start);
+    const order = ranked(state.settings.solver, stats, offsets, state.generator);
+    return { masked, reveals: block.reveal(order, tokenIds, stats) };
+  }
+}

@@ -1,0 +1,158 @@
+// What a decode is asked to do, checked: DecodeConfig of sbd_core/config.py, in the names of a trace.
+
+import { ArgumentError } from "../errors.js";
+
+export const MAX_BLOCK_SIZE = 1024;
+export const MAX_PREDRAFTS = 16;
+export const STRATEGIES = ["sbd", "ntp", "verify"];
+const MEASURES = ["confidence", "entropy", "margin"];
+
+/** The parameters of each solver with their values where none is given. */
+export const SOLVERS =
+  /** @type {Readonly<Record<string, Readonly<Record<string, number | string>>>>} */ ({
+    "entropy-bound": { gamma: 0.1 },
+    "entropy-bound-by-confidence": { gamma: 0.1 },
+    "entropy-bound-by-margin": { gamma: 0.1 },
+    "entropy-bound-from-left": { gamma: 0.35 },
+    "entropy-threshold": { gamma: 0.1 },
+    "confidence-threshold": { tau: 0.9 },
+    factor: { factor: 1 },
+    "top-k": { k: 2, by: "confidence" },
+    random: { k: 2 },
+    "left-to-right": { k: 2 },
+  });
+
+/** @typedef {{ name: string, gamma: number, tau: number, factor: number, k: number, by: string }} Solver */
+
+/**
+ * @typedef {object} Settings
+ * @property {string} strategy
+ * @property {Solver} solver with the parameters of its own; the others are not read
+ * @property {number} block_size
+ * @property {number} max_new_tokens
+ * @property {number} temperature
+ * @property {number} seed
+ * @property {number} top_k_recorded
+ * @property {[offset: number, id: number][]} pinned by offset
+ * @property {boolean} is_raw_prompt
+ * @property {boolean} allows_untrained_block_size
+ * @property {number} num_predrafts
+ * @property {number} draft_threshold
+ */
+
+const DEFAULTS = {
+  strategy: "sbd",
+  block_size: 16,
+  max_new_tokens: 256,
+  temperature: 0,
+  seed: 0,
+  top_k_recorded: 5,
+  pinned: [],
+  is_raw_prompt: false,
+  allows_untrained_block_size: false,
+  num_predrafts: 0,
+  draft_threshold: 0.5,
+};
+
+/**
+ * The settings with defaults filled in. Raises ArgumentError naming the field, rule and value.
+ * @param {Record<string, unknown>} given
+ * @returns {Settings}
+ */
+export function readSettings(given) {
+  const settings = /** @type {Settings} */ ({
+    ...DEFAULTS,
+    ...given,
+    solver: readSolver(given.solver ?? { name: "entropy-bound" }),
+  });
+  if (!STRATEGIES.includes(settings.strategy)) {
+    throw new ArgumentError(
+      "strategy",
+      `must be one of ${STRATEGIES.join(", ")}`,
+      settings.strategy,
+    );
+  }
+  requireWhole("block_size", settings.block_size, 1, MAX_BLOCK_SIZE);
+  requireWhole("max_new_tokens", settings.max_new_tokens, 1);
+  requireNumber("temperature", settings.temperature, 0);
+  requireWhole("seed", settings.seed, 0);
+  requireWhole("top_k_recorded", settings.top_k_recorded, 0, 50);
+  requireWhole("num_predrafts", settings.num_predrafts, 0, MAX_PREDRAFTS);
+  if (settings.num_predrafts && settings.strategy !== "verify") {
+    const rule = `must be 0 but for strategy verify, and this is ${settings.strategy}`;
+    throw new ArgumentError("num_predrafts", rule, settings.num_predrafts);
+  }
+  requireNumber("draft_threshold", settings.draft_threshold, 0, 1);
+  return { ...settings, pinned: readPinned(settings) };
+}
+
+/** @param {unknown} given */
+function readSolver(given) {
+  const solver = /** @type {Record<string, unknown>} */ (given);
+  const name = String(solver.name);
+  const parameters = Object.hasOwn(SOLVERS, name) ? SOLVERS[name] : undefined;
+  if (!parameters) {
+    throw new ArgumentError(
+      "solver",
+      `must be one of ${Object.keys(SOLVERS).join(", ")}`,
+      solver.name,
+    );
+  }
+  for (const [parameter, value] of Object.entries(solver)) {
+    if (parameter !== "name" && !(parameter in parameters)) {
+      const rule = `is not a parameter of ${name}, which takes ${Object.keys(parameters).join(", ")}`;
+      throw new ArgumentError(parameter, rule, value);
+    }
+  }
+  const found = /** @type {Solver} */ ({ name, ...parameters, ...solver });
+  if ("gamma" in parameters) requireNumber("gamma", found.gamma, 0);
+  if ("tau" in parameters) requireNumber("tau", found.tau, 0, 1);
+  if ("factor" in parameters) requireNumber("factor", found.factor, 0);
+  if ("k" in parameters) requireWhole("k", found.k, 1);
+  if ("by" in parameters && !MEASURES.includes(found.by)) {
+    throw new ArgumentError("by", `must be one of ${MEASURES.join(", ")}`, found.by);
+  }
+  return found;
+}
+
+/**
+ * @param {Settings} settings
+ * @returns {[number, number][]}
+ */
+function readPinned({ pinned, strategy, max_new_tokens }) {
+  if (pinned.length && strategy !== "sbd")
+    throw new ArgumentError("pinned", "needs strategy sbd", strategy);
+  const offsets = new Set();
+  for (const [offset, tokenId] of pinned) {
+    requireWhole("pinned offset", offset, 0, max_new_tokens - 1);
+    requireWhole(`pinned[${offset}]`, tokenId, 0);
+    if (offsets.has(offset))
+      throw new ArgumentError("pinned", "must name each position once", offset);
+    offsets.add(offset);
+  }
+  return [...pinned].sort(([a], [b]) => a - b);
+}
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ * @param {number} low
+ * @param {number} high
+ */
+export function requireNumber(argument, value, low, high = Infinity) {
+  const rule = `must be a finite number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
+  const isIn = typeof value === "number" && Number.isFinite(value) && value >= low && value <= high;
+  if (!isIn) throw new ArgumentError(argument, rule, value);
+}
+
+/**
+ * @param {string} argument
+ * @param {unknown} value
+ * @param {number} low
+ * @param {number} high
+ */
+export function requireWhole(argument, value, low, high = Infinity) {
+  const rule = `must be a whole number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
+  const isIn = Number.isSafeInteger(value) && Number(value) >= low && Number(value) <= high;
+  if (!isIn) throw new ArgumentError(argument, rule, value);
+}

@@ -1,0 +1,77 @@
+// stream(): one event per forward pass, of one prompt's token ids; sbd_core/decoding/api.py.
+
+import { ArgumentError } from "../errors.js";
+import { Cache } from "../model.js";
+import { NextTokenPrediction } from "./ntp.js";
+import { SetBlockDecoding } from "./sbd.js";
+import { DecodingState } from "./state.js";
+import { DraftAndVerify } from "./verify.js";
+
+/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Settings } from "./settings.js" */
+/** @import { StepEvent, Strategy } from "./state.js" */
+
+/** @type {Record<string, new (state: DecodingState) => Strategy>} */
+const STRATEGIES = { ntp: NextTokenPrediction, sbd: SetBlockDecoding, verify: DraftAndVerify };
+
+/**
+ * Decode; leaving early gives the cache back too. Raises ArgumentError at the first step.
+ * @param {Checkpoint} checkpoint
+ * @param {number[]} promptIds
+ * @param {Settings} settings
+ * @returns {Generator<StepEvent, void>}
+ */
+export function* stream(checkpoint, promptIds, settings) {
+  checkFits(checkpoint, promptIds, settings);
+  const { model } = checkpoint;
+  const most = settings.block_size * (2 + settings.num_predrafts);
+  const cache = new Cache(model, promptIds.length + settings.max_new_tokens + most);
+  try {
+    const state = new DecodingState(model, cache, promptIds, settings, checkpoint);
+    const Chosen = STRATEGIES[settings.strategy] ?? SetBlockDecoding;
+    const strategy = new Chosen(state);
+    for (let request = strategy.nextRequest(); request; request = strategy.nextRequest()) {
+      state.began = performance.now();
+      yield strategy.finish(model.forward(request));
+    }
+  } finally {
+    cache.release();
+  }
+}
+
+/**
+ * Raises ArgumentError naming what does not fit the model.
+ * @param {Checkpoint} checkpoint
+ * @param {number[]} promptIds
+ * @param {Settings} settings
+ */
+export function checkFits({ model, name, maskId }, promptIds, settings) {
+  const { vocabulary, maxPositions, blockRange } = model.shape;
+  const isToken = (/** @type {number} */ id) => Number.isInteger(id) && id >= 0 && id < vocabulary;
+  const rule = `must hold token ids from 0 to ${vocabulary - 1}`;
+  if (!promptIds.length) throw new ArgumentError("prompt", "must hold at least one token", "[]");
+  for (const id of promptIds) if (!isToken(id)) throw new ArgumentError("prompt", rule, id);
+  if (promptIds.length + settings.max_new_tokens > maxPositions) {
+    const most = `prompt tokens and max_new_tokens together must be at most ${maxPositions}, the reach of ${name}`;
+    throw new ArgumentError("prompt", most, `${promptIds.length} + ${settings.max_new_tokens}`);
+  }
+  if (settings.strategy === "ntp") return;
+  if (maskId === null) {
+    throw new ArgumentError(
+      "strategy",
+      `must be ntp, as the tokenizer of ${name} has no mask token`,
+      settings.strategy,
+    );
+  }
+  const [low, high] = blockRange ?? [1, Infinity];
+  const isIn = low <= settings.block_size && settings.block_size <= high;
+  if (!isIn && !settings.allows_untrained_block_size) {
+    const sizes = `must be from ${low} to ${high}, the sizes ${name} was trained on`;
+    throw new ArgumentError("block_size", sizes, settings.block_size);
+  }
+  for (const [offset, id] of settings.pinned) {
+    if (!isToken(id)) throw new ArgumentError(`pinned[${offset}]`, rule, id);
+    if (id === maskId)
+      throw new ArgumentError(`pinned[${offset}]`, "must not be the mask token", id);
+  }
+}
