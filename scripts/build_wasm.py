@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sbd_core.files import ASSETS
+
 from sbd_core.models.backends.c import compiler
 
 FILE = ASSETS / "dist" / "sbd.wasm"
@@ -60,7 +61,7 @@ def build() -> bytes:
 
 
 def custom_section(name: bytes, content: bytes) -> bytes:
-    """A custom section of a WebAssembly file; every length here is below 128, one byte of LEB128."""
+    """A custom section of a WebAssembly file; lengths below 128 are one byte of LEB128."""
     body = bytes([len(name)]) + name + content
     assert len(body) < 128
     return bytes([0, len(body)]) + body
@@ -72,7 +73,7 @@ def is_fresh(content: bytes) -> bool:
 
 
 def main() -> int:
-    """The command line. Exit status: 0 done or fresh, 1 the committed file is stale, 2 no compiler."""
+    """The command line. Exit status: 0 done or fresh, 1 the file is stale, 2 no compiler."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     if parser.parse_args().check:
