@@ -51,7 +51,9 @@ def steps(baseline: Path | None) -> dict[str, Step]:
     beside = "" if baseline is None else f" --baseline {baseline}"
     parity = f"{evaluate} --suite all --limit 2500 --strategy ntp"
 
-    def result(name: str, words: str, is_timed: bool = False, needs_baseline: bool = False) -> Step:
+    def result(
+        name: str, words: str, *, is_timed: bool = False, needs_baseline: bool = False
+    ) -> Step:
         file = f"{RESULTS}/{name}.json"
         return Step(f"{words} --out {file}", (file,), is_timed, needs_baseline)
 
@@ -77,7 +79,9 @@ def steps(baseline: Path | None) -> dict[str, Step]:
         "profile-native": result("profile_native", f"{bench} --native --profile", is_timed=True),
         "shape": result("shape", f"{bench} --native --shape", is_timed=True),
         # Status 1: a target was missed, which the file says.
-        "page": Step("-m scripts.measure_page", (f"{RESULTS}/page.json",), True, good=(0, 1)),
+        "page": Step(
+            "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 1)
+        ),
         "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
         "tables": Step("-m scripts.write_tables", ("README.md",)),
     }

@@ -141,17 +141,17 @@ def _wire(
                 # What is the same as before costs Gradio far less than gr.skip().
                 buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
                 # The buttons are those of all decodes: another may still run when this one ends.
-                is_any_running = kept.is_decoding(speaker, update.is_running)
+                is_any_running = kept.is_decoding(speaker, is_running=update.is_running)
                 if is_any_running != is_running:
                     is_running = is_any_running
-                    buttons = _buttons(is_running)
+                    buttons = _buttons(is_running=is_running)
                 if update.message != message:
                     message = update.message
-                    news = speaker.say(message, update.is_error)
+                    news = speaker.say(message, is_error=update.is_error)
                 wire = update.wire or wire
                 yield (wire, news, *buttons)
         finally:
-            kept.is_decoding(speaker, False)
+            kept.is_decoding(speaker, is_running=False)
 
     def decode(request: gr.Request, kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
         form = Form(**dict(zip(fields, values, strict=True)))
@@ -164,7 +164,7 @@ def _wire(
 
     def stopped(kept: VisitorRuns) -> tuple[Any, ...]:
         kept.stop()  # cancelling alone frees the model only at the next yield
-        return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(False))
+        return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(is_running=False))
 
     opened = linked_run(session, shown, client_from, list(fields))
     shown_first = [*outputs, lanes, *fields.values()]
@@ -211,7 +211,7 @@ def _own_puzzle(event: gr.EventData) -> str:
         return reply(controls.PROMPT_ID, error=message_of(error))
 
 
-def _buttons(is_running: bool) -> tuple[Any, Any]:
+def _buttons(*, is_running: bool) -> tuple[Any, Any]:
     return gr.update(interactive=not is_running), gr.update(interactive=is_running)
 
 

@@ -152,7 +152,7 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         if model.max_positions and len(prompt) > 100 * model.max_positions:
             rule = f"must be at most {100 * model.max_positions} characters for {model.name}"
             raise ArgumentError("prompt", rule, f"{len(prompt)} characters")
-        token_ids = model.encode(prompt, config.is_raw_prompt)
+        token_ids = model.encode(prompt, is_raw=config.is_raw_prompt)
     else:
         try:
             token_ids = tuple(prompt)

@@ -69,7 +69,7 @@ def generate(
     logits_processor: Any = None,
     stopping_criteria: Any = None,
     generation_config: Any = None,
-    synced_gpus: bool = False,
+    synced_gpus: bool = False,  # noqa: FBT001, FBT002 - transformers' own signature
     *,
     strategy: Any = "sbd",
     gamma: float | None = None,

@@ -148,7 +148,9 @@ def _probes(num_tokens: int, mask_id: int) -> Tensor:
     weights = torch.ones(num_tokens)
     weights[mask_id:][:1] = 0
     generator = torch.Generator().manual_seed(0)
-    drawn = torch.multinomial(weights, NUM_PROBES * PROBE_LENGTH, True, generator=generator)
+    drawn = torch.multinomial(
+        weights, NUM_PROBES * PROBE_LENGTH, replacement=True, generator=generator
+    )
     return drawn.view(NUM_PROBES, PROBE_LENGTH)
 
 

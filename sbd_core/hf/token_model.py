@@ -49,7 +49,7 @@ class TokenModel:
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 
-    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
         """Refused: prompts are token ids here."""
         raise ArgumentError("prompt", "must be token ids", prompt)
 

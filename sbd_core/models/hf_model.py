@@ -78,15 +78,15 @@ class HuggingFaceModel:
             FusedLlamaBackend(model) if may_fuse and can_fuse(model) else TransformersBackend(model)
         )
 
-    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template.
 
         Threads may call it at once: the tokenizer is set for each call, hence the lock.
         """
         with self._encoding:
-            return self._encode(prompt, is_raw)
+            return self._encode(prompt, is_raw=is_raw)
 
-    def _encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+    def _encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
         if is_raw or not self.tokenizer.chat_template:
             return tuple(self.tokenizer.encode(prompt, split_special_tokens=True))
         special = [token.content for token in self.tokenizer.added_tokens_decoder.values()]

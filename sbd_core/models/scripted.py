@@ -62,7 +62,7 @@ class ScriptedModel:
         """Number of tokens."""
         return len(self.texts)
 
-    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
         """A token a character."""
         ids = {text: token_id for token_id, text in reversed(list(enumerate(self.texts)))}
         return tuple(ids.get(character, 0) for character in prompt)

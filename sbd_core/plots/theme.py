@@ -109,7 +109,7 @@ def entropy_ticks() -> dict[str, Any]:
     return {"tickvals": [unsureness(tick) for tick in TICKS], "ticktext": labels}
 
 
-def coloured(ink: Ink, has_bar: bool = True) -> dict[str, Any]:
+def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
     """The page's entropy scale for a trace whose values are unsureness()."""
     ramp = ink.ramp.split()
     scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]

@@ -190,7 +190,7 @@ def _digits(random: Random, wording: Wording) -> Exercise:
     return ", ".join(NUMBER_WORDS[number] for number in numbers), ", ".join(map(str, numbers))
 
 
-def _sort(is_descending: bool) -> Exerciser:
+def _sort(*, is_descending: bool) -> Exerciser:
     def exercise(random: Random, wording: Wording) -> Exercise:
         numbers = random.sample(range(random.choice((100, 100, 1000))), random.randint(3, 8))
         done = sorted(numbers, reverse=is_descending)
@@ -248,8 +248,8 @@ EXERCISES: dict[str, Exerciser] = {
     "mixed": _sums(_mixed),
     "compare": _compare,
     "digits": _digits,
-    "ascending": _sort(False),
-    "descending": _sort(True),
+    "ascending": _sort(is_descending=False),
+    "descending": _sort(is_descending=True),
     "alphabet": _alphabet,
     "reverse": _reverse,
     "count": _count,

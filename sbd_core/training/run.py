@@ -276,7 +276,7 @@ class Run:
         device, settings = self.accelerator.device, self._settings
         self._precision = precision
         self._attention = chosen_attention(
-            settings.attention, device, precision, settings.is_compiled
+            settings.attention, device, precision, is_compiled=settings.is_compiled
         )
         self._model.set_attn_implementation(self._attention)
 

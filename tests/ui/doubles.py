@@ -67,7 +67,7 @@ def story_model(pieces: Sequence[str] | str = ANSWER, **fields: Any) -> Any:
     )
     encode = model.encode
     # A letter of a prompt may be a piece of the answer, and is none of it.
-    model.encode = lambda prompt, is_raw: (
-        encode(prompt, is_raw) if is_raw else (PROMPT,) * len(prompt)
+    model.encode = lambda prompt, *, is_raw: (
+        encode(prompt, is_raw=is_raw) if is_raw else (PROMPT,) * len(prompt)
     )
     return model

@@ -32,7 +32,7 @@ class Speaker:
         self._turn = next(_turns)
         self._count = 0
 
-    def say(self, text: str, is_error: bool = False) -> str:
+    def say(self, text: str, *, is_error: bool = False) -> str:
         """The value that shows `text`; errors interrupt a screen reader, other news waits."""
         body = {"kind": "error" if is_error else "status", "text": text, "order": self.order()}
         return json.dumps(body).replace("<", "\\u003c")

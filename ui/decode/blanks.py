@@ -63,5 +63,5 @@ def _literal(model: SetBlockModel, text: str) -> list[int | None]:
     """Tokens of text in the middle of an answer: without what a tokenizer puts first."""
     if not text:
         return []
-    first, tokens = model.encode("", True), model.encode(text, True)
+    first, tokens = model.encode("", is_raw=True), model.encode(text, is_raw=True)
     return list(tokens[len(first) :] if tokens[: len(first)] == first else tokens)

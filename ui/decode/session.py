@@ -180,7 +180,7 @@ class Session:
             lines.append(line)
             is_there = is_awaited and lanes[0].has_revealed
             is_awaited = is_awaited and not is_there
-            if throttle.is_due(is_there):
+            if throttle.is_due(is_awaited=is_there):
                 yield Update(wire="\n".join(lines), message="Decoding …")
                 lines.clear()
         text = late_text() if time.monotonic() > deadline else ""

@@ -18,7 +18,7 @@ class UpdateThrottle:
         self._clock = clock
         self._due = clock() + SECONDS_TO_FIRST
 
-    def is_due(self, is_awaited: bool) -> bool:
+    def is_due(self, *, is_awaited: bool) -> bool:
         """Whether to send now; if so, the next news waits. is_awaited: it must not wait."""
         now = self._clock()
         if now >= self._due:

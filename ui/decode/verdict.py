@@ -77,7 +77,7 @@ def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
         logger.warning("no verdict: %s", error)
         return None
     if example.task == "math":
-        return Verdict(is_right, _sum_words(example.case, trace.text, is_right))
+        return Verdict(is_right, _sum_words(example.case, trace.text, is_right=is_right))
     return Verdict(is_right, WORDS[example.task][not is_right])
 
 
@@ -121,7 +121,7 @@ def _worked_out(expression: str) -> int | None:
     return total + sign * (term or 0)
 
 
-def _sum_words(case: str, text: str, is_right: bool) -> str:
+def _sum_words(case: str, text: str, *, is_right: bool) -> str:
     said = ANSWER.findall(text)
     if is_right:
         return f"Right: the answer is {case}."
@@ -134,5 +134,5 @@ def _json_verdict(trace: Trace) -> Verdict:
     try:
         json.loads(trace.text)
     except (ValueError, RecursionError):
-        return Verdict(False, "Wrong: this is not valid JSON.")
-    return Verdict(True, "Valid JSON; nothing checked its values.")
+        return Verdict(right=False, words="Wrong: this is not valid JSON.")
+    return Verdict(right=True, words="Valid JSON; nothing checked its values.")

@@ -70,7 +70,7 @@ class VisitorRuns:
         """Let the decodes that are running end after their next forward pass."""
         self._num_stops += 1
 
-    def is_decoding(self, decode: object, is_running: bool) -> bool:
+    def is_decoding(self, decode: object, *, is_running: bool) -> bool:
         """Note whether `decode` runs. Says whether any decode of the visitor does."""
         (self._decodes.add if is_running else self._decodes.discard)(decode)
         return bool(self._decodes)

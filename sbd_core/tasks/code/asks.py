@@ -83,7 +83,7 @@ def parameters_of(signature: str) -> list[str]:
 
 
 def draw_names(
-    random: Random, wording: Wording, name: str, signature: str, taken: str, is_free: bool
+    random: Random, wording: Wording, name: str, signature: str, taken: str, *, is_free: bool
 ) -> Names:
     """The names for a function with `signature`, its own or others that the prompt tells.
 

@@ -72,11 +72,11 @@ def fold(random: Random, wording: Wording) -> Assignment | None:
     return Assignment(
         keys, noun_phrase(random, wording, what), f"Return {summary}.",
         signature(domain, change, joined), body(domain, keep, change, joined, form),
-        (domain.name,), _hint(random, wording, form, bool(joined.code)),
+        (domain.name,), _hint(random, wording, form, has_expression=bool(joined.code)),
     )  # fmt: skip
 
 
-def _hint(random: Random, wording: Wording, form: str, has_expression: bool) -> str:
+def _hint(random: Random, wording: Wording, form: str, *, has_expression: bool) -> str:
     """A sentence that asks for the form; "" where it is the plain one."""
     if form == "expression":
         is_asked = random.random() < ONE_LINE_RATE

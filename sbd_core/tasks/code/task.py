@@ -70,7 +70,9 @@ def is_of(composition: tuple[str, ...], split: Split, wording: Wording) -> bool:
 def draw_names(random: Random, wording: Wording, drawn: Assignment) -> Names:
     """Names for the function and its parameters, as a prompt may tell them."""
     is_free = "{0}" in drawn.phrase.do
-    return asks.draw_names(random, wording, drawn.name, drawn.signature, drawn.code, is_free)
+    return asks.draw_names(
+        random, wording, drawn.name, drawn.signature, drawn.code, is_free=is_free
+    )
 
 
 def source_of(drawn: Assignment, names: Names) -> str:

@@ -97,7 +97,7 @@ def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text:
     is_after = random.random() < AFTER_RATE
     arounds: Sequence[str] = AFTER if is_after else BEFORE
     this = random.choice(THIS_AFTER if is_after else THIS_BEFORE)
-    fields = _fields(random, keys, style == "plain" and "fields {" not in form)
+    fields = _fields(random, keys, may_have_article=style == "plain" and "fields {" not in form)
     if form.endswith("{fields}") and random.random() < LINES_RATE:
         fields, form = "".join(f"\n- {key}" for key in keys), form.replace(" {fields}", "{fields}")
         arounds = AFTER_LINES if is_after else BEFORE_LINES
@@ -109,7 +109,7 @@ def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text:
     return random.choice(arounds).format(ask=request, text=text)
 
 
-def _fields(random: Random, keys: Sequence[str], may_have_article: bool) -> str:
+def _fields(random: Random, keys: Sequence[str], *, may_have_article: bool) -> str:
     """The keys as a list in a sentence, at times quoted, or as the object to be filled."""
     chance = random.random()
     if chance < BRACES_RATE:

@@ -144,13 +144,14 @@ def _sentence(
     subject: tuple[str, str],
     fields: list[Field],
     told: Mapping[Field, Told],
+    *,
     must_say: bool = False,
 ) -> tuple[str, int]:
     """A sentence on the first of `fields`, maybe joined by more, and how many it tells."""
     name, its = subject
     parts: list[str] = []
     for field in fields[:3]:
-        telling = _telling(random, field, told[field], bool(parts) or must_say)
+        telling = _telling(random, field, told[field], must_say=bool(parts) or must_say)
         if not telling[0].islower():
             if parts:
                 break
@@ -162,7 +163,7 @@ def _sentence(
     return _tidy(f"{name} {said}."), len(parts)
 
 
-def _telling(random: Random, field: Field, fact: Told, must_say: bool) -> str:
+def _telling(random: Random, field: Field, fact: Told, *, must_say: bool) -> str:
     """A way to tell the field; with `must_say` one said of the subject, if there is one."""
     value = fact[0]
     tellings = [item for item in field.tellings if item[0] != "~"]

@@ -95,15 +95,15 @@ def tell(random: Random, plan: Plan, teller: Teller) -> str:
     is_past = teller.is_past and random.random() < 0.5
     draw = random.random()
     if draw < QUESTION_FIRST_RATE and "{P}" not in question:
-        asked = teller.clause(question, {}, is_past)
+        asked = teller.clause(question, {}, is_past=is_past)
         return teller.finish(f"{asked} {_story(teller, setting, parts)}.")
     can_be_condition = all("<" in p.wording and "." not in p.wording for p in parts)
     if draw > 1 - IF_RATE and 2 <= len(parts) <= 3 and can_be_condition:
         clauses = [teller.clause(part.wording, part.numbers) for part in parts]
-        asked = teller.clause(question, {}, is_past)
+        asked = teller.clause(question, {}, is_past=is_past)
         return teller.finish(f"if {', '.join(clauses[:-1])} and {clauses[-1]}, {asked}")
     story = _story(teller, setting, parts)
-    return teller.finish(f"{story}. {teller.clause(question, {}, is_past)}")
+    return teller.finish(f"{story}. {teller.clause(question, {}, is_past=is_past)}")
 
 
 def _opening(random: Random, setting: Setting, event: Event) -> Part | None:
@@ -145,7 +145,7 @@ def _story(teller: Teller, setting: Setting, parts: list[Part]) -> str:
     """What happens, without the last full stop."""
     random = teller.random
     clauses = [(part.wording, teller.clause(part.wording, part.numbers)) for part in parts]
-    sentences = teller.sentences(clauses, setting.has_times)
+    sentences = teller.sentences(clauses, has_times=setting.has_times)
     if setting.has_times and random.random() < DETAIL_RATE:
         detail = DETAILS.draw(random, teller.wording)
         detail = teller.clause(detail, {"n": random.randint(2, 12)})

@@ -38,7 +38,7 @@ def singular(plural: str) -> str:
     return plural.removesuffix("s")
 
 
-def conjugate(base: str, person: str, is_past: bool) -> str:
+def conjugate(base: str, person: str, *, is_past: bool) -> str:
     """`base` for person "I", "s" (he, she, it) or "p" (several)."""
     if base == "be":
         present, past = {"I": ("am", "was"), "s": ("is", "was"), "p": ("are", "were")}[person]

@@ -113,7 +113,7 @@ class Teller:
             "box": box, "one_box": singular(box), "P": "@A",
         }  # fmt: skip
 
-    def clause(self, wording: str, numbers: dict[str, int], is_past: bool | None = None) -> str:
+    def clause(self, wording: str, numbers: dict[str, int], *, is_past: bool | None = None) -> str:
         """`wording` filled in, the owner still written @A and @S."""
         is_past = self.is_past if is_past is None else is_past
         self._note(wording)
@@ -123,7 +123,7 @@ class Teller:
             wording = wording.replace("{thing}", "{one}")
         if numbers.get("n") == 1:
             wording = re.sub(r"(\{n\}(?: more| new)? [a-z]+)s\b", r"\1", wording)
-        text = VERB.sub(lambda verb: self._verb(verb[1], verb[2], is_past), wording)
+        text = VERB.sub(lambda verb: self._verb(verb[1], verb[2], is_past=is_past), wording)
         if "{Q}" in text:
             self.slots["Q"], self.slots["next P"] = self._relation()
         self._is_named |= re.search(r"\{(A|As)\}", text) is not None
@@ -143,7 +143,7 @@ class Teller:
             return NUMBER_WORDS[value]
         return str(value)
 
-    def sentences(self, clauses: list[tuple[str, str]], has_times: bool) -> list[str]:
+    def sentences(self, clauses: list[tuple[str, str]], *, has_times: bool) -> list[str]:
         """(wording, clause) pairs as sentences: some joined by "and", some with a time."""
         random = self.random
         told: list[str] = []
@@ -208,7 +208,7 @@ class Teller:
             return made_up_name(self.random, self.wording)
         return words.NAME_POOL.draw(self.random, self.wording)
 
-    def _new(self, draw: Callable[[], str], is_plain: bool = False) -> str:
+    def _new(self, draw: Callable[[], str], *, is_plain: bool = False) -> str:
         for _ in range(20):
             text = draw()
             if text not in self._met:
@@ -274,9 +274,9 @@ class Teller:
         article = "an" if job[0] in "aeiou" else "a"
         return Owner(f"{article} {job}", f"the {job}", random.choice(("she", "he")))
 
-    def _verb(self, base: str, subject: str | None, is_past: bool) -> str:
+    def _verb(self, base: str, subject: str | None, *, is_past: bool) -> str:
         person = {"I": "I", "we": "p", "they": "p", "you": "p"}.get(self.owner.pronoun, "s")
-        return conjugate(base, subject or person, is_past)
+        return conjugate(base, subject or person, is_past=is_past)
 
 
 def _name(mark: str, name: str) -> str:

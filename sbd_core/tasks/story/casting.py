@@ -69,7 +69,7 @@ def person(random: Random, wording: Wording) -> Person:
     if draw < ROLE_RATE:
         role = words.ROLES.draw(random, wording)
         pronoun = words.ROLE_PRONOUNS.get(role.split(" ")[-1]) or random.choice(("she", "he"))
-        return Person(role, pronoun, True)
+        return Person(role, pronoun, is_role=True)
     if draw < ROLE_RATE + MADE_UP_PERSON_RATE:
         return Person(_name(random, wording), random.choice(("she", "he")))
     return _listed(PEOPLE_POOL.draw(random, wording))

@@ -63,9 +63,9 @@ def generate(random: Random, split: Split) -> Example:
         if not draft.told - {"place", "plot"} or split_of(composition(draft)) != split:
             continue
         prompt, is_told_as = prompt_of(random, draft)
-        story = story_of(random, draft, is_told_as)
+        story = story_of(random, draft, is_told_as=is_told_as)
         if _row_characters(draft, prompt, story) <= MAX_ROW_CHARACTERS:
-            case = facts_of(draft, is_told_as).to_case()
+            case = facts_of(draft, is_told_as=is_told_as).to_case()
             return Example(NAME, prompt, story, case, wording, draft.plot.name)
 
 
@@ -83,7 +83,7 @@ def check(example: Example, text: str) -> bool:
 
 def composition(draft: Draft) -> str:
     """The key that decides the split of a prompt: words that the prompt tells."""
-    facts = facts_of(draft, False).told
+    facts = facts_of(draft, is_told_as=False).told
     plot = [draft.plot.name] if "plot" in draft.told else []
     key = [*facts.get("species", ()), *facts.get("object", ()), *plot]
     if len(key) < 2:
@@ -142,7 +142,7 @@ def _told_slots(random: Random, plot: Plot, color: str) -> frozenset[str]:
     return frozenset(told)
 
 
-def facts_of(draft: Draft, is_told_as: bool) -> Facts:
+def facts_of(draft: Draft, *, is_told_as: bool) -> Facts:
     """What a story of the draft has to keep to; is_told_as: the prompt says "he" or "she"."""
     num_pairs = 2 if draft.plot.is_of_two else 1
     num_people = 2 if "friend" in draft.told else 1
@@ -223,7 +223,7 @@ def _things(random: Random, draft: Draft) -> list[str]:
     return (things if "object" in told else []) + hints
 
 
-def story_of(random: Random, draft: Draft, is_told_as: bool) -> str:
+def story_of(random: Random, draft: Draft, *, is_told_as: bool) -> str:
     """A story of the draft; without "she" and "he" where the prompt leaves them open."""
     plot = draft.plot
     openings, endings = plots.OPENINGS, plots.ENDINGS

@@ -104,7 +104,7 @@ class Recipe:
         require_number("reweight_ceiling", self.reweight_ceiling, 1)
         require_sources(self.data)
         object.__setattr__(self, "data", tuple(self.data))
-        object.__setattr__(self, "tasks", task_weights(self.tasks, bool(self.data)))
+        object.__setattr__(self, "tasks", task_weights(self.tasks, may_be_empty=bool(self.data)))
 
     @property
     def decay_ratio(self) -> float:
@@ -140,7 +140,7 @@ class Recipe:
         return asdict(self)
 
 
-def task_weights(tasks: object, may_be_empty: bool) -> dict[str, float]:
+def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     """Weights of tasks by name, in the order given; a list counts how often it names each.
 
     Raises ArgumentError.

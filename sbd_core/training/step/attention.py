@@ -25,7 +25,7 @@ def require_attention(attention: object, device: torch.device) -> None:
 
 
 def chosen_attention(
-    attention: str, device: torch.device, precision: Precision, is_compiled: bool
+    attention: str, device: torch.device, precision: Precision, *, is_compiled: bool
 ) -> str:
     """The attention meant, as transformers names it.
 

@@ -37,7 +37,7 @@ def resident_bytes(pid: int) -> int:
     raise LookupError("VmRSS")
 
 
-def one_run(page: Served, number: int, is_left: bool) -> None:
+def one_run(page: Served, number: int, *, is_left: bool) -> None:
     """A run of a visitor who stays to its end, or leaves it."""
     visitor = Visitor(page, f"127.0.0.{2 + number % 200}")
     if is_left:
@@ -55,14 +55,14 @@ def growth(count: int, num_left: int, count_before: int) -> Figure:
     """How much larger the process is after `count` runs than after `count_before`."""
     with bundled_page() as (page, pid):
         for number in range(count_before):
-            one_run(page, number, False)
+            one_run(page, number, is_left=False)
         before = resident_bytes(pid)
         every = max(1, (count - count_before) // max(num_left, 1))
         left = 0
         for number in range(count_before, count):
             is_left = left < num_left and (number - count_before) % every == 0
             left += is_left
-            one_run(page, number, is_left)
+            one_run(page, number, is_left=is_left)
         after = resident_bytes(pid)
     return Figure(
         f"RSS after {count} decodes, {left} of them abandoned, over RSS after {count_before}",

@@ -90,7 +90,7 @@ class Tended:
         self.page.wait_for_function(IS_BACK)
         self.grow()
 
-    def restart(self, server: Restarted, and_reload: bool) -> None:
+    def restart(self, server: Restarted, *, and_reload: bool) -> None:
         """Kill the server and start it anew; branch once more on what the page still holds."""
         is_saved(self.page)
         server.restart()
@@ -130,7 +130,7 @@ def trees_lost(num_taps: int, num_repeats: int, num_reloads: int, num_restarts: 
         tree.page, tree.known = opened(browser, server.url), {}
         for number in range(num_restarts):
             and_reload = number % 2 == 0
-            tree.try_to_lose("restart", lambda r=and_reload: tree.restart(server, r))
+            tree.try_to_lose("restart", lambda r=and_reload: tree.restart(server, and_reload=r))
         browser.close()
     return Figure(
         f"trees lost in {num_taps} double taps, {num_repeats} key repeats, {num_reloads} "

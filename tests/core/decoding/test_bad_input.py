@@ -169,7 +169,7 @@ def test_a_prompt_too_long_for_the_model_is_refused_with_the_sum() -> None:
 
 def test_a_huge_text_is_refused_without_being_encoded() -> None:
     model = with_reach(10)
-    model.encode = lambda *_: pytest.fail("encoded")
+    model.encode = lambda *_, **__: pytest.fail("encoded")
     refused(lambda: stream(model, "a" * 1001, DecodeConfig()), "prompt", "1001 characters")
 
 

@@ -91,7 +91,7 @@ def test_with_cache_equals_from_scratch_when_sampling_from_the_bundled_model(nan
 def check_cache_after_every_pass(model: HuggingFaceModel, prompt, config: DecodeConfig) -> int:
     """The cache is that of a causal forward of the text so far; gives back tokens committed."""
     recorder = Recorder(model)
-    text = list(model.encode(prompt, False)) if isinstance(prompt, str) else list(prompt)
+    text = list(model.encode(prompt, is_raw=False)) if isinstance(prompt, str) else list(prompt)
     num_fed = []
     for event in stream(recorder, prompt, config):
         text.extend(event.committed)

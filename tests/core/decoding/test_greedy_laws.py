@@ -52,7 +52,7 @@ def test_ntp_and_verify_are_greedy_generate_on_random_models(tiny) -> None:
 def test_ntp_and_verify_are_greedy_generate_on_the_bundled_model(nano) -> None:
     num_drafted = num_passes = 0
     for index, text in enumerate(corpus_texts(NUM_PROMPTS)):
-        expected = greedy(nano, nano.encode(text, False), 8)
+        expected = greedy(nano, nano.encode(text, is_raw=False), 8)
         assert answer(nano, text, "ntp", 8) == expected
         size = BLOCK_SIZES[index % len(BLOCK_SIZES)]
         config = DecodeConfig(strategy="verify", max_new_tokens=8, block_size=size)
@@ -65,7 +65,7 @@ def test_ntp_and_verify_are_greedy_generate_on_the_bundled_model(nano) -> None:
 
 def test_a_long_answer_of_the_bundled_model_is_the_same_in_all_three(nano) -> None:
     text = corpus_texts(40)[-1]
-    expected = greedy(nano, nano.encode(text, False), 120)
+    expected = greedy(nano, nano.encode(text, is_raw=False), 120)
     assert answer(nano, text, "ntp", 120) == expected
     assert answer(nano, text, "verify", 120, 7) == expected
 

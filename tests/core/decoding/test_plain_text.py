@@ -40,7 +40,7 @@ def ids_of(model: HuggingFaceModel, name: str) -> int:
 
 @pytest.mark.parametrize("text", TYPED + PLAIN)
 def test_typed_special_tokens_are_plain_text_in_a_chat_turn(nano, text) -> None:
-    first, *inner, last = nano.encode(text, False)
+    first, *inner, last = nano.encode(text, is_raw=False)
     assert (first, last) == (ids_of(nano, "<user>"), ids_of(nano, "<assistant>"))
     assert not set(inner) & special_ids(nano)
     assert nano.tokenizer.decode(inner) == text
@@ -48,7 +48,7 @@ def test_typed_special_tokens_are_plain_text_in_a_chat_turn(nano, text) -> None:
 
 @pytest.mark.parametrize("text", TYPED + PLAIN)
 def test_typed_special_tokens_are_plain_text_in_a_raw_prompt(nano, text) -> None:
-    ids = nano.encode(text, True)
+    ids = nano.encode(text, is_raw=True)
     assert not set(ids) & special_ids(nano)
     assert nano.tokenizer.decode(list(ids)) == text
 
@@ -57,17 +57,17 @@ def test_typed_special_tokens_are_plain_text_in_a_raw_prompt(nano, text) -> None
 def test_a_turn_is_encoded_as_training_encodes_it(nano, text) -> None:
     inner = encode_plain(nano.tokenizer, text)
     turn = (ids_of(nano, "<user>"), *inner, ids_of(nano, "<assistant>"))
-    assert nano.encode(text, False) == turn
-    assert nano.encode(text, True) == tuple(inner)
+    assert nano.encode(text, is_raw=False) == turn
+    assert nano.encode(text, is_raw=True) == tuple(inner)
 
 
 def test_threads_that_encode_at_once_read_what_they_would_alone(nano) -> None:
     """The page encodes in each visitor's own thread, over one shared tokenizer."""
     texts = ["plain text " * 10, "typed <m> and <eos> " * 10]
-    alone = [nano.encode(text, False) for text in texts]
+    alone = [nano.encode(text, is_raw=False) for text in texts]
 
     def count_wrong(index: int) -> int:
-        return sum(nano.encode(texts[index], False) != alone[index] for _ in range(300))
+        return sum(nano.encode(texts[index], is_raw=False) != alone[index] for _ in range(300))
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(count_wrong, [0, 1, 0, 1])) == [0, 0, 0, 0]
@@ -79,15 +79,15 @@ def test_a_model_without_a_template_reads_a_prompt_as_it_is(tiny_folders) -> Non
     model = sbd_core.load(tiny_folders["llama"], device="cpu")
     model.tokenizer.chat_template = None
     for text in TYPED + PLAIN:
-        assert model.encode(text, False) == model.encode(text, True)
-        assert not set(model.encode(text, False)) & special_ids(model)
+        assert model.encode(text, is_raw=False) == model.encode(text, is_raw=True)
+        assert not set(model.encode(text, is_raw=False)) & special_ids(model)
 
 
 def test_decoding_reads_exactly_the_encoded_prompt(nano) -> None:
     for is_raw in (False, True):
         config = DecodeConfig(is_raw_prompt=is_raw, max_new_tokens=2)
         trace = generate(nano, "a <m> b", config)
-        assert trace.prompt_token_ids == nano.encode("a <m> b", is_raw)
+        assert trace.prompt_token_ids == nano.encode("a <m> b", is_raw=is_raw)
         assert prompt_token_ids(nano, "a <m> b", config) == trace.prompt_token_ids
         assert nano.mask_token_id not in trace.prompt_token_ids
 
@@ -99,7 +99,7 @@ def test_token_ids_are_taken_as_they_are(nano) -> None:
 
 
 def test_the_text_of_an_answer_leaves_special_tokens_out(nano) -> None:
-    plain = list(nano.encode("ab 12", True))
+    plain = list(nano.encode("ab 12", is_raw=True))
     assert nano.decode([*plain, ids_of(nano, "<eos>"), nano.mask_token_id]) == "ab 12"
     assert nano.decode([]) == ""
 
@@ -124,7 +124,7 @@ def test_special_tokens_show_by_name_and_lone_bytes_in_hexadecimal(nano) -> None
 
 def test_the_texts_of_a_prompts_tokens_are_the_prompt(nano) -> None:
     for text in PLAIN[:3]:
-        assert "".join(nano.token_text(i) for i in nano.encode(text, True)) == text
+        assert "".join(nano.token_text(i) for i in nano.encode(text, is_raw=True)) == text
 
 
 def test_an_id_without_a_piece_shows_as_its_number(tiny_folders) -> None:

@@ -93,7 +93,7 @@ def test_next_token_prediction_gives_the_same_answer_and_never_the_mask(tmp_path
     answer = sbd_core.generate(before, "hello", config).token_ids
     assert sbd_core.generate(after, "hello", config).token_ids == answer
     theirs = after.model.generate(
-        input_ids=torch.tensor([after.encode("hello", True)]), max_new_tokens=20
+        input_ids=torch.tensor([after.encode("hello", is_raw=True)]), max_new_tokens=20
     )
     assert tuple(theirs[0, 5:].tolist()) == answer
 

@@ -133,9 +133,9 @@ def test_no_wording_reserved_for_test_is_trained_on(monkeypatch) -> None:
     told: set[str] = set()
     clause, draw = Teller.clause, Pool.draw
 
-    def noting_clause(self, wording, *rest):
+    def noting_clause(self, wording, *rest, **how):
         told.add(wording)
-        return clause(self, wording, *rest)
+        return clause(self, wording, *rest, **how)
 
     def noting_draw(self, random, wording):
         found = draw(self, random, wording)

@@ -92,8 +92,10 @@ def test_no_prompt_and_no_composition_is_in_both_splits() -> None:
 def test_a_prompt_has_many_right_answers() -> None:
     draft = stories.draft_story(Random(4), "seen")
     for is_told_as in (False, True):
-        case = stories.facts_of(draft, is_told_as).to_case()
-        answers = {stories.story_of(Random(seed), draft, is_told_as) for seed in range(50)}
+        case = stories.facts_of(draft, is_told_as=is_told_as).to_case()
+        answers = {
+            stories.story_of(Random(seed), draft, is_told_as=is_told_as) for seed in range(50)
+        }
         assert len(answers) > 40
         assert all(stories.check(Example("story", "", "", case), one) for one in answers)
 

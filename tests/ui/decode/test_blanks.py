@@ -37,8 +37,8 @@ def test_an_empty_template_pins_nothing(model):
 
 
 def test_a_token_that_the_tokenizer_puts_first_is_no_part_of_the_answer(model):
-    def encode(prompt: str, is_raw: bool) -> tuple[int, ...]:
-        return (1, *type(model).encode(model, prompt, is_raw))
+    def encode(prompt: str, *, is_raw: bool) -> tuple[int, ...]:
+        return (1, *type(model).encode(model, prompt, is_raw=is_raw))
 
     beginning = story_model()
     beginning.encode = encode  # type: ignore[method-assign]

@@ -192,11 +192,11 @@ def test_the_first_news_brings_the_first_reveal_and_the_next_ones_wait(monkeypat
 def test_at_most_eight_sendings_a_second_after_the_first():
     now = [0.0]
     clock = update_throttle.UpdateThrottle(lambda: now[0])
-    assert clock.is_due(True)
+    assert clock.is_due(is_awaited=True)
     sent = 0
     for _ in range(1000):
         now[0] += 0.005
-        sent += clock.is_due(False)
+        sent += clock.is_due(is_awaited=False)
     assert 35 <= sent <= 41
 
 

@@ -102,7 +102,7 @@ class SetBlockModel(Protocol):
     shape: ModelShape | None
     compute_logit_stats: "ComputeLogitStats"
 
-    def encode(self, prompt: str, is_raw: bool) -> tuple[int, ...]:
+    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
         ...
 

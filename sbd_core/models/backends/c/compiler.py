@@ -30,7 +30,7 @@ def library() -> Any:
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         rule = f"needs a C compiler, one of {', '.join(COMPILERS)}, on the PATH"
-        raise ArgumentError("native", rule, True)
+        raise ArgumentError("native", rule, value=True)
     is_intel = platform.machine() in ("x86_64", "AMD64")
     flags = [*FLAGS, *(["-mprefer-vector-width=512"] if is_intel else [])]
     with TemporaryDirectory() as folder:

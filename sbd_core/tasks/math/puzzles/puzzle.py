@@ -108,14 +108,14 @@ def tell(random: Random, puzzle: Puzzle, numbers: Mapping[str, int], teller: Tel
     if not puzzle.is_ordered:
         random.shuffle(facts)
     if draw < QUESTION_FIRST_RATE and "{P}" not in question:
-        asked = teller.clause(question, named, is_past)
+        asked = teller.clause(question, named, is_past=is_past)
         return teller.finish(f"{asked} {_story(teller, facts, named)}.")
     if draw > 1 - IF_RATE and len(facts) < 4 and not any("." in fact for fact in facts):
         clauses = [teller.clause(fact, named) for fact in facts]
         told = ", ".join(clauses[:-1]) + " and " * (len(clauses) > 1) + clauses[-1]
-        return teller.finish(f"if {told}, {teller.clause(question, named, is_past)}")
+        return teller.finish(f"if {told}, {teller.clause(question, named, is_past=is_past)}")
     story = _story(teller, facts, named)
-    return teller.finish(f"{story}. {teller.clause(question, named, is_past)}")
+    return teller.finish(f"{story}. {teller.clause(question, named, is_past=is_past)}")
 
 
 def _story(teller: Teller, facts: list[str], numbers: dict[str, int]) -> str:
