@@ -1,0 +1,34 @@
+"""The browser's engine decodes what sbd_core decodes: a short form of scripts.compare_engines."""
+
+import shutil
+
+import pytest
+import torch
+
+from scripts import compare_engines
+
+PROMPTS, WAYS = 24, 4
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+
+
+@needs_node
+def test_tokens_and_reveals_are_those_of_sbd_core(nano) -> None:
+    said = compare_engines.compare(nano, PROMPTS, WAYS)
+    assert said["differences"] == []
+    assert said["cases"] == PROMPTS * WAYS
+    # Positions that are equally good up to rounding are rare.
+    assert said["ties"] <= said["cases"] // 20
+    assert 0 < said["largest"] < 1e-4
+
+
+@needs_node
+def test_another_model_is_told_apart(nano) -> None:
+    norm = nano.backend.weights.norm.scale
+    kept = norm.clone()
+    try:
+        norm.mul_(torch.linspace(0.5, 1.5, len(norm)))
+        said = compare_engines.compare(nano, 2, 3)
+    finally:
+        norm.copy_(kept)
+    assert len(said["differences"]) == said["cases"] == 6
