@@ -42,7 +42,7 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
     blocks = [replace(plain, solver=solver, seed=SEED + 3) for solver in solvers]
     verify = replace(plain, strategy="verify")
     ends = sorted(model.end_token_ids)[:1]
-    answer = [*model.encode("The answer is", True)]
+    answer = [*model.encode("The answer is", is_raw=True)]
     pins = dict(enumerate([*answer, *ends], start=3))
     return [
         replace(plain, strategy="ntp"),
