@@ -6,9 +6,11 @@ the widths right, so that the KV cache weighs what it weighs. `Calibrated` puts 
 that were measured in their place. Nothing is measured here.
 """
 
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
 from sbd_core.config import require_integer, require_number
@@ -154,6 +156,22 @@ class Calibrated:
         if not is_whole or not all(0 < t < float("inf") for t in times):
             rule = "must hold a time above 0 of each query length, 1 too, for each cache length"
             raise ArgumentError("seconds", rule, {k: dict(v) for k, v in self.seconds.items()})
+
+    @classmethod
+    def read(cls, path: Path) -> "Calibrated":
+        """Those of a results file of bench. Raises ArgumentError."""
+        try:
+            if not path.is_file():  # a device might never end
+                raise FileNotFoundError(path)
+            rows = json.loads(path.read_text("utf-8"))["forwards"]
+            seconds = {
+                int(cached): {int(n): cell["milliseconds"] / 1000 for n, cell in row.items()}
+                for cached, row in rows.items()
+            }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            rule = "must be a results file of bench with its forward times"
+            raise ArgumentError("measured", rule, str(path)) from error
+        return cls(seconds)
 
     def pass_seconds(self, num_queries: int, kv_length: int) -> float:
         """Seconds of a forward pass. Raises ArgumentError outside of what was measured."""

@@ -2,10 +2,13 @@
 
 import argparse
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sbd_core.config import SOLVERS, DecodeConfig, make_solver
 from sbd_core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from sbd_core.models.hf_model import HuggingFaceModel
 
 # flag of the command line -> field of a solver
 SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
@@ -49,6 +52,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def load_model(arguments: argparse.Namespace, device: str | None = None) -> "HuggingFaceModel":
+    """The model that the flags name, on `device` if given, with its threads. Raises our errors."""
+    from sbd_core.models.loading import load
+    from sbd_core.models.threads import choose_threads
+
+    model = load(
+        arguments.model,
+        device=device or arguments.device,
+        dtype=arguments.dtype,
+        native=arguments.native,
+    )
+    choose_threads(model.num_parameters)
+    return model
+
+
+def refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: str) -> None:
+    """Raise ArgumentError if any flag of these names was given."""
+    for name in names:
+        if getattr(arguments, name) is not None:
+            raise ArgumentError(name, rule, str(getattr(arguments, name)))
 
 
 def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:

@@ -3,20 +3,18 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sbd_core.cli import decoding_flags
-from sbd_core.config import DecodeConfig, require_integer
+from sbd_core.cli import decoding_flags, prompt_file
+from sbd_core.config import DecodeConfig
 from sbd_core.cost.forward_cost import total_cost
 from sbd_core.errors import ArgumentError
 from sbd_core.package.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.events import StepEvent
-    from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
 HELP = "decode one prompt, or a file of prompts"
@@ -56,42 +54,20 @@ def run(arguments: argparse.Namespace) -> None:
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
     if arguments.prompts is not None:
-        _answer_file(arguments, config)
+        decoding_flags.refuse_given(arguments, ("trace",), "must come with one prompt")
+        prompt_file.run(arguments, config)
         return
-    _refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
+    decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
     prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
     if not prompt.strip():
         raise ArgumentError("prompt", "must not be empty", prompt)
     if arguments.trace is not None:
         require_writable("trace", arguments.trace)
-    # Imported here so that --help and bad flags answer at once.
-    from sbd_core.decoding.api import make_trace, stream
-    from sbd_core.models.loading import load
-    from sbd_core.models.model_config import untrained_note
-    from sbd_core.models.threads import choose_threads
-
-    model = load(
-        arguments.model, device=arguments.device, dtype=arguments.dtype, native=arguments.native
-    )
-    choose_threads(model.num_parameters)
-    events = stream(model, prompt, config)
-    note = untrained_note(model.model.config, model.name)
-    if note is not None and config.strategy != "ntp":
-        print(f"note: {note}", file=sys.stderr)
-    shown = events if arguments.json else _print_text(model, events)
-    trace = make_trace(model, prompt, config, shown)
+    trace = _decoded(arguments, prompt, config)
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
-    result = {
-        "text": trace.text,
-        "token_ids": list(trace.token_ids),
-        "num_tokens": trace.num_tokens,
-        "num_forwards": trace.num_forwards,
-        "seconds": round(trace.seconds, 6),
-        **_totals(trace),
-    }
     if arguments.json:
-        print(json.dumps(result))
+        print(json.dumps(_result(trace)))
         return
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
@@ -100,75 +76,35 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def _totals(trace: "Trace") -> dict[str, int | None]:
-    """Rows, floating-point operations and bytes read of all forward passes; None where unknown."""
-    costs = trace.costs
-    if costs is None:
-        return {"rows": None, "flops": None, "bytes_read": None}
-    whole = total_cost(costs)
-    return {"rows": whole.rows, "flops": whole.flops, "bytes_read": whole.bytes_read}
+def _decoded(arguments: argparse.Namespace, prompt: str, config: DecodeConfig) -> "Trace":
+    """Decode one prompt; without --json its text is printed as it becomes final."""
+    # Imported here so that --help and bad flags answer at once.
+    from sbd_core.decoding.api import make_trace, stream
+    from sbd_core.decoding.readable import with_new_text
+    from sbd_core.models.model_config import untrained_note
+
+    model = decoding_flags.load_model(arguments)
+
+    def printed() -> "Iterator[StepEvent]":
+        for event, text in with_new_text(model, events):
+            print(text, end="", flush=True)
+            yield event
+
+    events = stream(model, prompt, config)
+    note = untrained_note(model.model.config, model.name)
+    if note is not None and config.strategy != "ntp":
+        print(f"note: {note}", file=sys.stderr)
+    return make_trace(model, prompt, config, events if arguments.json else printed())
 
 
-def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> None:
-    """Answer a file of prompts, this process's share of it. Raises our errors."""
-    _refuse_given(arguments, ("trace",), "must come with one prompt")
-    if arguments.out is None:
-        raise ArgumentError("out", "must be given with --prompts", None)
-    batch_size = 32 if arguments.batch_size is None else arguments.batch_size
-    require_integer("batch_size", batch_size, 1)
-    require_writable("out", arguments.out)
-    from sbd_core.hf.prompt_files import Share, answer_prompts, read_prompts
-    from sbd_core.models.loading import load
-    from sbd_core.models.threads import choose_threads
-
-    prompts, share = read_prompts(arguments.prompts), Share.of_environment()
-    model = load(
-        arguments.model,
-        device=share.device(arguments.device),
-        dtype=arguments.dtype,
-        native=arguments.native,
-    )
-    choose_threads(model.num_parameters)
-    done = answer_prompts(
-        model,
-        prompts,
-        config,
-        arguments.out,
-        batch_size=batch_size,
-        share=share,
-        report=_report if sys.stderr.isatty() else lambda done, of: None,
-    )
-    if done is None:
-        return
-    if arguments.json:
-        print(json.dumps({"out": str(arguments.out), **asdict(done)}))
-        return
-    print(
-        f"{done.num_prompts} answers in {arguments.out}: {done.num_tokens} tokens in "
-        f"{done.num_forwards} forward passes",
-        file=sys.stderr,
-    )
-
-
-def _report(done: int, of: int) -> None:
-    print(f"\r{done} of {of} prompts", end="\n" if done == of else "", file=sys.stderr, flush=True)
-
-
-def _refuse_given(arguments: argparse.Namespace, names: tuple[str, ...], rule: str) -> None:
-    for name in names:
-        if getattr(arguments, name) is not None:
-            raise ArgumentError(name, rule, str(getattr(arguments, name)))
-
-
-def _print_text(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator["StepEvent"]:
-    """Pass the events on, printing what they add to the text."""
-    token_ids: list[int] = []
-    printed = ""
-    for event in events:
-        token_ids.extend(event.committed)
-        # A character split over tokens shows as U+FFFD until its last byte is there.
-        text = model.decode(token_ids).rstrip("\ufffd")
-        if text.startswith(printed):
-            print(text[len(printed) :], end="", flush=True)
-            printed = text
-        yield event
+def _result(trace: "Trace") -> dict[str, Any]:
+    """What --json prints: rows, operations and bytes are null where the shape is not known."""
+    cost = None if trace.costs is None else total_cost(trace.costs)
+    return {
+        "text": trace.text,
+        "token_ids": list(trace.token_ids),
+        "num_tokens": trace.num_tokens,
+        "num_forwards": trace.num_forwards,
+        "seconds": round(trace.seconds, 6),
+        **{name: getattr(cost, name, None) for name in ("rows", "flops", "bytes_read")},
+    }

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from sbd_core.errors import ArgumentError, shown
+from sbd_core.errors import ArgumentError
 from sbd_core.roofline import DEVICES, Calibrated, Mode, Shape, slowdown, speedup
 
 HELP = "cost of a forward pass over a block: the paper's Sec. 4, corrected, or from measured times"
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.measured is not None:
         if batch != 1:
             raise ArgumentError("batch_size", "must be 1 with measured times", batch)
-        measured = calibrated(arguments.measured)
+        measured = Calibrated.read(arguments.measured)
         rows["calibrated"] = (
             measured.slowdown(block, length),
             measured.speedup(block, gain, length),
@@ -60,33 +60,10 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(result))
 
 
-def calibrated(path: Path) -> Calibrated:
-    """The forward times of a results file of bench. Raises ArgumentError."""
-    try:
-        if not path.is_file():  # a device might never end
-            raise FileNotFoundError(path)
-        rows = json.loads(path.read_text("utf-8"))["forwards"]
-        seconds = {
-            int(cached): {int(n): cell["milliseconds"] / 1000 for n, cell in row.items()}
-            for cached, row in rows.items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        rule = "must be a results file of bench with its forward times"
-        raise ArgumentError("measured", rule, str(path)) from error
-    return Calibrated(seconds)
-
-
 def _shape(model: str | None) -> Shape | None:
     """The shape of a model's config; None, which is the paper's, without a model."""
     if model is None:
         return None
-    from transformers import AutoConfig
+    from sbd_core.models.checkpoint_info import read_shape
 
-    try:
-        config = AutoConfig.from_pretrained(
-            model, trust_remote_code=False, local_files_only=Path(model).is_dir()
-        )
-    except (OSError, ValueError) as error:
-        rule = "must be a folder or hub id of a transformers model"
-        raise ArgumentError("model", rule, shown(model)) from error
-    return Shape.of(config)
+    return read_shape(model)

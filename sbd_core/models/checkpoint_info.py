@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sbd_core.errors import ModelError
+from sbd_core.cost.model_shape import Shape
+from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.models.model_config import block_range_of
 from sbd_core.package.files import ASSETS
 
@@ -46,3 +47,17 @@ def _object_in(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{file}: must hold a JSON object")
     return found
+
+
+def read_shape(model: str) -> Shape:
+    """The sizes of a folder or hub id, from its config alone. Raises ArgumentError."""
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(
+            model, trust_remote_code=False, local_files_only=Path(model).is_dir()
+        )
+    except (OSError, ValueError) as error:
+        rule = "must be a folder or hub id of a transformers model"
+        raise ArgumentError("model", rule, shown(model)) from error
+    return Shape.of(config)

@@ -25,7 +25,7 @@ from sbd_core.benchmark.predrafts import num_rows
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.report import load_line, row
 from sbd_core.benchmark.timing import Times, other_load
-from sbd_core.cli.roofline import calibrated
+from sbd_core.roofline import Calibrated
 from tests.conftest import in_c, loaded, unfused
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import random_ids
@@ -68,7 +68,7 @@ def test_every_peer_has_a_row_of_every_family(trained, capsys, tmp_path) -> None
     assert not found["is_native"]
     assert set(found["against_matrices"]) == {"1", "16", "32"}
     assert all(0 < share < 1 for share in found["share_outside_forward"].values())
-    assert calibrated(file).slowdown(16, 64) == pytest.approx(
+    assert Calibrated.read(file).slowdown(16, 64) == pytest.approx(
         found["forwards"]["64"]["16"]["slowdown"], abs=0.01
     )
 
