@@ -14,7 +14,17 @@ from typing import Any
 import sbd_core
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from tests.browser.conftest import CHROMIUM, FLAGS, advanced, begin, decode, go_to, painted, slowed
+from tests.browser.conftest import (
+    CHROMIUM,
+    FLAGS,
+    advanced,
+    begin,
+    decode,
+    go_to,
+    has_begun,
+    painted,
+    slowed,
+)
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
@@ -37,6 +47,15 @@ SEEK = """(part) => {
   player.seek(0, true);  // a jump stands still at once, a step lands
   player.seek(Math.round(player.run.main.lastPass * part), true);
   document.activeElement?.blur();
+}"""
+# The pass next to a part of the run at whose end a position of the answer is masked and in doubt.
+DOUBT = """(part) => {
+  const { main } = document.querySelector('.sbd-host').sbdPlayer.run;
+  const places = main.steps.flatMap((step, pass) => [...step.masked.values()]
+    .filter(({ position, top }) => top.length > 1 && position < main.end
+      && !main.fixedAt(position, pass))
+    .map(({ position }) => ({ pass, position, distance: Math.abs(pass / main.lastPass - part) })));
+  return places.sort((a, b) => a.distance - b.distance)[0] ?? null;
 }"""
 CHARTS_ARE_DRAWN = """() => !('isOld' in document.querySelector('.sbd-charts').dataset)
   && [...document.querySelectorAll('.sbd-chart-stage')].every((stage) => {
@@ -82,7 +101,9 @@ def in_race(page: Any) -> None:
     page.get_by_role("button", name="Word problem").click()
     page.locator(".sbd-view", has_text="Race").click()
     page.locator(".sbd-race-go").click()
-    page.wait_for_selector("section.sbd-race-verify")
+    # The recorded race of another prompt is on show until all lanes of this one are home.
+    prompt = page.get_by_label("Prompt").input_value()
+    page.wait_for_function(f"(prompt) => {RACE}.board?.prompt === prompt", arg=prompt)
     page.evaluate(f"{RACE}.seek(Math.round({RACE}.finish * 0.22), true)")
     page.evaluate("document.activeElement?.blur()")
     page.locator(".sbd-race-card").evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
@@ -142,9 +163,12 @@ def with_blanks(page: Any) -> None:
 def with_branches(page: Any) -> None:
     """A decode, a pin in it, and a branch of that, its ending compared."""
     decode(page)
-    for key, pass_index in (("p", 2), ("b", 4)):
-        go_to(page, pass_index)
-        page.locator(".sbd-tile.is-masked").first.click()
+    for key, part in (("p", 0.3), ("b", 0.6)):
+        place = page.evaluate(DOUBT, part)
+        if place is None:
+            continue
+        go_to(page, place["pass"])
+        page.locator(f'.sbd-tile[title^="Position {place["position"]}:"]').click()
         page.locator(".sbd-top-row").nth(1).click()
         old = page.evaluate(f"{PLAYER}.run.id")
         page.keyboard.press(key)
@@ -162,8 +186,11 @@ def with_share(page: Any) -> None:
 
 def mid_run(page: Any) -> None:
     """A live decode with passes still to come."""
+    old = page.evaluate(f"{PLAYER}.run.id")
+    page.get_by_role("button", name="Story").click()
+    has_begun(page, old)
     begin(page)
-    page.wait_for_function(f"{PLAYER}.state.pass >= {RUNNING_PASSES}")
+    page.wait_for_function(f"{PLAYER}.state.pass >= {RUNNING_PASSES} || {PLAYER}.run.isComplete")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,8 @@ goes on while the product of its tokens' probabilities is at least this.
 Yields {text, num_tokens, num_forwards, is_done, trace}; trace is JSON text at the end, else ""."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
-lanes: of ntp, verify, sbd and sbd:GAMMA, as in ["ntp", "sbd:0.1", "sbd:2", "verify"].
+lanes: of ntp, verify, verify:DRAFTS_AHEAD, sbd and sbd:GAMMA, as in
+["ntp", "sbd:0.1", "sbd:2", "verify", "verify:4"].
 block_size: positions decoded together. max_new_tokens: longest answer.
 Yields the list of finished lanes, the same again while another runs: {lane, text, num_tokens,
 num_forwards, tokens_per_forward, seconds}; seconds are the engine's own,
@@ -173,14 +174,21 @@ def raced(
 
 
 def settings_of(lane: object) -> dict[str, Any]:
-    """The form's fields for a lane called "ntp", "verify", "sbd" or "sbd:GAMMA"."""
-    strategy, colon, gamma = str(lane).partition(":")
-    if strategy not in ("ntp", "verify", "sbd") or (colon and strategy != "sbd"):
-        raise ArgumentError("lanes", "must each be ntp, verify, sbd or sbd:GAMMA", lane)
+    """The form's fields for a lane called "ntp", "verify", "verify:N", "sbd" or "sbd:GAMMA"."""
+    strategy, colon, number = str(lane).partition(":")
+    if strategy not in ("ntp", "verify", "sbd") or (colon and strategy == "ntp"):
+        rule = "must each be ntp, verify, verify:DRAFTS_AHEAD, sbd or sbd:GAMMA"
+        raise ArgumentError("lanes", rule, lane)
+    if not colon:
+        return {"strategy": strategy}
+    if strategy == "verify":
+        if not number.isascii() or not number.isdigit():
+            raise ArgumentError("num_predrafts", "must be a whole number >= 0", number)
+        return {"strategy": strategy, "num_predrafts": int(number[:9])}
     try:
-        return {"strategy": strategy, **({"gamma": float(gamma)} if colon else {})}
+        return {"strategy": strategy, "gamma": float(number)}
     except ValueError as error:
-        raise ArgumentError("gamma", "must be a finite number >= 0", gamma) from error
+        raise ArgumentError("gamma", "must be a finite number >= 0", number) from error
 
 
 def race_row(lane: str, trace: Trace) -> dict[str, Any]:

@@ -63,8 +63,9 @@ def _gaps(rows: list[Gamble], ink: Ink) -> dict[str, Any]:
 
 
 def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
+    own = ink.of(trace.config.strategy)
     looks = (
-        ("separate", "separate probabilities, multiplied", ink.accent, "circle-open"),
+        ("separate", "separate probabilities, multiplied", own, "circle-open"),
         ("joint", "next-token prediction, in hindsight", ink.ntp, "diamond"),
     )
     return [

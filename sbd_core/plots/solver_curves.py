@@ -11,7 +11,7 @@ from sbd_core.plots.theme import LEGEND, Theme, figure_of, ink_of
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
-"""The paper's rule in the page's accent, ours in the colour of its text, the others in grey."""
+"""The paper's rule in the hue of SBD, ours in the colour of its text, the others in grey."""
 
 SYMBOLS = (
     "circle",
@@ -66,7 +66,7 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     for index, (solver, points) in enumerate(curves(rows).items()):
         in_order = sorted(points, key=lambda point: point.speed)
         is_chief = solver in (MAIN, OWN)
-        colour = {MAIN: ink.accent, OWN: ink.text}.get(solver, ink.muted)
+        colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
         symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_chief else 7
         lines.append(
             {

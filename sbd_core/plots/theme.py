@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.facts import token_name, token_names
 from sbd_core.trace import Trace
@@ -18,6 +19,8 @@ Theme = Literal["light", "dark"]
 
 MAX_HOVERED = 8
 LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
+TYPE = 13
+"""Pixels of the smallest letters."""
 # The page's own scale, shared with ui/web/core/scale.js: cividis by the root of the entropy.
 MAX_ENTROPY = 4.0
 TICKS = (0, 0.1, 0.5, 1, 2, 4)
@@ -40,6 +43,10 @@ class Ink:
     sbd: str
     verify: str
     ntp: str
+
+    def of(self, strategy: Strategy) -> str:
+        """The hue that a strategy has on the whole page."""
+        return {"sbd": self.sbd, "verify": self.verify, "ntp": self.ntp}[strategy]
 
 
 LIGHT = Ink(
@@ -138,11 +145,11 @@ def figure_of(
         "margin": {"l": 8, "r": 8, "t": 34, "b": 8},
         "paper_bgcolor": ink.card,
         "plot_bgcolor": ink.card,
-        "font": {"color": ink.text, "size": 12, "family": "system-ui, sans-serif"},
+        "font": {"color": ink.text, "size": TYPE, "family": "system-ui, sans-serif"},
         "hoverlabel": {
             "bgcolor": ink.card,
             "bordercolor": ink.muted,
-            "font": {"color": ink.text},
+            "font": {"color": ink.text, "size": TYPE},
             "align": "left",
         },
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": ink.muted, "activecolor": ink.accent},

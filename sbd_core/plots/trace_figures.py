@@ -93,7 +93,7 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
         "type": "bar",
         **columns(rows),
         "textposition": "none",
-        "marker": {"color": ink.accent},
+        "marker": {"color": ink.of(trace.config.strategy)},
         "hovertemplate": "forward pass %{x}: %{y} revealed<br>%{text}<extra></extra>",
     }
     line = {"color": ink.ntp, "width": 1.5, "dash": "dash"}
@@ -140,7 +140,7 @@ def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
     ink = ink_of(theme)
     rows = agreements(trace)
     looks = {
-        "same": ("the same token", ink.accent, "", 1.0),
+        "same": ("the same token", ink.of(trace.config.strategy), "", 1.0),
         "other": ("another token", ink.ntp, "/", 1.0),
         "unread": ("not read again", ink.muted, "", 0.4),
     }

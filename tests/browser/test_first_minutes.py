@@ -5,6 +5,9 @@ import re
 import pytest
 
 from tests.browser.conftest import advanced, decode, has_begun, painted, state, sync_api
+from tests.ui.doubles import story_model
+from ui.components.presets import BUNDLED_MODEL
+from ui.form.measured import best_for
 from ui.gallery import recorded
 
 pytestmark = pytest.mark.browser
@@ -142,3 +145,83 @@ def test_the_race_has_a_row_a_lane_four_recorded_ones_with_grids_and_verdicts(op
     page.keyboard.press("Escape")
     page.keyboard.press("s")
     expect(page.get_by_text(re.compile("link", re.IGNORECASE)).last).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def measured_url(serve):
+    """A page over a model of the name that the committed evaluation is of."""
+    return serve(story_model(name=BUNDLED_MODEL))
+
+
+def test_a_prompt_of_ones_own_starts_from_what_was_measured_to_be_best(open_page, measured_url):
+    best = best_for(BUNDLED_MODEL, can_draft=True)
+    page = open_page(measured_url, reduced_motion="reduce")
+    expect(page.locator(".sbd-boldness-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
+    # The recorded run on the stage keeps its own settings.
+    now = page.locator(".sbd-boldness-now")
+    gamma = recorded.opening_traces()["sbd"].config.solver.gamma
+    expect(now).to_have_text(f"γ {gamma:g}")
+    expect(page.locator(".sbd-stale")).to_be_hidden()
+    page.get_by_label("Prompt").fill("Something of mine.")
+    words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
+    expect(now).to_have_text(words)
+    decode(page)
+    strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
+    assert page.evaluate(strategy) == best.strategy
+    expect(page.locator(".sbd-stale")).to_be_hidden()
+
+
+def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    page.get_by_label("Safer to bolder").fill("8")
+    now = page.locator(".sbd-boldness-now")
+    expect(now).to_have_text("γ 1")
+    page.get_by_label("Prompt").fill("Something of mine.")
+    page.wait_for_timeout(600)  # longer than the form takes to follow
+    expect(now).to_have_text("γ 1")
+
+
+def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    advanced(page)
+    strategy = page.get_by_label("Strategy")
+    for step, name, words in (("0", "Verify", "exact: verify"), ("5", "Set Block", "γ 0.2")):
+        page.get_by_label("Safer to bolder").fill(step)
+        expect(page.locator(".sbd-boldness-now")).to_have_text(words)
+        expect(strategy).to_have_value(re.compile(f"^{name}"))
+    expect(page.get_by_label("γ", exact=True)).to_have_value("0.2")
+    expect(page.locator(".sbd-stale")).to_contain_text("γ 0.2 instead of")
+
+
+def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(story):
+    advanced(story)
+    stale = story.locator(".sbd-stale")
+    longest = story.get_by_label("number input for Longest answer")
+    before = longest.input_value()
+    longest.fill("64")
+    expect(stale).to_contain_text(f"at most 64 tokens instead of {before}")
+    longest.fill(before)
+    expect(stale).to_be_hidden()
+    story.get_by_label("Solver", exact=True).click()
+    story.get_by_role("option", name="Random").click()
+    expect(stale).to_contain_text("the solver Random")
+    story.get_by_label("Solver", exact=True).click()
+    story.get_by_role("option", name="Entropy bound (Eq. 8)").click()
+    expect(stale).to_be_hidden()
+
+
+def test_no_tick_stands_under_the_label_of_the_budget(story):
+    for _ in range(4):
+        story.keyboard.press("ArrowRight")
+        painted(story)
+        label = box_of(story, ".sbd-budget-free") if story.locator(
+            ".sbd-budget-free").is_visible() else None  # fmt: skip
+        ticks = story.locator(".sbd-budget-tick:not(.is-under)").all()
+        for tick in [tick.bounding_box() for tick in ticks] if label else []:
+            is_left = tick["x"] + tick["width"] <= label["x"] + 6
+            assert is_left or tick["x"] >= label["x"] + label["width"] - 6
+
+
+def test_the_transport_covers_none_of_the_staircase(story):
+    stage, transport = box_of(story, ".sbd-stairs-stage"), box_of(story, ".sbd-transport")
+    assert stage["y"] + stage["height"] <= transport["y"]

@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, sync_api
+from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, slowed, sync_api
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
 from ui.decode import session as session_module
@@ -249,3 +249,55 @@ def test_a_lecture_shows_type_from_28_pixels(open_page, story_url):
       .filter(([, size]) => size < 28)""")
     assert sizes == []
     assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
+
+
+def test_a_lane_cut_by_the_limit_says_so_when_it_is_home(story):
+    enter(story)
+    story.get_by_label("number input for Longest answer").fill("16")
+    run(story)
+    cut = story.locator(".sbd-race-cut")
+    seek(story, 1)
+    expect(cut.first).to_be_hidden()
+    button(story, "Finish (End)").click()
+    expect(cut).to_have_text(["cut off: the limit is 16 tokens"] * 4)
+
+
+def test_a_race_of_another_prompt_is_marked_until_the_new_one_is_there(open_page, serve):
+    page = open_page(serve(slowed(story_model(), 0.05)), reduced_motion="reduce")
+    enter(page)
+    stale = page.locator(".sbd-race .sbd-stale")
+    expect(stale).to_be_hidden()
+    page.get_by_label("Prompt").fill("mine")
+    expect(stale).to_contain_text("another prompt")
+    go(page).click()
+    expect(stale).to_contain_text("yours takes its place when all lanes are home")
+    expect(page.locator(".sbd-race-prompt")).to_have_text("mine")
+    expect(stale).to_be_hidden()
+
+
+def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
+    enter(story)
+    story.get_by_label("Verify, drafting ahead").check()
+    story.get_by_label("γ of SBD, high γ").fill("50")
+    go(story).click()
+    expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, "Verify, 4 drafts ahead"])
+    button(story, "Finish (End)").click()
+    expect(cells(story, "verify-ahead").last).to_have_text("identical, as promised")
+    assert "verify-ahead" in story.url
+
+
+def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
+    raced.evaluate("document.activeElement?.blur()")
+    seek(raced, 2)
+    raced.keyboard.press("ArrowRight")
+    expect(raced.locator(".sbd-race-clock")).to_have_text(re.compile("^pass 3 of"))
+    raced.keyboard.press("ArrowDown")
+    raced.keyboard.press("ArrowDown")
+    expect(raced.locator(".sbd-race-sbd-low .sbd-race-text")).to_be_focused()
+    raced.keyboard.press("ArrowUp")
+    expect(raced.locator(".sbd-race-ntp .sbd-race-text")).to_be_focused()
+    for key in ("p", "b"):
+        raced.keyboard.press(key)
+        expect(raced.get_by_text("Pin and branch work on one run at a time")).to_be_visible()
+    raced.keyboard.press("?")
+    expect(raced.locator(".sbd-race .sbd-help")).to_contain_text("move between lanes")

@@ -37,7 +37,9 @@ def test_lanes_run_in_their_order_whatever_was_asked_and_only_the_last_news_has_
     assert [each.is_running for each in news] == [True] * (len(news) - 1) + [False]
     assert [row["name"] for row in news[-1].board["lanes"]] == ALL
     told = [each.message.split(":")[0] for each in news[1:-1]]
-    assert list(dict.fromkeys(told)) == [f"Running lane {number} of 4" for number in (1, 2, 3, 4)]
+    assert list(dict.fromkeys(told)) == [
+        f"Running lane {number} of 5" for number in (1, 2, 3, 4, 5)
+    ]
 
 
 def test_the_board_counts_what_the_traces_count():
@@ -55,6 +57,18 @@ def test_the_board_counts_what_the_traces_count():
     assert [token[0] for token in rows["verify"]["tokens"]] == list(plain.token_ids)
     text = "".join(text for _, text, _ in rows["verify"]["tokens"][:-1])
     assert text == ANSWER
+
+
+def test_a_lane_that_the_limit_cut_off_says_which_and_one_that_ended_does_not():
+    assert {row["limit"] for row in board_of(ALL, max_new_tokens=16)["lanes"]} == {16}
+    assert {row["limit"] for row in board_of(ALL)["lanes"]} == {None}
+
+
+def test_the_lane_that_drafts_ahead_answers_as_next_token_prediction_does():
+    rows = {row["name"]: row for row in board_of(["ntp", "verify", "verify-ahead"])["lanes"]}
+    assert rows["verify-ahead"]["label"] == "Verify, 4 drafts ahead"
+    answers = [[token_id for token_id, _, _ in row["tokens"]] for row in rows.values()]
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_without_next_token_prediction_there_is_nothing_to_compare_with():

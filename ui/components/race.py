@@ -14,7 +14,7 @@ from ui.decode.session import Session
 from ui.gallery import recorded
 from ui.gradio_hooks import data_of
 from ui.race.board import board
-from ui.race.entry import HIGH_GAMMA, LANES, LOW_GAMMA, Entry
+from ui.race.entry import HIGH_GAMMA, LANES, LOW_GAMMA, ON_REQUEST, Entry
 from ui.race.run import News, race
 from ui.share.permalink import race_query
 
@@ -31,7 +31,10 @@ def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
     names = list(LANES) if can_draft else ["ntp"]
     lanes = recorded.race_traces()
     value = {
-        "choice": [{"name": name, "label": LANES[name]} for name in names],
+        "choice": [
+            {"name": name, "label": LANES[name], "is_chosen": name not in ON_REQUEST}
+            for name in names
+        ],
         "gammas": {"sbd-low": LOW_GAMMA, "sbd-high": HIGH_GAMMA},
         "prompt_id": prompt_id,
         "board": board(lanes, is_recorded=True) if lanes else None,

@@ -23,6 +23,8 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
     return {
         "prompt": first.prompt,
         "model": first.model,
+        "block_size": max(trace.config.block_size for trace in traces.values()),
+        "max_new_tokens": first.config.max_new_tokens,
         "is_recorded": is_recorded,
         "lanes": rows,
     }
@@ -38,6 +40,7 @@ def _row(name: str, trace: Trace, plain: Trace | None) -> dict[str, Any]:
             for position, token_id in enumerate(trace.token_ids)
         ],
         "has_end": trace.finish == "end_of_sequence",
+        "limit": trace.config.max_new_tokens if trace.finish == "length" else None,
         "num_passes": trace.num_forwards,
         "num_tokens": trace.num_tokens,
         "seconds": trace.seconds,
@@ -47,10 +50,12 @@ def _row(name: str, trace: Trace, plain: Trace | None) -> dict[str, Any]:
 
 
 def label_of(name: str, trace: Trace) -> str:
-    """The lane's title, with its gamma where it has one."""
+    """The lane's title, with its gamma or its drafts ahead where it has them."""
     if trace.config.strategy == "sbd" and isinstance(trace.config.solver, EntropyBound):
         title = LANES.get(name, "SBD, γ")
         return f"{title} {trace.config.solver.gamma:g}"
+    if trace.config.num_predrafts:
+        return f"Verify, {trace.config.num_predrafts} drafts ahead"
     return LANES[trace.config.strategy]
 
 

@@ -11,7 +11,12 @@ LANES = {
     "sbd-low": "SBD, low γ",
     "sbd-high": "SBD, high γ",
     "verify": "Verify",
+    "verify-ahead": "Verify, drafting ahead",
 }
+ON_REQUEST = ("verify-ahead",)
+"""Lanes that race only when their box is checked."""
+AHEAD = {"num_predrafts": 4, "draft_threshold": 0.3}
+"""How the lane of that name drafts: on while the draft is this probable, for so many rejections."""
 LOW_GAMMA, HIGH_GAMMA = 0.1, 0.35
 
 
@@ -44,6 +49,7 @@ def forms_of(entry: Entry) -> dict[str, Form]:
             entry.prompt,
             strategy=lane.partition("-")[0],
             gamma=gammas.get(lane, LOW_GAMMA),
+            **(AHEAD if lane == "verify-ahead" else {}),
             **shared,
         )
         for lane in LANES

@@ -58,7 +58,7 @@ def test_every_solver_has_a_symbol_of_its_own() -> None:
     *lines, _ = solvers({"rows": rows}).data
     assert len({line["marker"]["symbol"] for line in lines}) == len(SOLVERS)
     colours = {line["name"]: line["line"]["color"] for line in lines}
-    assert colours.pop("entropy-bound") == theme.LIGHT.accent
+    assert colours.pop("entropy-bound") == theme.LIGHT.sbd
     assert colours.pop("entropy-bound-from-left") == theme.LIGHT.text
     assert set(colours.values()) == {theme.LIGHT.muted}
 

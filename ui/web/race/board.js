@@ -15,6 +15,7 @@ import { differences } from "../core/text/diff.js";
  * @property {number[]} times of each pass, microseconds
  * @property {BoardToken[]} tokens
  * @property {boolean} has_end whether the last token is the end mark
+ * @property {number | null} [limit] the longest answer, where that cut this one off
  * @property {number} num_passes
  * @property {number} num_tokens
  * @property {number} seconds
@@ -22,7 +23,7 @@ import { differences } from "../core/text/diff.js";
  * @property {number | null} times_faster than next-token prediction
  */
 
-/** @typedef {{ prompt: string, is_recorded: boolean, lanes: BoardRow[] }} Board */
+/** @typedef {{ prompt: string, block_size: number, max_new_tokens: number, is_recorded: boolean, lanes: BoardRow[] }} Board */
 
 /**
  * @typedef {object} Comparison

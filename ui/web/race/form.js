@@ -2,7 +2,7 @@
 
 import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
 
-/** @typedef {{ name: string, label: string }} LaneName */
+/** @typedef {{ name: string, label: string, is_chosen: boolean }} LaneName */
 /** @typedef {{ choice: LaneName[], gammas: Record<string, number> }} FormSetting */
 /** @typedef {{ lanes: string[], low: number | null, high: number | null }} Entry */
 /** @typedef {{ lanes: string[], low: string, high: string }} LinkedEntry as a link has it, unchecked */
@@ -16,9 +16,9 @@ const IDLE_WORDS =
  * @param {LaneName} lane
  * @param {number | undefined} gamma
  */
-function makeLaneChoice({ name, label }, gamma) {
+function makeLaneChoice({ name, label, is_chosen: isChosen }, gamma) {
   const box = make("input", "", { type: "checkbox" });
-  box.checked = true;
+  box.checked = isChosen;
   const words = make("label", "", {}, box, label);
   const root = make("div", `sbd-race-choice sbd-race-${name}`, {}, words);
   if (gamma === undefined) return { name, box, root, field: null };

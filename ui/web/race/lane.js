@@ -68,6 +68,8 @@ export class RaceLane {
     const attributes = { role: "group", tabindex: "0", "aria-label": `Text of ${row.label}` };
     this.text = make("div", `sbd-race-text${isSudoku ? " is-sudoku" : ""}`, attributes, ...nodes);
     this.verdict = new VerdictLine();
+    this.cut = make("p", "sbd-race-cut");
+    setText(this.cut, row.limit ? `cut off: the limit is ${row.limit} tokens` : "");
     this.root = this.makeRoot();
   }
 
@@ -82,7 +84,7 @@ export class RaceLane {
       {},
       make("div", "sbd-race-run", {}, title, track, this.place),
       this.text,
-      make("div", "sbd-race-verdict", {}, this.verdict.root),
+      make("div", "sbd-race-verdict", {}, this.verdict.root, this.cut),
     );
   }
 
@@ -174,6 +176,7 @@ export class RaceLane {
       : `${count} of ${numTokens} tokens · pass ${pass + 1} · ${seconds}`;
     setText(this.place, words);
     this.verdict.show(this.row.verdict ?? null, isFinished);
+    this.cut.hidden = !isFinished || !this.row.limit;
     this.keepNewestInSight();
   }
 

@@ -46,10 +46,11 @@ class RaceView {
   }
 
   build() {
-    const player = new RacePlayer(this.host, this.signal);
+    const player = new RacePlayer(this.host, this.setting.prompt_id, this.signal);
     const form = new RaceForm(this.setting, {
       start: (choice) => {
         player.rest();
+        player.stale.showRunning(true);
         this.trigger("start", choice);
       },
       halt: () => this.trigger("halt", {}),
@@ -86,6 +87,7 @@ class RaceView {
     this.lastOrder = order;
     const { form, player } = this.parts;
     form.showRunning(isRunning);
+    player.stale.showRunning(isRunning);
     form.say(text, isError);
     if (board) player.open(board);
     if (link) keepAddress(linkToRace(link));

@@ -10,7 +10,9 @@ import { makeLecture } from "../dom/lecture.js";
 import { STILL } from "../dom/reveal.js";
 import { Help } from "../watch/help.js";
 import { compareLanes } from "./board.js";
+import { RACE_HELP } from "./help.js";
 import { RaceLane } from "./lane.js";
+import { StaleRace } from "./stale.js";
 import { makeRaceTable } from "./table.js";
 
 /** @import { Board } from "./board.js" */
@@ -37,9 +39,10 @@ const KEY_OF_MARKS =
 export class RacePlayer {
   /**
    * @param {HTMLElement} root
+   * @param {string} promptId of the form's element
    * @param {AbortSignal} signal ends the listening
    */
-  constructor(root, signal) {
+  constructor(root, promptId, signal) {
     /** @type {RaceState} */
     this.state = { clock: 0, isPlaying: false, speed: 1, isByTime: false };
     /** @type {RaceLane[]} */
@@ -47,9 +50,12 @@ export class RacePlayer {
     /** @type {ReturnType<typeof makeRaceTable> | null} */
     this.results = null;
     this.frame = 0;
+    /** @type {Board | null} */
+    this.board = null;
+    this.stale = new StaleRace(() => this.board, promptId, signal);
     this.lecture = makeLecture(root, () => this.draw(), signal);
     this.actions = this.makeActions();
-    this.help = new Help(false);
+    this.help = new Help(false, RACE_HELP);
     this.title = make("p", "sbd-race-prompt");
     this.stage = make("div", "sbd-race-lanes");
     this.table = make("div", "sbd-race-result");
@@ -90,6 +96,10 @@ export class RacePlayer {
       help: () => this.help.toggle(),
       share: () => this.copyLink(),
       letGo: () => this.lecture.leave(),
+      previousPosition: () => this.turnTo(-1),
+      nextPosition: () => this.turnTo(1),
+      pin: () => this.sayWhere(),
+      branch: () => this.sayWhere(),
     };
   }
 
@@ -98,6 +108,7 @@ export class RacePlayer {
       "div",
       "sbd-card sbd-race-card",
       { hidden: "" },
+      this.stale.root,
       make("div", "sbd-race-head", {}, this.title, this.makeMeasure()),
       this.stage,
       this.key,
@@ -144,6 +155,8 @@ export class RacePlayer {
    * @param {Board} board
    */
   open(board) {
+    this.board = board;
+    this.stale.look();
     const comparisons = compareLanes(board);
     const isSudoku = puzzleIn(board.prompt) !== null;
     this.lanes = board.lanes.map((row, index) => {
@@ -163,6 +176,25 @@ export class RacePlayer {
     this.card.hidden = false;
     this.result.hidden = false;
     this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
+  }
+
+  /**
+   * Move the focus from lane to lane.
+   * @param {number} by
+   */
+  turnTo(by) {
+    const from = this.lanes.findIndex(({ text }) => text === document.activeElement);
+    const last = this.lanes.length - 1;
+    const next = from < 0 ? (by > 0 ? 0 : last) : clamp(from + by, 0, last);
+    this.lanes[next]?.text.focus();
+  }
+
+  /** Pinning and branching change one run, so they belong to the other view. */
+  sayWhere() {
+    setText(
+      this.told,
+      "Pin and branch work on one run at a time: turn to Watch and decode it there.",
+    );
   }
 
   /** The address bar holds the race: take it along. */

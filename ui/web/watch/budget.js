@@ -36,16 +36,17 @@ const GAMMA_KEYS = {
   PageDown: -0.1,
 };
 
+const LETTER = 7.6; // pixels of the label under the bar, at most
+const AIR = 30; // pixels between the label and the middle of a tick
 const THIN = 0.05; // of the bar: too narrow for a token
 
 /** The ticks under the bar. */
-function makeAxis() {
-  const ticks = AXIS_TICKS.map((nats) => {
+function makeTicks() {
+  return AXIS_TICKS.map((nats) => {
     const tick = make("span", "sbd-budget-tick", {}, String(nats));
     tick.style.left = percent(axisPlace(nats));
     return tick;
   });
-  return make("div", "sbd-budget-axis", { "aria-hidden": "true" }, ...ticks);
 }
 
 /** @param {number} place 0 to 1 */
@@ -87,8 +88,10 @@ export class Budget {
     );
     this.track = make("div", "sbd-budget-track", {}, this.bar, this.handle);
     this.free = make("span", "sbd-budget-free");
-    this.axis = makeAxis();
-    this.axis.append(this.free);
+    this.ticks = makeTicks();
+    const hidden = { "aria-hidden": "true" };
+    this.axis = make("div", "sbd-budget-axis", hidden, ...this.ticks, this.free);
+    this.width = 0;
     this.root = make(
       "section",
       "sbd-budget",
@@ -110,6 +113,9 @@ export class Budget {
 
   listen() {
     const { track, handle, actions } = this;
+    new ResizeObserver(() => {
+      this.width = track.clientWidth;
+    }).observe(track);
     track.addEventListener("pointerdown", (event) => {
       if (!this.hasLine) return;
       event.preventDefault();
@@ -214,11 +220,27 @@ export class Budget {
   showFree(layout) {
     const segment = layout.segments.find(({ isFree }) => isFree);
     this.free.hidden = !segment;
+    const words = freeWords(layout);
+    const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
+    this.clearTicks(middle, words.length * LETTER);
     if (!segment) return;
-    setText(this.free, freeWords(layout));
-    const middle = segment.left + segment.width / 2;
+    setText(this.free, words);
     setStyle(this.free, "left", percent(middle));
-    setStyle(this.free, "transform", `translateX(-${percent(clamp(middle, 0, 1))})`);
+    setStyle(this.free, "transform", `translateX(-${percent(middle)})`);
+  }
+
+  /**
+   * No tick shows where the label stands.
+   * @param {number} middle of the label, 0 to 1
+   * @param {number} length of the label, pixels
+   */
+  clearTicks(middle, length) {
+    const left = middle * (this.width - length);
+    AXIS_TICKS.forEach((nats, index) => {
+      const place = axisPlace(nats) * this.width;
+      const isUnder = length > 0 && place > left - AIR && place < left + length + AIR;
+      this.ticks[index]?.classList.toggle("is-under", isUnder);
+    });
   }
 
   /** @param {number} gamma */

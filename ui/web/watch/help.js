@@ -9,6 +9,8 @@ import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
 import { makeLegend } from "../dom/legend.js";
 import { paperLink } from "../dom/terms.js";
 
+/** @import { KeyWords } from "../dom/keys.js" */
+
 /** @type {Readonly<Record<string, string>>} */
 const RULE_NAMES = constants.solverNames;
 
@@ -92,15 +94,28 @@ function makeWords() {
   );
 }
 
-/** @param {boolean} canRedo */
-function sightsOf(canRedo) {
-  return canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
+/**
+ * What a view's help says.
+ * @typedef {{ sights: [name: string, words: string][], keys: KeyWords[] }} HelpWords
+ */
+
+/**
+ * The help of Watch.
+ * @param {boolean} canRedo
+ * @returns {HelpWords}
+ */
+function watchHelp(canRedo) {
+  const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
+  return { sights, keys: KEY_WORDS };
 }
 
 /** The sheet; `toggle` opens and closes it. */
 export class Help {
-  /** @param {boolean} canRedo */
-  constructor(canRedo) {
+  /**
+   * @param {boolean} canRedo
+   * @param {HelpWords} words
+   */
+  constructor(canRedo, words = watchHelp(canRedo)) {
     const close = make(
       "button",
       "sbd-button",
@@ -112,7 +127,7 @@ export class Help {
       "dl",
       "sbd-help-sights",
       {},
-      ...sightsOf(canRedo).map(([name, text]) =>
+      ...words.sights.map(([name, text]) =>
         make("div", "", {}, make("dt", "", {}, name), make("dd", "", {}, text)),
       ),
     );
@@ -139,7 +154,7 @@ export class Help {
           make("h3", "", {}, "Colour and bar height"),
           makeLegend(),
           make("h3", "", {}, "Keys"),
-          makeKeyList(KEY_WORDS, canRedo),
+          makeKeyList(words.keys, canRedo),
           makeLetterSwitch(),
         ),
       ),

@@ -22,6 +22,8 @@ const row = (name, ids) => ({
 test("lanes are compared with next-token prediction", () => {
   const board = {
     prompt: "p",
+    block_size: 16,
+    max_new_tokens: 128,
     is_recorded: false,
     lanes: [row("ntp", [1, 2, 3]), row("sbd-low", [1, 9])],
   };
@@ -33,6 +35,7 @@ test("lanes are compared with next-token prediction", () => {
 });
 
 test("without it there is nothing to compare with", () => {
-  const board = { prompt: "p", is_recorded: false, lanes: [row("verify", [1])] };
+  const sizes = { block_size: 16, max_new_tokens: 128 };
+  const board = { prompt: "p", ...sizes, is_recorded: false, lanes: [row("verify", [1])] };
   assert.deepEqual(compareLanes(board), [null]);
 });

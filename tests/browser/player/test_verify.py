@@ -1,0 +1,159 @@
+"""Verify in the player: what its tiles mean, and the drafts made ahead as branches under them."""
+
+import re
+
+import pytest
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
+from sbd_core.replay import wire_format
+from sbd_core.replay.page import replay_html
+from tests.browser.conftest import (
+    advanced,
+    decode,
+    go_to,
+    painted,
+    push,
+    recorded,
+    state,
+    sync_api,
+)
+from tests.browser.test_access import serious
+from tests.ui.doubles import MASK, story_model
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+SETTINGS = {"strategy": "verify", "num_predrafts": 4, "draft_threshold": 0.1}
+RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
+
+
+def mistaken_model():
+    """Its drafts are wrong at every fifth position."""
+    model = story_model()
+    block_logits = model.block_logits
+
+    def mistaken_logits(tokens, block):
+        rows = block_logits(tokens, block)
+        for index, row in enumerate(rows):
+            if block[index] == MASK and (len(tokens) + index) % 5 == 0:
+                best = row.index(max(row))
+                row[3 + (best + 1) % (len(row) - 3)] = max(row) + 0.5
+        return rows
+
+    model.block_logits = mistaken_logits
+    return model
+
+
+@pytest.fixture(scope="module")
+def trace():
+    done = generate(mistaken_model(), "p", DecodeConfig(max_new_tokens=128, **SETTINGS))
+    assert any(item.is_used for event in done.events for item in event.predrafts)
+    return done
+
+
+def passes_with(trace, is_used: bool) -> int:
+    """A forward pass whose drafts made ahead are of use, or of none."""
+    return next(
+        event.index
+        for event in trace.events
+        if event.predrafts and any(item.is_used for item in event.predrafts) is is_used
+    )
+
+
+@pytest.fixture
+def shown(replay, trace):
+    push(replay, wire_format.replay("verify", {"verify": trace}))
+    return replay
+
+
+def test_drafts_made_ahead_hang_behind_their_token_and_the_one_used_is_joined_on(shown, trace):
+    index = passes_with(trace, is_used=True)
+    go_to(shown, index)
+    event = trace.events[index]
+    branches = shown.locator(".sbd-branch")
+    expect(branches).to_have_count(sum(bool(item.token_ids) for item in event.predrafts))
+    (used,) = [item for item in event.predrafts if item.is_used]
+    expect(shown.locator(".sbd-branch.is-used")).to_have_count(1)
+    expect(shown.locator(".sbd-branches-words")).to_contain_text("it is the draft now")
+    # Each of its tokens stands under the tile of its position, which shows the same draft.
+    first = shown.locator(".sbd-branch.is-used .sbd-branch-token").first
+    tile = shown.locator(f'.sbd-tile[title^="Position {used.block.start + 1}:"]')
+    expect(tile).to_have_class(re.compile("is-draft"))
+    assert abs(first.bounding_box()["x"] - tile.bounding_box()["x"]) < 4
+    expect(first).to_have_text(tile.locator(".sbd-tile-token").inner_text())
+
+
+def test_one_that_was_not_needed_stays_pale_and_the_legend_says_what_it_is(shown, trace):
+    go_to(shown, passes_with(trace, is_used=False))
+    expect(shown.locator(".sbd-branch.is-used")).to_have_count(0)
+    assert shown.locator(".sbd-branch").count() > 0
+    expect(shown.locator(".sbd-branches-words")).to_contain_text("not needed this time")
+    legend = shown.locator(".sbd-verify")
+    expect(legend).to_contain_text("drafted ahead")
+    expect(legend).to_contain_text("the next draft is there already")
+
+
+def test_without_drafts_ahead_nothing_is_said_of_them(replay):
+    plain = generate(story_model(), "p", DecodeConfig(strategy="verify", max_new_tokens=128))
+    push(replay, wire_format.replay("plain", {"verify": plain}))
+    expect(replay.locator(".sbd-verify")).to_be_visible()
+    expect(replay.locator(".sbd-branches")).to_be_hidden()
+    expect(replay.locator(".sbd-verify p:visible")).to_have_count(1)
+    expect(replay.locator(".sbd-verify li:visible")).to_have_count(4)
+
+
+def test_another_strategy_has_none_of_it(shown):
+    push(shown, recorded(story_model(), "sbd"))
+    expect(shown.locator(".sbd-verify-view")).to_be_hidden()
+
+
+def test_help_says_what_a_spare_draft_is_for(story):
+    story.keyboard.press("?")
+    expect(story.get_by_role("dialog")).to_contain_text("the spare takes over")
+
+
+def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carry_them(story):
+    advanced(story)
+    ahead = story.get_by_label("number input for Drafts ahead")
+    expect(ahead).to_be_hidden()
+    story.get_by_label("Strategy").click()
+    story.get_by_role("option", name="Verify").click()
+    expect(story.get_by_label("Solver", exact=True)).to_be_hidden()
+    ahead.fill("3")
+    story.get_by_label("number input for Draft threshold").fill("0.3")
+    expect(story.locator(".sbd-stale")).to_contain_text("Verify (lossless) instead of Set Block")
+    decode(story)
+    assert story.evaluate(f"[{RUN}.strategy, {RUN}.numPredrafts, {RUN}.draftThreshold]") == [
+        "verify", 3, 0.3]  # fmt: skip
+    assert "predrafts=3&threshold=0.3" in story.url
+    expect(story.locator(".sbd-stale")).to_be_hidden()
+    ahead.fill("5")
+    expect(story.locator(".sbd-stale")).to_contain_text("5 drafts ahead instead of 3")
+    # Another strategy has no use for the number, and is not refused because of it.
+    story.get_by_label("Strategy").click()
+    story.get_by_role("option", name="Set Block Decoding").click()
+    expect(ahead).to_be_hidden()
+    decode(story)
+    expect(story.get_by_role("alert")).to_have_count(0)
+    assert story.evaluate(f"{RUN}.strategy") == "sbd"
+
+
+def test_a_link_with_drafts_ahead_fills_the_form(open_page, story_url):
+    page = open_page(f"{story_url}?prompt=p&strategy=verify&predrafts=2&threshold=0.2")
+    page.wait_for_function(f"{RUN}.id !== 'opening' && {RUN}.isComplete")
+    advanced(page)
+    expect(page.get_by_label("number input for Drafts ahead")).to_have_value("2")
+    expect(page.get_by_label("number input for Draft threshold")).to_have_value("0.2")
+    assert page.evaluate(f"{RUN}.numPredrafts") == 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_a_phone_it_stays_inside_and_axe_finds_nothing(open_page, tmp_path, trace, scheme):
+    path = tmp_path / "verify.html"
+    path.write_text(replay_html(trace), encoding="utf-8")
+    page = open_page(path.as_uri(), 390, 844, color_scheme=scheme, reduced_motion="reduce")
+    go_to(page, passes_with(trace, is_used=True))
+    painted(page)
+    assert state(page)["pass"] == passes_with(trace, is_used=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert serious(page) == []
