@@ -42,7 +42,7 @@ TARGETS: dict[str, tuple[str, float, bool]] = {
     "branch": ("key of a branch to the first new tile, warm, ms", 400, False),
     "charts": ("opening the charts to those in sight painted, ms", 1500, False),
     "page_size": ("self-contained page of a run of 128 tokens, kB", 400, False),
-    "animation_seconds": ("animation of 60 passes at 1280 px, s", 5, False),
+    "animation_seconds": ("animation of 60 forward passes at 1280 px, s", 5, False),
     "animation_size": ("the same animation, MB", 3, False),
 }
 

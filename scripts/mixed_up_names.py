@@ -2,9 +2,9 @@
 
 The rule: of the first held-out stories about two people with an animal each, those in which Set
 Block Decoding with some gamma gives an animal the other one's species, while next-token prediction
-and Set Block Decoding one token a pass (gamma 0) both keep to every fact of the prompt; of these,
-the one of the smallest such gamma that next-token prediction agrees with most. So what mixes the
-names up is not the model, nor its masked head, but revealing in parallel.
+and Set Block Decoding one token a forward pass (gamma 0) both keep to every fact of the
+prompt; of these, the one of the smallest such gamma that next-token prediction agrees with most. So
+what mixes the names up is not the model, nor its masked head, but revealing in parallel.
 """
 
 import re
@@ -47,10 +47,10 @@ class MixUp:
         main, ntp = self.traces["sbd"], self.traces["ntp"]
         return (
             f"With γ = {self.gamma:g} nats two names are mixed up: the prompt has {self.name} the "
-            f"{self.species}, the text “{self.words}”; {main.num_forwards} passes for "
+            f"{self.species}, the text “{self.words}”; {main.num_forwards} forward passes for "
             f"{main.num_tokens} tokens. It comes of revealing in parallel: with γ = 0, in "
-            f"{self.slow.num_forwards} passes for {self.slow.num_tokens} tokens, every fact is "
-            f"kept, and so it is by next-token prediction, in {ntp.num_forwards}."
+            f"{self.slow.num_forwards} forward passes for {self.slow.num_tokens} tokens, every "
+            f"fact is kept, and so it is by next-token prediction, in {ntp.num_forwards}."
         )
 
 

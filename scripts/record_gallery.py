@@ -3,8 +3,8 @@
     python -m scripts.record_gallery                  with the bundled checkpoint
     python -m scripts.record_gallery --model FOLDER   with another one
 
-The rule: of a task's preset prompts, the three answered rightly in the fewest passes a token;
-of each kind of failure, the run in which it shows most, see the functions. The sentences are
+The rule: of a task's preset prompts, the three answered rightly in the fewest forward passes a
+token; of each kind of failure, the run in which it shows most, see the functions. The sentences are
 written from the traces. Not imported by the page.
 """
 
@@ -70,7 +70,7 @@ def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
 
 
 def best_of(task: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
-    """The runs of a task to show: right ones first, then those of most tokens a pass."""
+    """The runs of a task to show: right ones first, then those of most tokens a forward pass."""
     order = sorted(runs, key=lambda run: (run.is_right, run.main.tokens_per_forward), reverse=True)
     return [
         recording(f"{task}-{number}", label_of(task), title(run), success_sentence(run), run)
@@ -85,8 +85,8 @@ def success_sentence(run: Decoded) -> str:
     order = f"{part:.0%} of the tokens landed before one on their left" if part else "left to right"
     end = "right" if run.is_right else "wrong"
     return (
-        f"{main.num_tokens} tokens in {main.num_forwards} passes where next-token prediction "
-        f"takes {ntp.num_forwards}; {order}; the answer is {end}."
+        f"{main.num_tokens} tokens in {main.num_forwards} forward passes where next-token "
+        f"prediction takes {ntp.num_forwards}; {order}; the answer is {end}."
     )
 
 
@@ -157,8 +157,9 @@ def repeated_part(trace: Trace) -> float:
 def gamma_sentence(run: Decoded) -> str:
     """What a high bound did."""
     return (
-        f"With γ = {HIGH_GAMMA:g} nats a pass may gamble: {run.main.num_forwards} passes for "
-        f"{run.main.num_tokens} tokens, and next-token prediction would not have put "
+        f"With γ = {HIGH_GAMMA:g} nats a forward pass may gamble: "
+        f"{run.main.num_forwards} of them for {run.main.num_tokens} tokens, and next-token "
+        f"prediction would not have put "
         f"{disagreement(run.main):.0%} of those it read again; {verdict(run)}."
     )
 
@@ -185,8 +186,8 @@ def repetition_sentence(run: Decoded) -> str:
     main = run.main
     return (
         f"With a γ that bounds nothing a block is revealed at once, and no position knows what "
-        f"its neighbours will say: {main.num_forwards} passes for {main.num_tokens} tokens, "
-        f"{repeated_part(main):.0%} of them the word on their left once more; next-token "
+        f"its neighbours will say: {main.num_forwards} forward passes for {main.num_tokens} "
+        f"tokens, {repeated_part(main):.0%} of them the word on their left once more; next-token "
         f"prediction repeats {repeated_part(run.traces['ntp']):.0%}."
     )
 

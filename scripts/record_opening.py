@@ -68,7 +68,7 @@ def worth(traces: dict[str, Trace]) -> tuple[int, bool, float]:
 
 
 def share_out_of_order(trace: Trace) -> float:
-    """The part of revealed tokens that landed in a pass before that of a token on their left."""
+    """The part of revealed tokens that landed a forward pass before one on their left."""
     passes = {
         reveal.position: event.index
         for event in trace.events

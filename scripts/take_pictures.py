@@ -74,7 +74,7 @@ def in_lecture(page: Any) -> None:
 
 
 def with_inspector(page: Any) -> None:
-    """A position that this pass revealed, held."""
+    """A position that this forward pass revealed, held."""
     page.locator(".sbd-tile.is-new").last.click()
     page.mouse.move(0, 0)
 
@@ -185,7 +185,7 @@ def with_share(page: Any) -> None:
 
 
 def mid_run(page: Any) -> None:
-    """A live decode with passes still to come."""
+    """A live decode with forward passes still to come."""
     old = page.evaluate(f"{PLAYER}.run.id")
     page.get_by_role("button", name="Story").click()
     has_begun(page, old)

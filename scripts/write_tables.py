@@ -219,7 +219,7 @@ def sweep() -> str:
 
 
 def at_speed(points: list[CurvePoint], speed: float) -> float | None:
-    """Accuracy of a curve at so many tokens a pass, or None where it does not reach."""
+    """Accuracy of a curve at so many tokens a forward pass, or None where it does not reach."""
     in_order = sorted(points, key=lambda point: point.speed)
     for slow, fast in pairwise(in_order):
         if slow.speed <= speed <= fast.speed:

@@ -1,4 +1,4 @@
-"""Passes of random weights in a model's shape: against memory, by rows, as the cache grows.
+"""Forward passes of random weights in a model's shape: against memory, by rows, as the cache grows.
 
 What a forward pass costs does not depend on what the weights are, so a shape is enough.
 """

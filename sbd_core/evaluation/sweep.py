@@ -1,4 +1,4 @@
-"""Every solver at several settings: the curves of accuracy against tokens a pass."""
+"""Every solver at several settings: the curves of accuracy against tokens a forward pass."""
 
 from collections.abc import Iterator
 

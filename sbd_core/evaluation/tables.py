@@ -68,7 +68,7 @@ def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
 
 
 def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """A line a row: accuracy and tokens a pass per task, their means, tokens a second."""
+    """A line a row: accuracy and tokens a forward pass per task, their means, tokens a second."""
     names = [score.task for score in next(iter(rows.values()))]
     width = max(map(len, rows)) + 2
     lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]

@@ -29,8 +29,8 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
     of the separate ones.
 
     Joint is what next-token prediction gives the tokens in hindsight, each after all the text to
-    its left; the product is of the probabilities they were revealed with. At most 12 passes, the
-    widest gap first; those not wholly read again are left out. Raises ArgumentError.
+    its left; the product is of the probabilities they were revealed with. At most 12 forward
+    passes, the widest gap first; those not wholly read again are left out. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = gambles(trace)[:MAX_ROWS]
@@ -54,7 +54,7 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
 
 
 def _gaps(rows: list[Gamble], ink: Ink) -> dict[str, Any]:
-    """A line a pass from what it promised to what hindsight gives."""
+    """A line a forward pass from what it promised to what hindsight gives."""
     gaps = [end for row in rows for end in (_log10(row.separate), _log10(row.joint), None)]
     heights = [height for index in range(len(rows)) for height in (index, index, None)]
     line = {"color": ink.muted, "width": 2}
@@ -89,7 +89,7 @@ def _names_of_rows(trace: Trace, rows: list[Gamble]) -> dict[str, Any]:
         "title": "",
         "tickvals": list(range(len(rows))),
         "ticktext": [
-            f"{names(trace, row.token_ids, MAX_NAMED)}   <b>pass {row.pass_number}</b>"
+            f"{names(trace, row.token_ids, MAX_NAMED)}   <b>forward pass {row.pass_number}</b>"
             for row in rows
         ],
         "range": [len(rows) - 0.5, -0.5],
@@ -101,7 +101,8 @@ def _gamble_words(trace: Trace, row: Gamble) -> str:
     factor = math.exp(min(row.cost, 50.0))
     times = f"{factor:,.3g} times less likely together" if factor > 1 else "no less likely together"
     return (
-        f"pass {row.pass_number}, positions {', '.join(map(str, row.positions[:MAX_HOVERED]))}"
+        f"forward pass {row.pass_number}, "
+        f"positions {', '.join(map(str, row.positions[:MAX_HOVERED]))}"
         f"<br>{names(trace, row.token_ids)}"
         f"<br>multiplied {percent(math.exp(row.separate))}"
         f"<br>in hindsight {percent(math.exp(row.joint))}: {times}"

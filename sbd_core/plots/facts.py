@@ -13,7 +13,7 @@ from sbd_core.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The reveals of one pass by what next-token prediction puts there, once it has read them."""
+    """The reveals of one forward pass by what next-token prediction puts there in hindsight."""
 
     pass_number: int
     same: tuple[int, ...]
@@ -22,13 +22,13 @@ class Agreement:
 
     @property
     def num_reveals(self) -> int:
-        """All tokens the pass revealed."""
+        """All tokens the forward pass revealed."""
         return len(self.same) + len(self.other) + len(self.unread)
 
 
 @dataclass(frozen=True, slots=True)
 class Gamble:
-    """A pass that fixed several tokens at once, and what doing so ignored.
+    """A forward pass that fixed several tokens at once, and what doing so ignored.
 
     positions and token_ids: left to right. separate: sum of ln of the probabilities they were
     taken with, so that exp(separate) is their product. joint: sum of ln of what next-token
@@ -54,7 +54,7 @@ def hindsights(trace: Trace) -> dict[int, Hindsight]:
 
 
 def agreements(trace: Trace) -> list[Agreement]:
-    """Every pass in order; the numbers in it are token ids, one a reveal."""
+    """Every forward pass in order; the numbers in it are token ids, one a reveal."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -72,7 +72,7 @@ def agreements(trace: Trace) -> list[Agreement]:
 
 
 def gambles(trace: Trace) -> list[Gamble]:
-    """The passes that revealed several tokens, all of them read again; the worst first."""
+    """The forward passes that revealed several tokens, all of them read again; the worst first."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -91,7 +91,7 @@ def gambles(trace: Trace) -> list[Gamble]:
 
 
 def entropies_at_reveal(trace: Trace) -> list[tuple[int, int, float, int]]:
-    """(position, pass, entropy in nats, token id) of every reveal of a position then masked."""
+    """(position, forward pass, entropy in nats, token id) of each reveal of a masked position."""
     rows = []
     for event in trace.events:
         entropy = {item.position: item.entropy for item in event.masked}
@@ -104,7 +104,7 @@ def entropies_at_reveal(trace: Trace) -> list[tuple[int, int, float, int]]:
 
 
 def num_positions(trace: Trace) -> int:
-    """One past the last position that any pass looked at."""
+    """One past the last position that any forward pass looked at."""
     ends = [event.block.stop for event in trace.events]
     return max([trace.num_tokens, *ends])
 

@@ -28,8 +28,8 @@ MAX_CELLS = 250_000
 def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
     """Entropy in nats of each masked position (across) in each forward pass (down).
 
-    A dot marks the pass that revealed the position. Raises ArgumentError for more than 250,000
-    cells.
+    A dot marks the forward pass that revealed the position. Raises ArgumentError for more than
+    250,000 cells.
     """
     ink = ink_of(theme)
     width, height = num_positions(trace), trace.num_forwards
@@ -134,8 +134,8 @@ def entropy_at_reveal(trace: Trace, theme: Theme = "light") -> go.Figure:
 def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
     """How many tokens of each forward pass next-token prediction would have put there too.
 
-    It is asked when a later pass reads them causally; tokens never read again are a third group.
-    Raises ArgumentError.
+    It is asked when a later forward pass reads them causally; tokens never read again are a
+    third group. Raises ArgumentError.
     """
     ink = ink_of(theme)
     rows = agreements(trace)

@@ -217,7 +217,7 @@ def replay(
     verdicts: Mapping[str, Mapping[str, Any]] | None = None,
     about: str = "",
 ) -> str:
-    """All lines of a recorded run, its lanes pass by pass; the first lane is the main one.
+    """All lines of a recorded run, a forward pass of each lane in turn; the first is the main one.
 
     verdicts: of lanes by name, see `RunWire.end`. about: a sentence shown beside the run.
     """

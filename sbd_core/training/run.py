@@ -281,7 +281,7 @@ class Run:
         self._model.set_attn_implementation(self._attention)
 
     def _try(self, batch: Batch) -> None:
-        """The passes of a step whose gradients are thrown away."""
+        """The forward and backward passes of a step whose gradients are thrown away."""
         self.accelerator.backward(self._loss(batch).total)
         for optimizer in self._optimizers:
             optimizer.zero_grad()

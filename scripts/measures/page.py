@@ -168,7 +168,7 @@ def first_reveal(page: Any) -> dict[str, Any]:
 
 
 def long_run(num_steps: int, run_id: str) -> str:
-    """Wire lines of a run of one token a pass, two lanes, blocks of 16."""
+    """Wire lines of a run of one token a forward pass, two lanes, blocks of 16."""
     model = story_model([f" w{i % 97}" for i in range(num_steps)], max_positions=1 << 20)
     lanes = {
         "sbd": DecodeConfig(solver=TopK(k=1), max_new_tokens=num_steps - 1),
@@ -178,7 +178,7 @@ def long_run(num_steps: int, run_id: str) -> str:
 
 
 def painted_steps(page: Any) -> dict[str, Any]:
-    """Passes seen on the screen a second, from a source of two lanes paced quicker than the target.
+    """Forward passes seen a second, from a source of two lanes paced quicker than the target.
 
     The rate is of the time the source takes; what is lost, of all that is ever painted.
     """
@@ -193,7 +193,7 @@ def painted_steps(page: Any) -> dict[str, Any]:
 
 
 def seeks(page: Any) -> dict[str, Any]:
-    """Milliseconds of script, style and layout of one jump to any pass of a long trace."""
+    """Milliseconds of script, style and layout of one jump to any forward pass of a long trace."""
     lines = long_run(SEEK_STEPS, "seek")
     page.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
     go_to(page, 0)

@@ -45,7 +45,7 @@ def first_tile(page: Any, key: str) -> dict[str, Any]:
 
 
 def first_tile_ms(page: Any, key: str) -> float:
-    """Press the key at the first tile of a fresh run's middle pass that has another candidate."""
+    """Press the key at a fresh run's middle forward pass, at its first tile with a candidate."""
     decode(page)
     steps = page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length")
     go_to(page, max(1, steps // 2))
@@ -53,7 +53,7 @@ def first_tile_ms(page: Any, key: str) -> float:
         tile.click()
         if page.locator(".sbd-action-pin").is_enabled():
             break
-    assert page.locator(".sbd-action-pin").is_enabled(), "no tile of this pass can be pinned"
+    assert page.locator(".sbd-action-pin").is_enabled(), "no tile here can be pinned"
     page.evaluate(FIRST_TILE)
     page.keyboard.press(key)
     milliseconds = page.evaluate("window.firstTile")
@@ -107,7 +107,7 @@ def page_size(model: SetBlockModel) -> dict[str, Any]:
 
 
 def animation(browser: Any, model: SetBlockModel, folder: Path) -> tuple[float, int]:
-    """(seconds, bytes) from the click on Save GIF of 60 passes to the file."""
+    """(seconds, bytes) from the click on Save GIF of 60 forward passes to the file."""
     main, ntp = long_traces(model, 0)
     few = replace(main, events=main.events[:NUM_PASSES], finish="stopped")
     path = folder / "animation.html"
@@ -125,7 +125,7 @@ def animation(browser: Any, model: SetBlockModel, folder: Path) -> tuple[float, 
 
 
 def animation_seconds(browser: Any, model: SetBlockModel, folder: Path) -> dict[str, Any]:
-    """Seconds to make an animation of 60 passes, 1280 pixels wide."""
+    """Seconds to make an animation of 60 forward passes, 1280 pixels wide."""
     times = [animation(browser, model, folder)[0] for _ in range(3)]
     return {"value": round(statistics.median(times), 2), "seconds": spread(times)}
 

@@ -125,7 +125,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
         ),
         "tau": _slider("τ", 0, 1, 0.9, 0.01, "reveal every token this probable", visible=False),
         "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
-        "k": _slider("Tokens per pass", 1, 16, 2, 1, visible=False),
+        "k": _slider("Tokens per forward pass", 1, 16, 2, 1, visible=False),
         "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
         "num_predrafts": _slider(
             "Drafts ahead",

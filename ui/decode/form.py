@@ -31,7 +31,7 @@ LABELS = {
     "gamma": "γ",
     "tau": "τ",
     "factor": "Factor",
-    "k": "Tokens per pass",
+    "k": "Tokens per forward pass",
     "by": "Best by",
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",

@@ -1,4 +1,4 @@
-"""One visitor's decode: the form checked, the turn awaited, the lanes run pass by pass.
+"""One visitor's decode: the form checked, the turn awaited, the lanes run by forward passes.
 
 Turns every error into one line of text, here and nowhere else. Knows no Gradio and no tensors.
 """

@@ -15,7 +15,7 @@ MICROSECONDS = 1e6
 def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str, Any]:
     """A finished race as the page shows it; the page compares the lanes' token ids itself.
 
-    Times are whole microseconds. A token is [token id, text, pass that fixed it].
+    Times are whole microseconds. A token is [token id, text, forward pass that fixed it].
     """
     plain = traces.get("ntp")
     first = next(iter(traces.values()))
@@ -60,7 +60,7 @@ def label_of(name: str, trace: Trace) -> str:
 
 
 def fixed_passes(trace: Trace) -> list[int]:
-    """The pass, from 0, that fixed each token of the answer."""
+    """The forward pass, from 0, that fixed each token of the answer."""
     passes: dict[int, int] = {}
     num_committed = 0
     for index, event in enumerate(trace.events):

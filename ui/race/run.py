@@ -79,7 +79,7 @@ def _run(session: Session, lanes: Mapping[str, Lane], client: Client) -> Iterato
             require_listener(client)
             if now - told > SECONDS_BETWEEN_LOOKS:
                 told = now
-                passes = f"pass {len(lane.events)}"
+                passes = f"forward pass {len(lane.events)}"
                 yield News(f"Running lane {number} of {len(lanes)}: {LANES[name]}, {passes} …")
 
 

@@ -44,9 +44,9 @@ def _check_config(trace: Trace) -> None:
 
 def _check_playable(trace: Trace) -> None:
     if not trace.events:
-        raise TraceError("trace.events: must hold at least one pass")
+        raise TraceError("trace.events: must hold at least one forward pass")
     if len(trace.events) > MAX_PASSES:
-        rule = f"must hold at most {MAX_PASSES} passes to be shown"
+        rule = f"must hold at most {MAX_PASSES} forward passes to be shown"
         raise TraceError(f"trace.events: {rule}; got {len(trace.events)}")
     _at_most("trace: the tokens of the answer", trace.num_tokens, MAX_POSITIONS)
     for event in trace.events:

@@ -62,7 +62,7 @@ BAD_FORMS = {
         Form("p", strategy="verify", draft_threshold=2),
         "Draft threshold must be a finite number >= 0 and <= 1",
     ),
-    "no tokens a pass": (Form("p", solver="top-k", k=0), "Tokens per pass must be a whole"),
+    "no tokens a pass": (Form("p", solver="top-k", k=0), "Tokens per forward pass must be a whole"),
     "unknown measure": (Form("p", solver="top-k", by="luck"), "Best by must be one of"),
     "answer too long": (Form("p", max_new_tokens=257), "Longest answer must be at most 256"),
     "answer of nothing": (Form("p", max_new_tokens=0), "Longest answer must be a whole"),

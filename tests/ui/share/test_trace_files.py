@@ -57,7 +57,7 @@ REFUSED = {
     "unseen characters": (of_texts(UNSEEN * 100), "unseen characters"),
     "spaces": (of_texts(" " * 1000), "unseen characters"),
     "lone bytes": (of_texts("\\xE2" * 400), "unseen characters"),
-    "no step": (changed(events=[]), "must hold at least one pass"),
+    "no step": (changed(events=[]), "must hold at least one forward pass"),
 }
 
 
