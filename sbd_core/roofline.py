@@ -60,6 +60,7 @@ DEVICES: dict[str, Device] = {
     "h100-bf16": _bf16("H100 SXM, bf16", 989.4e12, 3.35e12, "NVIDIA H100 datasheet"),
     "h200-bf16": _bf16("H200 SXM, bf16", 989.4e12, 4.8e12, "NVIDIA H200 datasheet"),
     "l40s-bf16": _bf16("L40S, bf16", 362e12, 0.864e12, "NVIDIA L40S datasheet"),
+    "m1-max-fp16": _bf16("Apple M1 Max, fp16", 10.4e12, 0.4e12, "Apple newsroom, October 2021"),
     "rtx4090-bf16": _bf16("RTX 4090, bf16", 165.2e12, 1.008e12, "NVIDIA Ada GPU whitepaper"),
 }
 """Peaks without sparsity. Keys are what the command line takes."""

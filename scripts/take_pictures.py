@@ -32,6 +32,7 @@ from ui.gallery import recorded
 
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35
+SCROLL_MS = 1_000
 RUNNING_PASSES = 5
 SECONDS_A_PASS = 0.2  # while a run is photographed; else it is over too soon
 BLANKS_PROMPT = (
@@ -57,6 +58,10 @@ DOUBT = """(part) => {
     .map(({ position }) => ({ pass, position, distance: Math.abs(pass / main.lastPass - part) })));
   return places.sort((a, b) => a.distance - b.distance)[0] ?? null;
 }"""
+TO_RIDING = f"""() => {{
+  const isRiding = ({{ kind, causal }}) => kind !== 'prefill' && causal;
+  {PLAYER}.seek(Math.max({PLAYER}.run.main.steps.findIndex(isRiding), 0), true);
+}}"""
 CHARTS_ARE_DRAWN = """() => !('isOld' in document.querySelector('.sbd-charts').dataset)
   && [...document.querySelectorAll('.sbd-chart-stage')].every((stage) => {
     const { top, bottom } = stage.getBoundingClientRect();
@@ -114,6 +119,15 @@ def with_charts(page: Any) -> None:
     page.get_by_role("button", name="Charts", exact=True).click()
     page.locator(".sbd-charts").evaluate("node => node.scrollIntoView()")
     page.wait_for_function(CHARTS_ARE_DRAWN)
+
+
+def under_the_hood(page: Any) -> None:
+    """The panel open at a forward pass in which a finished block rides along."""
+    page.evaluate(TO_RIDING)
+    page.get_by_role("button", name="Under the hood").click()
+    page.wait_for_selector(".sbd-hood-table")
+    page.wait_for_timeout(SCROLL_MS)
+    page.locator(".sbd-hood").evaluate("node => node.scrollIntoView()")
 
 
 def with_recording(page: Any, name: str, part: float) -> None:
@@ -218,6 +232,10 @@ SHOTS = {
     "help-1440-light": Shot(act=with_help),
     "race-1440-light": Shot(height=1080, act=in_race),
     "race-390-dark": Shot(width=390, height=844, scheme="dark", act=in_race),
+    "hood-1440-light": Shot(act=under_the_hood),
+    "hood-1440-dark": Shot(scheme="dark", act=under_the_hood),
+    "hood-1920-light": Shot(width=1920, height=1080, act=under_the_hood),
+    "hood-390-light": Shot(width=390, height=844, act=under_the_hood),
     "charts-1440-light": Shot(act=with_charts),
     "charts-1440-dark": Shot(scheme="dark", act=with_charts),
     "cost-1440-light": Shot(act=with_cost),

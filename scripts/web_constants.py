@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sbd_core import roofline
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
 from ui.components.controls import FIELD_IDS, SOLVERS, STRATEGIES
@@ -37,6 +38,16 @@ def constants() -> dict[str, Any]:
         "formIds": FIELD_IDS,
         "strategyTitles": {name: title for title, name in STRATEGIES},
         "linkNames": list(dict.fromkeys(names)),
+        "devices": {
+            key: {
+                "name": device.name,
+                "flops": device.linear_flops,
+                "bandwidth": device.bandwidth,
+                "valueBytes": device.bytes_per_value,
+                "source": device.source,
+            }
+            for key, device in roofline.DEVICES.items()
+        },
         "limits": {
             "block": wire_format.MAX_SHOWN_BLOCK,
             "fileBytes": trace_files.MAX_FILE_BYTES,

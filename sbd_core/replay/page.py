@@ -10,7 +10,18 @@ from sbd_core.package.files import ASSETS
 from sbd_core.replay import wire_format
 from sbd_core.trace import Trace
 
-STYLES = ("player", "budget", "verify", "replay", "help", "share", "lecture", "tree", "sudoku")
+STYLES = (
+    "player",
+    "budget",
+    "verify",
+    "replay",
+    "hood",
+    "help",
+    "share",
+    "lecture",
+    "tree",
+    "sudoku",
+)
 """What the player wears, of assets/css."""
 
 FRAME_HEIGHT = 780

@@ -28,6 +28,7 @@ ROUNDS = 5
 LONGEST = 256
 PACED_STEPS = 1000
 PACED_MS = 25
+GRID_TOKENS = 256
 SEEK_STEPS = 400
 SEEKS = 60
 
@@ -197,6 +198,18 @@ def seeks(page: Any) -> dict[str, Any]:
     lines = long_run(SEEK_STEPS, "seek")
     page.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
     go_to(page, 0)
+    steps = state(page)["main"]["steps"]
+    times = page.evaluate(SEEK, [(i * 7919) % steps for i in range(SEEKS)])[ROUNDS:]
+    return {"value": round(statistics.median(times), 1), "milliseconds": spread(times),
+            "steps": steps}  # fmt: skip
+
+
+def mask_grid(page: Any) -> dict[str, Any]:
+    """Milliseconds of one jump in a trace of 256 tokens with the panel under the hood open."""
+    lines = long_run(GRID_TOKENS + 1, "grid")
+    page.evaluate("(text) => document.querySelector('.sbd-host').sbdPlayer.push(text)", lines)
+    go_to(page, 0)
+    page.get_by_role("button", name="Under the hood").click()
     steps = state(page)["main"]["steps"]
     times = page.evaluate(SEEK, [(i * 7919) % steps for i in range(SEEKS)])[ROUNDS:]
     return {"value": round(statistics.median(times), 1), "milliseconds": spread(times),

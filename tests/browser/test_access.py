@@ -23,10 +23,10 @@ FOCUS = """() => {
 }"""
 
 
-def serious(page) -> list[str]:
-    """What axe-core finds wrong that is serious or critical."""
+def serious(page, part: str | None = None) -> list[str]:
+    """What axe-core finds wrong that is serious or critical, on the page or in a part of it."""
     painted(page)
-    found = axe.Axe().run(page).response["violations"]
+    found = axe.Axe().run(page, part).response["violations"]
     return [
         f"{each['id']}: {node['target']} {node['failureSummary']}"
         for each in found

@@ -25,6 +25,7 @@ const KEYS = {
   "]": "nextBranch",
   l: "lecture",
   s: "share",
+  u: "hood",
   "?": "help",
 };
 
@@ -46,6 +47,7 @@ export const KEY_WORDS = [
   ["B", "branch from here"],
   ["[ ]", "previous or next branch"],
   ["L", "lecture mode, full screen"],
+  ["U", "under the hood: mask, cache, algorithm, cost"],
   ["S", "take this run home, or open another"],
   ["?", "this help"],
 ];
@@ -83,7 +85,7 @@ export function makeKeyList(words, canRedo) {
  */
 function isTaken(root, target, key) {
   const isScrubber = root.contains(target) && target.classList.contains("sbd-range");
-  if (isScrubber) return !/^( |[pbls?[\]]|Escape)$/.test(key);
+  if (isScrubber) return !/^( |[pblsu?[\]]|Escape)$/.test(key);
   if (target.closest("input, textarea, select, [contenteditable], [role=listbox]")) return true;
   if (key === "Enter") return !target.matches("[data-cursor]");
   return key === " " && target.closest("button, a, summary, [role=tab]") !== null;

@@ -35,6 +35,7 @@ import { positionTitle } from "./view.js";
  * @property {(speed: number) => void} setSpeed
  * @property {() => void} lecture
  * @property {() => void} help
+ * @property {() => void} hood
  * @property {() => void} share
  * @property {() => void} toggleHindsight
  * @property {() => void} timeAgain run it some times more, for its engine time
@@ -111,6 +112,7 @@ export function makeActions(player) {
     setSpeed: (speed) => player.set({ speed }),
     lecture: () => player.lecture.toggle(),
     help: () => player.parts.help.toggle(),
+    hood: () => player.parts.hood.toggle(),
     share: () => player.share.toggle(),
     timeAgain: () => player.timeAgain(),
     toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),

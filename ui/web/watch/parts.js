@@ -2,6 +2,7 @@
 
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { makeLegend } from "../dom/legend.js";
+import { Hood } from "../hood/hood.js";
 import { Budget } from "./budget.js";
 import { Help } from "./help.js";
 import { Inspector } from "./inspector/inspector.js";
@@ -24,8 +25,9 @@ export class Parts {
    * @param {Actions} actions
    * @param {Family} family
    * @param {Stale} stale
+   * @param {() => void} redraw
    */
-  constructor(actions, family, stale) {
+  constructor(actions, family, stale, redraw) {
     this.numbers = makeNumbers(actions);
     this.prompt = make("p", "sbd-prompt");
     this.news = make("p", "sbd-news", { role: "status" });
@@ -41,6 +43,7 @@ export class Parts {
     this.ntp.root.classList.add("sbd-lane-ntp");
     this.staircase = new Staircase(actions);
     this.transport = makeTransport(actions);
+    this.hood = new Hood(redraw);
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
@@ -71,7 +74,8 @@ export class Parts {
   /** What stands on the page, in order. */
   get roots() {
     const replay = make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.sudoku.root);
-    const stage = make("div", "sbd-stage", {}, this.watch, replay, this.transport.root);
+    const rows = [this.watch, replay, this.hood.root, this.transport.root];
+    const stage = make("div", "sbd-stage", {}, ...rows);
     return [stage, this.inspector.root, this.help.root, this.live];
   }
 
@@ -95,6 +99,7 @@ export class Parts {
     this.inspector.update(view);
     // Last: text on its canvas makes the browser work out all styles, once is enough.
     this.staircase.update(view);
+    this.hood.update(view);
   }
 
   /**

@@ -69,7 +69,7 @@ export class Player {
     );
     this.actions = makeActions(this);
     this.stale = new Stale(() => (this.host ? this.run : null), leaving.signal);
-    this.parts = new Parts(this.actions, this.family, this.stale);
+    this.parts = new Parts(this.actions, this.family, this.stale, () => this.draw());
     this.share = new Share(this, this.host, leaving.signal);
     this.lecture = makeLecture(root, () => this.fit(), leaving.signal);
     this.note = makeTermNote(root, leaving.signal);

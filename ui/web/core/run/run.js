@@ -30,6 +30,8 @@ export class Run {
     this.seed = line.seed ?? 0;
     this.numPredrafts = line.num_predrafts ?? 0;
     this.draftThreshold = line.draft_threshold;
+    this.valueBytes = line.value_bytes ?? null;
+    this.read = line.read ?? []; // tokens of the prompt, where the run says them
     /** @type {{ id: number, text: string }[]} */
     this.tokens = [];
     this.hasBytes = false;

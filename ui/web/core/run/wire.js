@@ -18,6 +18,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * stand behind the exact one that comes there instead. size: positions predicted.
  * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[] }} Predraft
  */
+/** @typedef {{ rows: number, flops: number, weightBytes: number, cacheBytes: number }} Cost */
 
 /**
  * What a line may say, by its type.
@@ -41,6 +42,8 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number[]} [ends] ids of the tokens that end an answer
  * @property {boolean} [is_recorded]
  * @property {[offset: number, token: number][]} [pinned]
+ * @property {number[]} [read] tokens of the prompt as the model reads it
+ * @property {number} [value_bytes] of a weight
  * @property {string} [kind]
  * @property {[cached: number, causal: number]} [context]
  * @property {[start: number, size: number]} [block]
@@ -51,6 +54,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number[][]} [predrafts]
  * @property {number[][]} [hindsight]
  * @property {number} [time]
+ * @property {[rows: number, flops: number, weights: number, cache: number]} [cost]
  * @property {string} [finish]
  * @property {string} [text]
  * @property {string} [about] what to look at in a recorded run
@@ -73,6 +77,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {Predraft[]} predrafts
  * @property {Hindsight[]} hindsight
  * @property {number} seconds of the engine
+ * @property {Cost | null} cost null where the model's shape is not known
  */
 
 /**
@@ -111,6 +116,16 @@ function readBlock([start, size]) {
 }
 
 /**
+ * @param {WireLine["cost"]} cost
+ * @returns {Cost | null}
+ */
+function readCost(cost) {
+  if (!cost) return null;
+  const [rows, flops, weightBytes, cacheBytes] = cost;
+  return { rows, flops, weightBytes, cacheBytes };
+}
+
+/**
  * The forward pass that a line of type "step" describes.
  * @param {WireLine} line
  * @returns {Step}
@@ -142,5 +157,6 @@ export function readStep(line) {
     })),
     hindsight: (line.hindsight ?? []).map(readHindsight),
     seconds: (line.time ?? 0) / 1e6,
+    cost: readCost(line.cost),
   };
 }

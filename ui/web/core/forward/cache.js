@@ -1,0 +1,88 @@
+// The KV cache round one forward pass: what was there, what it wrote and kept, what was dropped,
+// and why what stays is exact. From the trace alone; knows no DOM.
+
+import { countOf } from "../numbers.js";
+import { numPromptOf } from "./mask.js";
+
+/** @import { Lane } from "../run/lane.js" */
+/** @import { Run } from "../run/run.js" */
+
+/**
+ * Tokens of the cache, counted from the start of the prompt. `rejected` were written and taken back,
+ * `dropped` are the rows of blocks, whose keys and values never stay.
+ * @typedef {object} CacheStep
+ * @property {number} numPrompt
+ * @property {number} before
+ * @property {number} after
+ * @property {number} rejected
+ * @property {number} dropped
+ */
+
+/**
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} pass
+ * @returns {CacheStep | null}
+ */
+export function cacheAt(run, lane, pass) {
+  const step = lane.steps[pass];
+  if (!step) return null;
+  const numPrompt = numPromptOf(run, lane);
+  const written = step.cached + step.causal;
+  const after = Math.min(lane.steps[pass + 1]?.cached ?? lastLength(lane, pass), written);
+  const ahead = step.predrafts.reduce((sum, { size }) => sum + size, 0);
+  const dropped = lane.name === "ntp" ? 0 : step.block.size + ahead;
+  return { numPrompt, before: step.cached, after, rejected: written - after, dropped };
+}
+
+/**
+ * The cache after a pass that none follows yet: verify keeps the drafted tokens it accepted.
+ * @param {Lane} lane
+ * @param {number} pass
+ */
+function lastLength(lane, pass) {
+  const step = lane.steps[pass];
+  if (!step) return 0;
+  const numDrafted = lane.steps[pass - 1]?.draft.length ?? 0;
+  const written = step.cached + step.causal;
+  if (lane.name !== "verify") return written;
+  return written - numDrafted + Math.min(Math.max(step.committed.length - 1, 0), numDrafted);
+}
+
+/**
+ * What the forward pass did to the cache, and why that is exact.
+ * @param {Lane} lane
+ * @param {number} pass
+ * @param {CacheStep} cache
+ */
+export function cacheSentences(lane, pass, cache) {
+  const { before, after, rejected, dropped } = cache;
+  const kept = after - before;
+  const isPrefill = lane.steps[pass]?.kind === "prefill";
+  const sentences = [];
+  if (!kept) sentences.push(`Nothing is added: the cache stays at ${countOf(after, "token")}.`);
+  else
+    sentences.push(
+      `${countOf(kept, "token")} written: the cache grows from ${before} to ${after}.`,
+    );
+  if (kept && lane.name === "sbd" && !isPrefill) {
+    sentences.push(
+      "They are the block before, read causally now that it is final: each saw only what stands to its left, so its keys and values are those that next-token prediction would have stored. Exact, and in a forward pass that was needed anyway.",
+    );
+  } else if (kept) {
+    sentences.push(
+      "Each was read causally and saw only what stands to its left: its keys and values are those of next-token prediction, exact.",
+    );
+  }
+  if (rejected) {
+    sentences.push(
+      `${countOf(rejected, "drafted token")} written and taken back: the causal head gave another token there, so all behind it is of a text that will not be.`,
+    );
+  }
+  if (dropped) {
+    sentences.push(
+      `The keys and values of ${countOf(dropped, "block row")} are dropped: they were made while masks stood in the block and looked to the right, so a causal model would not have them.`,
+    );
+  }
+  return sentences;
+}

@@ -1,0 +1,57 @@
+// What a forward pass costs beside what a device's roofline allows. Counts come with the trace;
+// see sbd_core/cost. Knows no DOM.
+
+import constants from "../../constants.json" with { type: "json" };
+
+/** @import { Cost } from "../run/wire.js" */
+
+/** @typedef {{ name: string, flops: number, bandwidth: number, valueBytes: number | null, source: string }} Device */
+
+/** @type {Readonly<Record<string, Device>>} by key */
+export const DEVICES = constants.devices;
+
+/**
+ * The least time that a device needs: for moving the bytes or for the operations, the longer.
+ * @param {Cost} cost
+ * @param {Device} device
+ * @param {number} valueBytes of a weight in the trace; a device with a format of its own has that
+ */
+export function rooflineOf(cost, device, valueBytes) {
+  const scale = (device.valueBytes ?? valueBytes) / valueBytes;
+  const moving = ((cost.weightBytes + cost.cacheBytes) * scale) / device.bandwidth;
+  const computing = cost.flops / device.flops;
+  return {
+    seconds: Math.max(moving, computing),
+    isMemoryBound: moving >= computing,
+    moving,
+    computing,
+  };
+}
+
+const PREFIXES = ["", "k", "M", "G", "T", "P"];
+
+/**
+ * A count with three digits and a prefix: 1.27 G.
+ * @param {number} count
+ * @param {string} unit
+ */
+export function formatLarge(count, unit) {
+  let power = 0;
+  let value = count;
+  while (value >= 999.5 && power < PREFIXES.length - 1) {
+    value /= 1000;
+    power += 1;
+  }
+  const digits = power === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.max(value, 1))));
+  return `${value.toFixed(digits)} ${PREFIXES[power]}${unit}`;
+}
+
+/**
+ * A short time: 12.3 ms, 4.1 µs.
+ * @param {number} seconds
+ */
+export function formatShort(seconds) {
+  const [value, unit] =
+    seconds >= 1 ? [seconds, "s"] : seconds >= 1e-3 ? [seconds * 1e3, "ms"] : [seconds * 1e6, "µs"];
+  return `${value.toPrecision(3)} ${unit}`;
+}

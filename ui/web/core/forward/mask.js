@@ -1,0 +1,186 @@
+// Who may attend to whom in one forward pass, from the trace alone: the same predicate as
+// sbd_core/masks.py, to which a test holds it. Rows are what the model reads: causal tokens, then
+// the blocks; keys are the cached tokens, then the same. Knows no DOM.
+
+/** @import { Lane } from "../run/lane.js" */
+/** @import { Run } from "../run/run.js" */
+/** @import { Step } from "../run/wire.js" */
+
+/** @typedef {{ seen: number, size: number }} SeenBlock causal tokens it stands behind, positions */
+/**
+ * What a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
+ * @typedef {{ seen: number, first: number, stop: number }} VisibleRow
+ */
+/** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "ahead"} RowKind */
+/**
+ * What a row reads. position: in the answer, below 0 in the prompt. token: undefined where unknown.
+ * @typedef {{ kind: RowKind, position: number, token: number | undefined, isMask: boolean }} Row
+ */
+/** @typedef {{ numCached: number, numCausal: number, blocks: SeenBlock[], visible: VisibleRow[] }} Mask */
+
+/**
+ * The blocks that a forward pass read; next-token prediction reads none.
+ * @param {Step} step
+ * @param {string} strategy
+ * @param {number} numPrompt
+ * @returns {SeenBlock[]}
+ */
+export function blocksOf(step, strategy, numPrompt) {
+  if (strategy === "ntp") return [];
+  const known = numPrompt - step.cached;
+  const ahead = step.predrafts.map(({ position, size }) => ({ seen: known + position, size }));
+  const own = step.block.size ? [{ seen: step.causal, size: step.block.size }] : [];
+  return [...own, ...ahead];
+}
+
+/**
+ * @param {number} numCausal
+ * @param {SeenBlock[]} blocks
+ * @returns {VisibleRow[]}
+ */
+export function visibleRows(numCausal, blocks) {
+  const rows = Array.from({ length: numCausal }, (_, i) => ({ seen: i + 1, first: 0, stop: 0 }));
+  for (const { seen, size } of blocks) {
+    const first = rows.length;
+    for (let i = 0; i < size; i += 1) rows.push({ seen, first, stop: first + size });
+  }
+  return rows;
+}
+
+/**
+ * Whether a row may attend to a key.
+ * @param {VisibleRow} row
+ * @param {number} key an index of cached tokens and then rows
+ * @param {number} numCached
+ */
+export function mayAttend({ seen, first, stop }, key, numCached) {
+  const own = key - numCached;
+  return own < seen || (own >= first && own < stop);
+}
+
+/**
+ * How many tokens the prompt has, as the model read it.
+ * @param {Run} run
+ * @param {Lane} [lane]
+ */
+export function numPromptOf(run, lane = run.main) {
+  const [first] = lane.steps;
+  return first?.kind === "prefill" ? first.causal : run.read.length;
+}
+
+/**
+ * The mask of a lane's forward pass.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} pass
+ * @returns {Mask | null}
+ */
+export function maskOf(run, lane, pass) {
+  const step = lane.steps[pass];
+  if (!step) return null;
+  const blocks = blocksOf(step, lane.name, numPromptOf(run, lane));
+  const { cached: numCached, causal: numCausal } = step;
+  return { numCached, numCausal, blocks, visible: visibleRows(numCausal, blocks) };
+}
+
+/**
+ * What next-token prediction reads when the cache holds as much: the prompt, or its last token.
+ * @param {Mask} mask
+ * @returns {Mask}
+ */
+export function ntpMaskBeside({ numCached, numCausal }) {
+  const causal = numCached ? 1 : numCausal;
+  return { numCached, numCausal: causal, blocks: [], visible: visibleRows(causal, []) };
+}
+
+/**
+ * The token at a place of the text as pass `pass` reads it: of the prompt, final, or drafted.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} pass
+ * @param {number} position
+ */
+function tokenRead(run, lane, pass, position) {
+  if (position < 0) return run.read[position + numPromptOf(run, lane)];
+  const step = lane.steps[pass];
+  const before = step?.committedBefore ?? 0;
+  if (position < before || lane.name !== "verify") return lane.fixed.get(position)?.token;
+  return lane.steps[pass - 1]?.draft[position - before];
+}
+
+/**
+ * What each row reads, in the order of the mask's rows.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} pass
+ * @returns {Row[]}
+ */
+export function rowsOf(run, lane, pass) {
+  const step = lane.steps[pass];
+  const mask = maskOf(run, lane, pass);
+  if (!step || !mask) return [];
+  const numPrompt = numPromptOf(run, lane);
+  const causal = Array.from({ length: step.causal }, (_, i) => {
+    const position = step.cached + i - numPrompt;
+    const kind = causalKind(lane.name, position, step.committedBefore);
+    return { kind, position, token: tokenRead(run, lane, pass, position), isMask: false };
+  });
+  const hasBlock = step.block.size > 0;
+  const ahead = step.predrafts.map(({ position }) => position);
+  const starts = [...(hasBlock ? [step.block.start] : []), ...ahead];
+  const blocks = mask.blocks.flatMap(({ size }, index) =>
+    Array.from({ length: size }, (_, i) => {
+      const position = (starts[index] ?? 0) + i;
+      return blockRow(lane, pass, position, index > 0 || !hasBlock);
+    }),
+  );
+  return [...causal, ...blocks];
+}
+
+/**
+ * @param {string} strategy
+ * @param {number} position
+ * @param {number} committed tokens of the answer before the pass
+ * @returns {RowKind}
+ */
+function causalKind(strategy, position, committed) {
+  if (position < 0) return "prompt";
+  if (strategy === "sbd") return "final";
+  return position < committed ? "exact" : "draft";
+}
+
+/**
+ * @param {Lane} lane
+ * @param {number} pass
+ * @param {number} position
+ * @param {boolean} isAhead
+ * @returns {Row}
+ */
+function blockRow(lane, pass, position, isAhead) {
+  if (isAhead) return { kind: "ahead", position, token: undefined, isMask: true };
+  const pin = lane.pins.get(position);
+  const known = lane.name === "sbd" ? (pin ?? lane.fixedAt(position, pass - 1)?.token) : undefined;
+  const kind = pin !== undefined ? "given" : "block";
+  return { kind, position, token: known, isMask: known === undefined };
+}
+
+/**
+ * The text of a key or row: what it reads, or <m>.
+ * @param {Run} run
+ * @param {Row} row
+ */
+export function rowText(run, row) {
+  return row.isMask ? "<m>" : row.token === undefined ? "?" : run.tokenText(row.token);
+}
+
+/**
+ * The text of a cached token, by its place from the start of the prompt.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} place
+ */
+export function cachedText(run, lane, place) {
+  const position = place - numPromptOf(run, lane);
+  const token = position < 0 ? run.read[place] : lane.fixed.get(position)?.token;
+  return token === undefined ? "?" : run.tokenText(token);
+}

@@ -1,0 +1,271 @@
+// The algorithms of the paper in our words, which of their lines a forward pass executes, and the
+// values of their variables then. From the trace alone; knows no DOM.
+
+import { layOut } from "../budget.js";
+import { SOLVER_LINES } from "../glossary.js";
+import { countOf, formatNats } from "../numbers.js";
+import { tokenName } from "../text/letters.js";
+import { cacheAt } from "./cache.js";
+import { numPromptOf } from "./mask.js";
+
+/** @import { LaneStep } from "../run/lane.js" */
+/** @import { Run } from "../run/run.js" */
+/** @import { CacheStep } from "./cache.js" */
+
+/**
+ * A line: how deep, its words, whether the forward pass executes it, and the values there.
+ * @typedef {{ depth: number, words: string, isLit: boolean, values: string }} Line
+ */
+/** @typedef {{ title: string, lines: Line[] }} Program */
+/** @typedef {{ run: Run, pass: number, step: LaneStep, cache: CacheStep, isPrefill: boolean }} Moment */
+/** @typedef {[depth: number, words: string, isLit: boolean, values?: string]} LineParts */
+
+const MAX_LISTED = 6;
+
+/**
+ * The programs of the run's strategy as they stand at a forward pass.
+ * @param {Run} run
+ * @param {number} pass
+ * @returns {Program[]}
+ */
+export function programsAt(run, pass) {
+  const step = run.main.steps[pass];
+  const cache = cacheAt(run, run.main, pass);
+  if (!step || !cache) return [];
+  const moment = { run, pass, step, cache, isPrefill: step.kind === "prefill" };
+  if (run.strategy === "ntp") return [program("Next-token prediction", ntpLines(moment))];
+  if (run.strategy === "verify") return [program("Draft and verify", verifyLines(moment))];
+  return [
+    program("Algorithm 2 · the answer, block after block", answerLines(moment)),
+    program("Algorithm 3 · one block", blockLines(moment)),
+  ];
+}
+
+/**
+ * @param {string} title
+ * @param {LineParts[]} parts
+ * @returns {Program}
+ */
+function program(title, parts) {
+  const lines = parts.map(([depth, words, isLit, values = ""]) => ({
+    depth,
+    words,
+    isLit,
+    values: isLit ? values : "",
+  }));
+  return { title, lines };
+}
+
+/**
+ * Which forward pass of its block this is, from 1.
+ * @param {Moment} moment
+ */
+function passOfBlock({ run, pass, step }) {
+  let first = pass;
+  while (first > 0 && run.main.steps[first - 1]?.block.start === step.block.start) {
+    if (!run.main.steps[first - 1]?.block.size) break;
+    first -= 1;
+  }
+  return pass - first + 1;
+}
+
+/**
+ * @param {Moment} moment
+ * @returns {LineParts[]}
+ */
+function answerLines(moment) {
+  const { run, step, cache, isPrefill } = moment;
+  const { start, size } = step.block;
+  const isFirst = !isPrefill && passOfBlock(moment) === 1;
+  const done = step.committedBefore + step.committed.length;
+  const text = `t = ${numPromptOf(run) + step.committedBefore}`;
+  return [
+    [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],
+    [0, "Until the answer ends:", !isPrefill, text],
+    [
+      1,
+      "Put a block of k mask tokens behind the text.",
+      isFirst && size > 0,
+      `k = ${size}, positions ${start} to ${start + size - 1}`,
+    ],
+    [
+      1,
+      "Fill it in: Algorithm 3.",
+      !isPrefill && size > 0,
+      `forward pass ${passOfBlock(moment)} of it`,
+    ],
+    [
+      1,
+      "Add the block to the answer; the next forward pass reads it causally.",
+      step.committed.length > 0,
+      `+ ${countOf(step.committed.length, "token")}, ${done} in all`,
+    ],
+  ];
+}
+
+/**
+ * @param {Moment} moment
+ * @returns {LineParts[]}
+ */
+function blockLines(moment) {
+  const { run, step, pass, isPrefill } = moment;
+  const isAtWork = !isPrefill;
+  const { size } = step.block;
+  const masked = [...step.masked.values()];
+  const isRiding = isAtWork && step.causal > 0;
+  const rows = isRiding ? `${step.causal} + ${size} rows` : countOf(size, "row");
+  const kept = step.causal ? `${step.causal} kept, ` : "";
+  const chosen = step.reveals;
+  return [
+    [
+      0,
+      "While the block holds a mask:",
+      isAtWork && masked.length > 0,
+      countOf(masked.length, "mask"),
+    ],
+    [
+      1,
+      "First time: one forward pass over the block before, causally, and this block, both ways.",
+      isRiding,
+      rows,
+    ],
+    [
+      1,
+      "Other times: one forward pass over this block alone, both ways.",
+      isAtWork && !isRiding,
+      rows,
+    ],
+    [
+      1,
+      "Keep the keys and values of causal tokens, drop the block’s.",
+      isAtWork,
+      `${kept}${size} dropped`,
+    ],
+    [
+      1,
+      "At every mask i: the prediction pᵢ and its entropy Hᵢ.",
+      masked.length > 0,
+      entropyWords(masked.map(({ entropy }) => entropy)),
+    ],
+    [1, ruleWords(run), chosen.length > 0, choiceWords(run, pass)],
+    [
+      1,
+      "Write the likeliest token at each position chosen.",
+      chosen.length > 0,
+      namesOf(
+        run,
+        chosen.map(({ token }) => token),
+      ),
+    ],
+  ];
+}
+
+/** @param {Run} run */
+function ruleWords(run) {
+  if (run.solver.name === "entropy-bound") {
+    return "Sort by entropy; choose the most positions s with H₁ + … + H₍s−1₎ ≤ γ, at least one.";
+  }
+  return `Choose: ${SOLVER_LINES[/** @type {keyof typeof SOLVER_LINES} */ (run.solver.name)] ?? run.solver.name}`;
+}
+
+/**
+ * @param {Run} run
+ * @param {number} pass
+ */
+function choiceWords(run, pass) {
+  const positions = new Set((run.main.steps[pass]?.reveals ?? []).map(({ position }) => position));
+  const { spent, count, hasGamma, isSum } = layOut(run, pass, positions);
+  if (!hasGamma || !isSum) return `s = ${count}`;
+  const bound = `${formatNats(spent)} ≤ γ = ${formatNats(run.solver.gamma ?? 0)}`;
+  return count === 1 && spent === 0 ? "s = 1" : `s = ${count}: ${bound}`;
+}
+
+/** @param {number[]} entropies */
+function entropyWords(entropies) {
+  const sorted = [...entropies].sort((a, b) => a - b);
+  const shown = sorted.slice(0, MAX_LISTED).map(formatNats);
+  const last = sorted.at(-1) ?? 0;
+  const rest = sorted.length > MAX_LISTED ? ` … ${formatNats(last)}` : "";
+  return `H = ${shown.join(", ")}${rest}`;
+}
+
+/**
+ * @param {Run} run
+ * @param {number[]} tokens
+ */
+function namesOf(run, tokens) {
+  const shown = tokens.slice(0, MAX_LISTED).map((token) => tokenName(run.tokenText(token)));
+  return (
+    shown.join(" ") + (tokens.length > MAX_LISTED ? ` and ${tokens.length - MAX_LISTED} more` : "")
+  );
+}
+
+/**
+ * @param {Moment} moment
+ * @returns {LineParts[]}
+ */
+function verifyLines({ run, pass, step, cache, isPrefill }) {
+  const numDrafted = run.main.steps[pass - 1]?.draft.length ?? 0;
+  const numAccepted = numDrafted - cache.rejected;
+  const own = step.committed.at(-1);
+  const exact = own === undefined ? "" : tokenName(run.tokenText(own));
+  const ahead = step.predrafts.find(({ isUsed }) => isUsed);
+  return [
+    [0, "Read the prompt causally, masks behind it.", isPrefill, `t = ${step.causal}`],
+    [0, "Until the answer ends:", !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
+    [
+      1,
+      "One forward pass over the last exact token, the draft and new masks.",
+      !isPrefill,
+      `1 + ${numDrafted} + ${cache.dropped} rows`,
+    ],
+    [
+      1,
+      "Keep the draft as far as the causal rows agree with it.",
+      !isPrefill && numDrafted > 0,
+      `${numAccepted} of ${numDrafted} accepted`,
+    ],
+    [1, "Add the causal head’s own next token: it is exact.", step.committed.length > 0, exact],
+    [
+      1,
+      "Take back the keys and values of rejected tokens; drop those of masks.",
+      !isPrefill,
+      `${cache.rejected} taken back, ${cache.dropped} dropped`,
+    ],
+    [
+      1,
+      "The masks’ predictions are the next draft, as far as they are sure.",
+      step.draft.length > 0 && !ahead,
+      namesOf(run, step.draft),
+    ],
+    [
+      1,
+      "After a rejection: the draft that was made ahead for it, if there is one.",
+      ahead !== undefined,
+      namesOf(run, step.draft),
+    ],
+  ];
+}
+
+/**
+ * @param {Moment} moment
+ * @returns {LineParts[]}
+ */
+function ntpLines({ run, step, cache, isPrefill }) {
+  return [
+    [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],
+    [0, "Until the answer ends:", !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
+    [
+      1,
+      "One forward pass over the newest token alone; keep its key and value.",
+      !isPrefill,
+      "1 row",
+    ],
+    [
+      0,
+      "Add the likeliest next token to the answer.",
+      step.committed.length > 0,
+      namesOf(run, step.committed),
+    ],
+  ];
+}

@@ -1,0 +1,115 @@
+// What this forward pass cost: rows, operations and bytes as counted, the time measured, and the
+// least time that a device's roofline allows.
+
+import { DEVICES, formatLarge, formatShort, rooflineOf } from "../core/forward/cost.js";
+import { make, setText } from "../dom/elements.js";
+
+/** @import { View } from "../watch/view.js" */
+
+const UNKNOWN =
+  "This trace does not say which model made it, as those written before version 3: rows and measured time are here, operations and bytes are not. Decode again to have them.";
+const ROWS = [
+  "Rows",
+  "Operations",
+  "Weights read",
+  "Cache read",
+  "Operations a byte",
+  "Measured",
+  "Roofline",
+];
+
+export class CostTable {
+  /** @param {() => void} redraw */
+  constructor(redraw) {
+    this.choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });
+    for (const [key, { name }] of Object.entries(DEVICES)) {
+      this.choice.append(make("option", "", { value: key }, name));
+    }
+    this.choice.addEventListener("change", redraw);
+    this.cells = ROWS.map(() => ({ value: make("td"), note: make("td", "sbd-hood-note") }));
+    const body = ROWS.map((name, index) => {
+      const { value, note } = this.cells[index] ?? { value: "", note: "" };
+      return make("tr", "", {}, make("th", "", { scope: "row" }, name), value, note);
+    });
+    this.missing = make("p", "sbd-hood-words", {}, UNKNOWN);
+    this.words = make("p", "sbd-hood-words");
+    this.root = make(
+      "section",
+      "sbd-hood-cost",
+      { "aria-label": "Cost" },
+      make(
+        "div",
+        "sbd-hood-head",
+        {},
+        make("h3", "", {}, "What this forward pass cost"),
+        this.choice,
+      ),
+      make("table", "sbd-hood-table", {}, make("tbody", "", {}, ...body)),
+      this.words,
+      this.missing,
+    );
+  }
+
+  /** @param {View} view */
+  update({ run, pass }) {
+    const step = run.main.steps[pass];
+    if (!step) return;
+    const { cost } = step;
+    this.missing.hidden = cost !== null;
+    this.words.hidden = cost === null;
+    this.choice.hidden = cost === null;
+    const device = DEVICES[this.choice.value];
+    if (!cost || !device) {
+      const rows = run.main.name === "ntp" ? step.causal : step.causal + step.block.size;
+      this.show([
+        [`${rows}`, ""],
+        ["–", ""],
+        ["–", ""],
+        ["–", ""],
+        ["–", ""],
+        this.measured(step.seconds),
+        ["–", ""],
+      ]);
+      return;
+    }
+    const { seconds, isMemoryBound, moving, computing } = rooflineOf(
+      cost,
+      device,
+      run.valueBytes ?? 4,
+    );
+    const bytes = cost.weightBytes + cost.cacheBytes;
+    const bound = isMemoryBound ? "moving the bytes takes longest" : "computing takes longest";
+    this.show([
+      [`${cost.rows}`, "tokens read, each by every weight"],
+      [formatLarge(cost.flops, "FLOP"), "two a weight and row, and attention"],
+      [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
+      [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
+      [(cost.flops / bytes).toFixed(1), "the more, the less the machine waits for memory"],
+      this.measured(step.seconds),
+      [formatShort(seconds), `the least on ${device.name}: ${bound}`],
+    ]);
+    const gain = computing / moving;
+    const words = isMemoryBound
+      ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
+      : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs.`;
+    setText(this.words, words);
+  }
+
+  /**
+   * @param {number} seconds
+   * @returns {[string, string]}
+   */
+  measured(seconds) {
+    return [formatShort(seconds), "on the machine that decoded it, drawing left out"];
+  }
+
+  /** @param {[string, string][]} rows */
+  show(rows) {
+    rows.forEach(([value, note], index) => {
+      const cell = this.cells[index];
+      if (!cell) return;
+      setText(cell.value, value);
+      setText(cell.note, note);
+    });
+  }
+}

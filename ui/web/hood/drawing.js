@@ -1,0 +1,244 @@
+// Pictures of the panel on canvases: the attention mask as a grid and the KV cache as a strip.
+// Geometry and colours are handed in, nothing is kept.
+
+import { clamp } from "../core/numbers.js";
+
+/** @import { VisibleRow } from "../core/forward/mask.js" */
+
+/**
+ * Colours and letters of the page.
+ * @typedef {{ cached: string, causal: string, block: string, none: string, line: string, text: string, muted: string, font: string }} Inks
+ */
+/**
+ * Where things lie, in pixels of the page.
+ * @typedef {object} GridPlan
+ * @property {number} width
+ * @property {number} height
+ * @property {number} left of the first key
+ * @property {number} top of the first row
+ * @property {number} cachedWidth of a cached token
+ * @property {number} ownWidth of a key of this forward pass
+ * @property {number} rowHeight
+ */
+
+const TYPE = 11;
+const LETTER = 6.7; // pixels, of the axes' letters
+const LONGEST_DOWN = 12; // letters of a token beside its row
+const LONGEST_UP = 9; // and over its column
+const LARGEST_CELL = 18;
+const READABLE = 11; // pixels of a cell that a label fits
+const LARGEST_HEIGHT = 372;
+
+/** @typedef {{ cached: string[], own: string[] }} AxisNames tokens in the cache, and those read now */
+
+/**
+ * @param {number} width
+ * @param {AxisNames} names
+ * @returns {GridPlan}
+ */
+export function planGrid(width, { cached, own }) {
+  const left = LETTER * Math.min(longest(own), LONGEST_DOWN) + 12;
+  const room = Math.max(width - left - 4, 60);
+  const [numCached, numRows] = [cached.length, Math.max(own.length, 1)];
+  const least = numCached ? Math.min(0.35 * room, numCached * LARGEST_CELL) : 0;
+  const ownWidth = clamp((room - least) / numRows, 0.2, LARGEST_CELL);
+  const cachedWidth = numCached
+    ? clamp((room - ownWidth * numRows) / numCached, 0.05, LARGEST_CELL)
+    : 0;
+  const rowHeight = clamp(LARGEST_HEIGHT / numRows, 0.3, LARGEST_CELL);
+  const named = [...(cachedWidth < READABLE ? [] : cached), ...(ownWidth < READABLE ? [] : own)];
+  const top = Math.max(LETTER * Math.min(longest(named), LONGEST_UP) + 10, 20);
+  const height = top + rowHeight * numRows + 2;
+  return { width, height, left, top, cachedWidth, ownWidth, rowHeight };
+}
+
+/** @param {string[]} names */
+function longest(names) {
+  return names.reduce((most, name) => Math.max(most, name.length), 3);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {GridPlan} plan
+ * @param {{ numCached: number, numCausal: number, visible: VisibleRow[] }} mask
+ * @param {Inks} inks
+ * @param {number | null} chosen row that is pointed at
+ */
+export function drawGrid(context, plan, mask, inks, chosen) {
+  const { numCached, numCausal, visible } = mask;
+  const { left, top, cachedWidth, ownWidth, rowHeight } = plan;
+  const ownLeft = left + numCached * cachedWidth;
+  const gap = rowHeight >= 6 ? 1 : 0;
+  context.fillStyle = inks.none;
+  context.fillRect(
+    left,
+    top,
+    numCached * cachedWidth + visible.length * ownWidth,
+    visible.length * rowHeight,
+  );
+  visible.forEach(({ seen, first, stop }, index) => {
+    const y = top + index * rowHeight;
+    const height = rowHeight - gap;
+    context.globalAlpha = chosen === null || chosen === index ? 1 : 0.3;
+    context.fillStyle = inks.cached;
+    context.fillRect(left, y, numCached * cachedWidth, height);
+    context.fillStyle = inks.causal;
+    context.fillRect(ownLeft, y, seen * ownWidth, height);
+    context.fillStyle = inks.block;
+    context.fillRect(ownLeft + first * ownWidth, y, (stop - first) * ownWidth, height);
+  });
+  context.globalAlpha = 1;
+  drawLines(context, plan, mask, inks);
+  if (chosen !== null && chosen < visible.length) {
+    context.strokeStyle = inks.text;
+    context.lineWidth = 1.5;
+    const width = numCached * cachedWidth + visible.length * ownWidth;
+    context.strokeRect(
+      left - 1,
+      top + chosen * rowHeight - 1,
+      width + 2,
+      Math.max(rowHeight, 3) + 1,
+    );
+  }
+  if (numCausal && numCausal < visible.length) {
+    context.fillStyle = inks.text;
+    context.fillRect(left, top + numCausal * rowHeight - 1, plan.width - left, 1);
+    context.fillRect(ownLeft + numCausal * ownWidth - 1, top, 1, visible.length * rowHeight);
+  }
+}
+
+/**
+ * Lines between the columns, where there is room for them.
+ * @param {CanvasRenderingContext2D} context
+ * @param {GridPlan} plan
+ * @param {{ numCached: number, visible: VisibleRow[] }} mask
+ * @param {Inks} inks
+ */
+function drawLines(context, plan, { numCached, visible }, inks) {
+  const { left, top, cachedWidth, ownWidth, rowHeight } = plan;
+  const height = visible.length * rowHeight;
+  context.fillStyle = inks.line;
+  if (cachedWidth >= 6) {
+    for (let key = 1; key < numCached; key += 1)
+      context.fillRect(left + key * cachedWidth, top, 1, height);
+  }
+  if (ownWidth >= 6) {
+    for (let key = 0; key < visible.length; key += 1) {
+      context.fillRect(left + numCached * cachedWidth + key * ownWidth, top, 1, height);
+    }
+  }
+}
+
+/**
+ * The tokens on both axes, as many as can be read.
+ * @param {CanvasRenderingContext2D} context
+ * @param {GridPlan} plan
+ * @param {AxisNames} names
+ * @param {Inks} inks
+ * @param {number | null} chosen
+ */
+export function drawNames(context, plan, { cached, own }, inks, chosen) {
+  const { left, top, cachedWidth, ownWidth, rowHeight } = plan;
+  context.font = `${TYPE}px ${inks.font}`;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  own.forEach((name, index) => {
+    if (rowHeight < READABLE && chosen !== index) return;
+    context.fillStyle = chosen === index ? inks.text : inks.muted;
+    context.fillText(shorten(name, LONGEST_DOWN), left - 6, top + (index + 0.5) * rowHeight);
+  });
+  context.textAlign = "left";
+  context.fillStyle = inks.muted;
+  drawAcross(context, cached, left, cachedWidth, top);
+  drawAcross(context, own, left + cached.length * cachedWidth, ownWidth, top);
+  if (cached.length && cachedWidth < READABLE) {
+    const words = `${cached.length} cached`;
+    context.fillText(words, left + 2, top - 10);
+  }
+}
+
+/**
+ * Names over the columns, upright.
+ * @param {CanvasRenderingContext2D} context
+ * @param {string[]} names
+ * @param {number} left
+ * @param {number} width
+ * @param {number} bottom
+ */
+function drawAcross(context, names, left, width, bottom) {
+  if (width < READABLE) return;
+  names.forEach((name, index) => {
+    context.save();
+    context.translate(left + (index + 0.5) * width, bottom - 4);
+    context.rotate(-Math.PI / 2);
+    context.fillText(shorten(name, LONGEST_UP), 0, 0);
+    context.restore();
+  });
+}
+
+/**
+ * @param {string} text
+ * @param {number} most
+ */
+function shorten(text, most) {
+  const letters = [...text];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
+}
+
+/**
+ * The row at a height, null outside.
+ * @param {GridPlan} plan
+ * @param {number} y
+ * @param {number} numRows
+ */
+export function rowAt({ top, rowHeight }, y, numRows) {
+  const row = Math.floor((y - top) / rowHeight);
+  return row >= 0 && row < numRows ? row : null;
+}
+
+/** @typedef {{ from: number, to: number, ink: string, isStruck?: boolean }} Stretch of tokens */
+
+/**
+ * A strip of tokens, each a cell; where they are too many, they melt into one another.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ width: number, height: number }} size
+ * @param {number} count
+ * @param {Stretch[]} stretches
+ * @param {Inks} inks
+ */
+export function drawStrip(context, { width, height }, count, stretches, inks) {
+  const cell = width / Math.max(count, 1);
+  context.fillStyle = inks.none;
+  context.fillRect(0, 0, width, height);
+  for (const { from, to, ink, isStruck } of stretches) {
+    context.fillStyle = ink;
+    context.fillRect(from * cell, 0, (to - from) * cell, height);
+    if (isStruck && to > from) drawHatch(context, from * cell, (to - from) * cell, height, inks);
+  }
+  if (cell < 4) return;
+  context.fillStyle = inks.line;
+  for (let index = 1; index < count; index += 1) context.fillRect(index * cell, 0, 1, height);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} left
+ * @param {number} width
+ * @param {number} height
+ * @param {Inks} inks
+ */
+function drawHatch(context, left, width, height, inks) {
+  context.save();
+  context.beginPath();
+  context.rect(left, 0, width, height);
+  context.clip();
+  context.strokeStyle = inks.text;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let x = left - height; x < left + width; x += 6) {
+    context.moveTo(x, height);
+    context.lineTo(x + height, 0);
+  }
+  context.stroke();
+  context.restore();
+}

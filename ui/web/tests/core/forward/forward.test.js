@@ -1,0 +1,160 @@
+// One forward pass from its trace: mask, cache, algorithm and cost in words and numbers.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cacheAt, cacheSentences } from "../../../core/forward/cache.js";
+import { DEVICES, formatLarge, formatShort, rooflineOf } from "../../../core/forward/cost.js";
+import { maskOf, mayAttend, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
+import { programsAt } from "../../../core/forward/program.js";
+import { maskSentences, rowSentence } from "../../../core/forward/words.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
+
+/** @import { WireLine } from "../../../core/run/wire.js" */
+
+/** @type {WireLine} the second block's first forward pass: the first block rides along */
+const THIRD = {
+  run: "r",
+  seq: 4,
+  type: "step",
+  lane: "sbd",
+  context: [3, 2],
+  block: [2, 2],
+  masked: [
+    [2, 3000, 2, 9000],
+    [3, 100, 3, 9900],
+  ],
+  reveals: [
+    [3, 3],
+    [2, 2],
+  ],
+  committed: [2, 3],
+  time: 4000,
+  cost: [4, 4000, 800, 24],
+};
+
+const RUN = runOf(
+  wire(start({ read: [0, 1, 2], value_bytes: 4 }), PREFILL, FIRST, SECOND, THIRD, {
+    ...END,
+    seq: 5,
+  }),
+);
+
+/** @param {number} pass */
+function maskAt(pass) {
+  const mask = maskOf(RUN, RUN.main, pass);
+  assert.ok(mask);
+  return mask;
+}
+
+test("a block that rides along is causal, the block behind it sees both ways", () => {
+  const { numCached, numCausal, visible } = maskAt(3);
+  assert.deepEqual([numCached, numCausal, visible.length], [3, 2, 4]);
+  const seen = visible.map((row) =>
+    [0, 1, 2, 3, 4, 5, 6].map((key) => (mayAttend(row, key, numCached) ? "x" : ".")).join(""),
+  );
+  assert.deepEqual(seen, ["xxxx...", "xxxxx..", "xxxxxxx", "xxxxxxx"]);
+});
+
+test("rows are named by what they read: final tokens, masks, tokens of the block", () => {
+  const read = rowsOf(RUN, RUN.main, 3);
+  assert.deepEqual(
+    read.map((row) => [row.kind, row.position, rowText(RUN, row)]),
+    [
+      ["final", 0, "Hello"],
+      ["final", 1, " world"],
+      ["block", 2, "<m>"],
+      ["block", 3, "<m>"],
+    ],
+  );
+  assert.equal(rowText(RUN, rowsOf(RUN, RUN.main, 2)[1] ?? assert.fail()), " world");
+  assert.equal(rowText(RUN, rowsOf(RUN, RUN.main, 0)[0] ?? assert.fail()), "Hello");
+});
+
+test("next-token prediction beside it reads one token, or the prompt", () => {
+  assert.equal(ntpMaskBeside(maskAt(3)).visible.length, 1);
+  assert.equal(ntpMaskBeside(maskAt(0)).visible.length, 3);
+});
+
+test("a mask is told in sentences, and so is each of its rows", () => {
+  const mask = maskAt(3);
+  const read = rowsOf(RUN, RUN.main, 3);
+  const sentences = maskSentences(mask, read);
+  assert.equal(sentences.length, 2);
+  assert.match(sentences[0] ?? "", /^2 tokens are read causally: each sees all 3 cached tokens/);
+  assert.match(sentences[1] ?? "", /2 rows sees .* 2 causal tokens .* to the right/);
+  assert.match(rowSentence(RUN, mask, read, 1), /“·world” at position 1 .* 5 of 7 keys/);
+  assert.match(rowSentence(RUN, mask, read, 2), /mask token at position 2 .* 7 of 7 keys/);
+  assert.equal(rowSentence(RUN, mask, read, 9), "");
+});
+
+test("the cache grows by what was read causally, the block's rows are dropped", () => {
+  const cache = cacheAt(RUN, RUN.main, 3);
+  assert.deepEqual(cache, { numPrompt: 3, before: 3, after: 5, rejected: 0, dropped: 2 });
+  const words = cacheSentences(RUN.main, 3, cache ?? assert.fail()).join(" ");
+  assert.match(words, /grows from 3 to 5.*block before.*Exact.*2 block rows are dropped/);
+  const still = cacheAt(RUN, RUN.main, 2);
+  assert.match(cacheSentences(RUN.main, 2, still ?? assert.fail())[0] ?? "", /Nothing is added/);
+});
+
+test("verify takes back the keys of rejected drafts", () => {
+  /** @type {WireLine} */
+  const step = { run: "r", seq: 1, type: "step", lane: "verify" };
+  const run = runOf(
+    wire(
+      start({ lanes: ["verify"], strategy: "verify", read: [0, 1, 2] }),
+      { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 2] },
+      { ...step, seq: 2, context: [3, 3], block: [3, 2], committed: [1, 3], draft: [] },
+    ),
+  );
+  const cache = cacheAt(run, run.main, 1);
+  assert.deepEqual(cache, { numPrompt: 3, before: 3, after: 5, rejected: 1, dropped: 2 });
+  assert.deepEqual(
+    rowsOf(run, run.main, 1).map(({ kind, token }) => [kind, token]),
+    [
+      ["exact", 0],
+      ["draft", 1],
+      ["draft", 2],
+      ["block", undefined],
+      ["block", undefined],
+    ],
+  );
+  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
+  assert.ok(lit.some(({ values }) => values === "1 of 2 accepted"));
+});
+
+test("the lines of a forward pass are lit, with their values", () => {
+  const [answer, block] = programsAt(RUN, 3);
+  const lit = [...(answer?.lines ?? []), ...(block?.lines ?? [])].filter((line) => line.isLit);
+  const values = lit.map((line) => line.values);
+  assert.ok(values.includes("k = 2, positions 2 to 3"));
+  assert.ok(values.includes("2 + 2 rows"));
+  assert.ok(values.includes("H = 0.01, 0.30"));
+  assert.ok(values.includes("s = 2: 0.01 ≤ γ = 0.10"));
+  assert.ok(values.includes("+ 2 tokens, 4 in all"));
+  const first = programsAt(RUN, 0).flatMap((each) => each.lines.filter((line) => line.isLit));
+  assert.deepEqual(
+    first.map((line) => line.values),
+    ["t = 3"],
+  );
+  assert.deepEqual(programsAt(RUN, 99), []);
+});
+
+test("a device is bound by its memory or by its operations", () => {
+  const device = { name: "d", flops: 1000, bandwidth: 100, valueBytes: 4, source: "" };
+  const cost = RUN.main.steps[3]?.cost ?? assert.fail();
+  const found = rooflineOf(cost, device, 4);
+  assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);
+  assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }, 4).isMemoryBound, false);
+  assert.equal(RUN.main.steps[0]?.cost, null);
+  for (const each of Object.values(DEVICES)) assert.ok(each.bandwidth > 1e11 && each.source);
+});
+
+test("large counts and short times have three digits", () => {
+  assert.equal(formatLarge(12, "B"), "12 B");
+  assert.equal(formatLarge(1234, "B"), "1.23 kB");
+  assert.equal(formatLarge(999_600, "FLOP"), "1.00 MFLOP");
+  assert.equal(formatLarge(12_340_000_000, "B"), "12.3 GB");
+  assert.equal(formatShort(0.0123), "12.3 ms");
+  assert.equal(formatShort(4.1e-6), "4.10 µs");
+  assert.equal(formatShort(2), "2.00 s");
+});
