@@ -4,8 +4,9 @@ python -m scripts.compare_engines                  600 held-out prompts, every w
 python -m scripts.compare_engines --prompts 24 --ways 4
 
 Tokens, reveals and every other whole number of a trace must be equal, entropies and probabilities
-to 1e-4. Where a solver prefers one of two positions whose scores are equal up to rounding, the two
-may part; such decodes are counted as ties. The last line is one JSON object; --out writes it too.
+to 1e-4, and so must the wire lines that the page reads. Where a solver prefers one of two positions
+whose scores are equal up to rounding, the two may part; such decodes are counted as ties. The last
+line is one JSON object; --out writes it too.
 Exit status: 0 all equal, 1 not, 2 no Node.
 """
 
@@ -27,12 +28,16 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.package.files import write_text
+from sbd_core.replay.wire_format import RunWire
 from sbd_core.tasks import TASKS, held_out
+from sbd_core.trace import Trace
 
 ROOT = Path(__file__).parents[1]
 COMPARE = ROOT / "ui" / "web" / "tests" / "engine" / "compare.js"
 LONGEST = 128
 SEED = 0
+CHECKPOINT = "checkpoint"
+"""The model's name in wire lines, as compare.js has it."""
 
 
 def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
@@ -69,14 +74,29 @@ def prompts(count: int) -> list[str]:
 
 
 def traces(model: HuggingFaceModel, count: int, num_ways: int | None) -> Iterator[str]:
-    """Traces as JSON; num_ways of each prompt, other ones for the next, None is all."""
+    """Traces with their wire lines as JSON; num_ways of each prompt, other ones for the next."""
     known = ways(model)
     turn = 0
     for prompt in prompts(count):
         for _ in range(num_ways or len(known)):
             trace = generate(model, prompt, known[turn % len(known)])
-            yield json.dumps(json.loads(trace.to_json()))  # escaped: U+2028 ends a line for Node
+            data = {"trace": json.loads(trace.to_json()), "wire": wire_lines(model, trace)}
+            yield json.dumps(data)  # escaped: U+2028 ends a line for Node
             turn += 1
+
+
+def wire_lines(model: HuggingFaceModel, trace: Trace) -> list[str]:
+    """What the page is sent of a trace's start and forward passes."""
+    wire = RunWire("golden", model.token_text, model.shape)
+    start = wire.start(
+        trace.prompt,
+        trace.config,
+        [trace.config.strategy],
+        model=CHECKPOINT,
+        end_token_ids=model.end_token_ids,
+        prompt_token_ids=trace.prompt_token_ids,
+    )
+    return [start, *(wire.step(trace.config.strategy, event) for event in trace.events)]
 
 
 def compare(model: HuggingFaceModel, count: int, num_ways: int | None) -> dict[str, Any]:
@@ -113,9 +133,10 @@ def main() -> int:
     said = compare(model, flags.prompts, flags.ways)
     result = {"model": model.name, "prompts": flags.prompts, **said, **circumstances(model.folder)}
     for difference in said["differences"][:20]:
-        print(difference)
+        print(difference[:1000])
     if flags.out:
         write_text(flags.out, json.dumps(result, indent=1) + "\n")
+    result["differences"] = len(said["differences"])
     print(json.dumps(result))
     return 1 if said["differences"] else 0
 

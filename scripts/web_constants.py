@@ -15,6 +15,7 @@ from sbd_core import roofline
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
 from ui.components.controls import FIELD_IDS, SOLVERS, STRATEGIES
+from ui.decode import blanks, form
 from ui.share import permalink, sheet, trace_files
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
@@ -27,6 +28,7 @@ def constants() -> dict[str, Any]:
     return {
         "wireUnits": wire_format.UNITS,
         "laneNames": wire_format.LANE_NAMES,
+        "fieldLabels": form.LABELS,
         "solverNames": {name: title for title, name in SOLVERS},
         "entropyScale": {
             "max": theme.MAX_ENTROPY,
@@ -52,8 +54,11 @@ def constants() -> dict[str, Any]:
             "block": wire_format.MAX_SHOWN_BLOCK,
             "fileBytes": trace_files.MAX_FILE_BYTES,
             "fileName": sheet.MAX_NAME,
+            "newTokens": form.MAX_NEW_TOKENS,
             "passes": trace_files.MAX_PASSES,
             "positions": trace_files.MAX_POSITIONS,
+            "promptCharacters": form.MAX_PROMPT_CHARACTERS,
+            "templateCharacters": blanks.MAX_TEMPLATE_CHARACTERS,
         },
     }
 

@@ -23,7 +23,7 @@ import { differences } from "../core/text/diff.js";
  * @property {number | null} times_faster than next-token prediction
  */
 
-/** @typedef {{ prompt: string, block_size: number, max_new_tokens: number, is_recorded: boolean, lanes: BoardRow[] }} Board */
+/** @typedef {{ prompt: string, model?: string, block_size: number, max_new_tokens: number, is_recorded: boolean, lanes: BoardRow[] }} Board */
 
 /**
  * @typedef {object} Comparison

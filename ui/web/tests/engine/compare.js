@@ -7,6 +7,8 @@ import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { makeKernel } from "../../engine/kernel.js";
+import { eventOf } from "../../engine/session/trace.js";
+import { RunWire } from "../../engine/session/wire.js";
 
 /** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
 /** @import { StepEvent } from "../../engine/decoding/state.js" */
@@ -156,12 +158,37 @@ function difference(checkpoint, trace) {
   return text === trace.text ? "" : `the answer reads ${JSON.stringify(text)}`;
 }
 
+/**
+ * The first wire line that our writer writes otherwise, from the same events; "" for none.
+ * @param {Checkpoint} checkpoint
+ * @param {Record<string, any>} trace
+ * @param {string[]} lines
+ */
+function wireDifference(checkpoint, trace, lines) {
+  const { prompt, prompt_token_ids: promptIds, config } = trace;
+  const wire = new RunWire("golden", checkpoint);
+  const settings = readSettings(config);
+  const start = wire.start({ prompt, promptIds, settings, lanes: [config.strategy], ask: "" });
+  const steps = trace.events.map((/** @type {any} */ data) =>
+    wire.step(config.strategy, eventOf(data)),
+  );
+  const ours = [start, ...steps];
+  // Read and written again: Python writes 1.0 where JavaScript writes 1.
+  const index = ours.findIndex((line, place) => line !== rewritten(lines[place] ?? "{}"));
+  return index < 0 ? "" : `wire line ${ours[index]}, not ${lines[index]}`;
+}
+
+/** @param {string} line of the wire */
+function rewritten(line) {
+  return RunWire.text(JSON.parse(line));
+}
+
 const [folder = ""] = process.argv.slice(2);
 const kernel = await makeKernel(await readFile(WASM));
 const checkpoint = await readCheckpoint("checkpoint", kernel, reader(folder));
 for await (const line of createInterface({ input: process.stdin })) {
-  const trace = JSON.parse(line);
-  const said = difference(checkpoint, trace);
+  const { trace, wire } = JSON.parse(line);
+  const said = wireDifference(checkpoint, trace, wire) || difference(checkpoint, trace);
   const { strategy, solver } = trace.config;
   if (said === "tie") found.ties += 1;
   else if (said) {

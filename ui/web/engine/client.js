@@ -1,0 +1,86 @@
+// The engine on the page's side: starts the worker, hands it wishes, passes on what it says. The
+// page never computes: its thread stays free.
+
+/** @import { News } from "./session/session.js" */
+/** @import { Reply, Source, Wish } from "./worker.js" */
+
+/** @typedef {{ script: string, wasm: string, source: Source }} Place addresses of the engine and its model */
+/** @typedef {{ name: string, numParameters: number, blockRange: [number, number] | null }} Ready */
+
+const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
+const DIED =
+  "The engine in this browser stopped, perhaps for want of memory; decode again to start it anew.";
+
+export class Engine {
+  /**
+   * @param {Place} place
+   * @param {(news: News) => void} hear
+   * @param {(bytes: number) => void} [progress] bytes read so far
+   */
+  constructor(place, hear, progress = () => {}) {
+    this.place = place;
+    this.hear = hear;
+    this.progress = progress;
+    this.bytes = 0;
+    /** @type {Worker | null} */
+    this.worker = null;
+    /** @type {Promise<Ready> | null} */
+    this.coming = null;
+    this.isBusy = false;
+  }
+
+  /** The model, read once; rejects with the sentence that says why not. */
+  load() {
+    this.coming ??= this.start();
+    return this.coming;
+  }
+
+  /** @returns {Promise<Ready>} */
+  start() {
+    return new Promise((resolve, reject) => {
+      this.bytes = 0;
+      try {
+        this.worker = new Worker(this.place.script);
+      } catch {
+        this.coming = null;
+        reject(new Error(BLOCKED));
+        return;
+      }
+      let isReady = false;
+      /** @param {string} reason */
+      const fail = (reason) => {
+        this.end();
+        if (isReady) this.hear({ about: "decode", text: reason, isError: true, isRunning: false });
+        else reject(new Error(reason));
+      };
+      this.worker.addEventListener("error", () => fail(isReady ? DIED : BLOCKED));
+      this.worker.addEventListener("message", (/** @type {MessageEvent<Reply>} */ { data }) => {
+        if (data.kind === "progress") {
+          this.bytes += data.bytes;
+          this.progress(this.bytes);
+        } else if (data.kind === "ready") {
+          isReady = true;
+          resolve(data);
+        } else if (data.kind === "failed") fail(data.text);
+        else {
+          this.isBusy = data.news.isRunning ?? this.isBusy;
+          this.hear(data.news);
+        }
+      });
+      this.send({ kind: "load", source: this.place.source, wasm: this.place.wasm });
+    });
+  }
+
+  /** @param {Wish} wish */
+  send(wish) {
+    this.worker?.postMessage(wish);
+  }
+
+  /** Let the worker go; the next load starts another. */
+  end() {
+    this.worker?.terminate();
+    this.worker = null;
+    this.coming = null;
+    this.isBusy = false;
+  }
+}

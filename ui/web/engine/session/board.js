@@ -1,0 +1,99 @@
+// A race: the form of each lane, and the board of a finished one; ui/race/entry.py and board.py.
+
+import { ArgumentError } from "../errors.js";
+
+/** @import { Board } from "../../race/board.js" */
+/** @import { Form } from "./form.js" */
+/** @import { Lane } from "./lanes.js" */
+
+/** @typedef {{ prompt: unknown, lanes: string[], low: number | null, high: number | null, [field: string]: unknown }} RaceEntry */
+
+/** @type {Readonly<Record<string, string>>} */
+const LANES = {
+  ntp: "Next-token prediction",
+  "sbd-low": "SBD, low γ",
+  "sbd-high": "SBD, high γ",
+  verify: "Verify",
+};
+const LOW_GAMMA = 0.1;
+
+/**
+ * The form of each lane, next-token prediction first. Raises ArgumentError.
+ * @param {RaceEntry} entry
+ * @returns {Record<string, Form>}
+ */
+export function raceForms({ lanes, low, high, ...shared }) {
+  if (!lanes.length)
+    throw new ArgumentError("The race", "must have one lane or more; check its box", null);
+  if (lanes.includes("sbd-low") && lanes.includes("sbd-high") && low === high) {
+    throw new ArgumentError("high γ", "must differ from low γ, or both run the same", high);
+  }
+  /** @type {Record<string, number | null>} */
+  const gammas = { "sbd-low": low, "sbd-high": high };
+  const chosen = Object.keys(LANES).filter((name) => lanes.includes(name));
+  return Object.fromEntries(
+    chosen.map((name) => {
+      const gamma = name in gammas ? gammas[name] : LOW_GAMMA;
+      return [name, { ...shared, strategy: name.split("-")[0], gamma }];
+    }),
+  );
+}
+
+/**
+ * @param {Map<string, Lane>} lanes finished ones
+ * @returns {Board}
+ */
+export function boardOf(lanes) {
+  const plain = lanes.get("ntp");
+  const [first] = lanes.values();
+  return {
+    prompt: first?.prompt ?? "",
+    model: first?.checkpoint.name ?? "",
+    is_recorded: false,
+    lanes: [...lanes].map(([name, lane]) => ({
+      name,
+      label: labelOf(name, lane),
+      times: lane.events.map((event) => Math.round(event.seconds * 1e6)),
+      tokens: tokensOf(lane),
+      has_end: lane.finish === "end_of_sequence",
+      num_passes: lane.events.length,
+      num_tokens: lane.answer.length,
+      seconds: lane.seconds,
+      verdict: null,
+      times_faster: plain && lane.seconds ? plain.seconds / lane.seconds : null,
+    })),
+  };
+}
+
+/** @param {string} name @param {Lane} lane */
+function labelOf(name, { settings }) {
+  const title = LANES[name] ?? name;
+  return settings.strategy === "sbd" ? `${title} ${settings.solver.gamma}` : title;
+}
+
+/**
+ * Each token of the answer: its id, its text, the forward pass that fixed it.
+ * @param {Lane} lane
+ * @returns {[number, string, number][]}
+ */
+function tokensOf({ events, answer, checkpoint }) {
+  /** @type {Map<number, number>} */
+  const fixed = new Map();
+  let numCommitted = 0;
+  /** @param {number} position @param {number} index */
+  const fix = (position, index) => {
+    if (!fixed.has(position)) fixed.set(position, index);
+  };
+  for (const [index, event] of events.entries()) {
+    for (const reveal of event.reveals) fix(reveal.position, index);
+    for (const _ of event.committed) {
+      fix(numCommitted, index);
+      numCommitted += 1;
+    }
+  }
+  return answer.map((id, position) => [
+    id,
+    checkpoint.tokenizer.tokenText(id),
+    fixed.get(position) ?? 0,
+  ]);
+}

@@ -1,0 +1,144 @@
+// What a visitor asks for, and the rules it must keep: ui/decode/form.py and ui/decode/blanks.py.
+
+import constants from "../../constants.json" with { type: "json" };
+import { readSettings, SOLVERS } from "../decoding/settings.js";
+import { checkFits } from "../decoding/stream.js";
+import { ArgumentError, EngineError, shown } from "../errors.js";
+
+/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Settings } from "../decoding/settings.js" */
+
+const { promptCharacters, newTokens, templateCharacters, block: shownBlock } = constants.limits;
+const BLANK = /_{3,}(?:\((\d+)\)|(\d+))?/g;
+/** @type {Readonly<Record<string, string>>} */
+const LABELS = constants.fieldLabels;
+
+/** @typedef {Record<string, unknown>} Form the fields of a decode by their names, unchecked */
+
+/** @type {Form} */
+const DEFAULTS = {
+  strategy: "sbd",
+  solver: "entropy-bound",
+  block_size: 16,
+  max_new_tokens: 128,
+  seed: 0,
+  pinned: [],
+  template: "",
+  num_predrafts: 0,
+  draft_threshold: 0.5,
+};
+
+/**
+ * What is to be decoded. Raises ArgumentError naming field, rule and value.
+ * @param {Checkpoint} checkpoint
+ * @param {Form} form
+ * @returns {{ prompt: string, promptIds: number[], settings: Settings }}
+ */
+export function openForm(checkpoint, form) {
+  const fields = { ...DEFAULTS, ...form };
+  const { prompt, solver } = fields;
+  if (typeof prompt !== "string" || !prompt.trim())
+    throw new ArgumentError("prompt", "must not be empty", "");
+  if (prompt.length > promptCharacters) {
+    const rule = `must be at most ${promptCharacters.toLocaleString("en")} characters`;
+    throw new ArgumentError("prompt", rule, prompt.length);
+  }
+  const parameters = Object.hasOwn(SOLVERS, String(solver)) ? (SOLVERS[String(solver)] ?? {}) : {};
+  const own = Object.keys(parameters).map((name) => [name, fields[name] ?? parameters[name]]);
+  const settings = readSettings({
+    strategy: fields.strategy,
+    solver: { name: solver, ...Object.fromEntries(own) },
+    block_size: fields.block_size,
+    allows_untrained_block_size: Number(fields.block_size) >= 2,
+    max_new_tokens: fields.max_new_tokens,
+    seed: fields.seed,
+    num_predrafts: fields.num_predrafts,
+    draft_threshold: fields.draft_threshold,
+    pinned: pairs(fields.pinned),
+  });
+  if (settings.max_new_tokens > newTokens) {
+    const rule = `must be at most ${newTokens} tokens on this page`;
+    throw new ArgumentError("max_new_tokens", rule, settings.max_new_tokens);
+  }
+  const given = new Set(settings.pinned.map(([offset]) => offset));
+  const blanks = pinsOf(checkpoint, fields.template, settings).filter(
+    ([offset]) => !given.has(offset),
+  );
+  const pinned = [...settings.pinned, ...blanks].sort(([a], [b]) => a - b);
+  const promptIds = checkpoint.encode(prompt, false);
+  checkFits(checkpoint, promptIds, { ...settings, pinned });
+  if (settings.block_size > shownBlock) {
+    const rule = `must be at most ${shownBlock} positions on this page`;
+    throw new ArgumentError("block_size", rule, settings.block_size);
+  }
+  return { prompt, promptIds, settings: { ...settings, pinned } };
+}
+
+/** @param {unknown} value [[offset, token id], ...] */
+function pairs(value) {
+  const isList =
+    Array.isArray(value) && value.every((item) => Array.isArray(item) && item.length === 2);
+  if (isList) return value;
+  throw new ArgumentError("pinned", "must be a list of offsets and token ids", value);
+}
+
+/**
+ * The pinned tokens that an answer with blanks asks for.
+ * @param {Checkpoint} checkpoint
+ * @param {unknown} template
+ * @param {Settings} settings
+ * @returns {[number, number][]}
+ */
+function pinsOf({ tokenizer, endIds }, template, settings) {
+  if (typeof template !== "string") throw new ArgumentError("template", "must be text", template);
+  if (!template.trim()) return [];
+  if (template.length > templateCharacters) {
+    const rule = `must be at most ${templateCharacters.toLocaleString("en")} characters`;
+    throw new ArgumentError("template", rule, template.length);
+  }
+  if (settings.strategy !== "sbd") {
+    throw new ArgumentError("template", "needs the strategy Set Block Decoding", settings.strategy);
+  }
+  /** @type {(number | null)[]} */
+  const tokens = [];
+  let place = 0;
+  for (const blank of template.matchAll(BLANK)) {
+    tokens.push(...tokenizer.encode(template.slice(place, blank.index)));
+    tokens.push(...new Array(blankLength(blank)).fill(null));
+    place = blank.index + blank[0].length;
+  }
+  if (!place) throw new ArgumentError("template", "must hold a blank, ___", template);
+  const end = [...endIds].sort((a, b) => a - b).slice(0, 1);
+  tokens.push(...tokenizer.encode(template.slice(place)), ...end);
+  if (tokens.length > settings.max_new_tokens) {
+    const rule = `must be at most ${settings.max_new_tokens} tokens with its end, the longest answer`;
+    throw new ArgumentError("template", rule, tokens.length);
+  }
+  return tokens.flatMap((id, offset) =>
+    id === null ? [] : [/** @type {[number, number]} */ ([offset, id])],
+  );
+}
+
+/** @param {RegExpMatchArray} blank */
+function blankLength(blank) {
+  const digits = blank[1] ?? blank[2] ?? "1";
+  const length = digits.length <= 4 ? Number(digits) : 0;
+  if (length >= 1 && length <= templateCharacters) return length;
+  const rule = `must have blanks of 1 to ${templateCharacters.toLocaleString("en")} tokens`;
+  throw new ArgumentError("template", rule, blank[0]);
+}
+
+/**
+ * One line for the visitor: which field, which rule, what it got.
+ * @param {unknown} error
+ */
+export function messageOf(error) {
+  if (!(error instanceof EngineError))
+    return "The decode failed inside this browser; its console says where.";
+  if (!(error instanceof ArgumentError)) return error.message;
+  const label = LABELS[error.argument] ?? error.argument;
+  const isNothing = error.value === "" || error.value === null || error.value === undefined;
+  return isNothing
+    ? `${label} ${error.rule}.`
+    : `${label} ${error.rule}; got ${shown(error.value)}.`;
+}

@@ -1,0 +1,89 @@
+// Several ways to decode one prompt, side by side, one forward pass at a time: ui/decode/lanes.py.
+
+import { stream } from "../decoding/stream.js";
+
+/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Settings } from "../decoding/settings.js" */
+/** @import { StepEvent } from "../decoding/state.js" */
+
+/** @typedef {"end_of_sequence" | "length" | "stopped"} Finish */
+
+/** One strategy at work: what it was asked, and what came out so far. */
+export class Lane {
+  /**
+   * @param {Checkpoint} checkpoint
+   * @param {string} prompt
+   * @param {number[]} promptIds
+   * @param {Settings} settings
+   */
+  constructor(checkpoint, prompt, promptIds, settings) {
+    this.checkpoint = checkpoint;
+    this.prompt = prompt;
+    this.promptIds = promptIds;
+    this.settings = settings;
+    /** @type {StepEvent[]} */
+    this.events = [];
+    this.hasRevealed = false;
+    this.stream = stream(checkpoint, promptIds, settings);
+  }
+
+  /** Its strategy. */
+  get name() {
+    return this.settings.strategy;
+  }
+
+  /** Make the next forward pass; null when the lane is complete or closed. */
+  step() {
+    const { value, done } = this.stream.next();
+    if (done || !value) return null;
+    this.events.push(value);
+    this.hasRevealed ||= value.reveals.length > 0;
+    return value;
+  }
+
+  /** Let go of the KV cache; the events stay. */
+  close() {
+    this.stream.return();
+  }
+
+  get answer() {
+    return this.events.flatMap((event) => event.committed);
+  }
+
+  get text() {
+    return this.checkpoint.tokenizer.decode(this.answer);
+  }
+
+  get seconds() {
+    return this.events.reduce((sum, event) => sum + event.seconds, 0);
+  }
+
+  /** @returns {Finish} */
+  get finish() {
+    const { answer } = this;
+    const last = answer.at(-1);
+    if (last !== undefined && this.checkpoint.endIds.has(last)) return "end_of_sequence";
+    return answer.length >= this.settings.max_new_tokens ? "length" : "stopped";
+  }
+}
+
+/**
+ * Every forward pass of every lane, one of each in turn, null for its end. Forward passes before a
+ * lane's first reveal are not a turn: they only read the prompt.
+ * @param {Lane[]} lanes
+ * @returns {Generator<[Lane, StepEvent | null], void>}
+ */
+export function* passes(lanes) {
+  const running = [...lanes];
+  while (running.length) {
+    for (const lane of [...running]) {
+      let event = lane.step();
+      while (event && !lane.hasRevealed) {
+        yield [lane, event];
+        event = lane.step();
+      }
+      yield [lane, event];
+      if (!event) running.splice(running.indexOf(lane), 1);
+    }
+  }
+}
