@@ -16,6 +16,7 @@ from sbd_core.plots import theme
 from sbd_core.replay import wire_format
 from ui.components.controls import FIELD_IDS, SOLVERS, STRATEGIES
 from ui.decode import blanks, form
+from ui.race import entry
 from ui.share import permalink, sheet, trace_files
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
@@ -29,6 +30,7 @@ def constants() -> dict[str, Any]:
         "wireUnits": wire_format.UNITS,
         "laneNames": wire_format.LANE_NAMES,
         "fieldLabels": form.LABELS,
+        "race": {"lanes": entry.LANES, "ahead": entry.AHEAD, "lowGamma": entry.LOW_GAMMA},
         "solverNames": {name: title for title, name in SOLVERS},
         "entropyScale": {
             "max": theme.MAX_ENTROPY,

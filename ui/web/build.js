@@ -34,6 +34,7 @@ const INLINE_WORKER = {
 const BUNDLES = {
   "page.js": { entryPoints: ["page.js"], format: "esm", plugins: [INLINE_WORKER] },
   "replay.js": { entryPoints: ["replay.js"], format: "iife", plugins: [INLINE_WORKER] },
+  "engine.js": { entryPoints: ["engine/worker.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.
   "flag.js": {
     entryPoints: ["kept/flag.js"],

@@ -1,5 +1,6 @@
 // A race: the form of each lane, and the board of a finished one; ui/race/entry.py and board.py.
 
+import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
 
 /** @import { Board } from "../../race/board.js" */
@@ -9,13 +10,8 @@ import { ArgumentError } from "../errors.js";
 /** @typedef {{ prompt: unknown, lanes: string[], low: number | null, high: number | null, [field: string]: unknown }} RaceEntry */
 
 /** @type {Readonly<Record<string, string>>} */
-const LANES = {
-  ntp: "Next-token prediction",
-  "sbd-low": "SBD, low γ",
-  "sbd-high": "SBD, high γ",
-  verify: "Verify",
-};
-const LOW_GAMMA = 0.1;
+const LANES = constants.race.lanes;
+const { ahead, lowGamma } = constants.race;
 
 /**
  * The form of each lane, next-token prediction first. Raises ArgumentError.
@@ -33,8 +29,9 @@ export function raceForms({ lanes, low, high, ...shared }) {
   const chosen = Object.keys(LANES).filter((name) => lanes.includes(name));
   return Object.fromEntries(
     chosen.map((name) => {
-      const gamma = name in gammas ? gammas[name] : LOW_GAMMA;
-      return [name, { ...shared, strategy: name.split("-")[0], gamma }];
+      const gamma = name in gammas ? gammas[name] : lowGamma;
+      const drafting = name === "verify-ahead" ? ahead : {};
+      return [name, { ...shared, ...drafting, strategy: name.split("-")[0], gamma }];
     }),
   );
 }
@@ -49,6 +46,8 @@ export function boardOf(lanes) {
   return {
     prompt: first?.prompt ?? "",
     model: first?.checkpoint.name ?? "",
+    block_size: Math.max(...[...lanes.values()].map(({ settings }) => settings.block_size)),
+    max_new_tokens: first?.settings.max_new_tokens ?? 0,
     is_recorded: false,
     lanes: [...lanes].map(([name, lane]) => ({
       name,
@@ -56,6 +55,7 @@ export function boardOf(lanes) {
       times: lane.events.map((event) => Math.round(event.seconds * 1e6)),
       tokens: tokensOf(lane),
       has_end: lane.finish === "end_of_sequence",
+      limit: lane.finish === "length" ? lane.settings.max_new_tokens : null,
       num_passes: lane.events.length,
       num_tokens: lane.answer.length,
       seconds: lane.seconds,
@@ -68,7 +68,8 @@ export function boardOf(lanes) {
 /** @param {string} name @param {Lane} lane */
 function labelOf(name, { settings }) {
   const title = LANES[name] ?? name;
-  return settings.strategy === "sbd" ? `${title} ${settings.solver.gamma}` : title;
+  if (settings.strategy === "sbd") return `${title} ${settings.solver.gamma}`;
+  return settings.num_predrafts ? `Verify, ${settings.num_predrafts} drafts ahead` : title;
 }
 
 /**

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { History } from "../../core/run/history.js";
+import { readCheckpoint } from "../../engine/checkpoint/folder.js";
+import { makeKernel } from "../../engine/kernel.js";
+import { Session } from "../../engine/session/session.js";
+
+/** @import { News } from "../../engine/session/session.js" */
+
+const ASSETS = new URL("../../../../assets/", import.meta.url);
+const FOLDER = new URL("checkpoints/sbd-nano/", ASSETS);
+const PROMPT = "What is 12 + 30?";
+
+const checkpoint = await readCheckpoint(
+  "sbd-nano",
+  await makeKernel(await readFile(new URL("dist/sbd.wasm", ASSETS))),
+  async (name) => {
+    const data = await readFile(new URL(name, FOLDER)).catch(() => null);
+    return data ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) : null;
+  },
+);
+
+function makeSession() {
+  /** @type {News[]} */
+  const said = [];
+  const breathe = () => new Promise((/** @type {(value: void) => void} */ go) => setImmediate(go));
+  const session = new Session(checkpoint, (news) => said.push(news), breathe);
+  const last = () => said.at(-1);
+  return { session, said, last };
+}
+
+/** @param {News[]} said what the player makes of it */
+function played(said) {
+  const history = new History();
+  for (const { wire } of said) if (wire && wire !== "stop") history.accept(wire);
+  assert.ok(history.run);
+  return history.run;
+}
+
+test("a decode is a run that the player can play, beside next-token prediction", async () => {
+  const { session, said, last } = makeSession();
+  await session.decode({ prompt: PROMPT, ask: "7:1", max_new_tokens: 40 });
+  const run = played(said);
+  assert.equal(run.prompt, PROMPT);
+  assert.equal(run.ask, "7:1");
+  assert.deepEqual([...run.lanes.keys()], ["sbd", "ntp"]);
+  assert.ok(run.isComplete);
+  assert.ok(run.main.steps.length > 1);
+  assert.equal(run.main.text, session.runs.get(run.id)?.[0]?.text);
+  assert.deepEqual([last()?.text, last()?.isRunning], ["", false]);
+});
+
+test("settings of the form reach the decode, and the same run can be asked for again", async () => {
+  const { session, said } = makeSession();
+  const form = {
+    prompt: PROMPT,
+    strategy: "sbd",
+    solver: "top-k",
+    k: 3,
+    by: "margin",
+    block_size: 8,
+  };
+  await session.decode({ ...form, max_new_tokens: 20, pinned: [[2, 9]] });
+  const run = played(said);
+  assert.deepEqual(run.solver, { name: "top-k", k: 3, by: "margin" });
+  assert.equal(run.blockSize, 8);
+  const [lane] = session.runs.get(run.id) ?? [];
+  if ((lane?.answer.length ?? 0) > 2) assert.equal(lane?.answer[2], 9);
+  const again = makeSession();
+  await again.session.decode(run.settings());
+  assert.equal(played(again.said).main.text, run.main.text);
+});
+
+test("an answer with blanks keeps what is not blank", async () => {
+  const { session, said } = makeSession();
+  await session.decode({ prompt: PROMPT, template: "The answer is ___2.", max_new_tokens: 40 });
+  assert.match(played(said).main.text, /^The answer is .*\.$/s);
+});
+
+test("a bad field is refused in a sentence, before any forward pass", async () => {
+  for (const [form, words] of /** @type {[Record<string, unknown>, string][]} */ ([
+    [{ prompt: " " }, "Prompt must not be empty."],
+    [{ prompt: PROMPT, solver: "best" }, "Solver must be one of"],
+    [{ prompt: PROMPT, gamma: -1 }, "γ must be a finite number >= 0; got -1."],
+    [{ prompt: PROMPT, max_new_tokens: 1000 }, "Longest answer must be at most 256 tokens"],
+    [{ prompt: PROMPT, block_size: 1 }, "Block size must be from"],
+    [{ prompt: PROMPT, pinned: "3" }, "Pins must be a list of offsets and token ids"],
+    [{ prompt: PROMPT, template: "all given" }, "Answer with blanks must hold a blank"],
+    [{ prompt: "x".repeat(3000) }, "Prompt must be at most 2,000 characters; got 3000."],
+  ])) {
+    const { session, said } = makeSession();
+    await session.decode(form);
+    assert.equal(said.length, 1, JSON.stringify(form));
+    assert.ok(said[0]?.isError && !said[0].isRunning);
+    assert.ok(said[0]?.text?.startsWith(words), said[0]?.text);
+  }
+});
+
+test("stop ends a decode after its forward pass, and the player is told", async () => {
+  const { session, said, last } = makeSession();
+  const whole = session.decode({ prompt: PROMPT, strategy: "sbd", solver: "left-to-right", k: 1 });
+  session.breathed = -Infinity;
+  session.stop();
+  await whole;
+  assert.ok(said.some(({ wire }) => wire === "stop"));
+  assert.equal(last()?.text, "Stopped.");
+});
+
+test("memory is given back: many decodes do not grow it", async () => {
+  const { session } = makeSession();
+  await session.decode({ prompt: PROMPT, max_new_tokens: 64 });
+  const { byteLength } = checkpoint.model.kernel.memory.buffer;
+  for (let i = 0; i < 10; i += 1) await session.decode({ prompt: PROMPT, max_new_tokens: 64 });
+  assert.equal(checkpoint.model.kernel.memory.buffer.byteLength, byteLength);
+});
+
+test("a race runs every lane to its end and compares them", async () => {
+  const { session, last } = makeSession();
+  const lanes = ["ntp", "sbd-low", "verify", "verify-ahead"];
+  await session.race({ prompt: PROMPT, lanes, low: 0.1, high: 0.35, max_new_tokens: 30 });
+  const board = last()?.board;
+  assert.deepEqual(
+    board?.lanes.map(({ name }) => name),
+    lanes,
+  );
+  const [ntp, , verify] = board?.lanes ?? [];
+  assert.deepEqual(
+    verify?.tokens.map(([id]) => id),
+    ntp?.tokens.map(([id]) => id),
+  );
+  assert.equal(ntp?.num_passes, ntp?.num_tokens);
+});
+
+test("a decode can be timed a few times, and taken home as a trace", async () => {
+  const { session, said, last } = makeSession();
+  await session.time({ prompt: PROMPT, ask: "r", max_new_tokens: 12 });
+  assert.equal(last()?.timing?.seconds.length, 5);
+  await session.decode({ prompt: PROMPT, max_new_tokens: 12 });
+  const run = played(said);
+  session.file(run.id);
+  const trace = JSON.parse(last()?.file?.text ?? "{}");
+  assert.equal(trace.format, "sbd-trace");
+  assert.equal(trace.events.length, run.main.steps.length);
+});
