@@ -21,7 +21,7 @@ from sbd_core.models.threads import choose_threads
 from sbd_core.replay.page import page_of
 from scripts.measures import page as page_measures
 from scripts.measures import play as play_measures
-from tests.browser.conftest import CHROMIUM, FLAGS, recorded, slowed
+from tests.browser.conftest import CHROMIUM, FLAGS, recorded, returning, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.components.assets import ASSETS
@@ -58,7 +58,7 @@ class Stage:
 
     def tab(self, url: str) -> Any:
         """A tab of its own on an address, its opening run shown."""
-        page = self.browser.new_page(viewport={"width": 1440, "height": 900})
+        page = returning(self.browser.new_page(viewport={"width": 1440, "height": 900}))
         page.set_default_timeout(MAX_WAIT_MS)
         page.goto(url)
         page.wait_for_selector(".sbd-tile")

@@ -64,6 +64,10 @@ def steps(baseline: Path | None) -> dict[str, Step]:
             ("assets/traces/opening-sbd.json", "assets/traces/opening-ntp.json"),
         ),
         "gallery": Step("-m scripts.record_gallery", ("assets/traces/gallery/index.json",)),
+        # Its runs' seconds are shown.
+        "learn": Step(
+            "-m scripts.record_learn", ("assets/traces/learn/index.json",), is_timed=True
+        ),
         "evaluation": result(
             "evaluation",
             f"{evaluate} --table --limit 500{beside}",

@@ -23,6 +23,7 @@ from tests.browser.conftest import (
     go_to,
     has_begun,
     painted,
+    returning,
     slowed,
 )
 from tests.ui.doubles import story_model
@@ -259,7 +260,7 @@ def photograph(browser: Any, url: str, shot: Shot, path: Path) -> None:
     """One picture of the page in a tab of its own."""
     size = {"width": shot.width, "height": shot.height}
     with browser.new_context(viewport=size, has_touch=shot.width < 640) as context:
-        page = context.new_page()
+        page = returning(context).new_page()
         page.emulate_media(color_scheme=shot.scheme)
         page.goto(url)
         page.wait_for_selector(".sbd-tile")

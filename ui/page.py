@@ -14,6 +14,7 @@ from ui.charts.section import charts_section
 from ui.components import controls
 from ui.components.assets import STYLES, kept_flag
 from ui.components.controls import Controls
+from ui.components.learn import learn_view
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox, parcel
 from ui.components.player import player
@@ -70,6 +71,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
     ) as page:
         arriving_header(page, lazy)
+        learn_view(prompt_id=controls.PROMPT_ID)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(lazy)

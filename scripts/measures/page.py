@@ -16,7 +16,16 @@ from sbd_core.config import DecodeConfig, EntropyBound, TopK
 from sbd_core.decoding.api import generate
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import wire_format
-from tests.browser.conftest import begin, decode, decode_button, go_to, has_begun, painted, state
+from tests.browser.conftest import (
+    begin,
+    decode,
+    decode_button,
+    go_to,
+    has_begun,
+    painted,
+    returning,
+    state,
+)
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from tests.ui.doubles import story_model
 from ui.decode.form import Form
@@ -229,7 +238,7 @@ def cold_start(browser: Any) -> dict[str, Any]:
         began = time.monotonic()
         command = [sys.executable, "app.py", "--port", str(port), "--host", "127.0.0.1"]
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-        page = browser.new_page()
+        page = returning(browser.new_page())
         try:
             wait_for_port(port)
             page.goto(f"http://127.0.0.1:{port}")

@@ -61,6 +61,12 @@ STATE = """() => {
 }"""
 
 
+def returning(place):
+    """A browser context, or a page of its own, whose visitor was here before: no lesson first."""
+    place.add_init_script("try { localStorage.setItem('sbd-has-come', '1'); } catch {}")
+    return place
+
+
 def state(page):
     """What the player holds, once it is also what the screen shows."""
     painted(page)
@@ -200,7 +206,7 @@ def contexts(browser) -> Callable[[bool], "sync_api.BrowserContext"]:
 
     def context(has_touch: bool) -> "sync_api.BrowserContext":
         if has_touch not in made:
-            made[has_touch] = browser.new_context(has_touch=has_touch)
+            made[has_touch] = returning(browser.new_context(has_touch=has_touch))
         return made[has_touch]
 
     return context

@@ -14,7 +14,7 @@ DIST = ASSETS / "dist"
 """Built from ui/web/, see its package.json."""
 
 STYLES = tuple(
-    ASSETS / "css" / f"{name}.css" for name in (*PLAYER_STYLES, "race", "charts", "page")
+    ASSETS / "css" / f"{name}.css" for name in (*PLAYER_STYLES, "race", "charts", "page", "learn")
 )
 
 

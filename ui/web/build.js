@@ -35,6 +35,7 @@ const BUNDLES = {
   "page.js": { entryPoints: ["page.js"], format: "esm", plugins: [INLINE_WORKER] },
   "replay.js": { entryPoints: ["replay.js"], format: "iife", plugins: [INLINE_WORKER] },
   "engine.js": { entryPoints: ["engine/worker.js"], format: "iife" },
+  "learn.js": { entryPoints: ["learn.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.
   "flag.js": {
     entryPoints: ["kept/flag.js"],

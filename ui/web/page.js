@@ -7,6 +7,7 @@ import { mountNotice } from "./form/notice.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
 import { mountShelf } from "./gallery/shelf.js";
+import { mountLearn } from "./learn/mount.js";
 import { mountRace } from "./race/mount.js";
 import { mountOutbox } from "./share/outbox.js";
 import { mountPlayer } from "./watch/mount.js";
@@ -18,6 +19,7 @@ const VIEWS = {
   boldness: mountBoldness,
   charts: mountCharts,
   header: mountHeader,
+  learn: mountLearn,
   notice: mountNotice,
   outbox: mountOutbox,
   player: mountPlayer,

@@ -13,6 +13,7 @@ from tests.browser.conftest import (
     go_to,
     has_begun,
     painted,
+    returning,
     state,
     sync_api,
 )
@@ -39,7 +40,7 @@ def saved_trace(page) -> Trace:
 @pytest.fixture
 def elsewhere(browser):
     """Open an address in a browser profile of its own."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = returning(browser.new_context(viewport={"width": 1440, "height": 900}))
     context.set_default_timeout(60_000)
 
     def open_it(url: str):

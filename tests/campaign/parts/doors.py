@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.conftest import CHROMIUM, FLAGS, returning
 from tests.campaign.figure import Figure
 from tests.campaign.server import Served, Visitor, served
 from tests.ui.doubles import story_model
@@ -90,7 +90,7 @@ def dom_elements(num_links: int, num_files: int) -> Figure:
     worst, at, is_hacked, num_frozen = 0, "", False, 0
     with served(story_model()) as page, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        tab = browser.new_page()
+        tab = returning(browser.new_page())
         tab.set_default_timeout(60_000)
 
         def look(what: str) -> None:

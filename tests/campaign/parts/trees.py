@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser.conftest import CHROMIUM, FLAGS, decode, go_to, painted, state
+from tests.browser.conftest import CHROMIUM, FLAGS, decode, go_to, painted, returning, state
 from tests.browser.player.test_branches import COMPLETE, intervene, rows
 from tests.browser.server.test_kept import is_saved
 from tests.campaign.figure import Figure
@@ -143,7 +143,7 @@ def trees_lost(num_taps: int, num_repeats: int, num_reloads: int, num_restarts: 
 
 def opened(browser: Any, url: str) -> Any:
     """A tab with the page."""
-    page = browser.new_page()
+    page = returning(browser.new_page())
     page.set_default_timeout(PATIENCE_MS)
     page.goto(url)
     page.wait_for_selector(".sbd-tile", state="attached")

@@ -6,6 +6,24 @@ export const PAPER = "https://arxiv.org/pdf/2509.04185";
 
 /** @type {Readonly<Record<string, Entry>>} */
 export const GLOSSARY = {
+  token: {
+    name: "token",
+    words: "What a model reads and writes: a word, a piece of a word, a sign or a digit.",
+  },
+  mask: {
+    name: "mask",
+    words: "A place whose token is not known yet. The model guesses what belongs there.",
+  },
+  block: {
+    name: "block",
+    words: "The next few places of the answer, decoded together: 16 if nothing else is said.",
+  },
+  cache: {
+    name: "cache",
+    words:
+      "The KV cache: what the model keeps of every token it has read, so that it need not read it " +
+      "again.",
+  },
   entropy: {
     name: "entropy",
     words:
@@ -41,6 +59,12 @@ export const GLOSSARY = {
     words:
       "How much entropy a forward pass may take on, in nats. The largest revealed entropy is left " +
       "out of the sum, so at least one token always comes. Larger is bolder: fewer forward passes.",
+  },
+  verify: {
+    name: "verify",
+    words:
+      "Decoding without loss: guesses are checked before they count, so the answer is that of " +
+      "next-token prediction.",
   },
   draft: {
     name: "draft",

@@ -1,17 +1,26 @@
 // What the views know of the page round them: its scheme, and which view is in front.
 
 const VIEW_EVENT = "sbd-view";
+let shownView = "watch";
 
 /** Whether the page is dark now. */
 export function isDarkPage() {
   return document.body.classList.contains("dark");
 }
 
+/** The view in front. */
+export function currentView() {
+  return shownView;
+}
+
 /**
  * Turn to a view of the page.
- * @param {string} name "watch" or "race"
+ * @param {string} name "learn", "watch" or "race"
  */
 export function turnTo(name) {
+  shownView = name;
+  // The style sheet hides what belongs to the other views.
+  document.body.dataset.sbdView = name;
   document.dispatchEvent(new CustomEvent(VIEW_EVENT, { detail: name }));
 }
 

@@ -1,7 +1,7 @@
 // The name of the loaded model, as text, and the switch between the views.
 
 import { find } from "../dom/elements.js";
-import { onTurn, turnTo } from "../dom/page.js";
+import { currentView, onTurn, turnTo } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -14,13 +14,15 @@ export function mountHeader({ element, value, signal }) {
   for (const button of views) {
     button.addEventListener("click", () => turnTo(button.dataset.view ?? ""));
   }
-  // The style sheet hides what belongs to the other view.
-  onTurn((name) => {
+  /** @param {string} name */
+  function show(name) {
     document.body.classList.toggle("sbd-is-racing", name === "race");
     for (const button of views) {
       button.setAttribute("aria-pressed", String(button.dataset.view === name));
     }
-  }, signal);
+  }
+  onTurn(show, signal);
+  show(currentView());
   const model = find(element, ".sbd-model");
   model.textContent = value;
   return (text) => {

@@ -1,7 +1,7 @@
 // The player on the page: passes what Gradio sends on to it, and what it asks for back.
 
 import { elementOf, find } from "../dom/elements.js";
-import { onTurn, turnTo } from "../dom/page.js";
+import { currentView, onTurn, turnTo } from "../dom/page.js";
 import { TabKeeper } from "../kept/tab.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { Player } from "./player.js";
@@ -49,6 +49,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
     else if (text) player.push(text);
   }
   take(value);
+  if (currentView() !== "watch") player.set({ isPlaying: false });
   new TabKeeper(player, signal).restore();
   stopWithoutServer(player, signal);
   return take;

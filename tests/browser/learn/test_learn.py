@@ -1,0 +1,316 @@
+"""The Learn view: every scene by keys, by clicks and by its address; first for whoever is new."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import sync_api
+from tests.browser.test_access import CONTROLS, FOCUS, serious
+from ui.learn import export
+from ui.learn.lesson import plain, scenes
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+LAST = 10
+OVERFLOW = """() => {
+  const scene = document.querySelector('.sbd-learn-scene');
+  const stage = document.querySelector('.sbd-learn-stage');
+  const answer = document.querySelector('.sbd-learn-answer').getBoundingClientRect();
+  return [document.documentElement.scrollWidth - innerWidth,
+    scene.scrollHeight - scene.clientHeight, stage.scrollHeight - stage.clientHeight,
+    Math.max(0, Math.round(answer.bottom - innerHeight))];
+}"""
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('.sbd-learn *')]
+  .filter((node) => node.checkVisibility({ visibilityProperty: true })
+    && !node.closest('sub, .sbd-live')
+    && [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
+  .map((node) => parseFloat(getComputedStyle(node).fontSize)))"""
+
+
+@pytest.fixture(scope="module")
+def lesson_url(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("learn") / "learn.html"
+    path.write_text(export.page(), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def lesson(browser, lesson_url):
+    """Open a scene of the exported file, offline; an error on the page fails the test."""
+    pages, wrongs = [], []
+
+    def open_it(scene: object = 1, width: int = 1440, height: int = 900, scheme: str = "light"):
+        context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.on("pageerror", lambda error: wrongs.append(str(error)))
+        page.on("request", lambda r: r.url.startswith("file:") or wrongs.append(r.url))
+        page.goto(f"{lesson_url}#learn/{scene}")
+        page.wait_for_selector(".sbd-learn-question")
+        pages.append(context)
+        return page
+
+    yield open_it
+    for context in pages:
+        context.close()
+    assert wrongs == []
+
+
+def question(page):
+    return page.locator(".sbd-learn-question")
+
+
+def answer(page):
+    return page.locator(".sbd-learn-answer")
+
+
+def test_keys_walk_every_scene_there_and_back(lesson):
+    page = lesson()
+    for number, scene in enumerate(scenes(), 1):
+        expect(question(page)).to_have_text(scene["question"])
+        expect(answer(page)).to_be_empty()
+        assert page.url.endswith(f"#learn/{scene['address']}") or number == 1
+        page.keyboard.press("ArrowRight")
+        expect(answer(page)).to_have_text(plain(scene["answer"]))
+        if number < LAST:
+            page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(question(page)).to_have_text(scenes()[-2]["question"])
+    page.keyboard.press("Home")
+    expect(question(page)).to_have_text(scenes()[0]["question"])
+    page.keyboard.press("End")
+    expect(question(page)).to_have_text(scenes()[-1]["question"])
+
+
+def test_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
+    page = lesson()
+    for scene in scenes():
+        expect(question(page)).to_have_text(scene["question"])
+        page.get_by_role("button", name="Show me").click()
+        expect(answer(page)).to_have_text(plain(scene["answer"]))
+        if scene is not scenes()[-1]:
+            page.get_by_role("button", name="Next", exact=True).click()
+    page.get_by_role("button", name="Scene 4: The bound").click()
+    expect(question(page)).to_have_text(scenes()[3]["question"])
+    page.go_back()
+    expect(question(page)).to_have_text(scenes()[-1]["question"])
+
+
+@pytest.mark.parametrize("number", range(1, LAST + 1))
+def test_every_scene_has_an_address(lesson, number):
+    scene = scenes()[number - 1]
+    page = lesson(scene["address"])
+    expect(question(page)).to_have_text(scene["question"])
+    assert serious(page) == []
+    page.keyboard.press("ArrowRight")
+    expect(answer(page)).to_have_text(plain(scene["answer"]))
+    assert serious(page) == []
+
+
+def test_an_unknown_scene_is_a_sentence_and_the_view_goes_on(lesson):
+    page = lesson("<img src=x onerror=alert(1)>")
+    expect(page.get_by_role("alert")).to_contain_text("There is no scene “<img src=x")
+    expect(question(page)).to_have_text(scenes()[0]["question"])
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(question(page)).to_have_text(scenes()[1]["question"])
+    expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def drag(page, locator, part: float):
+    box = locator.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * part, middle, steps=6)
+    page.mouse.up()
+
+
+def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
+    page = lesson("one-at-a-time")
+    page.locator(".sbd-learn-choice", has_text="16").click()
+    expect(page.locator(".sbd-learn-choice.is-right")).to_have_text("64")
+    expect(page.locator(".sbd-learn-count")).to_have_text("64 calls, 64 tokens")
+    expect(answer(page)).not_to_be_empty()
+
+    page = lesson("masks")
+    page.get_by_role("button", name="mask 3: whom").click()
+    expect(page.locator(".sbd-learn-caption")).to_contain_text("all 16 places of the block")
+    expect(page.locator(".sbd-learn-at.is-seen")).to_have_count(22)
+    page.locator(".sbd-learn-at.is-text").nth(2).click()
+    expect(page.locator(".sbd-learn-at.is-seen")).to_have_count(3)
+
+    page = lesson("sure-and-unsure")
+    page.locator(".sbd-learn-gap-card").nth(0).locator(".sbd-learn-choice").nth(1).click()
+    expect(answer(page)).to_be_empty()
+    page.locator(".sbd-learn-gap-card").nth(1).locator(".sbd-learn-choice").nth(1).click()
+    expect(answer(page)).not_to_be_empty()
+    expect(page.locator(".sbd-learn-choice.is-right")).to_have_count(2)
+
+
+def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
+    page = lesson("the-bound")
+    total = page.locator(".sbd-learn-sum")
+    expect(total).to_contain_text("keeps 1 of")
+    drag(page, page.locator(".sbd-budget-track"), 0.9)
+    expect(answer(page)).not_to_be_empty()
+    many = int(re.search(r"keeps (\d+) of", total.inner_text())[1])
+    assert many > 1
+    expect(page.locator(".sbd-tile.is-would")).to_have_count(many)
+    page.get_by_role("slider").focus()
+    before = total.inner_text()
+    for _ in range(5):
+        page.keyboard.press("PageDown")
+    assert total.inner_text() != before
+
+
+def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
+    page = lesson("out-of-order")
+    cell = page.locator(".sbd-sudoku-cell:not(.is-given)").nth(1)
+    name = re.match(r"Row \d, column \d", cell.get_attribute("aria-label"))[0].lower()
+    cell.click()
+    expect(page.locator(".sbd-learn-order-side .sbd-learn-yours")).to_contain_text(
+        f"You chose {name.replace(',', '')}: the model filled it in call"
+    )
+    expect(page.locator(".sbd-sudoku-cell[data-chosen]")).to_have_count(1)
+    expect(answer(page)).not_to_be_empty()
+
+
+def test_stepping_through_calls_shows_what_the_cache_keeps(lesson):
+    page = lesson("the-cache")
+    slider = page.get_by_role("slider", name="Call")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(answer(page)).not_to_be_empty()
+    expect(page.locator(".sbd-learn-block.is-riding")).to_have_count(1)
+    expect(page.locator(".sbd-learn-block.is-block")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(page.locator(".sbd-learn-block.is-riding")).to_have_count(0)
+
+
+def test_gamma_is_raised_until_the_story_breaks(lesson):
+    page = lesson("what-goes-wrong")
+    verdict = page.locator(".sbd-learn-verdict")
+    expect(verdict).to_contain_text("Holds")
+    drag(page, page.get_by_role("slider", name="γ"), 1)
+    expect(verdict).to_contain_text("Broken")
+    assert page.locator(".sbd-learn-clash sub").count() >= 2
+    expect(answer(page)).not_to_be_empty()
+
+
+def test_a_drafted_token_is_thrown_away(lesson):
+    page = lesson("checking")
+    page.locator(".sbd-tile.is-draft").nth(1).click()
+    expect(page.locator(".sbd-learn-yours")).to_contain_text("You would throw away")
+    assert page.locator(".sbd-tile.is-accepted").count() > 0
+    expect(answer(page)).not_to_be_empty()
+
+
+def test_a_machine_is_chosen_and_a_prompt_without_a_server_says_what_to_run(lesson):
+    page = lesson("what-it-buys")
+    page.get_by_role("button", name="RTX 4090").click()
+    expect(page.locator(".sbd-learn-cost")).to_contain_text("times as fast")
+    page = lesson("your-turn")
+    page.get_by_role("button", name="Decode it").click()
+    expect(page.locator(".sbd-learn-yours")).to_contain_text("python app.py")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_lecture_hall_reads_every_scene_without_scrolling(lesson, scheme):
+    page = lesson(1, 1920, 1080, scheme)
+    page.keyboard.press("l")
+    for number in range(1, LAST + 1):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(OVERFLOW) == [0, 0, 0, 0], number
+        assert page.evaluate(SMALLEST) >= 28, number
+        assert serious(page) == [], number
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_phone_shows_every_scene_in_its_width(lesson):
+    page = lesson(1, 390, 844)
+    for number in range(1, LAST + 1):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(OVERFLOW)[0] <= 0, number
+        assert page.evaluate(SMALLEST) >= 13, number
+        assert serious(page) == [], number
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_word_explains_itself(lesson):
+    page = lesson("masks")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="mask: A place").hover()
+    expect(page.locator(".sbd-term-note")).to_contain_text("not known yet")
+
+
+@pytest.fixture
+def stranger(browser, story_url):
+    """A browser that was never on the page."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(60_000)
+    yield context
+    context.close()
+
+
+def test_the_lesson_comes_first_once_and_one_click_skips_it(stranger, story_url):
+    page = stranger.new_page()
+    page.goto(story_url)
+    expect(question(page)).to_have_text(scenes()[0]["question"])
+    expect(page.locator("#sbd-watch")).to_be_hidden()
+    page.get_by_role("button", name="Skip to the player").click()
+    expect(page.locator(".sbd-tile").first).to_be_visible()
+    assert "#" not in page.url
+    page.reload()
+    expect(page.locator(".sbd-tile").first).to_be_visible()
+    expect(question(page)).to_have_count(0)
+
+
+def test_a_link_to_a_decode_goes_before_the_lesson(stranger, story_url):
+    page = stranger.new_page()
+    page.goto(f"{story_url}?prompt=p")
+    expect(page.locator(".sbd-tile").first).to_be_visible()
+    expect(question(page)).to_have_count(0)
+
+
+def test_the_last_scene_decodes_in_the_player(open_page, story_url):
+    page = open_page(f"{story_url}#learn/your-turn")
+    page.get_by_label("Your prompt").fill("my own prompt")
+    page.get_by_role("button", name="Decode it").click()
+    page.wait_for_function(
+        "document.querySelector('.sbd-host').sbdPlayer.run.prompt === 'my own prompt'"
+    )
+    expect(page.locator(".sbd-tile").first).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_the_page_axe_finds_nothing_serious_and_tab_reaches_all(open_page, story_url, scheme):
+    page = open_page(f"{story_url}#learn/3", color_scheme=scheme, reduced_motion="reduce")
+    page.keyboard.press("ArrowRight")
+    assert serious(page) == []
+    wanted = page.evaluate(CONTROLS)
+    page.evaluate("document.activeElement.blur()")
+    seen, invisible = set(), []
+    for _ in range(len(wanted) + 5):
+        page.keyboard.press("Tab")
+        stop, has_ring = page.evaluate(FOCUS)
+        seen.add(stop)
+        if stop is not None and not has_ring:
+            invisible.append(page.evaluate("document.activeElement.outerHTML.slice(0, 120)"))
+    assert set(wanted) <= seen
+    assert invisible == []
+
+
+def test_views_are_turned_to_by_the_header_and_the_player_rests(story):
+    story.get_by_role("button", name="Learn", exact=True).click()
+    expect(question(story)).to_be_visible()
+    assert not story.evaluate("document.querySelector('.sbd-host').sbdPlayer.state.isPlaying")
+    story.get_by_role("button", name="Race", exact=True).click()
+    expect(question(story)).to_have_count(1)
+    expect(question(story)).to_be_hidden()
+    expect(story.locator(".sbd-race-form")).to_be_visible()
+    story.get_by_role("button", name="Learn", exact=True).click()
+    expect(question(story)).to_be_visible()
+    story.get_by_role("button", name="Watch", exact=True).click()
+    expect(story.locator(".sbd-tile").first).to_be_visible()

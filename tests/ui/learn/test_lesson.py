@@ -1,0 +1,148 @@
+"""The lesson: its words are short, and every number in them is counted from the recorded runs."""
+
+import json
+import re
+
+import pytest
+
+from sbd_core.errors import TraceError
+from ui.components.learn import setting
+from ui.learn import export, lesson, recorded
+from ui.learn.facts import facts, machines, rows_cost, run_seconds
+from ui.learn.recorded import Choices
+
+MAX_WORDS = 60
+NUM_SCENES = 10
+
+
+@pytest.fixture
+def kept():
+    return recorded.recorded()
+
+
+@pytest.fixture
+def without_runs(monkeypatch, tmp_path):
+    for function in (recorded.recorded, lesson.scenes, lesson.lesson):
+        function.cache_clear()
+    monkeypatch.setattr(recorded, "INDEX", tmp_path / "index.json")
+    yield
+    monkeypatch.undo()
+    recorded.recorded.cache_clear()
+
+
+def test_ten_scenes_of_at_most_sixty_words_each_with_an_address_of_its_own():
+    scenes = lesson.scenes()
+    assert len(scenes) == len({scene["address"] for scene in scenes}) == NUM_SCENES
+    for scene in scenes:
+        assert lesson.num_words(scene) <= MAX_WORDS, scene["address"]
+        assert re.fullmatch(r"[a-z-]+", scene["address"])
+
+
+def test_no_number_stands_typed_in_the_words():
+    # Sixteen is the row count whose cost is filled in beside it.
+    for row in json.loads(lesson.WORDS.read_text("utf-8")):
+        for name in lesson.SHOWN_WORDS:
+            assert not re.search(r"\d", re.sub(r"\{\w+\}", "", row[name])), row["address"]
+
+
+def test_the_numbers_are_those_of_the_runs(kept):
+    known, lanes = facts(kept), kept.runs["text"]
+    assert known["tokens"] == known["ntp_calls"] == str(len(lanes["ntp"].token_ids))
+    assert known["sbd_calls"] == str(len(lanes["sbd"].events))
+    assert known["block"] == str(lanes["sbd"].config.block_size)
+    assert 1 < float(known["rows_cost"]) < 1.5
+    assert known["clash"] in " ".join(kept.runs[last_edge(kept)]["sbd"].text.split())
+
+
+def last_edge(kept) -> str:
+    return f"edge-{len(kept.choices.edges) - 1}"
+
+
+def test_the_story_is_right_up_to_a_gamma_and_wrong_beyond(kept):
+    edges = kept.choices.edges
+    assert [edge.gamma for edge in edges] == sorted({edge.gamma for edge in edges})
+    verdicts = [edge.is_right for edge in edges]
+    assert verdicts == sorted(verdicts, reverse=True)
+    assert verdicts[0]
+    assert not verdicts[-1]
+    for number, edge in enumerate(edges):
+        trace = kept.runs[f"edge-{number}"]["sbd"]
+        calls = {item.position: event.index for event in trace.events for item in event.reveals}
+        together = [at for at in range(edge.start, edge.end) if calls.get(at) == edge.call]
+        assert edge.is_right or len(together) >= 2, "two tokens of a clash come from one call"
+
+
+def test_the_draft_that_is_checked_is_kept_in_part(kept):
+    trace, at = kept.runs["verify"]["verify"], kept.choices.check_pass
+    draft, committed = trace.events[at - 1].draft, trace.events[at].committed
+    assert draft[0] == committed[0]
+    assert draft[: len(committed)] != committed
+    assert kept.choices.is_verify_ntp, "verify is exact"
+
+
+def test_both_gaps_offer_words_and_one_is_surer():
+    sure, unsure = json.loads(lesson.lesson())["gaps"]
+    assert sure["entropy"] < 0.5 < unsure["entropy"]
+    for gap in (sure, unsure):
+        assert gap["guesses"][0][0] in gap["options"]
+        assert len(set(gap["options"])) == lesson.NUM_OPTIONS
+
+
+def test_the_block_of_masks_has_text_before_it_and_the_budget_something_to_drag_at(kept):
+    trace = kept.runs["text"]["sbd"]
+    block = trace.events[kept.choices.mask_pass]
+    assert block.block.start > 0
+    assert len(block.masked) == block.block.size
+    assert len(trace.events[kept.choices.bound_pass].masked) > 2
+
+
+def test_machines_count_rows_of_the_same_calls(kept):
+    measured, *computed = machines(kept)
+    assert measured["is_measured"]
+    assert measured["ntp"] == sum(event.seconds for event in kept.runs["text"]["ntp"].events)
+    assert all(row["sbd"] < row["ntp"] for row in computed)
+
+
+def test_sixteen_rows_cost_more_the_less_memory_is_the_limit():
+    from dataclasses import replace
+
+    from sbd_core.roofline import DEVICES
+
+    chip = DEVICES["h100-bf16"]
+    quick_memory = replace(chip, bandwidth=chip.bandwidth * 1000)
+    assert rows_cost(16, 100, chip) < rows_cost(16, 100, quick_memory)
+    assert run_seconds(recorded.recorded().runs["text"]["ntp"], chip) > 0
+
+
+def test_choices_round_trip(kept):
+    assert Choices.from_json(kept.choices.to_json()) == kept.choices
+
+
+def test_without_recorded_runs_the_view_says_what_writes_them(without_runs):
+    with pytest.raises(TraceError, match=r"scripts\.record_learn writes them"):
+        recorded.recorded()
+    said = json.loads(setting("box"))
+    assert "lesson" not in said
+    assert said["problem"].endswith("python -m scripts.record_learn writes them.")
+
+
+def test_export_without_runs_says_so_and_ends_with_2(without_runs, tmp_path, capsys):
+    assert export.main(["--out", str(tmp_path / "learn.html")]) == 2
+    assert "record_learn" in capsys.readouterr().err
+
+
+def test_export_writes_one_file_that_asks_for_nothing(tmp_path, capsys):
+    path = tmp_path / "learn.html"
+    assert export.main(["--out", str(path)]) == 0
+    text = path.read_text("utf-8")
+    assert "default-src 'none'" in text
+    assert not re.search(r"(?:src|href)=[\"']?https?:", text.replace("https://arxiv.org", ""))
+    assert "<!--LESSON-->" not in text
+    assert "/*SCRIPTS*/" not in text
+
+
+def test_words_are_plain_text(capsys):
+    assert export.main(["--words"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("\n\n") == NUM_SCENES - 1
+    assert not re.search(r"[\[\]{}<>]", said)

@@ -1,0 +1,32 @@
+"""The Learn view as a Gradio component: its value is ui.learn.lesson.lesson()."""
+
+import logging
+
+import gradio as gr
+
+from sbd_core.errors import TraceError
+from sbd_core.replay.wire_format import wire_json
+from ui.components.assets import markup, mounts
+from ui.learn.lesson import lesson
+
+logger = logging.getLogger(__name__)
+
+
+def learn_view(*, prompt_id: str) -> gr.HTML:
+    """The scenes beside Watch and Race. prompt_id: of the box that the last scene writes into."""
+    return gr.HTML(
+        setting(prompt_id),
+        html_template=markup("learn"),
+        **mounts("learn"),
+        apply_default_css=False,
+        elem_id="sbd-learn",
+    )
+
+
+def setting(prompt_id: str) -> str:
+    """The view's value: the lesson inside, or a sentence on why there is none."""
+    try:
+        return wire_json({"prompt_id": prompt_id, "lesson": lesson()})
+    except TraceError as error:
+        logger.warning("no lesson: %s", error)
+        return wire_json({"prompt_id": prompt_id, "problem": f"{error}."})

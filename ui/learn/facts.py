@@ -1,0 +1,97 @@
+"""The numbers in the scenes' words: counted from the recorded runs, or from the roofline."""
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from sbd_core.roofline import DEVICES, Device, pass_seconds
+from sbd_core.trace import Trace
+from ui.learn.recorded import Recorded
+
+BIG_CHIP = "h100-bf16"
+NUM_LAYERS = 32
+"""Of Llama-3.1-8B, whose layer is roofline.LLAMA_8B."""
+ROWS = 16
+
+
+def facts(recorded: Recorded) -> dict[str, str]:
+    """Every number of the words, by its name there, as it is written there."""
+    main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
+    cached = len(ntp.prompt_token_ids)
+    reading, computing = parts_of_call(1, cached, DEVICES[BIG_CHIP])
+    broken = recorded.choices.edges[-1]
+    return {
+        "tokens": str(ntp.num_tokens),
+        "ntp_calls": str(ntp.num_forwards),
+        "sbd_calls": str(main.num_forwards),
+        "calls_ratio": times(ntp.num_forwards / main.num_forwards),
+        "block": str(main.config.block_size),
+        "idle_percent": f"{100 * (1 - computing / reading):.1f} %",
+        "rows_cost": f"{rows_cost(ROWS, cached, DEVICES[BIG_CHIP]):.2f}",
+        "clash": " ".join(broken.clash.split()),
+        "clash_gamma": f"{broken.gamma:g}",
+        "here": "the small machine that recorded it",
+        "here_ratio": times(ntp.seconds / main.seconds),
+    }
+
+
+def times(ratio: float) -> str:
+    """A ratio with two digits that count: 7.1, 0.83."""
+    return f"{ratio:.2f}" if ratio < 1 else f"{ratio:.1f}"
+
+
+def parts_of_call(rows: int, cached: int, device: Device) -> tuple[float, float]:
+    """Seconds of a forward pass of Llama-3.1-8B for reading memory alone, and computing alone."""
+    only_reads = replace(device, linear_flops=inf, attention_flops=inf)
+    only_computes = replace(device, bandwidth=inf)
+    reading, computing = (
+        NUM_LAYERS * pass_seconds(rows, cached, 1, "corrected", device=each)
+        for each in (only_reads, only_computes)
+    )
+    return reading, computing
+
+
+def rows_cost(rows: int, cached: int, device: Device) -> float:
+    """How many times as long as a forward pass of one row one of `rows` takes."""
+    many, one = (pass_seconds(count, cached, 1, "corrected", device=device) for count in (rows, 1))
+    return many / one
+
+
+def run_seconds(trace: Trace, device: Device) -> float:
+    """What a run's forward passes would take on a device with Llama-3.1-8B, by the roofline."""
+    return NUM_LAYERS * sum(
+        pass_seconds(
+            max(1, event.num_causal + event.block.size),
+            event.num_cached,
+            1,
+            "corrected",
+            device=device,
+        )
+        for event in trace.events
+    )
+
+
+def machines(recorded: Recorded) -> list[dict[str, Any]]:
+    """Seconds of both lanes of the run `text`: as recorded, then by the roofline of each device."""
+    lanes = recorded.runs["text"]
+    rows: list[dict[str, Any]] = [
+        {
+            "name": "this small model, as recorded",
+            "is_measured": True,
+            **{lane: trace.seconds for lane, trace in lanes.items()},
+        }
+    ]
+    for device in DEVICES.values():
+        seconds = {lane: run_seconds(trace, device) for lane, trace in lanes.items()}
+        rows.append({"name": device.name, "is_measured": False, **seconds})
+    return rows
+
+
+def call_times(recorded: Recorded) -> list[dict[str, float]]:
+    """Seconds of one forward pass on the large chip by its rows: reading, and computing."""
+    cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
+    rows = []
+    for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
+        reading, computing = parts_of_call(count, cached, DEVICES[BIG_CHIP])
+        rows.append({"rows": count, "reading": reading, "computing": computing})
+    return rows

@@ -1,0 +1,105 @@
+"""All that the scenes show, as one value: their words, with the numbers in them, and their runs."""
+
+import json
+import re
+from dataclasses import asdict
+from functools import cache
+from typing import Any
+
+from sbd_core.replay import wire_format
+from sbd_core.replay.wire_format import wire_json
+from sbd_core.trace import Trace
+from ui.components.assets import ASSETS
+from ui.gallery.examples import presets
+from ui.learn.facts import call_times, facts, machines
+from ui.learn.recorded import Place, Recorded, recorded
+
+WORDS = ASSETS / "learn" / "words.json"
+SHOWN_WORDS = ("title", "question", "act", "answer")
+SHOWN_RUNS = ("text", "verify", "sudoku")
+NUM_OPTIONS = 3
+
+
+@cache
+def scenes() -> tuple[dict[str, str], ...]:
+    """Every scene's address and words, their numbers filled in; [term] marks a glossary word.
+
+    Raises TraceError if the recorded runs are missing.
+    """
+    known = facts(recorded())
+    rows: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
+    return tuple({key: text.format_map(known) for key, text in row.items()} for row in rows)
+
+
+@cache
+def lesson() -> str:
+    """The view's value, JSON. Raises TraceError if the recorded runs are missing."""
+    kept = recorded()
+    choices = kept.choices
+    body: dict[str, Any] = {
+        "scenes": scenes(),
+        "runs": {name: wire_format.replay(name, kept.runs[name]) for name in SHOWN_RUNS},
+        "gaps": [gap(kept, place) for place in (choices.sure, choices.unsure)],
+        "mask_pass": choices.mask_pass,
+        "bound_pass": choices.bound_pass,
+        "check_pass": choices.check_pass,
+        "edges": [
+            {**asdict(edge), **calls_of(kept.runs[f"edge-{number}"]["sbd"])}
+            for number, edge in enumerate(choices.edges)
+        ],
+        "story": kept.runs["edge-0"]["sbd"].prompt,
+        "is_verify_ntp": choices.is_verify_ntp,
+        "machines": machines(kept),
+        "call_times": call_times(kept),
+        "prompts": [preset.prompts[0] for preset in presets()],
+    }
+    return wire_json(body)
+
+
+def gap(kept: Recorded, place: Place) -> dict[str, Any]:
+    """A word to be guessed: the text before it, the model's guesses, and what to choose from."""
+    trace = kept.runs["guess"]["sbd"]
+    event = trace.events[place.forward_pass]
+    item = next(item for item in event.masked if item.position == place.position)
+    guesses = [
+        [trace.tokens[token_id], probability]
+        for token_id, probability in zip(item.top_token_ids, item.top_probabilities, strict=True)
+    ]
+    words = [str(text) for text, _ in guesses if re.fullmatch(r" [A-Za-z]+", str(text))]
+    return {
+        "before": "".join(trace.tokens[token_id] for token_id in trace.token_ids[: place.position]),
+        "entropy": item.entropy,
+        "guesses": guesses,
+        "options": sorted(words[:NUM_OPTIONS]),
+    }
+
+
+def calls_of(trace: Trace) -> dict[str, Any]:
+    """A run without its guesses: its calls, and each token's text and the call that fixed it."""
+    fixed = {item.position: event.index for event in trace.events for item in event.reveals}
+    texts = [trace.tokens[token_id] for token_id in trace.token_ids]
+    return {
+        "calls": trace.num_forwards,
+        "tokens": [[text, fixed.get(position, 0)] for position, text in enumerate(texts)],
+    }
+
+
+def words_text() -> str:
+    """Every scene's words as plain text, as a reader without the pictures would have them."""
+    parts = []
+    for number, scene in enumerate(scenes(), 1):
+        shown = {name: plain(scene[name]) for name in SHOWN_WORDS}
+        parts.append(
+            f"{number}. {shown['title']}\n{shown['question']}\n({shown['act']})\n{shown['answer']}"
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """A sentence without the marks of its glossary words."""
+    return re.sub(r"\[([^\]]+)\]", r"\1", text)
+
+
+def num_words(scene: dict[str, str]) -> int:
+    """Words of a scene, its heading left out."""
+    return sum(len(plain(scene[name]).split()) for name in ("question", "act", "answer"))

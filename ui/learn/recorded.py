@@ -1,0 +1,111 @@
+"""The recorded runs of the scenes, and what scripts.record_learn chose in them. Knows no Gradio."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sbd_core.errors import TraceError
+from sbd_core.trace import Trace
+from ui.gallery.recorded import TRACES, opening_traces
+
+FOLDER = TRACES / "learn"
+INDEX = FOLDER / "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A masked position in a recorded run whose word is to be guessed."""
+
+    forward_pass: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One story at one gamma.
+
+    clash: where the answer is wrong, words of which one forward pass filled neighbouring tokens
+    that do not fit; start, end: the tokens they are made of; call: that forward pass.
+    """
+
+    gamma: float
+    is_right: bool
+    clash: str = ""
+    start: int = 0
+    end: int = 0
+    call: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the scenes show of their runs.
+
+    sure, unsure: places of the run `guess`. bound_pass, mask_pass: forward passes of the run
+    `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. edges:
+    of the runs edge-0, edge-1, ..., gamma ascending. is_verify_ntp: whether the answer of
+    the run `verify` is that of next-token prediction, token for token.
+    """
+
+    sure: Place
+    unsure: Place
+    bound_pass: int
+    mask_pass: int
+    check_pass: int
+    is_verify_ntp: bool
+    edges: tuple[Edge, ...]
+
+    def to_json(self) -> str:
+        """What from_json reads."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Choices":
+        """Raises ValueError, TypeError or KeyError for what to_json did not write."""
+        row: dict[str, Any] = json.loads(text)
+        return cls(
+            **{
+                **row,
+                "sure": Place(**row["sure"]),
+                "unsure": Place(**row["unsure"]),
+                "edges": tuple(Edge(**edge) for edge in row["edges"]),
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Everything that was recorded: traces by run and lane, the main lane first."""
+
+    runs: Mapping[str, Mapping[str, Trace]]
+    choices: Choices
+
+
+@cache
+def recorded() -> Recorded:
+    """The runs of all scenes. Raises TraceError for files that are missing or damaged."""
+    try:
+        choices = Choices.from_json(INDEX.read_text(encoding="utf-8"))
+        runs: dict[str, dict[str, Trace]] = {
+            "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
+            "guess": {"sbd": _trace("guess")},
+            "verify": {"verify": _trace("verify")},
+            "sudoku": {"sbd": opening_traces()["sbd"]},
+        }
+        for number in range(len(choices.edges)):
+            runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        rule = "are missing or damaged; python -m scripts.record_learn writes them"
+        raise TraceError(f"The recorded runs of the scenes {rule}") from error
+    return Recorded(runs, choices)
+
+
+def file_of(name: str) -> Path:
+    """Where a run of the scenes is kept."""
+    return FOLDER / f"{name}.json"
+
+
+def _trace(name: str) -> Trace:
+    return Trace.from_json(file_of(name).read_text(encoding="utf-8"))

@@ -1,0 +1,172 @@
+// A recorded run on a scene's stage: the player's own parts, its state set by the scene and not by
+// a transport. Drawing happens at most once a frame.
+
+import { clamp } from "../core/numbers.js";
+import { makeClock } from "../dom/clock.js";
+import { isDarkPage } from "../dom/page.js";
+import { Reveals, STILL } from "../dom/reveal.js";
+import { viewOf } from "../watch/view.js";
+
+/** @import { Run } from "../core/run/run.js" */
+/** @import { Actions } from "../watch/actions.js" */
+/** @import { PlayerState, View } from "../watch/view.js" */
+
+/** @typedef {{ update: (view: View) => void }} Part */
+
+const CALLS_A_SECOND = 1.2;
+
+export class Figure {
+  /**
+   * @param {Run} run
+   * @param {AbortSignal} signal the scene is left
+   */
+  constructor(run, signal) {
+    this.run = run;
+    this.reveals = new Reveals();
+    /** @type {Part[]} */
+    this.parts = [];
+    this.frame = 0;
+    this.target = 0;
+    this.hasMoved = false;
+    this.isArriving = false;
+    /** @type {() => void} */
+    this.arrived = () => {};
+    /** @type {PlayerState} */
+    this.state = {
+      pass: 0,
+      isPlaying: false,
+      speed: 1,
+      hovered: null,
+      held: null,
+      gammaPreview: null,
+      alternative: null,
+      showsHindsight: false,
+    };
+    this.clock = makeClock(
+      () => this.state.isPlaying,
+      () => CALLS_A_SECOND,
+      () => this.advance(),
+    );
+    const scheme = new MutationObserver(() => this.draw());
+    scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    signal.addEventListener("abort", () => {
+      scheme.disconnect();
+      this.clock.stop();
+      cancelAnimationFrame(this.frame);
+    });
+  }
+
+  /**
+   * What the player's parts may call; a scene says which of it does something here.
+   * @param {Partial<Omit<Actions, "hood">>} own
+   * @returns {Actions}
+   */
+  actions(own = {}) {
+    const nothing = () => {};
+    return {
+      hover: nothing,
+      hold: nothing,
+      holdAt: nothing,
+      release: nothing,
+      holdCursor: nothing,
+      previousPosition: nothing,
+      nextPosition: nothing,
+      choose: nothing,
+      canRedo: false,
+      redo: nothing,
+      show: nothing,
+      previousBranch: nothing,
+      nextBranch: nothing,
+      pin: nothing,
+      branch: nothing,
+      previewGamma: (gamma) => this.set({ gammaPreview: gamma }),
+      gamma: () => this.state.gammaPreview ?? this.run.solver.gamma ?? 0,
+      seek: (pass) => this.seek(pass, false),
+      first: nothing,
+      last: nothing,
+      back: nothing,
+      forward: nothing,
+      togglePlay: nothing,
+      setSpeed: nothing,
+      lecture: nothing,
+      help: nothing,
+      share: nothing,
+      toggleHindsight: nothing,
+      timeAgain: nothing,
+      letGo: nothing,
+      hood: nothing,
+      ...own,
+    };
+  }
+
+  /**
+   * Show the run in more parts.
+   * @param {Part[]} parts
+   */
+  add(...parts) {
+    this.parts.push(...parts);
+    this.draw();
+  }
+
+  /** @param {Partial<PlayerState>} change */
+  set(change) {
+    Object.assign(this.state, change);
+    this.draw();
+    this.clock.start();
+  }
+
+  /**
+   * Go to a forward pass; its reveals settle if it arrives.
+   * @param {number} pass
+   * @param {boolean} isArriving
+   */
+  seek(pass, isArriving) {
+    this.hasMoved = true;
+    this.isArriving = isArriving;
+    this.set({ pass: clamp(pass, 0, this.run.main.lastPass), gammaPreview: null });
+  }
+
+  /**
+   * Play up to a forward pass, at once where motion is not wanted.
+   * @param {number} target
+   * @param {() => void} arrived
+   */
+  play(target, arrived = () => {}) {
+    this.target = target;
+    this.arrived = arrived;
+    if (STILL.matches || this.state.pass >= target) {
+      this.seek(target, false);
+      arrived();
+      return;
+    }
+    this.set({ isPlaying: true });
+  }
+
+  advance() {
+    this.seek(this.state.pass + 1, true);
+    if (this.state.pass < this.target) return;
+    this.set({ isPlaying: false });
+    this.arrived();
+  }
+
+  draw() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.paint();
+    });
+  }
+
+  paint() {
+    if (this.hasMoved) this.reveals.begin(this.isArriving ? 1000 / CALLS_A_SECOND : null);
+    const view = viewOf(this.state, {
+      run: this.run,
+      reveals: this.reveals,
+      isDark: isDarkPage(),
+      isLecture: false,
+      isArriving: this.hasMoved && this.isArriving,
+    });
+    this.hasMoved = false;
+    for (const part of this.parts) part.update(view);
+  }
+}

@@ -1,0 +1,52 @@
+// What the server, or the page it is exported in, gives the Learn view: the scenes' words and the
+// recorded runs. Knows no DOM.
+
+import { History } from "../core/run/history.js";
+
+/** @import { Run } from "../core/run/run.js" */
+
+/** @typedef {{ address: string, title: string, question: string, act: string, answer: string }} SceneWords */
+/** @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
+/** @typedef {{ gamma: number, is_right: boolean, clash: string, start: number, end: number, call: number, calls: number, tokens: [text: string, call: number][] }} Edge */
+/** @typedef {{ name: string, is_measured: boolean, sbd: number, ntp: number }} Machine seconds of both lanes */
+/** @typedef {{ rows: number, reading: number, computing: number }} CallTime seconds */
+/**
+ * @typedef {object} LessonData
+ * @property {SceneWords[]} scenes
+ * @property {Record<string, string>} runs wire lines by name
+ * @property {Gap[]} gaps
+ * @property {number} mask_pass
+ * @property {number} bound_pass
+ * @property {number} check_pass
+ * @property {boolean} is_verify_ntp
+ * @property {Edge[]} edges
+ * @property {string} story
+ * @property {Machine[]} machines
+ * @property {CallTime[]} call_times
+ * @property {string[]} prompts
+ */
+
+/** @typedef {Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> }} Lesson */
+
+/**
+ * A run of wire lines.
+ * @param {string | undefined} lines
+ * @returns {Run}
+ */
+function runOf(lines) {
+  const history = new History();
+  history.accept(lines ?? "");
+  if (!history.run) throw new Error("a recorded run of the lesson is missing");
+  return history.run;
+}
+
+/**
+ * @param {string} text JSON of LessonData
+ * @returns {Lesson}
+ */
+export function readLesson(text) {
+  /** @type {LessonData} */
+  const data = JSON.parse(text);
+  const { text: main, verify, sudoku } = data.runs;
+  return { ...data, runs: { text: runOf(main), verify: runOf(verify), sudoku: runOf(sudoku) } };
+}

@@ -1,0 +1,65 @@
+// The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
+
+import { axisNats, axisPlace, layOut } from "../../core/budget.js";
+import { formatNats } from "../../core/numbers.js";
+import { make, setText } from "../../dom/elements.js";
+import { makeLegend } from "../../dom/legend.js";
+import { Budget } from "../../watch/budget.js";
+import { Tiles } from "../../watch/tiles.js";
+import { Figure } from "../figure.js";
+import { sweep } from "../parts/motion.js";
+
+/** @import { View } from "../../watch/view.js" */
+/** @import { MakeScene } from "../view.js" */
+
+const POUR_MS = 3600;
+const HIGHEST = 4; // nats, where the pouring turns
+
+/** @type {MakeScene} */
+export function makeBoundScene({ lesson, signal, did }) {
+  const { text: run } = lesson.runs;
+  const figure = new Figure(run, signal);
+  let isPouring = false;
+  const actions = figure.actions({
+    previewGamma: (gamma) => {
+      isPouring = false;
+      figure.set({ gammaPreview: gamma });
+      did();
+    },
+  });
+  const tiles = new Tiles(actions);
+  const budget = new Budget(actions);
+  const sum = make("p", "sbd-learn-sum");
+  /** @param {View} view */
+  function update(view) {
+    const revealed = view.wouldReveal ?? new Set();
+    const layout = layOut(run, view.pass, revealed);
+    const gamma = formatNats(view.gammaPreview ?? 0);
+    const free = layout.free ? ` (the largest, ${formatNats(layout.free.entropy)}, is free)` : "";
+    setText(
+      sum,
+      `γ ${gamma}: keeps ${layout.count} of ${layout.segments.length}; their entropies but the ` +
+        `largest add up to ${formatNats(layout.spent)}${free}.`,
+    );
+  }
+  figure.seek(lesson.bound_pass, false);
+  figure.set({ gammaPreview: 0 });
+  figure.add(tiles, budget, { update });
+  const root = make("div", "sbd-learn-bound", {}, tiles.root, budget.root, sum, makeLegend());
+  function answer() {
+    isPouring = true;
+    const own = axisPlace(run.solver.gamma ?? 0);
+    const top = axisPlace(HIGHEST);
+    sweep(
+      POUR_MS,
+      (part) => {
+        if (!isPouring) return;
+        const place = part < 0.6 ? (top * part) / 0.6 : top + ((own - top) * (part - 0.6)) / 0.4;
+        figure.set({ gammaPreview: axisNats(place) });
+      },
+      signal,
+    );
+    did();
+  }
+  return { root, answer };
+}

@@ -1,0 +1,122 @@
+// The block is done: what each call reads, what it keeps in the cache, and what it drops.
+
+import { countOf } from "../../core/numbers.js";
+import { make, setText } from "../../dom/elements.js";
+import { STILL } from "../../dom/reveal.js";
+import { showToken } from "../../dom/tokens.js";
+import { makeSlider } from "../parts/slider.js";
+import { blockState } from "../states.js";
+
+/** @import { MakeScene } from "../view.js" */
+
+const STEP_MS = 1100;
+
+const WORDS = {
+  ahead: "not reached yet",
+  block: "looks both ways: what this call computes for it is dropped",
+  riding: "full: read again, left to right, and this is kept",
+  cached: "in the cache, read left to right: exact",
+};
+
+/** @type {MakeScene} */
+export function makeCacheScene({ lesson, signal, did, say }) {
+  const { text: run } = lesson.runs;
+  const { main } = run;
+  const prompt = main.steps[0]?.causal ?? 0;
+  const starts = [
+    ...new Set(main.steps.filter(({ block }) => block.size).map(({ block }) => block.start)),
+  ];
+  const blocks = starts.map((start, index) => {
+    const cells = Array.from({ length: run.blockSize }, () => make("span", "sbd-learn-cell"));
+    const words = make("span", "sbd-learn-block-words");
+    const root = make(
+      "div",
+      "sbd-learn-block",
+      {},
+      make("span", "sbd-learn-block-name", {}, `Block ${index + 1}`),
+      make("div", "sbd-learn-cells", { "aria-hidden": "true" }, ...cells),
+      words,
+    );
+    return { start, cells, words, root };
+  });
+  const counts = make("p", "sbd-learn-count");
+  const slider = makeSlider(
+    "Call",
+    main.lastPass,
+    (pass) => `${pass + 1} of ${main.steps.length}`,
+    (pass) => {
+      stop();
+      show(pass);
+      did();
+    },
+  );
+  let timer = 0;
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+  }
+  signal.addEventListener("abort", stop);
+
+  /** @param {number} pass */
+  function show(pass) {
+    const step = main.steps[pass];
+    for (const { start, cells, words, root } of blocks) {
+      const state = blockState(run, pass, start);
+      root.className = `sbd-learn-block is-${state}`;
+      setText(words, WORDS[state]);
+      cells.forEach((cell, offset) => {
+        const item = main.fixedAt(start + offset, pass);
+        cell.classList.toggle("is-full", item !== null);
+        cell.classList.toggle("is-new", item?.pass === pass);
+        showToken(cell, item ? run.tokenText(item.token) : "\u200a");
+      });
+    }
+    const rows = (step?.causal ?? 0) + (step?.block.size ?? 0);
+    const kept = (step?.cached ?? 0) + (step?.causal ?? 0);
+    setText(
+      counts,
+      `Call ${pass + 1}: ${countOf(rows, "row")} computed, ${step?.causal ?? 0} of them kept. ` +
+        `The cache then holds ${countOf(kept, "token")}.`,
+    );
+  }
+
+  function answer() {
+    stop();
+    did();
+    const rides = main.steps.findIndex(({ causal }, pass) => pass > 0 && causal > 0);
+    if (STILL.matches || rides < 0) {
+      slider.set(Math.max(rides, 0));
+      show(Math.max(rides, 0));
+      return;
+    }
+    let pass = Math.max(0, rides - 1);
+    slider.set(pass);
+    show(pass);
+    timer = window.setInterval(() => {
+      pass += 1;
+      slider.set(pass);
+      show(pass);
+      if (pass >= main.lastPass) stop();
+    }, STEP_MS);
+    say(counts.textContent ?? "");
+  }
+  slider.set(1);
+  show(1);
+  const root = make(
+    "div",
+    "sbd-learn-cache",
+    {},
+    make(
+      "div",
+      "sbd-learn-block is-cached",
+      {},
+      make("span", "sbd-learn-block-name", {}, "Prompt"),
+      make("div", "sbd-learn-prompt-box", {}, `${countOf(prompt, "token")}`),
+      make("span", "sbd-learn-block-words", {}, WORDS.cached),
+    ),
+    ...blocks.map((block) => block.root),
+    slider.root,
+    counts,
+  );
+  return { root, answer };
+}

@@ -1,0 +1,65 @@
+// Checking: a draft as the player's tiles; the reader throws a token away, then the model does.
+
+import { countOf } from "../../core/numbers.js";
+import { checkedDraft } from "../../core/run/drafts.js";
+import { tokenName } from "../../core/text/letters.js";
+import { make, setText } from "../../dom/elements.js";
+import { Tiles } from "../../watch/tiles.js";
+import { makeVerifyLegend } from "../../watch/verify/legend.js";
+import { Figure } from "../figure.js";
+
+/** @import { MakeScene } from "../view.js" */
+
+/** @type {MakeScene} */
+export function makeCheckScene({ lesson, signal, did, say }) {
+  const { verify: run } = lesson.runs;
+  const { main } = run;
+  const pass = lesson.check_pass;
+  const { start, tokens, numAccepted } = checkedDraft(main, pass);
+  const figure = new Figure(run, signal);
+  const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
+  const legend = makeVerifyLegend();
+  const news = make("p", "sbd-learn-yours", { role: "status" });
+  const written = run.main
+    .knownAt(pass - 1)
+    .map(({ token }) => run.tokenText(token))
+    .join("");
+  figure.add(tiles, legend);
+  figure.seek(pass - 1, false);
+  let isAnswered = false;
+
+  /** @param {number} position */
+  function choose(position) {
+    const chosen = tokens[position - start];
+    if (chosen === undefined) return;
+    answer(`You would throw away ${tokenName(run.tokenText(chosen))}. `);
+  }
+
+  function answer(own = "") {
+    if (isAnswered) return;
+    isAnswered = true;
+    figure.seek(pass, true);
+    const thrown = tokens.length - numAccepted;
+    const first = tokenName(run.tokenText(tokens[numAccepted]));
+    const instead = tokenName(run.tokenText(main.steps[pass]?.committed[numAccepted]));
+    const same = lesson.is_verify_ntp ? " In the end all of it equals one-at-a-time writing." : "";
+    const words =
+      `${own}The model kept ${countOf(numAccepted, "token")} and threw ${thrown} away, the first ` +
+      `${first}: one at a time it writes ${instead} there.${same}`;
+    setText(news, words);
+    say(words);
+    did();
+  }
+  const root = make(
+    "div",
+    "sbd-learn-check",
+    {},
+    make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
+    make("pre", "sbd-learn-code", { tabindex: "0", "aria-label": "Written so far" }, written),
+    make("h3", "", {}, "The draft that comes next"),
+    tiles.root,
+    legend.root,
+    news,
+  );
+  return { root, answer: () => answer() };
+}

@@ -1,0 +1,273 @@
+// The Learn view: ten scenes, one at a time. A scene asks, the reader does something, the scene
+// answers; forward first shows the answer, then the next scene. Knows nothing of Gradio.
+
+import { make, setAttribute, setText } from "../dom/elements.js";
+import { icon } from "../dom/icons.js";
+import { listenToKeys } from "../dom/keys.js";
+import { isLecturing, makeLecture } from "../dom/lecture.js";
+import { makeTermNote, term } from "../dom/terms.js";
+import { hashOf, sceneAt } from "./address.js";
+import { readLesson } from "./lesson.js";
+import { SCENES } from "./scenes/index.js";
+import { wordPieces } from "./words.js";
+
+/** @import { Lesson } from "./lesson.js" */
+
+/**
+ * What the page round the view does for it; on a page of its own it does nothing.
+ * @typedef {object} LearnHost
+ * @property {() => void} leave turn to the player
+ * @property {(prompt: string) => void} decode
+ */
+
+/**
+ * What a scene is made from.
+ * @typedef {object} ScenePlace
+ * @property {Lesson} lesson
+ * @property {AbortSignal} signal the scene is left
+ * @property {() => void} did the reader did what the scene asks for: show its answer
+ * @property {(words: string) => void} say to a screen reader
+ * @property {LearnHost | null} host
+ */
+
+/** @typedef {{ root: HTMLElement, answer: () => void }} Scene answer: show it in the picture */
+/** @typedef {(place: ScenePlace) => Scene} MakeScene */
+
+export class LearnView {
+  /**
+   * @param {HTMLElement} root
+   * @param {string} text the lesson, JSON
+   * @param {AbortSignal} signal ends the listening
+   * @param {LearnHost | null} [host]
+   */
+  constructor(root, text, signal, host = null) {
+    this.root = root;
+    this.text = text;
+    this.signal = signal;
+    this.host = host;
+    /** @type {Lesson | null} read when the view is first opened */
+    this.lesson = null;
+    this.index = 0;
+    this.isAnswered = false;
+    this.isOpen = false;
+    /** @type {Scene | null} */
+    this.scene = null;
+    this.leaving = new AbortController();
+    this.lecture = makeLecture(root, () => this.fit(), signal);
+    this.parts = this.makeParts();
+    signal.addEventListener("abort", () => this.leaving.abort());
+  }
+
+  makeParts() {
+    const back = makeStep("Back", () => this.back());
+    const next = makeStep("Next", () => this.forward());
+    next.classList.add("is-main");
+    return {
+      dots: make("ol", "sbd-learn-dots"),
+      place: make("p", "sbd-learn-place"),
+      problem: make("p", "sbd-learn-problem", { role: "alert" }),
+      question: make("h2", "sbd-learn-question", { tabindex: "-1" }),
+      act: make("p", "sbd-learn-act"),
+      stage: make("div", "sbd-learn-stage sbd-player"),
+      answer: make("p", "sbd-learn-answer", { "aria-live": "polite" }),
+      live: make("div", "sbd-live", { "aria-live": "polite" }),
+      back,
+      next,
+    };
+  }
+
+  /** @returns {Lesson} */
+  build() {
+    const lesson = readLesson(this.text);
+    const { dots, place, problem, question, act, stage, answer, live, back, next } = this.parts;
+    dots.append(...lesson.scenes.map(({ title }, index) => this.makeDot(title, index)));
+    const large = makeStep("Lecture (L)", () => this.lecture.toggle());
+    large.prepend(icon("lecture"));
+    large.classList.add("sbd-learn-lecture");
+    const tools = make("div", "sbd-learn-tools", {}, place, large);
+    if (this.host) tools.append(this.makeSkip());
+    this.root.replaceChildren(
+      make("nav", "sbd-learn-head", { "aria-label": "Scenes" }, dots, tools),
+      make(
+        "section",
+        "sbd-learn-scene",
+        { "aria-label": "Scene" },
+        problem,
+        make("div", "sbd-learn-ask", {}, question, act),
+        stage,
+        answer,
+      ),
+      make("div", "sbd-learn-foot", {}, back, make("span", "sbd-learn-keys", {}, "← → keys"), next),
+      live,
+      makeTermNote(this.root, this.signal),
+    );
+    this.listen();
+    return lesson;
+  }
+
+  makeSkip() {
+    const skip = makeStep("Skip to the player", () => this.host?.leave());
+    skip.classList.add("sbd-learn-skip");
+    return skip;
+  }
+
+  /**
+   * @param {string} title
+   * @param {number} index
+   */
+  makeDot(title, index) {
+    const label = `Scene ${index + 1}: ${title}`;
+    const dot = make("button", "sbd-learn-dot", {
+      type: "button",
+      title: label,
+      "aria-label": label,
+    });
+    dot.addEventListener("click", () => this.go(index));
+    return make("li", "", {}, dot);
+  }
+
+  listen() {
+    const { signal } = this;
+    const keys = {
+      forward: () => this.forward(),
+      back: () => this.back(),
+      first: () => this.go(0),
+      last: () => this.go(SCENES.length - 1),
+      togglePlay: () => this.forward(),
+      lecture: () => this.lecture.toggle(),
+      letGo: () => this.lecture.leave(),
+    };
+    listenToKeys(this.root, keys, signal);
+    addEventListener("popstate", () => this.isOpen && this.follow(), { signal });
+    addEventListener("hashchange", () => this.isOpen && this.follow(), { signal });
+    const size = new ResizeObserver(() => this.fit());
+    size.observe(this.root);
+    signal.addEventListener("abort", () => size.disconnect());
+  }
+
+  /** The layout follows the width of the view, as the player's does. */
+  fit() {
+    const width = this.root.clientWidth;
+    this.root.classList.toggle("is-narrow", width < 640 && !isLecturing(this.root));
+  }
+
+  get addresses() {
+    return this.lesson?.scenes.map(({ address }) => address) ?? [];
+  }
+
+  /** The view comes to the front: the scene that the address asks for, else the one left. */
+  open() {
+    if (this.isOpen) return;
+    this.follow();
+  }
+
+  /** Show what the address asks for. */
+  follow() {
+    this.lesson ??= this.build();
+    this.isOpen = true;
+    const asked = sceneAt(location.hash, this.addresses);
+    this.show(asked?.index ?? this.index, asked?.problem ?? "");
+    if (!asked) history.replaceState(history.state, "", this.hash);
+  }
+
+  /** The view goes behind another one: nothing of it plays or is named by the address any more. */
+  close() {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.leaving.abort();
+    this.parts.stage.replaceChildren();
+    this.lecture.leave();
+    history.replaceState(history.state, "", location.pathname + location.search);
+  }
+
+  get hash() {
+    return hashOf(this.addresses[this.index] ?? "");
+  }
+
+  /** @param {number} index */
+  go(index) {
+    if (index < 0 || index >= SCENES.length) return;
+    this.show(index, "");
+    history.pushState(history.state, "", this.hash);
+    this.parts.question.focus({ preventScroll: true });
+  }
+
+  back() {
+    this.go(this.index - 1);
+  }
+
+  forward() {
+    if (!this.isAnswered) this.scene?.answer();
+    else if (this.index + 1 < SCENES.length) this.go(this.index + 1);
+    else this.host?.leave();
+  }
+
+  /**
+   * @param {number} index
+   * @param {string} problem of the address
+   */
+  show(index, problem) {
+    const { lesson, parts } = this;
+    const words = lesson?.scenes[index];
+    const makeScene = SCENES[index];
+    if (!lesson || !words || !makeScene) return;
+    this.leaving.abort();
+    this.leaving = new AbortController();
+    this.index = index;
+    this.isAnswered = false;
+    setText(parts.problem, problem);
+    parts.problem.hidden = problem === "";
+    setText(parts.question, words.question);
+    setText(parts.act, words.act);
+    parts.answer.replaceChildren();
+    this.scene = makeScene({
+      lesson,
+      signal: this.leaving.signal,
+      did: () => this.reveal(),
+      say: (text) => setText(parts.live, text),
+      host: this.host,
+    });
+    setAttribute(parts.stage, "data-scene", words.address);
+    parts.stage.replaceChildren(this.scene.root);
+    this.showPlace();
+    this.fit();
+  }
+
+  /** The reader did it, or asked to be shown: the answer in words. */
+  reveal() {
+    const words = this.lesson?.scenes[this.index];
+    if (this.isAnswered || !words) return;
+    this.isAnswered = true;
+    this.parts.answer.replaceChildren(
+      ...wordPieces(words.answer).map(({ text, key }) => (key ? term(key, text) : text)),
+    );
+    this.showPlace();
+  }
+
+  showPlace() {
+    const { parts, index, isAnswered } = this;
+    const scenes = this.lesson?.scenes ?? [];
+    setText(parts.place, `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`);
+    [...parts.dots.querySelectorAll("button")].forEach((dot, at) => {
+      dot.classList.toggle("is-past", at < index || (at === index && isAnswered));
+      if (at === index) dot.setAttribute("aria-current", "step");
+      else dot.removeAttribute("aria-current");
+    });
+    this.root.classList.toggle("is-answered", isAnswered);
+    parts.back.disabled = index === 0;
+    const isLast = index + 1 === scenes.length;
+    const over = isLast ? "To the player" : "Next";
+    setText(parts.next, isAnswered ? over : "Show me");
+    parts.next.hidden = isLast && this.host === null && isAnswered;
+  }
+}
+
+/**
+ * @param {string} words
+ * @param {() => void} act
+ */
+function makeStep(words, act) {
+  const button = make("button", "sbd-learn-step", { type: "button" }, words);
+  button.addEventListener("click", act);
+  return button;
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import { History } from "../../core/run/history.js";
+import { hashOf, sceneAt } from "../../learn/address.js";
+import { readLesson } from "../../learn/lesson.js";
+import { blockState, mayLook, storyPieces } from "../../learn/states.js";
+import { glossaryKey, wordPieces } from "../../learn/words.js";
+
+const ADDRESSES = ["one", "two", "three"];
+/** @type {{ address: string, answer: string }[]} */
+const WORDS = JSON.parse(
+  readFileSync(new URL("../../../../assets/learn/words.json", import.meta.url), "utf8"),
+);
+
+test("a scene is reached by its name and by its number", () => {
+  assert.deepEqual(sceneAt(hashOf("two"), ADDRESSES), { index: 1, problem: "" });
+  assert.deepEqual(sceneAt("#learn/3", ADDRESSES), { index: 2, problem: "" });
+  assert.deepEqual(sceneAt("#learn", ADDRESSES), { index: 0, problem: "" });
+  assert.equal(sceneAt("", ADDRESSES), null);
+  assert.equal(sceneAt("#watch", ADDRESSES), null);
+});
+
+test("an unknown scene is the first, with a sentence that names it", () => {
+  for (const name of ["four", "0", "4", "-1", "1e0", "%", `x${"y".repeat(900)}`]) {
+    const found = sceneAt(`#learn/${name}`, ADDRESSES);
+    assert.equal(found?.index, 0);
+    assert.match(found?.problem ?? "", /^There is no scene “.{1,41}”; this is the first of 3\.$/);
+  }
+});
+
+test("words in brackets become words of the glossary, all of the lesson's are known", () => {
+  assert.deepEqual(wordPieces("a [mask] b"), [
+    { text: "a ", key: "" },
+    { text: "mask", key: "mask" },
+    { text: " b", key: "" },
+  ]);
+  assert.equal(glossaryKey("γ"), "gamma");
+  for (const { address, answer } of WORDS) {
+    for (const [, word = ""] of answer.matchAll(/\[([^\]]+)\]/g)) {
+      assert.notEqual(glossaryKey(word), "", `${address}: ${word}`);
+    }
+  }
+});
+
+test("text looks back only, masks look at everything", () => {
+  const row = (/** @type {number} */ at) => [0, 1, 2, 3].map((column) => mayLook(at, column, 2));
+  assert.deepEqual(row(0), [true, false, false, false]);
+  assert.deepEqual(row(1), [true, true, false, false]);
+  assert.deepEqual(row(2), [true, true, true, true]);
+});
+
+/** @param {object} fields */
+const line = (fields) => JSON.stringify({ run: "r", ...fields });
+const RUN = [
+  line({ seq: 0, type: "run", lanes: ["sbd"], strategy: "sbd", block_size: 2 }),
+  line({ seq: 1, type: "step", lane: "sbd", kind: "prefill", context: [0, 5] }),
+  line({ seq: 2, type: "step", lane: "sbd", context: [5, 0], block: [0, 2] }),
+  line({ seq: 3, type: "step", lane: "sbd", context: [5, 2], block: [2, 2] }),
+  line({ seq: 4, type: "step", lane: "sbd", context: [7, 0], block: [2, 2] }),
+].join("\n");
+
+test("a block is looked at both ways, then read again, then in the cache", () => {
+  const history = new History();
+  history.accept(RUN);
+  const { run } = history;
+  assert.ok(run);
+  const states = [0, 1, 2, 3].map((pass) => [blockState(run, pass, 0), blockState(run, pass, 2)]);
+  assert.deepEqual(states, [
+    ["ahead", "ahead"],
+    ["block", "ahead"],
+    ["riding", "block"],
+    ["cached", "block"],
+  ]);
+});
+
+test("the words that clash are marked with the call that filled them together", () => {
+  /** @type {[string, number][]} */
+  const tokens = [
+    ["the", 3],
+    [" pig", 4],
+    [" pig", 4],
+    [" ran", 5],
+    ["<eos>", 5],
+  ];
+  const edge = { gamma: 4, clash: "the pig pig", start: 0, end: 3, call: 4, calls: 6, tokens };
+  const pieces = storyPieces({ ...edge, is_right: false });
+  assert.deepEqual(pieces.map(({ text }) => text).join(""), "the pig pig ran");
+  assert.deepEqual(
+    pieces.map(({ isClash }) => isClash),
+    [true, true, true, false],
+  );
+  assert.deepEqual(
+    pieces.map(({ isTogether }) => isTogether),
+    [false, true, true, false],
+  );
+  assert.ok(storyPieces({ ...edge, is_right: true }).every(({ isClash }) => !isClash));
+});
+
+test("a lesson without its runs is refused", () => {
+  assert.throws(() => readLesson('{"runs": {}}'), /a recorded run of the lesson is missing/);
+});
