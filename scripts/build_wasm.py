@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sbd_core.files import ASSETS
+from sbd_core.package.files import ASSETS
 
 from sbd_core.models.backends.c import compiler
 
