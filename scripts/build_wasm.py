@@ -14,9 +14,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sbd_core.package.files import ASSETS
-
 from sbd_core.models.backends.c import compiler
+from sbd_core.package.files import ASSETS
 
 FILE = ASSETS / "dist" / "sbd.wasm"
 FLAGS = (
