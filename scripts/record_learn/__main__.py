@@ -76,12 +76,18 @@ def num_kept(masked: Sequence[MaskedPosition], gamma: float) -> int:
     return count
 
 
-def checks(trace: Trace) -> Iterator[tuple[int, int, int]]:
-    """(forward pass, drafted tokens kept, thrown away) of every draft that was checked."""
+def checks(trace: Trace) -> Iterator[tuple[int, tuple[bool, int]]]:
+    """(forward pass, how much its check of a draft shows) for every draft that was checked.
+
+    That it turns on a word is best, then that much is kept and much is thrown away.
+    """
     for before, event in zip(trace.events, trace.events[1:], strict=False):
         pairs = list(zip(before.draft, event.committed, strict=False))
         kept = next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs))
-        yield event.index, kept, len(before.draft) - kept
+        gone = len(before.draft) - kept
+        if kept and gone and kept < len(pairs):
+            words = [trace.tokens[token_id].strip() for token_id in pairs[kept]]
+            yield event.index, (all(word.isalnum() for word in words), min(kept, gone))
 
 
 def verify_run(model: SetBlockModel, examples: Sequence[Example]) -> tuple[Trace, int, bool]:
@@ -89,13 +95,13 @@ def verify_run(model: SetBlockModel, examples: Sequence[Example]) -> tuple[Trace
     found = []
     for example in examples:
         trace = by_strategy(model, example.prompt, "verify", NUM_TOKENS)
-        rows = [(min(kept, gone), -at) for at, kept, gone in checks(trace) if at > 1]
-        if rows:
+        rows = [(value, -at) for at, value in checks(trace) if at > 1]
+        if rows and is_right(example, trace.text):
             value, at = max(rows)
             found.append((value, trace.tokens_per_forward, -at, example.prompt, trace))
-    value, _, at, prompt, trace = max(found, key=lambda row: row[:3])
-    if value < 1:
+    if not found:
         raise NothingSuitable("no draft of verify is kept in part")
+    _, _, at, prompt, trace = max(found, key=lambda row: row[:3])
     ntp = by_strategy(model, prompt, "ntp", NUM_TOKENS)
     return trace, at, ntp.token_ids == trace.token_ids
 

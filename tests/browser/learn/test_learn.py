@@ -24,7 +24,8 @@ SMALLEST = """() => Math.min(...[...document.querySelectorAll('.sbd-learn *')]
   .filter((node) => node.checkVisibility({ visibilityProperty: true })
     && !node.closest('sub, .sbd-live')
     && [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
-  .map((node) => parseFloat(getComputedStyle(node).fontSize)))"""
+  .map((node) => parseFloat(getComputedStyle(node).fontSize))
+  .filter((size) => size > 0))"""
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +152,7 @@ def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
 
 def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
     page = lesson("the-bound")
-    total = page.locator(".sbd-learn-sum")
+    total = page.locator(".sbd-learn-count")
     expect(total).to_contain_text("keeps 1 of")
     drag(page, page.locator(".sbd-budget-track"), 0.9)
     expect(answer(page)).not_to_be_empty()

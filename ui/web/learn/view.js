@@ -5,6 +5,7 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
+import { STILL } from "../dom/reveal.js";
 import { makeTermNote, term } from "../dom/terms.js";
 import { hashOf, sceneAt } from "./address.js";
 import { readLesson } from "./lesson.js";
@@ -190,6 +191,7 @@ export class LearnView {
     this.show(index, "");
     history.pushState(history.state, "", this.hash);
     this.parts.question.focus({ preventScroll: true });
+    if (this.root.getBoundingClientRect().top < 0) this.root.scrollIntoView({ block: "start" });
   }
 
   back() {
@@ -197,9 +199,16 @@ export class LearnView {
   }
 
   forward() {
-    if (!this.isAnswered) this.scene?.answer();
+    if (!this.isAnswered) this.showAnswer();
     else if (this.index + 1 < SCENES.length) this.go(this.index + 1);
     else this.host?.leave();
+  }
+
+  /** The reader asked to be shown; on a phone the answer may lie below the window. */
+  showAnswer() {
+    this.scene?.answer();
+    const behavior = STILL.matches ? "auto" : "smooth";
+    this.parts.answer.scrollIntoView({ block: "nearest", behavior });
   }
 
   /**

@@ -29,23 +29,24 @@ export function makeBoundScene({ lesson, signal, did }) {
   });
   const tiles = new Tiles(actions);
   const budget = new Budget(actions);
+  const kept = make("p", "sbd-learn-count");
   const sum = make("p", "sbd-learn-sum");
   /** @param {View} view */
   function update(view) {
     const revealed = view.wouldReveal ?? new Set();
     const layout = layOut(run, view.pass, revealed);
     const gamma = formatNats(view.gammaPreview ?? 0);
-    const free = layout.free ? ` (the largest, ${formatNats(layout.free.entropy)}, is free)` : "";
-    setText(
-      sum,
-      `γ ${gamma}: keeps ${layout.count} of ${layout.segments.length}; their entropies but the ` +
-        `largest add up to ${formatNats(layout.spent)}${free}.`,
-    );
+    const counted = layout.segments.filter(({ isIn, isFree }) => isIn && !isFree);
+    const terms = counted.map(({ item }) => formatNats(item.entropy)).join(" + ");
+    const total = counted.length > 1 ? `${terms} = ${formatNats(layout.spent)}` : terms || "0";
+    const free = layout.free ? formatNats(layout.free.entropy) : "";
+    setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
+    setText(sum, `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free.`);
   }
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
   figure.add(tiles, budget, { update });
-  const root = make("div", "sbd-learn-bound", {}, tiles.root, budget.root, sum, makeLegend());
+  const root = make("div", "sbd-learn-bound", {}, tiles.root, budget.root, kept, sum, makeLegend());
   function answer() {
     isPouring = true;
     const own = axisPlace(run.solver.gamma ?? 0);

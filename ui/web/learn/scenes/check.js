@@ -32,7 +32,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   function choose(position) {
     const chosen = tokens[position - start];
     if (chosen === undefined) return;
-    answer(`You would throw away ${tokenName(run.tokenText(chosen))}. `);
+    answer(`You would throw away ${spoken(run.tokenText(chosen))}. `);
   }
 
   function answer(own = "") {
@@ -40,8 +40,8 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     isAnswered = true;
     figure.seek(pass, true);
     const thrown = tokens.length - numAccepted;
-    const first = tokenName(run.tokenText(tokens[numAccepted]));
-    const instead = tokenName(run.tokenText(main.steps[pass]?.committed[numAccepted]));
+    const first = spoken(run.tokenText(tokens[numAccepted]));
+    const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
     const same = lesson.is_verify_ntp ? " In the end all of it equals one-at-a-time writing." : "";
     const words =
       `${own}The model kept ${countOf(numAccepted, "token")} and threw ${thrown} away, the first ` +
@@ -62,4 +62,13 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     news,
   );
   return { root, answer: () => answer() };
+}
+
+/**
+ * A token in a sentence; one that cannot be seen is named.
+ * @param {string} text
+ */
+function spoken(text) {
+  if (text.trim() === "") return text.includes("\n") ? "a line break" : "a space";
+  return tokenName(text.trim());
 }

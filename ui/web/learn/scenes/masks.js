@@ -56,6 +56,7 @@ export function makeMaskScene({ lesson, did, say }) {
       make("span", `sbd-learn-see${mayLook(row, column, written.length) ? " may" : ""}`),
     );
     const line = make("div", "sbd-learn-looks", {}, ...cells);
+    line.style.setProperty("--row", String(row));
     line.addEventListener("pointerenter", () => show(row));
     line.addEventListener("click", () => look(row));
     return line;

@@ -9,7 +9,7 @@ const MAX_PROMPT = 2000;
 /** @type {MakeScene} */
 export function makeYoursScene({ lesson, did, host }) {
   const box = make("textarea", "sbd-learn-prompt", {
-    rows: 4,
+    rows: 3,
     maxlength: MAX_PROMPT,
     "aria-label": "Your prompt",
     placeholder: lesson.prompts[0] ?? "",
