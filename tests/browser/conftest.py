@@ -87,7 +87,7 @@ def push(page, lines: str):
 
 def go_to(page, pass_index: int):
     """Stand still at a pass, by the keys."""
-    page.get_by_role("button", name="First pass").click()
+    page.get_by_role("button", name="First forward pass").click()
     for _ in range(pass_index):
         page.keyboard.press("ArrowRight")
     painted(page)
@@ -120,7 +120,7 @@ def decode(page):
     """Press Decode and wait until both lanes are complete; the playhead is at the last pass."""
     begin(page)
     page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
-    page.get_by_role("button", name="Last pass").click()
+    page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 
 

@@ -290,7 +290,7 @@ def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
     raced.evaluate("document.activeElement?.blur()")
     seek(raced, 2)
     raced.keyboard.press("ArrowRight")
-    expect(raced.locator(".sbd-race-clock")).to_have_text(re.compile("^pass 3 of"))
+    expect(raced.locator(".sbd-race-clock")).to_have_text(re.compile("^forward pass 3 of"))
     raced.keyboard.press("ArrowDown")
     raced.keyboard.press("ArrowDown")
     expect(raced.locator(".sbd-race-sbd-low .sbd-race-text")).to_be_focused()

@@ -78,7 +78,7 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     assert "pins=" not in story.url
     intervene(story, "b", tile=2)
     expect(rows(story)).to_have_count(3)
-    expect(rows(story).nth(2)).to_contain_text(re.compile(r"branch at pass 2, “.*” at 2"))
+    expect(rows(story).nth(2)).to_contain_text(re.compile(r"branch at forward pass 2, “.*” at 2"))
 
     story.keyboard.press("[")
     assert state(story)["run"] == pinned
@@ -132,7 +132,7 @@ def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
 def test_given_tokens_are_no_decoded_tokens(replay):
     main, ntp = traces(story_model(), pinned={1: 4, 2: 5, 40: 6})
     push(replay, wire_format.replay("given", {"sbd": main, "ntp": ntp}))
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     num_decoded = main.num_tokens - 3
     number = replay.locator
     expect(number(".sbd-number-tokens .sbd-number")).to_have_text(str(main.num_tokens))

@@ -80,7 +80,7 @@ def test_the_text_and_the_staircase_have_a_cursor_of_their_own(replay, place):
         replay.keyboard.press("ArrowUp")
     replay.keyboard.press("ArrowDown")
     expect(kicker(replay)).to_have_text("Position 1")
-    expect(replay.locator(".sbd-live")).to_contain_text("Position 1: revealed in pass")
+    expect(replay.locator(".sbd-live")).to_contain_text("Position 1: revealed in forward pass")
     replay.keyboard.press("Enter")
     expect(kicker(replay)).to_have_text("Position 1 · held")
     replay.keyboard.press("ArrowRight")
@@ -92,7 +92,7 @@ def test_the_text_and_the_staircase_have_a_cursor_of_their_own(replay, place):
 
 def test_space_on_a_button_presses_it_and_elsewhere_plays(replay):
     go_to(replay, 0)
-    replay.get_by_role("button", name="Forward one pass").focus()
+    replay.get_by_role("button", name="Ahead one forward pass").focus()
     replay.keyboard.press(" ")
     assert state(replay)["pass"] == 1
     assert not state(replay)["isPlaying"]

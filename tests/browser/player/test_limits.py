@@ -78,13 +78,13 @@ RUNS = {
 def test_no_run_makes_more_elements_than_a_page_can_hold(story, name):
     push(story, RUNS[name])
     assert state(story)["run"] == "huge"
-    story.get_by_role("button", name="First pass").click()
+    story.get_by_role("button", name="First forward pass").click()
     counts = []
     for _ in range(4):
         painted(story)
         counts.append(story.evaluate(COUNT))
         story.keyboard.press("ArrowRight")
-    story.get_by_role("button", name="Last pass").click()
+    story.get_by_role("button", name="Last forward pass").click()
     painted(story)
     counts.append(story.evaluate(COUNT))
     assert max(counts) <= MAX_ELEMENTS
@@ -94,14 +94,14 @@ def test_a_long_text_is_whole_and_its_newest_tokens_can_be_pointed_at(story):
     tokens = [[at, f" w{at}"] for at in range(500)]
     steps = [{"block": [0, 0], "committed": [at]} for at in range(500)]
     push(story, lines_of(steps, tokens=tokens, strategy="ntp", lanes=["ntp"]))
-    story.get_by_role("button", name="Last pass").click()
+    story.get_by_role("button", name="Last forward pass").click()
     painted(story)
     text = story.get_by_label("Text decoded so far")
     assert text.inner_text().split() == [f"w{at}" for at in range(500)]
     newest = text.locator(".sbd-token").last
     newest.hover()
     expect(story.locator(".sbd-inspector-kicker")).to_have_text("Position 499")
-    story.get_by_role("button", name="First pass").click()
+    story.get_by_role("button", name="First forward pass").click()
     painted(story)
     assert text.inner_text().split() == ["w0"]
 

@@ -91,7 +91,7 @@ def test_a_long_text_is_laid_out_in_parts_that_read_as_one(replay, long_lines):
 
 def test_a_token_before_a_part_that_begins_on_its_line_can_be_clicked(replay, long_lines):
     push(replay, long_lines)
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     part = replay.locator(".sbd-lane .sbd-part-of-text.is-on-line").first
     position = part.evaluate("(part) => Number(part.previousSibling.lastChild.dataset.position)")
     part.evaluate("(part) => part.previousSibling.lastChild.dataset.wanted = ''")
@@ -119,7 +119,7 @@ def test_every_pass_of_a_run_that_comes_in_bursts_is_painted_in_order(replay):
     for start in range(0, len(rows), 12):
         push(replay, "\n".join(rows[start : start + 12]))
     total = state(replay)["main"]["steps"]
-    expect(replay.locator(".sbd-place")).to_have_text(f"pass {total} / {total}")
+    expect(replay.locator(".sbd-place")).to_have_text(f"forward pass {total} / {total}")
     shown = replay.evaluate("window.paintedPasses")
     # The first pass only read the prompt; a live run opens on the next.
     assert shown[shown.index(2) :] == list(range(2, total + 1))

@@ -28,7 +28,7 @@ expect = sync_api.expect
 
 def test_numbers_are_those_of_the_traces(replay):
     main, _ = traces(story_model())
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     expect(replay.locator(".sbd-number")).to_have_text(
         [
             str(main.num_forwards),
@@ -41,7 +41,7 @@ def test_numbers_are_those_of_the_traces(replay):
 
 
 def test_transport_and_keys_move_the_playhead(replay):
-    replay.get_by_role("button", name="First pass").click()
+    replay.get_by_role("button", name="First forward pass").click()
     assert state(replay)["pass"] == 0
     for key, expected in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("Home", 0)]:
         replay.keyboard.press(key)
@@ -51,7 +51,7 @@ def test_transport_and_keys_move_the_playhead(replay):
     assert last["pass"] == last["main"]["steps"] - 1
     replay.locator(".sbd-range").fill("3")
     assert state(replay)["pass"] == 2
-    expect(replay.locator(".sbd-place")).to_have_text(f"pass 3 / {last['main']['steps']}")
+    expect(replay.locator(".sbd-place")).to_have_text(f"forward pass 3 / {last['main']['steps']}")
     replay.locator(".sbd-range").blur()
     replay.keyboard.press(" ")
     assert state(replay)["isPlaying"]
@@ -87,9 +87,9 @@ CALLS_BETWEEN_FRAMES = """() => new Promise((done) => {
 
 def test_playing_on_keeps_one_clock(replay):
     for _ in range(3):
-        replay.get_by_role("button", name="First pass").click()
+        replay.get_by_role("button", name="First forward pass").click()
         replay.get_by_role("button", name="Play (space)").click()
-        expect(replay.locator(".sbd-place")).to_have_text(re.compile("^pass [7-9] "))
+        expect(replay.locator(".sbd-place")).to_have_text(re.compile("^forward pass [7-9] "))
     # In two frames: the clock, the painting and the landing dots ask once each.
     assert replay.evaluate(CALLS_BETWEEN_FRAMES) <= 6
 
@@ -127,7 +127,7 @@ def test_pointing_at_a_cell_of_the_staircase_reads_it_out(replay):
     box = replay.locator(".sbd-stairs-stage").bounding_box()
     replay.mouse.move(*middle_of_cell(replay, 0, 1))
     readout = replay.locator(".sbd-readout")
-    expect(readout).to_contain_text("Position 0, pass 2")
+    expect(readout).to_contain_text("Position 0, forward pass 2")
     expect(readout).to_contain_text(re.compile(r"(revealed|best guess) “With” [\d.]+%"))
     expect(readout).to_contain_text(re.compile(r"entropy [\d.]+ nats"))
     replay.mouse.move(box["x"] + box["width"] - 9, box["y"] + 10)
@@ -250,7 +250,7 @@ def test_reduced_motion_does_not_play_by_itself(open_page, replay_url):
 def test_lands_tokens_out_of_order_and_ends_on_the_text(replay):
     passes = dict(state(replay)["main"]["fixed"])
     assert any(passes[p] < passes[q] for p in passes for q in passes if p > q)
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     painted(replay)
     text = replay.get_by_label("Text decoded so far").inner_text()
     assert text.removesuffix("end").strip() == ANSWER
@@ -261,7 +261,7 @@ def test_lines_may_come_late_twice_or_from_an_old_run(replay):
     old = recorded(story_model(), "old").split("\n")
     push(replay, old[0])
     push(replay, "\n".join(lines[:9]))
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     seen = state(replay)
     assert seen["main"]["steps"] == 4
     push(replay, "\n".join(lines[:9]))

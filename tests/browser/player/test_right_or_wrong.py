@@ -17,7 +17,7 @@ def open_card(page, name: str):
     place = [item.name for item in recorded.gallery()].index(name)
     page.locator(".sbd-shelf-card").nth(place).click()
     has_begun(page)
-    page.get_by_role("button", name="Last pass").click()
+    page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 
 
@@ -25,7 +25,7 @@ def test_each_lane_of_a_recorded_run_says_whether_it_is_right(story):
     open_card(story, "gamma-too-high")
     lines = story.locator(".sbd-verdict:visible")
     expect(lines).to_have_text([re.compile("^✗ Wrong"), re.compile("^✓ Right")])
-    story.get_by_role("button", name="First pass").click()
+    story.get_by_role("button", name="First forward pass").click()
     expect(lines.first).to_have_text("\u200a")
 
 

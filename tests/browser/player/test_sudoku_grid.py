@@ -21,7 +21,7 @@ def cells(page):
 def show(page, answer: str, prompt: str = PROMPT):
     """Push a finished run and stand at its last pass."""
     push(page, recorded(story_model(answer), f"run {answer}", prompt))
-    page.get_by_role("button", name="Last pass").click()
+    page.get_by_role("button", name="Last forward pass").click()
 
 
 def test_a_grid_stands_there_for_a_puzzle_only(replay):
@@ -39,7 +39,7 @@ def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
     go_to(replay, 0)
     givens = [digit.replace("0", "") for digit in PUZZLE]
     expect(replay.locator(".sbd-sudoku-digit")).to_have_text(givens)
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
     is_given = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-given'))")
     assert is_given == [digit != "0" for digit in PUZZLE]

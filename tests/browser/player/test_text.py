@@ -17,7 +17,7 @@ BYTES = ["caf", "\\xC3", "\\xA9", " ", "\\xF0\\x9F", "\\x98", "\\x80", "!", "\\x
 def show(page, pieces, run_id):
     """The last pass of a run that answers with these pieces."""
     push(page, recorded(story_model(pieces), run_id))
-    page.get_by_role("button", name="Last pass").click()
+    page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 
 

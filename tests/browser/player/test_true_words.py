@@ -22,12 +22,12 @@ PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 def shelf_run(page, name: str):
     """Show a run of the gallery."""
     push(page, wire_format.replay(name, gallery_traces(name)))
-    page.get_by_role("button", name="Last pass").click()
+    page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 
 
 def test_after_an_end_of_sequence_tiles_are_ghosts(replay):
-    replay.get_by_role("button", name="Last pass").click()
+    replay.get_by_role("button", name="Last forward pass").click()
     painted(replay)
     end = state(replay)["main"]["tokens"]
     beyond = replay.locator(".sbd-tile.is-beyond")
@@ -284,7 +284,7 @@ def test_more_passes_than_one_a_token_are_nothing_to_be_proud_of(replay):
 
 
 def test_running_it_five_times_gives_median_and_range(story):
-    story.get_by_role("button", name="Last pass").click()
+    story.get_by_role("button", name="Last forward pass").click()
     clock = story.locator(".sbd-number-clock")
     expect(clock).to_contain_text("one timing")
     story.get_by_role("button", name="run it 5 times").click()

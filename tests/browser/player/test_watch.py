@@ -51,7 +51,7 @@ def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):
     page.wait_for_function(
         "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 2"
     )
-    page.get_by_role("button", name="Back one pass").click()
+    page.get_by_role("button", name="Back one forward pass").click()
     seen = state(page)
     assert not seen["isPlaying"]
     page.wait_for_function(
@@ -62,7 +62,7 @@ def test_history_can_be_stepped_while_the_run_goes_on(open_page, slow_url):
 
 
 def test_keys_belong_to_the_prompt_while_it_has_the_focus(story):
-    story.get_by_role("button", name="First pass").click()
+    story.get_by_role("button", name="First forward pass").click()
     story.get_by_label("Prompt").click()
     story.keyboard.type("a b")
     story.keyboard.press("ArrowRight")

@@ -17,7 +17,7 @@ def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, r
     page.set_content(f"<!doctype html><title>notes</title>{trace._repr_html_()}")
     frame = page.frame_locator("iframe")
     expect(frame.locator(".sbd-host")).to_contain_text("forward passes")
-    frame.get_by_role("button", name="Last pass").click()
+    frame.get_by_role("button", name="Last forward pass").click()
     expect(frame.locator(".sbd-host")).to_contain_text(f"pass {trace.num_forwards} of")
     assert page.evaluate("window.hacked") is None
     outer = "() => { try { return parent.document.title } catch { return 'shut off' } }"

@@ -144,7 +144,7 @@ def test_the_saved_page_replays_from_a_file_with_no_request(story, open_page, tm
     requests = []
     story.context.on("request", lambda request: requests.append(request.url))
     page = open_page(path.as_uri())
-    page.get_by_role("button", name="Last pass").click()
+    page.get_by_role("button", name="Last forward pass").click()
     assert state(page)["main"] == shown["main"]
     assert state(page)["ntp"] == shown["ntp"]
     assert [url for url in requests if not url.startswith("blob:")] == [path.as_uri()]

@@ -14,7 +14,7 @@ import { ChartCards, makeLibrary } from "./cards.js";
 /** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string }} Answer */
 
 const CLOSED_WORDS =
-  "This run as charts: entropy, tokens a pass, agreement, what parallelism cost.";
+  "This run as charts: entropy, tokens a forward pass, agreement, what parallelism cost.";
 const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
 
 /** The section under the player. */

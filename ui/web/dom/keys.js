@@ -38,9 +38,9 @@ const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 /** @type {KeyWords[]} */
 export const KEY_WORDS = [
   ["space", "play or pause"],
-  ["← →", "back or forward one pass"],
+  ["← →", "one forward pass back or ahead"],
   ["↑ ↓", "move between positions"],
-  ["Home End", "first or last pass"],
+  ["Home End", "first or last forward pass"],
   ["Enter", "hold the position, or let it go"],
   ["Esc", "let go of everything"],
   ["P", "pin the chosen token here"],
@@ -55,7 +55,7 @@ export const KEY_WORDS = [
 /** @type {KeyWords[]} */
 export const SHORT_KEY_WORDS = [
   ["space", "play or pause"],
-  ["← →", "step by passes"],
+  ["← →", "step by forward passes"],
   ["↑ ↓", "move between positions"],
   ["P B", "pin here, branch here"],
   ["L", "lecture mode"],

@@ -172,7 +172,7 @@ export class RaceLane {
     this.root.classList.toggle("is-finished", isFinished);
     const seconds = raceSeconds((this.ends[pass] ?? 0) / 1e6);
     const words = isFinished
-      ? `Finished: ${countOf(numPasses, "pass")}, ${seconds}`
+      ? `Finished: ${countOf(numPasses, "forward pass")}, ${seconds}`
       : `${count} of ${numTokens} tokens · pass ${pass + 1} · ${seconds}`;
     setText(this.place, words);
     this.verdict.show(this.row.verdict ?? null, isFinished);

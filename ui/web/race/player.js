@@ -21,7 +21,7 @@ import { makeRaceTable } from "./table.js";
 
 const RACE_SECONDS = 8; // from start to the last finish, at speed 1
 
-const RACE_HEADINGS = { pass: "by pass", time: "by engine time" };
+const RACE_HEADINGS = { pass: "by forward pass", time: "by engine time" };
 
 const FAIR_WORDS =
   "The lanes ran one after another, after a short warm-up, with the same weights; " +
@@ -289,7 +289,7 @@ export class RacePlayer {
 
   clockWords() {
     const { clock, isByTime } = this.state;
-    if (!isByTime) return `pass ${Math.floor(clock)} of ${this.finish}`;
+    if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finish}`;
     return `${raceSeconds(clock / 1e6)} of ${raceSeconds(this.finish / 1e6)}`;
   }
 

@@ -6,7 +6,13 @@ import { numMissing } from "./board.js";
 
 /** @import { BoardRow, Comparison } from "./board.js" */
 
-const COLUMNS = ["Passes", "Tokens", "Engine time", "Times faster", "Differs from next-token"];
+const COLUMNS = [
+  "Forward passes",
+  "Tokens",
+  "Engine time",
+  "Times faster",
+  "Differs from next-token",
+];
 const UNKNOWN = "–";
 
 /**

@@ -81,7 +81,7 @@ export class Budget {
       {
         role: "slider",
         tabindex: "0",
-        "aria-label": "Gamma, the entropy budget of a pass in nats",
+        "aria-label": "Gamma, the entropy budget of a forward pass in nats",
         "aria-valuemin": "0",
       },
       make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),

@@ -23,8 +23,8 @@ const HELP_SIGHTS = [
   ],
   [
     "Reveals",
-    "The pass then keeps its surest guesses together, wherever they stand. They get a " +
-      "ring; #4 means revealed in pass 4.",
+    "The forward pass then keeps its surest guesses together, wherever they stand. They get a " +
+      "ring; #4 means revealed in forward pass 4.",
   ],
   [
     "Entropy budget",
@@ -34,8 +34,8 @@ const HELP_SIGHTS = [
   ],
   [
     "Staircase",
-    "Every pass is a row, every position a column. The dashed line is where " +
-      "next-token prediction would be, one token a pass; the space between is the speed-up.",
+    "Every forward pass is a row, every position a column. The dashed line is where " +
+      "next-token prediction would be, one token a forward pass; the space between is the speed-up.",
   ],
   [
     "Verify",
@@ -45,7 +45,7 @@ const HELP_SIGHTS = [
   ],
   [
     "Hindsight",
-    "When a block is full it is read once more, in order, and tells what next-token " +
+    "When a block is full it is read once more, in order, and shows what next-token " +
       "prediction would have said. The inspector shows whether it agrees.",
   ],
 ];
@@ -55,7 +55,7 @@ const HELP_ACTIONS = [
   [
     "Pin and branch",
     "Choose a candidate in the inspector. Pin it, and the answer is decoded anew " +
-      "round it; branch, and what was revealed by this pass stays. Every run is kept in a tree, its " +
+      "round it; branch, and what was revealed by this forward pass stays. Every run is kept in a tree, its " +
       "ending beside that of the run it came from.",
   ],
   [

@@ -17,9 +17,9 @@ const WHOLE = "The whole run";
 
 /** @type {Readonly<Record<string, string>>} */
 const LECTURE_LABELS = {
-  passes: "passes",
+  passes: "forward passes",
   tokens: "tokens",
-  perPass: "a pass",
+  perPass: "a forward pass",
   clock: "engine",
 };
 

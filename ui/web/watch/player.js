@@ -242,7 +242,7 @@ export class Player {
   seek(pass, isManual) {
     if (!this.run) return;
     this.playback.seek(pass, isManual);
-    if (isManual) this.say(`Pass ${this.state.pass + 1}`);
+    if (isManual) this.say(`Forward pass ${this.state.pass + 1}`);
   }
 
   /**

@@ -31,7 +31,7 @@ export class SudokuView {
           "p",
           "sbd-sudoku-key",
           {},
-          "Outlined: a given of the puzzle. The small number is the " +
+          "Outlined: a given of the puzzle. The small number is the forward " +
             "pass that revealed the cell; a pale digit is the best guess so far.",
         ),
       ),

@@ -120,7 +120,7 @@ export class Tree {
         "span",
         "sbd-tree-count",
         {},
-        `${main.steps.length} passes · ${main.numCommitted} tokens`,
+        `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
       ),
       make("span", "sbd-tree-ending", {}, endingWords(node, pair?.differ.onlyRight.size ?? null)),
     );

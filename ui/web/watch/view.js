@@ -134,9 +134,9 @@ export function positionTitle(view, position, state = tileState(view, position))
   const text = state.token === undefined ? "" : `, ${tokenName(view.run.tokenText(state.token))}`;
   const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
   const kinds = {
-    new: `revealed in this pass${text}`,
+    new: `revealed in this forward pass${text}`,
     pinned: `pinned${text}`,
-    fixed: `revealed in pass ${(state.item?.pass ?? 0) + 1}${text}`,
+    fixed: `revealed in forward pass ${(state.item?.pass ?? 0) + 1}${text}`,
     masked: `masked, best guess${text}`,
     accepted: `drafted, checked and accepted${text}`,
     draft: `drafted, not checked yet${text}`,

@@ -165,7 +165,7 @@ export function drawStairs(context, view, inks, { x, y, width, height }) {
 }
 
 /**
- * "24 passes · 76 tokens · 3.17 tokens per pass" at a pass of the run.
+ * "24 forward passes · 76 tokens · 3.17 per pass" at a forward pass of the run.
  * @param {Run} run
  * @param {number} pass
  */

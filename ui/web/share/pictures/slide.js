@@ -196,7 +196,7 @@ export function drawSlide(context, run, pass, isDark) {
   drawText(context, run, pass, inks, isDark);
   drawTiles(context, run, pass, inks, isDark);
   const plain = run.ntp ? run.ntp.numTokensAt(pass) : pass + 1;
-  const words = `next-token prediction after as many passes: ${plain} token${plain === 1 ? "" : "s"}`;
+  const words = `next-token prediction after as many forward passes: ${plain} token${plain === 1 ? "" : "s"}`;
   write(context, words, pad, SLIDE_ROWS.plain, { size: 16, colour: inks.ntp });
   drawStairs(context, pictureView(run, pass, isDark), inks, {
     x: pad,

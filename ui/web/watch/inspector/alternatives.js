@@ -47,7 +47,7 @@ function whyNoAction({ run, focus, pass }, alternative) {
   const isKnown = run.main.fixedAt(focus, pass) !== null;
   return isKnown
     ? "The model weighed no other token here: choose another position."
-    : "No candidates yet: go to a pass whose block holds this position.";
+    : "No candidates yet: go to a forward pass whose block holds this position.";
 }
 
 /** The rows and the two buttons under them. */

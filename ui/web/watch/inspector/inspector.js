@@ -36,7 +36,7 @@ function revealText({ run, pass }, focus) {
   const item = run.main.fixedAt(focus, pass);
   if (item) {
     const order = item.rank === 0 ? "first" : `number ${item.rank + 1}`;
-    return `Revealed in pass ${item.pass + 1}, ${order} in the solver’s order.`;
+    return `Revealed in forward pass ${item.pass + 1}, ${order} in the solver’s order.`;
   }
   const masked = run.main.steps[pass]?.masked.get(focus);
   if (masked) return `Still masked, entropy ${formatNats(masked.entropy)} nats.`;
@@ -53,17 +53,20 @@ function hindsightText({ run, pass }, focus) {
   const item = run.main.hindsight.get(focus);
   const isLastPass = run.main.finish !== null && pass >= run.main.lastPass;
   if (!item && isLastPass) {
-    return ["The answer ended before a causal pass read this block.", "open"];
+    return ["The answer ended before a causal forward pass read this block.", "open"];
   }
   if (!item || item.pass > pass) {
-    return ["The next causal pass over this block will tell, for free.", "open"];
+    return ["The next causal forward pass over this block will show it, for free.", "open"];
   }
   const share = formatPercent(item.probability);
   if (item.argmax === run.main.fixed.get(focus)?.token) {
-    return [`The causal pass gives this token ${share}. It agrees.`, "agrees"];
+    return [`The causal forward pass gives this token ${share}. It agrees.`, "agrees"];
   }
   const other = `${tokenName(run.tokenText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
-  return [`The causal pass gives this token ${share}; it would have said ${other}.`, "differs"];
+  return [
+    `The causal forward pass gives this token ${share}; it would have said ${other}.`,
+    "differs",
+  ];
 }
 
 /** @param {View} view */
@@ -151,7 +154,7 @@ export class Inspector {
     showToken(this.token, chosen === undefined ? "–" : run.tokenText(chosen));
     const reveal = "Point at a tile, a token or a cell.";
     setText(this.reveal, focus === null ? reveal : revealText(view, focus));
-    const title = isNow ? "thinks, this pass" : `thought, pass ${pass + 1}`;
+    const title = isNow ? "thinks, this forward pass" : `thought, forward pass ${pass + 1}`;
     setText(this.topTitle, `What the model ${title}`);
     const top = masked?.top ?? [];
     this.top.update(view, top);

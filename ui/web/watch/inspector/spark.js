@@ -55,9 +55,9 @@ export function makeSpark() {
     const values = known.map((item) => formatNats(item.entropy));
     const text =
       values.length > 1
-        ? `${values[0]} → ${values.at(-1)} nats over ${values.length} passes`
+        ? `${values[0]} → ${values.at(-1)} nats over ${values.length} forward passes`
         : values.length
-          ? `${values[0]} nats in its first pass`
+          ? `${values[0]} nats in its first forward pass`
           : "not predicted yet";
     setText(note, text);
     setAttribute(svg, "aria-label", `Entropy: ${text}`);

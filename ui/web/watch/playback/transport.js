@@ -28,7 +28,7 @@ function makeScrubber(actions) {
     const count = Math.max(view.run.main.steps.length, 1);
     setAttribute(range, "max", count);
     if (Number(range.value) !== view.pass + 1) range.value = String(view.pass + 1);
-    setAttribute(range, "aria-valuetext", `pass ${view.pass + 1} of ${count}`);
+    setAttribute(range, "aria-valuetext", `forward pass ${view.pass + 1} of ${count}`);
     /** @param {number} pass */
     const place = (pass) => (count > 1 ? pass / (count - 1) : 0);
     setStyle(range, "--done", `${place(view.pass) * 100}%`);
@@ -56,7 +56,13 @@ export function makeTransport(actions) {
   const play = makeButton("play", "Play", actions.togglePlay);
   const scrubber = makeScrubber(actions);
   const count = make("span");
-  const place = make("span", "sbd-place", {}, make("span", "sbd-place-word", {}, "pass "), count);
+  const place = make(
+    "span",
+    "sbd-place",
+    {},
+    make("span", "sbd-place-word", {}, "forward pass "),
+    count,
+  );
   const root = make(
     "div",
     "sbd-transport",
@@ -65,11 +71,11 @@ export function makeTransport(actions) {
       "div",
       "sbd-buttons",
       {},
-      makeButton("first", "First pass (Home)", actions.first),
-      makeButton("back", "Back one pass (left arrow)", actions.back),
+      makeButton("first", "First forward pass (Home)", actions.first),
+      makeButton("back", "Back one forward pass (left arrow)", actions.back),
       play,
-      makeButton("forward", "Forward one pass (right arrow)", actions.forward),
-      makeButton("last", "Last pass (End)", actions.last),
+      makeButton("forward", "Ahead one forward pass (right arrow)", actions.forward),
+      makeButton("last", "Last forward pass (End)", actions.last),
     ),
     scrubber.root,
     place,

@@ -36,7 +36,7 @@ function cellWords(run, pass, position) {
     ? ` ${tokenName(run.tokenText(guess.token))} ${formatPercent(guess.probability)}`
     : "";
   const entropy = masked ? `entropy ${formatNats(masked.entropy)} nats` : "";
-  return [`Position ${position}, pass ${pass + 1}`, `${state}${share}`, entropy];
+  return [`Position ${position}, forward pass ${pass + 1}`, `${state}${share}`, entropy];
 }
 
 /**
@@ -84,7 +84,8 @@ export class Staircase {
         role: "group",
         tabindex: "0",
         "data-cursor": "",
-        "aria-label": "Staircase; left and right keys move by passes, up and down by positions",
+        "aria-label":
+          "Staircase; left and right keys move by forward passes, up and down by positions",
       },
       this.canvas,
       this.readout,
@@ -102,7 +103,7 @@ export class Staircase {
           "span",
           "sbd-stairs-key",
           {},
-          "colour: entropy while masked · dot: revealed · dashed: one token a pass",
+          "colour: entropy while masked · dot: revealed · dashed: one token a forward pass",
         ),
       ),
       this.stage,
