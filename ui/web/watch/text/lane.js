@@ -70,7 +70,7 @@ export class LaneView {
     setText(
       this.place,
       `${tokens}${isWhole ? ` of ${lane.numCommitted}` : ""} tokens · ` +
-        `forward pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`,
+        `pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`,
     );
     const share = isWhole ? tokens / Math.max(lane.numCommitted, 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
