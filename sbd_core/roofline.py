@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from sbd_core.config import require_integer, require_number
-from sbd_core.cost.model_shape import Shape
+from sbd_core.cost.forward_cost import forward_cost
+from sbd_core.cost.model_shape import ModelShape, Shape
 from sbd_core.errors import ArgumentError
 
 Mode = Literal["published", "corrected"]
@@ -88,17 +89,48 @@ def pass_seconds(
     shape: None is the paper's in either mode (Llama-3.1-8B; published with its FFN_DIM).
     Raises ArgumentError for counts below 1 or another mode.
     """
+    layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
+    return sum(max(pair) for pair in _layer(block_size, kv_length, batch_size, mode, layer, device))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A forward pass, seconds: in all, and what moving bytes or computing alone would take."""
+
+    seconds: float
+    moving: float
+    computing: float
+
+    @property
+    def is_memory_bound(self) -> bool:
+        """Whether moving the bytes takes longer than the operations."""
+        return self.moving >= self.computing
+
+
+def limits(
+    block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
+) -> Limits:
+    """All layers of a model, the output layer left out as in the paper; see pass_seconds."""
+    pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
+    return Limits(
+        seconds=shape.num_layers * sum(max(pair) for pair in pairs),
+        moving=shape.num_layers * sum(moving for moving, _ in pairs),
+        computing=shape.num_layers * sum(computing for _, computing in pairs),
+    )
+
+
+def _layer(
+    block_size: int, kv_length: int, batch_size: int, mode: Mode, layer: Shape, device: Device
+) -> list[tuple[float, float]]:
+    """(moving, computing) seconds of each part of one layer."""
     for name, value in (("block_size", block_size), ("batch_size", batch_size)):
         require_integer(name, value, 1, MAX_TOKENS)
     require_integer("kv_length", kv_length, 0, MAX_TOKENS)
     if mode not in get_args(Mode):
         raise ArgumentError("mode", f"must be one of {', '.join(get_args(Mode))}", mode)
-    layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
     tokens = block_size * batch_size
-    linear = sum(
-        _gemm_seconds(tokens, inner, outer, device) for inner, outer in _matrices(layer, mode)
-    )
-    return linear + _attention_seconds(tokens, kv_length, batch_size, layer, device)
+    linear = [_gemm(tokens, inner, outer, device) for inner, outer in _matrices(layer, mode)]
+    return [*linear, _attention(tokens, kv_length, batch_size, layer, device)]
 
 
 def slowdown(
@@ -174,6 +206,23 @@ class Calibrated:
             raise ArgumentError("measured", rule, str(path)) from error
         return cls(seconds)
 
+    def reached(self, shape: ModelShape, name: str) -> Device:
+        """A device of the best rates that a measured forward pass of a model of `shape` reached."""
+        flops = bandwidth = 0.0
+        for cached, times in self.seconds.items():
+            for queries, seconds in times.items():
+                cost = forward_cost(shape, cached, 0, [(0, queries)], queries)
+                flops = max(flops, cost.flops / seconds)
+                bandwidth = max(bandwidth, cost.bytes_read / seconds)
+        return Device(
+            name=name,
+            linear_flops=flops,
+            attention_flops=flops,
+            bandwidth=bandwidth,
+            bytes_per_value=shape.bytes_per_value,
+            source="the best rates of its measured forward passes",
+        )
+
     def pass_seconds(self, num_queries: int, kv_length: int) -> float:
         """Seconds of a forward pass. Raises ArgumentError outside of what was measured."""
         rows = {
@@ -228,17 +277,18 @@ def _matrices(layer: Shape, mode: Mode) -> list[tuple[int, int]]:
     return [*feed_forward, (hidden, heads), (hidden, kv_width), (hidden, kv_width), (heads, hidden)]
 
 
-def _gemm_seconds(m: int, n: int, k: int, device: Device) -> float:
+def _gemm(m: int, n: int, k: int, device: Device) -> tuple[float, float]:
+    """Seconds of moving a matrix product's bytes, and of its operations."""
     moved = (m * k + n * k + m * n) * device.bytes_per_value
-    return max(moved / device.bandwidth, 2 * m * n * k / device.linear_flops)
+    return moved / device.bandwidth, 2 * m * n * k / device.linear_flops
 
 
-def _attention_seconds(
+def _attention(
     tokens: int, kv_length: int, batch_size: int, layer: Shape, device: Device
-) -> float:
+) -> tuple[float, float]:
     """Fused attention: Q, K, V and output moved once; QK^T and PV computed."""
     heads = layer.num_heads * layer.head_size
     cached = batch_size * kv_length * layer.num_kv_heads * layer.head_size
     moved = 2 * (tokens * heads + cached) * device.bytes_per_value
     flops = 2 * (2 * tokens * kv_length * heads)
-    return max(moved / device.bandwidth, flops / device.attention_flops)
+    return moved / device.bandwidth, flops / device.attention_flops

@@ -131,6 +131,14 @@ def under_the_hood(page: Any) -> None:
     page.locator(".sbd-hood").evaluate("node => node.scrollIntoView()")
 
 
+def at_speed_limits(page: Any) -> None:
+    """The calculator, its first figures drawn."""
+    page.locator(".sbd-view", has_text="Speed limits").click()
+    page.wait_for_selector(".sbd-limits-facts strong")
+    page.wait_for_selector(".sbd-limits .js-plotly-plot .main-svg")
+    page.wait_for_timeout(SCROLL_MS)
+
+
 def with_recording(page: Any, name: str, part: float) -> None:
     """A run of the gallery, standing at a part of it."""
     old = page.evaluate(f"{PLAYER}.run.id")
@@ -237,6 +245,10 @@ SHOTS = {
     "hood-1440-dark": Shot(scheme="dark", act=under_the_hood),
     "hood-1920-light": Shot(width=1920, height=1080, act=under_the_hood),
     "hood-390-light": Shot(width=390, height=844, act=under_the_hood),
+    "limits-1440-light": Shot(act=at_speed_limits),
+    "limits-1440-dark": Shot(scheme="dark", act=at_speed_limits),
+    "limits-1920-light": Shot(width=1920, height=1080, act=at_speed_limits),
+    "limits-390-light": Shot(width=390, height=844, act=at_speed_limits),
     "charts-1440-light": Shot(act=with_charts),
     "charts-1440-dark": Shot(scheme="dark", act=with_charts),
     "cost-1440-light": Shot(act=with_cost),

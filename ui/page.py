@@ -32,6 +32,7 @@ from ui.endpoints import add_endpoints
 from ui.gallery import recorded, replays
 from ui.gradio_hooks import client_of, data_of, look_into_queue_every
 from ui.lazy_model import LazyModel
+from ui.limits.section import limits_section
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 
@@ -85,6 +86,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         linked = _wire(page, session, form, show, lanes, visit)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
+        limits_section()
         carrier = outbox()
         choosers = (shelf(), form.presets)
         wire_sharing(show, choosers, carrier, visit, form.news, form.fields)

@@ -11,6 +11,12 @@ from sbd_core.errors import MissingExtraError
 
 try:
     from sbd_core.plots.cost import cost_of_parallelism
+    from sbd_core.plots.limits import (
+        LimitPoint,
+        slowdown_curve,
+        slowdown_table,
+        speedup_table,
+    )
     from sbd_core.plots.solver_curves import solvers
     from sbd_core.plots.trace_figures import (
         entropy_at_reveal,
@@ -24,10 +30,14 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("plots", "plotly") from None
 
 __all__ = [
+    "LimitPoint",
     "cost_of_parallelism",
     "entropy_at_reveal",
     "entropy_heatmap",
     "hindsight",
+    "slowdown_curve",
+    "slowdown_table",
     "solvers",
+    "speedup_table",
     "tokens_per_forward_pass",
 ]

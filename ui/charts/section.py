@@ -1,15 +1,15 @@
 """The charts under the player: made and drawn when the visitor opens them."""
 
 import json
-from collections.abc import Mapping
-from functools import cache
-from typing import Any, Literal
+from functools import cache, partial
+from typing import Any
 
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay.wire_format import wire_json
 from sbd_core.trace import Trace
+from ui.charts.figures import two_themes
 from ui.components.assets import ASSETS, markup, mounts, static_path
 from ui.components.outbox import parcel
 from ui.decode.form import message_of
@@ -20,7 +20,6 @@ from ui.share.sheet import QUICK, file_stem
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def charts_section(visit: gr.State) -> None:
@@ -62,29 +61,8 @@ def figures(trace: Trace) -> list[dict[str, Any]]:
         plots.hindsight,
         plots.cost_of_parallelism,
     )
-    made = [[make(trace, theme).to_plotly_json() for theme in THEMES] for make in of_trace]
-    made.append([plots.solvers(sweep(), theme).to_plotly_json() for theme in THEMES])
-    return [
-        {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
-        for light, dark in made
-    ]
-
-
-def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What to set in `old` to get `new`, nested as they are; objects in a list by their index."""
-    found = {}
-    for key, value in new.items():
-        before = old.get(key)
-        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
-            value = {str(index): item for index, item in enumerate(value)}
-            before = {str(index): item for index, item in enumerate(before or [])}
-        if isinstance(value, dict) and isinstance(before, dict):
-            value = changes(before, value)
-            if value:
-                found[key] = value
-        elif value != before:
-            found[key] = value
-    return found
+    made = [two_themes(partial(make, trace)) for make in of_trace]
+    return [*made, two_themes(partial(plots.solvers, sweep()))]
 
 
 @cache

@@ -14,7 +14,8 @@ DIST = ASSETS / "dist"
 """Built from ui/web/, see its package.json."""
 
 STYLES = tuple(
-    ASSETS / "css" / f"{name}.css" for name in (*PLAYER_STYLES, "race", "charts", "page", "learn")
+    ASSETS / "css" / f"{name}.css"
+    for name in (*PLAYER_STYLES, "race", "charts", "limits", "page", "learn")
 )
 
 

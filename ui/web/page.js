@@ -8,6 +8,7 @@ import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
 import { mountShelf } from "./gallery/shelf.js";
 import { mountLearn } from "./learn/mount.js";
+import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
 import { mountOutbox } from "./share/outbox.js";
 import { mountPlayer } from "./watch/mount.js";
@@ -20,6 +21,7 @@ const VIEWS = {
   charts: mountCharts,
   header: mountHeader,
   learn: mountLearn,
+  limits: mountLimits,
   notice: mountNotice,
   outbox: mountOutbox,
   player: mountPlayer,

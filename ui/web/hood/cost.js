@@ -22,9 +22,6 @@ export class CostTable {
   /** @param {() => void} redraw */
   constructor(redraw) {
     this.choice = make("select", "sbd-hood-device", { "aria-label": "Device of the roofline" });
-    for (const [key, { name }] of Object.entries(DEVICES)) {
-      this.choice.append(make("option", "", { value: key }, name));
-    }
     this.choice.addEventListener("change", redraw);
     this.cells = ROWS.map(() => ({ value: make("td"), note: make("td", "sbd-hood-note") }));
     const body = ROWS.map((name, index) => {
@@ -50,15 +47,23 @@ export class CostTable {
     );
   }
 
+  /** A device may come after the panel is built. */
+  offer() {
+    for (const [key, { name }] of [...DEVICES].slice(this.choice.length)) {
+      this.choice.append(make("option", "", { value: key }, name));
+    }
+  }
+
   /** @param {View} view */
   update({ run, pass }) {
+    this.offer();
     const step = run.main.steps[pass];
     if (!step) return;
     const { cost } = step;
     this.missing.hidden = cost !== null;
     this.words.hidden = cost === null;
     this.choice.hidden = cost === null;
-    const device = DEVICES[this.choice.value];
+    const device = DEVICES.get(this.choice.value);
     if (!cost || !device) {
       const rows = run.main.name === "ntp" ? step.causal : step.causal + step.block.size;
       this.show([

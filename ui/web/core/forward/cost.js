@@ -5,10 +5,19 @@ import constants from "../../constants.json" with { type: "json" };
 
 /** @import { Cost } from "../run/wire.js" */
 
-/** @typedef {{ name: string, flops: number, bandwidth: number, valueBytes: number | null, source: string }} Device */
+/** @typedef {{ name: string, flops: number, bandwidth: number, valueBytes: number, source: string }} Device */
 
-/** @type {Readonly<Record<string, Device>>} by key */
-export const DEVICES = constants.devices;
+/** @type {Map<string, Device>} by key */
+export const DEVICES = new Map(Object.entries(constants.devices));
+
+/**
+ * A device that only this page knows, as the machine that it was measured on.
+ * @param {string} key
+ * @param {Device} device
+ */
+export function addDevice(key, device) {
+  DEVICES.set(key, device);
+}
 
 /**
  * The least time that a device needs: for moving the bytes or for the operations, the longer.
@@ -17,7 +26,7 @@ export const DEVICES = constants.devices;
  * @param {number} valueBytes of a weight in the trace; a device with a format of its own has that
  */
 export function rooflineOf(cost, device, valueBytes) {
-  const scale = (device.valueBytes ?? valueBytes) / valueBytes;
+  const scale = device.valueBytes / valueBytes;
   const moving = ((cost.weightBytes + cost.cacheBytes) * scale) / device.bandwidth;
   const computing = cost.flops / device.flops;
   return {

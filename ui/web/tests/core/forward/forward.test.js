@@ -146,7 +146,7 @@ test("a device is bound by its memory or by its operations", () => {
   assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);
   assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }, 4).isMemoryBound, false);
   assert.equal(RUN.main.steps[0]?.cost, null);
-  for (const each of Object.values(DEVICES)) assert.ok(each.bandwidth > 1e11 && each.source);
+  for (const each of DEVICES.values()) assert.ok(each.bandwidth > 1e11 && each.source);
 });
 
 test("large counts and short times have three digits", () => {

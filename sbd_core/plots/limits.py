@@ -1,0 +1,207 @@
+"""Figures of the roofline: what a block's forward pass costs, and what decoding by blocks gains.
+
+The heatmaps hold the quantities of the paper's Tables 3 and 4, each as published and corrected.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from sbd_core.config import require_integer, require_number
+from sbd_core.cost.model_shape import ModelShape
+from sbd_core.errors import ArgumentError
+from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
+from sbd_core.roofline import MAX_TOKENS, Device, Mode, slowdown, speedup
+
+BLOCK_SIZES = (1, 2, 4, 8, 16, 32, 64)
+KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
+"""The rows and columns of the paper's Table 3."""
+NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
+MODES: tuple[Mode, ...] = ("published", "corrected")
+WORDS = {"published": "as published", "corrected": "corrected"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitPoint:
+    """What the reader asks about: a device, a model and how it decodes.
+
+    shape: None is the paper's model, in either mode with the widths that mode counts.
+    tokens_per_forward: the NFE speed-up, at most block_size. Raises ArgumentError.
+    """
+
+    device: Device
+    shape: ModelShape | None = None
+    block_size: int = 16
+    kv_length: int = 1024
+    batch_size: int = 1
+    tokens_per_forward: float = 3.4
+
+    def __post_init__(self) -> None:
+        require_integer("block_size", self.block_size, 1, MAX_TOKENS)
+        require_integer("kv_length", self.kv_length, 0, MAX_TOKENS)
+        require_integer("batch_size", self.batch_size, 1, MAX_TOKENS)
+        require_number("tokens_per_forward", self.tokens_per_forward, 0, self.block_size)
+        if self.tokens_per_forward == 0:
+            raise ArgumentError("tokens_per_forward", "must be above 0", 0)
+
+    def slowdown(self, block_size: int, kv_length: int, mode: Mode) -> float:
+        """See sbd_core.roofline.slowdown, at the point's batch size."""
+        return slowdown(block_size, kv_length, self.batch_size, mode, **self._where())
+
+    def speedup(self, nfe_speedup: float, kv_length: int, mode: Mode) -> float:
+        """See sbd_core.roofline.speedup, at the point's block and batch size."""
+        return speedup(
+            self.block_size, nfe_speedup, kv_length, self.batch_size, mode, **self._where()
+        )
+
+    def _where(self) -> dict[str, Any]:
+        return {"shape": self.shape and self.shape.layer, "device": self.device}
+
+
+def slowdown_curve(
+    point: LimitPoint, measured: Mapping[int, float] | None = None, theme: Theme = "light"
+) -> go.Figure:
+    """How many times longer a forward pass over n tokens takes than one over a single token.
+
+    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks on top.
+    """
+    ink = ink_of(theme)
+    sizes = sorted({*BLOCK_SIZES, point.block_size, 2 * point.block_size})
+    looks: dict[Mode, tuple[str, str]] = {
+        "published": (ink.muted, "dash"),
+        "corrected": (ink.accent, "solid"),
+    }
+    data: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "name": f"roofline, {WORDS[mode]}",
+            "x": sizes,
+            "y": [round(point.slowdown(size, point.kv_length, mode), 4) for size in sizes],
+            "mode": "lines",
+            "line": {"color": colour, "dash": dash, "width": 2.5},
+            "hovertemplate": "%{x} tokens: %{y:.3f} times one token<extra></extra>",
+        }
+        for mode, (colour, dash) in looks.items()
+    ]
+    if measured:
+        data.append(_measured(measured, ink))
+    here = point.slowdown(point.block_size, point.kv_length, "corrected")
+    data.append(_star(point.block_size, round(here, 4), "your block", ink))
+    across = {"title": "tokens in the forward pass", "type": "log", **_ticks()}
+    up = {"title": "time, times one token", "rangemode": "tozero"}
+    legend = {"showlegend": True, "legend": LEGEND, "height": 380}
+    margin = {"l": 8, "r": 8, "t": 34, "b": 84}
+    return figure_of("slowdown-curve", ink, data, across, up, margin=margin, **legend)
+
+
+def slowdown_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
+    """Table 3's quantity over block size and KV cache, at the point's batch size; it is marked."""
+    values = [
+        [round(point.slowdown(size, length, mode), 3) for size in BLOCK_SIZES]
+        for length in KV_LENGTHS
+    ]
+    place = (_nearest(point.block_size, BLOCK_SIZES), _nearest(point.kv_length, KV_LENGTHS))
+    return _heatmap(
+        f"slowdown-{mode}", values, BLOCK_SIZES, "block size", place, ink_of(theme), "slower"
+    )
+
+
+def speedup_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
+    """Table 4's quantity, Eq. 16, over tokens per forward pass and KV cache; the point marked."""
+    gains = [gain for gain in NFE_SPEEDUPS if gain <= point.block_size]
+    values = [
+        [round(point.speedup(gain, length, mode), 3) for gain in gains] for length in KV_LENGTHS
+    ]
+    place = (_nearest(point.tokens_per_forward, gains), _nearest(point.kv_length, KV_LENGTHS))
+    name = "tokens per forward pass"
+    return _heatmap(f"speedup-{mode}", values, gains, name, place, ink_of(theme), "faster")
+
+
+def _heatmap(
+    name: str,
+    values: list[list[float]],
+    columns: Any,
+    across: str,
+    place: tuple[int, int],
+    ink: Ink,
+    words: str,
+) -> go.Figure:
+    """Cells with their numbers; the one nearest to the reader's point has a frame."""
+    ramp = ink.ramp.split()
+    heat = {
+        "type": "heatmap",
+        "z": values,
+        "text": [[f"{value:.2f}" for value in row] for row in values],
+        "texttemplate": "%{text}",
+        "customdata": [
+            [f"{column:g} {across}, KV cache {length:,}" for column in columns]
+            for length in KV_LENGTHS
+        ],
+        "colorscale": [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hovertemplate": f"%{{customdata}}: %{{z:.3f}} times {words}<extra></extra>",
+    }
+    column, row = place
+    frame = {
+        "type": "rect",
+        "x0": column - 0.5,
+        "x1": column + 0.5,
+        "y0": row - 0.5,
+        "y1": row + 0.5,
+        "line": {"color": ink.ntp, "width": 4},
+    }
+    horizontal = {"title": across, "tickvals": list(range(len(columns)))}
+    horizontal["ticktext"] = [f"{value:g}" for value in columns]
+    vertical = {"title": "tokens in the KV cache", "tickvals": list(range(len(KV_LENGTHS)))}
+    vertical["ticktext"] = [_short(length) for length in KV_LENGTHS]
+    quiet = {"showgrid": False}
+    return figure_of(
+        name, ink, [heat], horizontal | quiet, vertical | quiet, shapes=[frame], height=340
+    )
+
+
+def _measured(times: Mapping[int, float], ink: Ink) -> dict[str, Any]:
+    sizes = sorted(times)
+    return {
+        "type": "scatter",
+        "name": "measured on this machine, bundled model",
+        "x": sizes,
+        "y": [round(times[size] / times[1], 4) for size in sizes],
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 10, "color": ink.sbd},
+        "hovertemplate": "%{x} tokens: %{y:.2f} times one token, measured<extra></extra>",
+    }
+
+
+def _star(x: float, y: float, words: str, ink: Ink) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "name": words,
+        "x": [x],
+        "y": [y],
+        "mode": "markers",
+        "marker": {"symbol": "star", "size": 16, "color": ink.ntp},
+        "hovertemplate": f"{words}: %{{x}} tokens, %{{y:.3f}} times one token<extra></extra>",
+    }
+
+
+def _ticks() -> dict[str, Any]:
+    return {"tickvals": list(BLOCK_SIZES), "ticktext": [str(value) for value in BLOCK_SIZES]}
+
+
+def _nearest(value: float, values: Any) -> int:
+    """The index of the value that is nearest by ratio."""
+    ratios = [max(value, 0.5) / known for known in values]
+    distances = [max(ratio, 1 / ratio) for ratio in ratios]
+    return distances.index(min(distances))
+
+
+def _short(length: int) -> str:
+    for size, unit in ((1024**2, "M"), (1024, "k")):
+        if length >= size:
+            return f"{length // size}{unit}"
+    return str(length)

@@ -1,0 +1,106 @@
+"""Speed limits: a calculator at an address of its own; what it cannot use it says."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import painted, sync_api
+from tests.browser.test_access import CONTROLS, FOCUS, serious
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+DRAWN = """() => !('isOld' in document.querySelector('.sbd-limits').dataset)
+  && document.querySelector('.sbd-limits .js-plotly-plot .main-svg') !== null"""
+
+
+def open_limits(page):
+    page.locator(".sbd-view", has_text="Speed limits").click()
+    page.wait_for_function(DRAWN)
+    painted(page)
+
+
+def box(page, label):
+    return page.locator(".sbd-limits-form").get_by_label(label, exact=True)
+
+
+def gain(page):
+    return page.locator(".sbd-limits-facts strong").first
+
+
+def test_what_is_changed_is_answered_and_kept_in_the_address(story):
+    open_limits(story)
+    expect(story.locator("#sbd-player")).to_be_hidden()
+    expect(gain(story)).to_have_text(re.compile(r"^\d+\.\d\d×$"))
+    first = gain(story).inner_text()
+    box(story, "Device").select_option("measured")
+    box(story, "Model").select_option("bundled")
+    box(story, "Tokens in the KV cache").fill("256")
+    expect(gain(story)).not_to_have_text(first)
+    expect(story.locator(".sbd-limits-facts")).to_contain_text("timed forward passes")
+    assert story.url.endswith("#limits?device=measured&model=bundled&cache=256")
+    titles = story.locator(".sbd-limits .sbd-chart h3").all_inner_texts()
+    assert len(titles) == 5
+    for stage in story.locator(".sbd-limits .sbd-chart-stage").all():
+        stage.scroll_into_view_if_needed()
+        expect(stage.locator(".main-svg").first).to_be_visible()
+    story.locator(".sbd-view", has_text="Watch").click()
+    expect(story.locator("#sbd-player")).to_be_visible()
+    assert "#" not in story.url
+
+
+def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_url):
+    page = open_page(f"{story_url}#limits?device=tpu&block=0&cache=NaN&speed=2")
+    page.wait_for_function(DRAWN)
+    problems = page.locator(".sbd-limits-problems p")
+    expect(problems).to_have_count(3)
+    expect(problems.first).to_contain_text("no device 'tpu'")
+    expect(gain(page)).to_have_text(re.compile("×$"))
+    expect(box(page, "Tokens per forward pass")).to_have_value("2")
+    box(page, "Device").select_option("h100-bf16")
+    box(page, "Block size").fill("8")
+    box(page, "Tokens in the KV cache").fill("64")
+    expect(problems).to_have_count(0)
+
+
+def test_a_config_can_be_pasted(story):
+    open_limits(story)
+    config = box(story, "Config")
+    expect(config).to_be_hidden()
+    box(story, "Model").select_option("own")
+    problems = story.locator(".sbd-limits-problems")
+    expect(problems).to_contain_text("config")
+    config.fill('{"model_type": "t5", "is_encoder_decoder": true}')
+    expect(problems).to_contain_text("an encoder and a decoder")
+    config.fill(
+        '{"hidden_size": 512, "intermediate_size": 2048, "num_attention_heads": 8,'
+        ' "num_hidden_layers": 4, "vocab_size": 1000, "model_type": "<img src=x>"}'
+    )
+    expect(problems).to_be_empty()
+    expect(gain(story)).to_have_text(re.compile("×$"))
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
+def test_nothing_serious_is_wrong_and_tab_reaches_every_control(
+    open_page, story_url, scheme, width
+):
+    page = open_page(story_url, width, 844, color_scheme=scheme, reduced_motion="reduce")
+    open_limits(page)
+    box(page, "Model").select_option("own")
+    expect(box(page, "Config")).to_be_visible()
+    page.wait_for_function(DRAWN)
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate(CONTROLS)
+    own = page.locator(".sbd-limits-form :is(select, input, textarea)").evaluate_all(
+        "all => all.map((n) => n.dataset.stop)"
+    )
+    assert len(own) == 7
+    page.locator(".sbd-view", has_text="Speed limits").focus()
+    seen = set()
+    for _ in range(len(own) + 3):
+        page.keyboard.press("Tab")
+        stop, has_ring = page.evaluate(FOCUS)
+        seen.add(stop)
+        assert has_ring or stop not in own
+    assert set(own) <= seen

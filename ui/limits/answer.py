@@ -1,0 +1,198 @@
+"""What the calculator answers: numbers and figures for what was asked, and what was wrong in it.
+
+Whatever cannot be used is said in a sentence, and its default stands in; the rest goes on.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from sbd_core.cost.model_shape import ModelShape
+from sbd_core.errors import ArgumentError, shown
+from sbd_core.roofline import MAX_TOKENS, Device, limits
+from ui.charts.figures import two_themes
+from ui.decode.form import message_of
+from ui.limits.choices import BUNDLED, MEASURED, OWN, PAPER, devices, measured_times, models
+from ui.limits.choices import own_shape as shape_of_config
+
+DEFAULTS: dict[str, Any] = {
+    "device": "h100-fp8",
+    "model": PAPER,
+    "config": "",
+    "block": 16,
+    "cache": 1024,
+    "batch": 1,
+    "speed": 3.4,
+}
+NAMES = {
+    "block": "block size",
+    "cache": "tokens in the KV cache",
+    "batch": "batch size",
+    "speed": "tokens per forward pass",
+}
+LEAST = {"block": 1, "cache": 0, "batch": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A wish made sound. problems: sentences on what was put right."""
+
+    device: Device
+    is_measured: bool
+    model: str
+    name: str
+    shape: ModelShape
+    block: int
+    cache: int
+    batch: int
+    speed: float
+    problems: list[str]
+
+
+def asked(wish: dict[str, Any]) -> Asked:
+    """Read what the page sent; any value may be anything."""
+    problems: list[str] = []
+    device = _choice("device", wish.get("device", DEFAULTS["device"]), devices(), problems)
+    key = wish.get("model", PAPER)
+    name, shape = "your config", None
+    if key == OWN:
+        try:
+            shape = shape_of_config(wish.get("config", ""))
+        except ArgumentError as error:
+            problems.append(f"{message_of(error)} Shown is {models()[PAPER][0]}.")
+            key = PAPER
+    else:
+        key = _choice("model", key, models(), problems)
+    if shape is None:
+        name, shape = models()[key]
+    counts = {field: _count(field, wish.get(field, DEFAULTS[field]), problems) for field in LEAST}
+    speed = _speed(wish.get("speed", DEFAULTS["speed"]), counts["block"], problems)
+    found, is_measured = devices()[device], device == MEASURED
+    return Asked(found, is_measured, key, name, shape, **counts, speed=speed, problems=problems)
+
+
+def answer(wish: dict[str, Any]) -> dict[str, Any]:
+    """Everything the view shows for a wish."""
+    from sbd_core import plots
+
+    what = asked(wish)
+    point = plots.LimitPoint(
+        device=what.device,
+        shape=None if what.model == PAPER else what.shape,
+        block_size=what.block,
+        kv_length=what.cache,
+        batch_size=what.batch,
+        tokens_per_forward=what.speed,
+    )
+    times = measured_times().seconds
+    measured = times[min(times, key=lambda length: abs(length - what.cache))]
+    made = [
+        two_themes(lambda theme: plots.slowdown_curve(point, measured, theme)),
+        *(
+            two_themes(lambda theme, draw=draw, mode=mode: draw(point, mode, theme))
+            for draw in (plots.slowdown_table, plots.speedup_table)
+            for mode in ("published", "corrected")
+        ),
+    ]
+    return {"problems": what.problems, "facts": facts(what, point), "figures": made}
+
+
+def facts(what: Asked, point: Any) -> list[dict[str, str]]:
+    """The numbers: {name, value, note}, the speed-up first."""
+    published = point.speedup(what.speed, what.cache, "published")
+    corrected = point.speedup(what.speed, what.cache, "corrected")
+    one, block = (
+        limits(size, what.cache, what.batch, "corrected", what.shape, what.device)
+        for size in (1, what.block)
+    )
+    slower = point.slowdown(what.block, what.cache, "corrected")
+    side = {True: "moving bytes", False: "computing"}
+    rows = [
+        ("Speed-up", f"{corrected:.2f}×", f"as published {published:.2f}×; Eq. 16"),
+        ("Next-token prediction", f"{_time(one.seconds)}", "a token; " + _bound(one)),
+        (
+            "Set Block Decoding",
+            f"{_time(one.seconds / corrected)}",
+            f"a token, at {what.speed:g} tokens a forward pass",
+        ),
+        (
+            f"A forward pass over {what.block}",
+            f"{slower:.2f}×",
+            f"as long as over one: {_time(block.seconds)}; {_bound(block)}",
+        ),
+        (
+            "Bound by",
+            side[block.is_memory_bound],
+            f"{_time(block.moving)} for the bytes, {_time(block.computing)} for the operations",
+        ),
+    ]
+    found = [{"name": name, "value": value, "note": note} for name, value, note in rows]
+    return found + _measured(what)
+
+
+def _measured(what: Asked) -> list[dict[str, str]]:
+    """The same from the forward passes timed here; only for what was timed."""
+    if not what.is_measured:
+        return []
+    if what.model != BUNDLED or what.batch != 1:
+        note = "the bundled checkpoint was timed here, at batch 1; choose it to compare"
+        return [{"name": "Measured", "value": "–", "note": note}]
+    try:
+        gain = measured_times().speedup(what.block, what.speed, what.cache)
+        slower = measured_times().slowdown(what.block, what.cache)
+    except ArgumentError as error:
+        return [{"name": "Measured", "value": "–", "note": f"not timed there: {error}"}]
+    note = f"speed-up by Eq. 16 from timed forward passes; a block takes {slower:.2f}× one token"
+    return [{"name": "Measured", "value": f"{gain:.2f}×", "note": note}]
+
+
+def _bound(found: Any) -> str:
+    return "bound by memory" if found.is_memory_bound else "bound by computing"
+
+
+def _time(seconds: float) -> str:
+    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def _choice(field: str, key: object, known: dict[str, Any], problems: list[str]) -> str:
+    if isinstance(key, str) and key in known:
+        return key
+    default: str = DEFAULTS[field]
+    problems.append(f"There is no {field} {shown(key)} here; shown is the default.")
+    return default
+
+
+def _number(value: object) -> float | None:
+    """A finite number, None for anything else; an empty box is no number."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _count(field: str, value: object, problems: list[str]) -> int:
+    number, least = _number(value), LEAST[field]
+    if number is not None and number == int(number) and least <= number <= MAX_TOKENS:
+        return int(number)
+    default: int = DEFAULTS[field]
+    problems.append(
+        f"The {NAMES[field]} must be a whole number from {least} to {MAX_TOKENS:.0e}, "
+        f"not {shown(value)}; shown is {default}."
+    )
+    return default
+
+
+def _speed(value: object, block: int, problems: list[str]) -> float:
+    number = _number(value)
+    if number is not None and 0 < number <= block:
+        return number
+    default = min(DEFAULTS["speed"], block)
+    problems.append(
+        f"The tokens per forward pass must be above 0 and at most the block size, {block}, "
+        f"not {shown(value)}; shown is {default:g}."
+    )
+    return float(default)

@@ -1,0 +1,54 @@
+"""The calculator as a Gradio component: asks for an answer whenever something was changed."""
+
+import json
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.replay.wire_format import wire_json
+from ui.charts.section import LIBRARY
+from ui.components.assets import ASSETS, markup, mounts, static_path
+from ui.components.outbox import parcel
+from ui.gradio_hooks import data_of
+from ui.limits.answer import DEFAULTS, answer
+from ui.limits.choices import MEASURED, OWN, devices, models
+from ui.share.sheet import QUICK
+
+WORDS = ASSETS / "limits.json"
+
+
+def limits_section() -> None:
+    """The view beside Watch and Race, at the address #limits."""
+    section = gr.HTML(
+        wire_json(setting()),
+        html_template=markup("limits"),
+        **mounts("limits", "calculate"),
+        apply_default_css=False,
+        elem_id="sbd-limits",
+    )
+
+    def calculated(event: gr.EventData) -> str:
+        wish = data_of(event)
+        return parcel(wish=wish.get("number"), **answer(wish))
+
+    section.calculate(calculated, None, section, trigger_mode="always_last", **QUICK)
+
+
+def setting() -> dict[str, Any]:
+    """What the view is built from. measured: this machine, for the panel under the hood too."""
+    own = {"key": OWN, "name": "A config of your own …"}
+    here = devices()[MEASURED]
+    return {
+        "library": static_path(LIBRARY),
+        "cards": json.loads(WORDS.read_text(encoding="utf-8")),
+        "devices": [{"key": key, "name": device.name} for key, device in devices().items()],
+        "models": [*({"key": key, "name": name} for key, (name, _) in models().items()), own],
+        "defaults": DEFAULTS,
+        "measured": {
+            "name": here.name,
+            "flops": here.linear_flops,
+            "bandwidth": here.bandwidth,
+            "valueBytes": here.bytes_per_value,
+            "source": here.source,
+        },
+    }

@@ -1,0 +1,165 @@
+// Speed limits: the roofline as a calculator beside Watch and Race, at an address of its own. The
+// numbers and figures come from the server; nothing is asked before the view is looked at.
+
+import { ChartCards, makeLibrary } from "../charts/cards.js";
+import { addDevice } from "../core/forward/cost.js";
+import { fileAddress } from "../dom/address.js";
+import { find, make } from "../dom/elements.js";
+import { isDarkPage, onTurn, turnTo } from "../dom/page.js";
+import { hashOf, wishAt } from "./address.js";
+import { LimitsForm } from "./form.js";
+
+/** @import { CardWords, Figure } from "../charts/cards.js" */
+/** @import { Device } from "../core/forward/cost.js" */
+/** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Wish } from "./address.js" */
+/** @import { Choice } from "./form.js" */
+
+/** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], defaults: Wish, measured: Device }} Setting */
+/** @typedef {{ name: string, value: string, note: string }} Fact */
+/** @typedef {{ wish: number, problems: string[], facts: Fact[], figures: Figure[] }} Answer */
+
+const NAME = "limits";
+const PAUSE_MS = 250; // after the last key before the server is asked
+const ABOUT =
+  "How fast could it be? A forward pass takes as long as its slower half: moving the weights and the KV cache, or computing. Set Block Decoding gains where many rows cost hardly more than one.";
+
+class LimitsView {
+  /**
+   * @param {HTMLElement} host
+   * @param {Setting} setting
+   * @param {Trigger} trigger
+   */
+  constructor(host, setting, trigger) {
+    this.host = host;
+    this.setting = setting;
+    this.trigger = trigger;
+    this.timer = 0;
+    this.number = 0;
+    this.isInFront = false;
+    /** @type {Wish | null} what the address asks that no box can hold */
+    this.linked = null;
+    this.form = new LimitsForm(setting, () => this.changed());
+    this.problems = make("div", "sbd-limits-problems", { role: "status" });
+    this.facts = make("dl", "sbd-limits-facts");
+    const library = makeLibrary(fileAddress(setting.library));
+    this.cards = new ChartCards(setting.cards, library);
+    this.cards.root.classList.add("sbd-limits-cards");
+    this.form.choose(setting.defaults);
+  }
+
+  build() {
+    this.host.replaceChildren(
+      make("p", "sbd-limits-about", {}, ABOUT),
+      make(
+        "div",
+        "sbd-limits-top",
+        {},
+        this.form.root,
+        make(
+          "section",
+          "sbd-card sbd-limits-answer",
+          { "aria-label": "Answer" },
+          this.facts,
+          this.problems,
+        ),
+      ),
+      this.cards.root,
+    );
+  }
+
+  /** @param {string} name of the view that is in front now */
+  turn(name) {
+    const isFirst = name === NAME && !this.host.firstChild;
+    this.isInFront = name === NAME;
+    if (isFirst) this.build();
+    if (!this.isInFront) {
+      if (wishAt(location.hash, this.setting.defaults)) this.keep("");
+      return;
+    }
+    const linked = wishAt(location.hash, this.setting.defaults);
+    if (linked) {
+      this.form.choose(linked);
+      this.linked = linked;
+    }
+    this.ask();
+  }
+
+  /** @param {string} hash */
+  keep(hash) {
+    const { pathname, search } = location;
+    history.replaceState(history.state, "", `${pathname}${search}${hash}`);
+  }
+
+  changed() {
+    this.linked = null;
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
+  }
+
+  ask() {
+    const wish = this.linked ?? this.form.wish;
+    this.number += 1;
+    this.keep(hashOf(wish, this.setting.defaults));
+    this.host.dataset.isOld = "";
+    this.trigger("calculate", { ...wish, number: this.number });
+  }
+
+  /** @param {Answer} answer */
+  async take({ wish, problems, facts, figures }) {
+    if (wish !== this.number) return;
+    delete this.host.dataset.isOld;
+    this.problems.replaceChildren(...problems.map((words) => make("p", "", {}, words)));
+    this.facts.replaceChildren(
+      ...facts.map(({ name, value, note }) =>
+        make(
+          "div",
+          "",
+          {},
+          make("dt", "", {}, name),
+          make("dd", "", {}, make("strong", "", {}, value), make("span", "", {}, note)),
+        ),
+      ),
+    );
+    await this.draw(() => this.cards.show(figures, "sbd-limits"));
+  }
+
+  /** @param {() => Promise<void>} act */
+  async draw(act) {
+    try {
+      this.cards.isDark = isDarkPage();
+      await act();
+    } catch (failure) {
+      const words = failure instanceof Error ? failure.message : String(failure);
+      this.problems.append(make("p", "", {}, `The figures cannot be drawn: ${words}.`));
+    }
+  }
+
+  async turnTheme() {
+    if (!this.isInFront || this.cards.isDark === isDarkPage()) return;
+    await this.draw(() => {
+      this.cards.isDark = !isDarkPage();
+      return this.cards.setTheme(isDarkPage());
+    });
+  }
+}
+
+/** @type {Mount} */
+export function mountLimits({ element, value, trigger, signal }) {
+  /** @type {Setting} */
+  const setting = JSON.parse(value);
+  addDevice("measured", setting.measured);
+  const view = new LimitsView(find(element, ".sbd-limits"), setting, trigger);
+  onTurn((name) => view.turn(name), signal);
+  const follow = () => {
+    if (wishAt(location.hash, setting.defaults)) turnTo(NAME);
+  };
+  addEventListener("hashchange", follow, { signal });
+  const scheme = new MutationObserver(() => view.turnTheme());
+  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  signal.addEventListener("abort", () => scheme.disconnect());
+  follow();
+  return (text) => {
+    view.take(JSON.parse(text));
+  };
+}
