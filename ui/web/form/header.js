@@ -17,7 +17,6 @@ export function mountHeader({ element, value, signal }) {
   /** @param {string} name */
   function show(name) {
     document.body.classList.toggle("sbd-is-racing", name === "race");
-    document.body.classList.toggle("sbd-is-limits", name === "limits");
     for (const button of views) {
       button.setAttribute("aria-pressed", String(button.dataset.view === name));
     }

@@ -41,7 +41,7 @@ export function mountLearn({ element, value, signal }) {
   });
   onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);
   const isAsked = sceneAt(location.hash, []) !== null;
-  const isLinked = location.search !== "";
+  const isLinked = location.search + location.hash !== "";
   const isFirst = !isLinked && isFirstVisit();
   if (isAsked || isFirst) turnTo("learn");
   return () => {};
