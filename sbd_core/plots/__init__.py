@@ -17,7 +17,7 @@ try:
         slowdown_table,
         speedup_table,
     )
-    from sbd_core.plots.solver_curves import solvers
+    from sbd_core.plots.solver_curves import RunMark, solvers
     from sbd_core.plots.trace_figures import (
         entropy_at_reveal,
         entropy_heatmap,
@@ -31,6 +31,7 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "LimitPoint",
+    "RunMark",
     "cost_of_parallelism",
     "entropy_at_reveal",
     "entropy_heatmap",

@@ -1,13 +1,14 @@
 """Accuracy against tokens per forward pass of every solver, from the results of a sweep."""
 
-from collections.abc import Mapping
+import html
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.theme import LEGEND, Theme, figure_of, ink_of
+from sbd_core.plots.theme import Ink, Theme, figure_of, ink_of
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
@@ -29,6 +30,11 @@ SYMBOLS = (
     "star-diamond",
 )
 DASHES = ("solid", "dash", "dot")
+PALE, PALE_LABEL = 0.35, 0.75
+LABEL_AT, LABEL_SPACE = 1.08, 1.45
+"""Where the column of names begins and where the axis ends, in times of the fastest mark."""
+LABEL_GAP = 0.052
+"""Between two names, of the height of the lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,42 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
     return found
 
 
-def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
+@dataclass(frozen=True, slots=True)
+class RunMark:
+    """A run of the reader's: what it was decoded with, its tokens per forward pass.
+
+    is_right: whether a checker found its answer right, None where nothing could check it.
+    """
+
+    name: str
+    speed: float
+    is_right: bool | None = None
+
+
+def dominated(found: Mapping[str, list[CurvePoint]]) -> set[str]:
+    """Solvers of which every setting is outdone: another solver's is as right and as quick."""
+
+    def is_outdone(solver: str, point: CurvePoint) -> bool:
+        return any(
+            other.accuracy >= point.accuracy
+            and other.speed >= point.speed
+            and (other.accuracy, other.speed) != (point.accuracy, point.speed)
+            for name, points in found.items()
+            if name != solver
+            for other in points
+        )
+
+    return {name for name, points in found.items() if all(is_outdone(name, p) for p in points)}
+
+
+def solvers(
+    results: Mapping[str, Any], theme: Theme = "light", runs: Sequence[RunMark] = ()
+) -> go.Figure:
     """A line for each solver, a star for next-token prediction, another for verify.
 
-    results: what `sbd evaluate --sweep --out FILE` wrote, or Evaluation.to_data() of rows named
+    Each line is named at its end; those that others outdo everywhere are pale. runs: marked along
+    the foot by their tokens per forward pass, as one answer has no accuracy. results: what
+    `sbd evaluate --sweep --out FILE` wrote, or Evaluation.to_data() of rows named
     "solver parameter" and one named "NTP". Raises ArgumentError.
     """
     ink = ink_of(theme)
@@ -63,7 +101,9 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
     if not isinstance(rows, Mapping) or "NTP" not in rows:
         raise ArgumentError("results", 'must be those of a sweep, with a row "NTP"', results)
     lines: list[dict[str, Any]] = []
-    for index, (solver, points) in enumerate(curves(rows).items()):
+    found = curves(rows)
+    pale = dominated(found)
+    for index, (solver, points) in enumerate(found.items()):
         in_order = sorted(points, key=lambda point: point.speed)
         is_chief = solver in (MAIN, OWN)
         colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
@@ -72,6 +112,7 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
             {
                 "type": "scatter",
                 "name": solver,
+                "opacity": PALE if solver in pale else 1.0,
                 "x": [point.speed for point in in_order],
                 "y": [round(100 * point.accuracy, 2) for point in in_order],
                 "text": [point.parameter for point in in_order],
@@ -86,21 +127,72 @@ def solvers(results: Mapping[str, Any], theme: Theme = "light") -> go.Figure:
                 "%{x:.2f} tokens per forward pass<extra></extra>",
             }
         )
-    axes = {"title": "tokens per forward pass"}, {"title": "right answers, %"}
-    margin = {"l": 8, "r": 8, "t": 34, "b": 96}
     marks = [_mark("NTP", "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
         marks.append(_mark("verify", "star-square", rows["verify"], ink.verify))
+    named = [(each["name"], each["x"][-1], each["y"][-1]) for each in [*lines, *marks]]
+    heights = [height for each in [*lines, *marks] for height in each["y"]]
+    low, high = min(heights), max(heights)
+    room = max(high - low, 1.0)
+    fastest = max([*(x for _, x, _ in named), *(run.speed for run in runs)])
+    across = {"title": "tokens per forward pass", "range": [0.5, 1.0 + fastest * LABEL_SPACE]}
+    up = {"title": "right answers, %", "range": [low - 0.12 * room, high + 0.08 * room]}
+    colours = {each["name"]: each["marker"]["color"] for each in [*lines, *marks]}
+    labels = _labels(named, fastest, room, colours, pale)
+    own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
     return figure_of(
-        "solvers",
-        ink,
-        [*lines, *marks],
-        *axes,
-        height=480,
-        showlegend=True,
-        legend=LEGEND,
-        margin=margin,
+        "solvers", ink, [*lines, *marks, *own], across, up, height=520, annotations=labels
     )
+
+
+def _labels(
+    named: list[tuple[str, float, float]],
+    fastest: float,
+    room: float,
+    colours: Mapping[str, str],
+    pale: set[str],
+) -> list[dict[str, Any]]:
+    """The names in a column at the right, each tied to the end of its line, none over another."""
+    below: float | None = None
+    found = []
+    for name, x, y in sorted(named, key=lambda each: each[2]):
+        height = y if below is None else max(y, below + room * LABEL_GAP)
+        below = height
+        found.append(
+            {
+                "text": name,
+                "x": x,
+                "y": y,
+                "ax": fastest * LABEL_AT,
+                "ay": height,
+                "axref": "x",
+                "ayref": "y",
+                "xanchor": "left",
+                "showarrow": True,
+                "arrowhead": 0,
+                "arrowwidth": 0.8,
+                "arrowcolor": colours[name],
+                "opacity": PALE_LABEL if name in pale else 1.0,
+                "font": {"color": colours[name], "size": 12},
+            }
+        )
+    return found
+
+
+def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
+    """The reader's runs along the foot."""
+    checked = {True: "right", False: "wrong", None: "not checked"}
+    words = [f"{html.escape(run.name)}, answer {checked[run.is_right]}" for run in runs]
+    return {
+        "type": "scatter",
+        "name": "your runs",
+        "x": [round(run.speed, 4) for run in runs],
+        "y": [height] * len(runs),
+        "text": words,
+        "mode": "markers",
+        "marker": {"symbol": "triangle-up", "size": 13, "color": ink.accent},
+        "hovertemplate": "%{text}<br>%{x:.2f} tokens per forward pass<extra>your run</extra>",
+    }
 
 
 def _mark(name: str, symbol: str, row: dict[str, Any], colour: str) -> dict[str, Any]:

@@ -55,6 +55,21 @@ def test_the_page_gets_every_chart_of_a_kept_run_in_both_themes(trace):
     assert len(json.dumps(heatmap["dark"])) < len(json.dumps(heatmap["data"])) / 2
 
 
+def test_the_readers_own_runs_are_marked_among_the_solvers(trace):
+    visit = VisitorRuns(first={"opening": lambda: {"sbd": trace}})
+
+    def last_of(run):
+        return charts_of(visit, {"run": run})["figures"][-1]["data"][-1]
+
+    assert last_of("opening")["name"] != "your runs"
+    visit.keep("one", lambda: {"sbd": trace})
+    visit.settle("one")
+    own = last_of("opening")
+    assert own["name"] == "your runs"
+    assert list(own["x"]) == [round(trace.tokens_per_forward, 4)]
+    assert own["text"][0].startswith("entropy-bound gamma 0.35, answer ")
+
+
 def test_a_run_that_is_gone_is_refused_in_words(trace):
     with pytest.raises(ArgumentError, match="is not kept here any more"):
         charts_of(VisitorRuns(), {"run": "two"})

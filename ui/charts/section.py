@@ -1,25 +1,33 @@
 """The charts under the player: made and drawn when the visitor opens them."""
 
 import json
+from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
+from sbd_core.config import solver_name, solver_parameters
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay.wire_format import LANE_NAMES, wire_json
 from sbd_core.trace import Trace
 from ui.charts.figures import two_themes
 from ui.components.assets import ASSETS, markup, mounts, static_path
 from ui.components.outbox import parcel
 from ui.decode.form import message_of
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.verdict import verdicts_of
+from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gradio_hooks import data_of
 from ui.share.sheet import QUICK, file_stem
+
+if TYPE_CHECKING:
+    from sbd_core.plots import RunMark
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
+MAX_MARKED = 12
+"""Runs of the reader's in the chart of every solver, the newest."""
 
 
 def charts_section(visit: gr.State) -> None:
@@ -47,11 +55,15 @@ def charts_section(visit: gr.State) -> None:
 def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
     """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
     trace = next(iter(visit.traces(wish.get("run")).values()))
-    return {"name": file_stem(trace), "figures": figures(trace)}
+    runs = visit.finished(MAX_MARKED)
+    return {"name": file_stem(trace), "figures": figures(trace, runs)}
 
 
-def figures(trace: Trace) -> list[dict[str, Any]]:
-    """The figures of a run as Plotly.js takes them, each with what changes in a dark theme."""
+def figures(trace: Trace, runs: Sequence[Traces] = ()) -> list[dict[str, Any]]:
+    """The figures of a run as Plotly.js takes them, each with what changes in a dark theme.
+
+    runs: the reader's own, marked in the chart of every solver.
+    """
     from sbd_core import plots
 
     of_trace = (
@@ -62,7 +74,25 @@ def figures(trace: Trace) -> list[dict[str, Any]]:
         plots.cost_of_parallelism,
     )
     made = [two_themes(partial(make, trace)) for make in of_trace]
-    return [*made, two_themes(partial(plots.solvers, sweep()))]
+    marks = [mark_of(lanes) for lanes in runs]
+    return [*made, two_themes(partial(plots.solvers, sweep(), runs=marks))]
+
+
+def mark_of(lanes: Traces) -> "RunMark":
+    """A run of the reader's as a mark: its main lane."""
+    from sbd_core.plots import RunMark
+
+    lane, trace = next(iter(lanes.items()))
+    config = trace.config
+    settings = solver_parameters(config.solver).items()
+    parameters = ", ".join(f"{key} {value}" for key, value in settings)
+    is_sbd = config.strategy == "sbd"
+    name = f"{solver_name(config.solver)} {parameters}" if is_sbd else LANE_NAMES[config.strategy]
+    # A run may come from a file: no code of a stranger is run for a mark.
+    verdict = verdicts_of({lane: trace}, is_ours=False).get(lane)
+    return RunMark(
+        name.strip(), trace.tokens_per_forward, None if verdict is None else bool(verdict["right"])
+    )
 
 
 @cache

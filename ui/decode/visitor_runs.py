@@ -113,6 +113,10 @@ class VisitorRuns:
                 return _unpacked(self._packed[run_id])
         raise ArgumentError("This run", "is not kept here any more; decode it again", None)
 
+    def finished(self, most: int) -> list[Traces]:
+        """The lanes of the newest runs that are over, at most so many, the oldest of them first."""
+        return [_unpacked(lanes) for lanes in list(self._packed.values())[-most:]]
+
     def newest(self) -> Traces:
         """The lanes of the run kept last."""
         return self.traces(self._newest)

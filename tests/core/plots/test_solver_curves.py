@@ -1,11 +1,13 @@
 """The sweep as curves: what stands in the chart and in the README."""
 
+from itertools import pairwise
+
 import pytest
 
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import solvers, theme
-from sbd_core.plots.solver_curves import CurvePoint, curves
+from sbd_core.plots.solver_curves import CurvePoint, RunMark, curves, dominated
 from scripts.write_tables import at_speed
 
 
@@ -44,6 +46,33 @@ def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None
     assert bound["text"] == ("0", "0.1", "0.5")
     assert (top["name"], ntp["name"], ntp["y"]) == ("top-k", "NTP", (90.0,))
     assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
+
+
+def test_a_solver_is_pale_if_another_is_as_right_and_as_quick_at_every_setting() -> None:
+    assert dominated(curves(ROWS)) == {"top-k"}
+    assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.5, 2.0)})) == set()
+    assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.6, 1.0)})) == set()
+    bound, top, _ = solvers({"rows": ROWS}).data
+    assert top["opacity"] < bound["opacity"] == 1
+
+
+def test_every_line_is_named_and_no_name_stands_on_another() -> None:
+    rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
+    labels = solvers({"rows": rows}).layout.annotations
+    assert {label.text for label in labels} == {"NTP", *SOLVERS}
+    heights = sorted(label.ay for label in labels)
+    gaps = [b - a for a, b in pairwise(heights)]
+    assert min(gaps) > 0.04 * (90 - 50)
+
+
+def test_the_readers_runs_are_marked_by_their_speed() -> None:
+    runs = [RunMark("<b>x</b>", 4.5, True), RunMark("top-k", 2.0)]
+    *lines, own = solvers({"rows": ROWS}, runs=runs).data
+    assert own["x"] == (4.5, 2.0)
+    assert "&lt;b&gt;" in own["text"][0]
+    assert own["text"][0].endswith("right")
+    assert own["y"][0] < min(min(line["y"]) for line in lines)
+    assert len(solvers({"rows": ROWS}).data) == len(lines)
 
 
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
