@@ -33,7 +33,8 @@ def arriving_header(page: gr.Blocks, lazy: LazyModel) -> None:
 
 def about(model: SetBlockModel) -> str:
     """A loaded model in one line."""
-    return f"{model.name} · {count_text(model.num_parameters)} parameters · {model.device}"
+    device = f"{model.device}, in C" if getattr(model, "is_native", False) else model.device
+    return f"{model.name} · {count_text(model.num_parameters)} parameters · {device}"
 
 
 def count_text(count: int) -> str:

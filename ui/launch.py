@@ -4,12 +4,17 @@ import errno
 import socket
 import time
 from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sbd_core
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.models.checkpoint_info import read_checkpoint_info
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
 from sbd_core.models.protocol import SetBlockModel
 from ui.lazy_model import LazyModel
+
+if TYPE_CHECKING:
+    from sbd_core.models.hf_model import HuggingFaceModel
 
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0
@@ -54,14 +59,33 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     def load() -> SetBlockModel:
         from sbd_core.models.threads import choose_threads
 
-        model = sbd_core.load(path_or_hub_id, device=device)
+        model = _fastest(path_or_hub_id, device)
         choose_threads(model.num_parameters)
         return model
 
     info = read_checkpoint_info(path_or_hub_id) if device in DEVICES_TO_TRUST else None
     if info is None:
         return LazyModel.of(load())
-    return LazyModel(info.name, can_draft=True, block_range=info.block_range, load=load)
+    return LazyModel(
+        info.name,
+        can_draft=True,
+        block_range=info.block_range,
+        load=load,
+        folder=DEFAULT_CHECKPOINT if path_or_hub_id is None else Path(path_or_hub_id),
+    )
+
+
+def _fastest(path_or_hub_id: str | None, device: str) -> "HuggingFaceModel":
+    """The model with short forward passes in C where they can be, else as load() gives it."""
+    from sbd_core.models.devices import chosen_device
+
+    if chosen_device(device).type == "cpu":
+        try:
+            return sbd_core.load(path_or_hub_id, device=device, native=True)
+        except ArgumentError as error:
+            if error.argument != "native":
+                raise
+    return sbd_core.load(path_or_hub_id, device=device)
 
 
 def load_behind(lazy: LazyModel) -> None:

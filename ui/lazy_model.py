@@ -6,6 +6,7 @@ The page opens before its model is loaded. Knows no Gradio and no tensors.
 import threading
 from collections.abc import Callable
 from concurrent import futures
+from pathlib import Path
 
 from sbd_core.models.protocol import SetBlockModel
 
@@ -13,7 +14,8 @@ from sbd_core.models.protocol import SetBlockModel
 class LazyModel:
     """The one model of a page.
 
-    name, can_draft (whether it has a mask token), block_range: the model's own, known at once.
+    name, can_draft (whether it has a mask token), block_range, folder (where it lies, None for one
+    of the hub): the model's own, known at once.
     """
 
     def __init__(
@@ -23,10 +25,12 @@ class LazyModel:
         can_draft: bool,
         block_range: tuple[int, int] | None,
         load: Callable[[], SetBlockModel],
+        folder: Path | None = None,
     ) -> None:
         self.name = name
         self.can_draft = can_draft
         self.block_range = block_range
+        self.folder = folder
         self._load = load
         self._future: futures.Future[SetBlockModel] = futures.Future()
         self._wanted = threading.Event()
@@ -38,7 +42,11 @@ class LazyModel:
             return model
         can_draft = model.mask_token_id is not None
         here = cls(
-            model.name, can_draft=can_draft, block_range=model.block_range, load=lambda: model
+            model.name,
+            can_draft=can_draft,
+            block_range=model.block_range,
+            load=lambda: model,
+            folder=getattr(model, "folder", None),
         )
         here.load()
         return here

@@ -151,7 +151,9 @@ def _wire(
                     buttons = _buttons(is_running=is_running)
                 if update.message != message:
                     message = update.message
-                    news = speaker.say(message, is_error=update.is_error)
+                    news = speaker.say(
+                        message, is_error=update.is_error, num_ahead=update.num_ahead
+                    )
                 wire = update.wire or wire
                 yield (wire, news, *buttons)
         finally:

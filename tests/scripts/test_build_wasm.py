@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from scripts import build_wasm
+from scripts.browser import build_wasm
 
 
 def test_the_committed_file_is_of_the_present_sources() -> None:
@@ -35,5 +35,5 @@ def test_compiling_gives_the_committed_file() -> None:
 
 
 def test_the_check_needs_no_compiler() -> None:
-    words = [sys.executable, "-m", "scripts.build_wasm", "--check"]
+    words = [sys.executable, "-m", "scripts.browser.build_wasm", "--check"]
     assert subprocess.run(words, env={"PATH": ""}, check=False).returncode == 0

@@ -1,11 +1,11 @@
-"""The browser's engine decodes what sbd_core decodes: a short form of scripts.compare_engines."""
+"""The browser's engine decodes what sbd_core does: a short form of its compare_engines."""
 
 import shutil
 
 import pytest
 import torch
 
-from scripts import compare_engines
+from scripts.browser import compare_engines
 
 PROMPTS, WAYS = 24, 4
 

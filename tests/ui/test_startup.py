@@ -1,6 +1,7 @@
 """What makes the page open quickly: no torch before it, no stub files, bad flags told at once."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.models.backends.c import compiler
+from sbd_core.models.backends.c.compiler import COMPILERS
+from ui.arrival import about
 from ui.launch import check_address, checked_port, load_behind, model_of
 
 ROOT = Path(__file__).parents[2]
@@ -118,3 +122,18 @@ def test_the_program_refuses_an_address_in_one_line(words, environment, sentence
     assert done.returncode == 2
     assert done.stderr.startswith(f"app.py: {sentence}")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("compilers", "is_native"), [(COMPILERS, True), (("no-such-cc",), False)])
+def test_the_page_decodes_in_c_where_a_compiler_is(compilers, is_native, monkeypatch):
+    if is_native and not any(map(shutil.which, COMPILERS)):
+        pytest.skip("no C compiler here")
+    for module in ("forward", "logit_stats"):
+        monkeypatch.setattr(
+            f"sbd_core.models.backends.c.{module}.library", compiler.library.__wrapped__
+        )
+    monkeypatch.setattr(compiler, "COMPILERS", compilers)
+    lazy = model_of(None, "cpu")
+    lazy.load()
+    assert lazy.result().is_native == is_native
+    assert about(lazy.result()).endswith("cpu, in C" if is_native else "cpu")

@@ -8,6 +8,7 @@ import gradio as gr
 
 from sbd_core.config import MAX_PREDRAFTS
 from sbd_core.config import SOLVERS as RULES
+from ui.browser.here import here
 from ui.components.boldness import boldness
 from ui.components.notice import notice
 from ui.components.presets import preset_bar
@@ -90,6 +91,7 @@ def build(model: LazyModel) -> Controls:
             elem_id="sbd-stop",
         )
     news = notice()
+    here(model.name, model.folder)
     best = best_for(model.name, can_draft=model.can_draft)
     dial = boldness(best, block_range, can_draft=model.can_draft)
     start = {"strategy": best.strategy, "gamma": best.gamma, **start}

@@ -32,9 +32,13 @@ class Speaker:
         self._turn = next(_turns)
         self._count = 0
 
-    def say(self, text: str, *, is_error: bool = False) -> str:
-        """The value that shows `text`; errors interrupt a screen reader, other news waits."""
-        body = {"kind": "error" if is_error else "status", "text": text, "order": self.order()}
+    def say(self, text: str, *, is_error: bool = False, num_ahead: int = 0) -> str:
+        """The value that shows `text`; errors interrupt a screen reader, other news waits.
+
+        num_ahead: runs of others before this visitor's.
+        """
+        kind = "error" if is_error else "status"
+        body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
         return json.dumps(body).replace("<", "\\u003c")
 
     def order(self) -> list[int]:

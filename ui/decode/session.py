@@ -16,7 +16,7 @@ from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK, RunWire
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client
-from ui.decode.fair_queue import FairQueue
+from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
 from ui.decode.form import Form, checked, message_of
 from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
@@ -41,12 +41,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """News for the page. wire: lines for the player. message: a line of text, "" clears it."""
+    """News for the page. wire: lines for the player. message: a line of text, "" clears it.
+
+    num_ahead: runs of others before this one; more than can be told where the line is full.
+    """
 
     wire: str = ""
     message: str = ""
     is_error: bool = False
     is_running: bool = True
+    num_ahead: int = 0
 
 
 class Session:
@@ -91,7 +95,10 @@ class Session:
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self._run(run_id, lanes, ask, is_stopped, client)
         except SetBlockDecodingError as error:
-            yield Update(message=message_of(error), is_error=True, is_running=False)
+            ahead = MAX_PLACES if isinstance(error, QueueFull) else 0
+            yield Update(
+                message=message_of(error), is_error=True, is_running=False, num_ahead=ahead
+            )
         except Exception:  # the page must say something, whatever broke
             logger.exception("a decode failed")
             yield Update(message=FAILED_TEXT, is_error=True, is_running=False)
@@ -158,7 +165,7 @@ class Session:
             if time.monotonic() > deadline:
                 raise SetBlockDecodingError("The model is busy; try again in a minute.")
             require_listener(client)
-            yield Update(message=waiting_text(num_ahead))
+            yield Update(message=waiting_text(num_ahead), num_ahead=num_ahead)
             self.queue.rest(ticket, SECONDS_BETWEEN_LOOKS)
 
     def _run(

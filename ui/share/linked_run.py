@@ -28,14 +28,15 @@ def linked_run(
 ) -> Callable[[VisitorRuns, Any, gr.Request], Updates]:
     """A handler of the page's load. shown: decodes a form. fields: names of the form's fields.
 
-    The handler's flag is KEPT after a reload of a tab that has the runs of its address itself.
+    The handler's flag is KEPT after a reload of a tab that has the runs of its address itself; an
+    address that asks for the visitor's own browser leaves the decode to it.
     """
 
     def linked(kept: VisitorRuns, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
         if permalink.is_race(query):
             yield from _race(session, query, fields, client)
-        elif permalink.is_link(query) and flag == KEPT:
+        elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
             yield _outputs(fields, values=_fields_of(query, fields))
         elif permalink.is_link(query):
             yield from _decode(session, lambda form: shown(kept, form, client), query, fields)

@@ -34,6 +34,8 @@ const INLINE_WORKER = {
 const BUNDLES = {
   "page.js": { entryPoints: ["page.js"], format: "esm", plugins: [INLINE_WORKER] },
   "replay.js": { entryPoints: ["replay.js"], format: "iife", plugins: [INLINE_WORKER] },
+  "site.js": { entryPoints: ["site/site.js"], format: "esm", plugins: [INLINE_WORKER] },
+  "sw.js": { entryPoints: ["site/sw.js"], format: "iife" },
   "engine.js": { entryPoints: ["engine/worker.js"], format: "iife" },
   "learn.js": { entryPoints: ["learn.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.

@@ -7,6 +7,7 @@ import { mountNotice } from "./form/notice.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
 import { mountShelf } from "./gallery/shelf.js";
+import { mountHere } from "./here/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
@@ -22,6 +23,7 @@ const VIEWS = {
   header: mountHeader,
   learn: mountLearn,
   limits: mountLimits,
+  here: mountHere,
   notice: mountNotice,
   outbox: mountOutbox,
   player: mountPlayer,

@@ -12,8 +12,9 @@ import { Session } from "./session/session.js";
 /** @import { News } from "./session/session.js" */
 
 /**
- * Where a model is: below an address, or in files that the visitor gave.
- * @typedef {{ name: string, base?: string, files?: [name: string, file: Blob][] }} Source
+ * Where a model is: below an address, or in files that the visitor gave. names: of the files there,
+ * where that is known.
+ * @typedef {{ name: string, base?: string, names?: string[], files?: [name: string, file: Blob][] }} Source
  */
 /**
  * @typedef {{ kind: "load", source: Source, wasm: string }
@@ -56,9 +57,14 @@ function checkSize(name, size) {
   throw new ModelError(`${name} has ${(size / 1e6).toFixed(0)} MB, too much for a browser.`);
 }
 
-/** @param {string} base @returns {ReadFile} */
-function readerBelow(base) {
+/**
+ * @param {string} base
+ * @param {string[]} [names]
+ * @returns {ReadFile}
+ */
+function readerBelow(base, names) {
   return async (name) => {
+    if (names && !names.includes(name)) return null;
     const response = await fetch(new URL(name, base)).catch(() => null);
     if (!response) throw new ModelError("The model’s files cannot be reached.");
     if (!response.ok) return null;
@@ -81,14 +87,14 @@ function readerOf(files) {
 }
 
 /** @param {Source} source @param {string} wasm */
-async function load({ name, base, files }, wasm) {
+async function load({ name, base, names, files }, wasm) {
   const response = await fetch(wasm).catch(() => null);
   if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
   const kernel = await makeKernel(await response.arrayBuffer());
   const checkpoint = await readCheckpoint(
     name,
     kernel,
-    base ? readerBelow(base) : readerOf(files ?? []),
+    base ? readerBelow(base, names) : readerOf(files ?? []),
   );
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
   const { shape } = checkpoint.model;

@@ -45,7 +45,7 @@ export function numberOf(name) {
  */
 export function choiceOf(name) {
   /** @type {HTMLInputElement | null} */
-  const box = document.querySelector(`#${constants.formIds[name]} input`);
+  const box = document.querySelector(`#${constants.formIds[name]} :is(input, select)`);
   if (!box || !isThere(box)) return null;
   const titles = TITLES[name];
   if (!titles) return box.value || null;

@@ -1,26 +1,33 @@
 // One line under the buttons: what is going on, or what was wrong.
 
 import { find, setText } from "../dom/elements.js";
+import { onSaid, tellLine } from "../here/here.js";
 import { isLater } from "./order.js";
 
 /** @import { Mount } from "../stub.js" */
 /** @import { Order } from "./order.js" */
 
 /** @type {Mount} */
-export function mountNotice({ element, value }) {
+export function mountNotice({ element, value, signal }) {
   const line = find(element, ".sbd-notice");
   /** @type {Order} */
   let lastOrder = [-1, -1];
   /** @param {string} text */
   function show(text) {
     if (!text) return;
-    const { kind, text: words, order } = JSON.parse(text);
+    const { kind, text: words, order, ahead } = JSON.parse(text);
     if (!isLater(order, lastOrder)) return;
     lastOrder = order;
-    line.setAttribute("role", kind === "error" ? "alert" : "status");
-    line.className = `sbd-notice is-${kind}`;
+    say(words, kind === "error");
+    if (ahead) tellLine(ahead);
+  }
+  /** @param {string} words @param {boolean} isError */
+  function say(words, isError) {
+    line.setAttribute("role", isError ? "alert" : "status");
+    line.className = `sbd-notice is-${isError ? "error" : "status"}`;
     setText(line, words);
   }
   show(value);
+  onSaid(({ text, isError }) => say(text, isError), signal);
   return show;
 }

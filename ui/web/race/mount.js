@@ -3,6 +3,8 @@
 import { elementOf, find } from "../dom/elements.js";
 import { onTurn, turnTo } from "../dom/page.js";
 import { isLater } from "../form/order.js";
+import { readForm } from "../here/form.js";
+import { here, takeHere } from "../here/here.js";
 import { keepAddress, linkToRace } from "../share/permalink.js";
 import { RaceForm } from "./form.js";
 import { RacePlayer } from "./player.js";
@@ -10,7 +12,8 @@ import { RacePlayer } from "./player.js";
 /** @import { Order } from "../form/order.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
 /** @import { Board } from "./board.js" */
-/** @import { FormSetting, LinkedEntry } from "./form.js" */
+/** @import { News } from "../engine/session/session.js" */
+/** @import { Entry, FormSetting, LinkedEntry } from "./form.js" */
 
 /** @typedef {FormSetting & { prompt_id: string, board: Board | null }} Setting */
 
@@ -51,9 +54,9 @@ class RaceView {
       start: (choice) => {
         player.rest();
         player.stale.showRunning(true);
-        this.trigger("start", choice);
+        takeHere({ kind: "race", entry: entryOf(choice) }) || this.trigger("start", choice);
       },
-      halt: () => this.trigger("halt", {}),
+      halt: () => takeHere({ kind: "stop" }) || this.trigger("halt", {}),
     });
     this.host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     this.host.sbdRace = player;
@@ -94,6 +97,19 @@ class RaceView {
   }
 
   /**
+   * What this browser says of a race of its own.
+   * @param {News} news
+   */
+  takeHere({ text = "", isError = false, isRunning = false, board }) {
+    if (!this.parts) return;
+    const { form, player } = this.parts;
+    form.showRunning(isRunning);
+    player.stale.showRunning(isRunning);
+    form.say(text, isError);
+    if (board) player.open(board);
+  }
+
+  /**
    * The prompt is Watch's too: the keys that send it decode there and race here.
    * @param {KeyboardEvent} event
    */
@@ -107,11 +123,21 @@ class RaceView {
   }
 }
 
+/**
+ * The race that the form and its lanes ask for together.
+ * @param {Entry} choice
+ */
+function entryOf(choice) {
+  const { prompt, block_size, max_new_tokens, seed = 0 } = readForm();
+  return { prompt, block_size, max_new_tokens, seed, ...choice };
+}
+
 /** @type {Mount} */
 export function mountRace({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   const view = new RaceView(find(element, ".sbd-race"), setting, trigger, signal);
   onTurn((name) => view.turn(name), signal);
+  here.race = (news) => view.takeHere(news);
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);
   document.addEventListener("keydown", press, { capture: true, signal });

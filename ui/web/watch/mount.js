@@ -2,6 +2,8 @@
 
 import { elementOf, find } from "../dom/elements.js";
 import { currentView, onTurn, turnTo } from "../dom/page.js";
+import { here, takeHere } from "../here/here.js";
+
 import { TabKeeper } from "../kept/tab.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { Player } from "./player.js";
@@ -27,11 +29,12 @@ export function mountPlayer({ element, value, trigger, signal }) {
   /** @type {PlayerElement} */
   const host = find(element, ".sbd-host");
   const player = new Player(host, {
-    redo: (settings) => trigger("redo", settings),
+    redo: (settings) => takeHere({ kind: "decode", form: settings }) || trigger("redo", settings),
     host: {
-      ask: (wish) => trigger("ask", wish),
+      ask: (wish) =>
+        takeHere({ kind: "file", run: wish.run, format: wish.kind }) || trigger("ask", wish),
       give: (file) => trigger("give", file),
-      time: (settings) => trigger("time", settings),
+      time: (settings) => takeHere({ kind: "time", form: settings }) || trigger("time", settings),
       began: (run) => {
         turnTo("watch");
         keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));
@@ -45,7 +48,8 @@ export function mountPlayer({ element, value, trigger, signal }) {
   onTurn((name) => name !== "watch" && player.set({ isPlaying: false }), signal);
   /** @param {string} text wire lines, or "stop": no more will come */
   function take(text) {
-    if (text === "stop") player.stop();
+    // What the server says last of a run that it gave up is not about one of this browser.
+    if (text === "stop") here.isOn?.() || player.stop();
     else if (text) player.push(text);
   }
   take(value);

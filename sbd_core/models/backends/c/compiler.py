@@ -1,7 +1,7 @@
 """The C files beside this one, compiled for this machine at the first use in a process.
 
-A C compiler must be there; nothing is left on disk. scripts/build_wasm.py compiles the same files
-to WebAssembly.
+A C compiler must be there; nothing is left on disk. The same files become
+WebAssembly by scripts/browser/build_wasm.py.
 """
 
 import ctypes

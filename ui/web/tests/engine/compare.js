@@ -1,5 +1,5 @@
 // Reads traces made by sbd_core, one JSON object a line, decodes each prompt again with the
-// engine, and says where the two differ. Run by scripts/compare_engines.py.
+// engine, and says where the two differ. Run by scripts/browser/compare_engines.py.
 
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
@@ -11,7 +11,7 @@ import { eventOf } from "../../engine/session/trace.js";
 import { RunWire } from "../../engine/session/wire.js";
 
 /** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
-/** @import { StepEvent } from "../../engine/decoding/state.js" */
+/** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
 
 const WASM = new URL("../../../../assets/dist/sbd.wasm", import.meta.url);
 const TOLERANCE = 1e-4;
@@ -23,8 +23,10 @@ const found = {
   tokens: 0,
   /** @type {string[]} */
   differences: [],
-  /** Decodes that parted where two positions were equally good, and went on as well. */
+  /** Decodes that parted where two positions were equally good. */
   ties: 0,
+  /** Those of them that ended in another answer. */
+  otherAnswers: 0,
   /** The largest difference between two floats. */
   largest: 0,
 };
@@ -51,14 +53,14 @@ function split(event) {
     committed: event.committed,
     draft: event.draft,
     hindsight: event.hindsight.map((item) => [item.position, item.tokenId]),
-    predrafts: event.predrafts.map((p) => [p.block.start, p.block.size, p.tokenIds, p.isUsed]),
   };
+  const predrafts = event.predrafts.map((p) => [p.block.start, p.block.size, p.tokenIds, p.isUsed]);
   const floats = [
     event.masked.flatMap((item) => [item.entropy, ...item.topProbabilities]),
     event.hindsight.flatMap((item) => [item.probability, item.argmaxProbability]),
   ];
   const reveals = event.reveals.map((item) => [item.position, item.tokenId]);
-  return { exact, reveals, floats: floats.flat() };
+  return { exact, reveals, predrafts, floats: floats.flat() };
 }
 
 /** @param {Record<string, any>} event of a trace's JSON */
@@ -75,13 +77,28 @@ function splitData(event) {
     committed: event.committed,
     draft: event.draft,
     hindsight: hindsight.map((item) => item.slice(0, 2)),
-    predrafts: event.predrafts,
   };
   const floats = [
     masked.flatMap(([, entropy, , probabilities]) => [entropy, ...probabilities]),
     hindsight.flatMap((item) => [item[2], item[4]]),
   ];
-  return { exact, reveals: reveals.map((item) => item.slice(0, 2)), floats: floats.flat() };
+  const order = reveals.map((item) => item.slice(0, 2));
+  return { exact, reveals: order, predrafts: event.predrafts, floats: floats.flat() };
+}
+
+/**
+ * What a solver orders positions by.
+ * @param {string} name of the solver
+ * @param {string} by
+ * @param {MaskedPosition | undefined} masked
+ */
+function scoreOf(name, by, masked) {
+  const [top = 0, second = 0] = masked?.topProbabilities ?? [];
+  if (name.endsWith("by-margin") || (name === "top-k" && by === "margin")) return top - second;
+  const isBySureness = ["entropy-bound-by-confidence", "confidence-threshold", "factor"].includes(
+    name,
+  );
+  return isBySureness || (name === "top-k" && by === "confidence") ? top : (masked?.entropy ?? 0);
 }
 
 /**
@@ -89,39 +106,43 @@ function splitData(event) {
  * @param {number[][]} ours [position, token]
  * @param {number[][]} theirs
  * @param {StepEvent} event
+ * @param {{ name: string, by: string }} solver
  */
-function isTie(ours, theirs, event) {
-  /** @param {number} position */
-  const scores = (position) => {
-    const masked = event.masked.find((item) => item.position === position);
-    return [masked?.entropy ?? 0, masked?.topProbabilities[0] ?? 0];
-  };
-  return ours.every(([position = -1], rank) => {
-    const [other = -1] = theirs[rank] ?? [];
-    const [[entropy = 0, top = 0], [entropyThere = 0, topThere = 0]] = [
-      scores(position),
-      scores(other),
-    ];
-    return Math.abs(entropy - entropyThere) <= TIE && Math.abs(top - topThere) <= TIE;
-  });
+function isTie(ours, theirs, event, { name, by }) {
+  /** @param {number | undefined} position */
+  const score = (position) =>
+    scoreOf(
+      name,
+      by,
+      event.masked.find((item) => item.position === position),
+    );
+  return ours.every(
+    ([position], rank) => Math.abs(score(position) - score(theirs[rank]?.[0])) <= TIE,
+  );
 }
 
 /**
  * The first difference in an event: "" for none, "tie" for one that is chance.
  * @param {StepEvent} event
  * @param {Record<string, any>} data
+ * @param {{ name: string, by: string }} solver
  */
-function eventDifference(event, data) {
+function eventDifference(event, data, solver) {
   const [ours, theirs] = [split(event), splitData(data)];
-  const [text, other] = [JSON.stringify(ours.exact), JSON.stringify(theirs.exact)];
-  const isSame = JSON.stringify(ours.reveals) === JSON.stringify(theirs.reveals);
-  if (!isSame && !isTie(ours.reveals, theirs.reveals, event)) {
+  if (
+    !isSame(ours.reveals, theirs.reveals) &&
+    !isTie(ours.reveals, theirs.reveals, event, solver)
+  ) {
     return `reveals ${JSON.stringify(ours.reveals)}, not ${JSON.stringify(theirs.reveals)}`;
   }
-  const isSameSet =
-    JSON.stringify(ours.reveals.toSorted()) === JSON.stringify(theirs.reveals.toSorted());
-  if (!isSameSet) return "tie";
-  if (text !== other) return `${text}, not ${other}`;
+  if (!isSame(ours.reveals.toSorted(), theirs.reveals.toSorted())) return "tie";
+  if (!isSame(ours.exact, theirs.exact)) {
+    return `${JSON.stringify(ours.exact)}, not ${JSON.stringify(theirs.exact)}`;
+  }
+  // Drafted tokens that are equally sure: which of them is drafted ahead for changes no token.
+  if (!isSame(ours.predrafts, theirs.predrafts)) {
+    return ours.predrafts.length === theirs.predrafts.length ? "tie" : "other predrafts";
+  }
   if (ours.floats.length !== theirs.floats.length) return "other counts";
   for (const [place, value] of ours.floats.entries()) {
     const distance = Math.abs(value - theirs.floats[place]);
@@ -129,6 +150,11 @@ function eventDifference(event, data) {
     found.largest = Math.max(found.largest, distance);
   }
   return "";
+}
+
+/** @param {unknown} one @param {unknown} other */
+function isSame(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /**
@@ -144,17 +170,20 @@ function difference(checkpoint, trace) {
     const read = checkpoint.tokenizer.tokenText(Number(id));
     if (read !== text) return `token ${id} reads ${JSON.stringify(read)}`;
   }
-  let index = 0;
+  let [index, isTied] = [0, false];
   const answer = [];
   for (const event of stream(checkpoint, ids, readSettings(config))) {
     const data = trace.events[index];
-    const said = data ? eventDifference(event, data) : "one too many";
-    if (said) return said === "tie" ? said : `forward pass ${index}: ${said}`;
+    // Behind a tie the two go their own ways; their answers are compared all the same.
+    const said = isTied ? "" : data ? eventDifference(event, data, config.solver) : "one too many";
+    isTied ||= said === "tie";
+    if (said && said !== "tie") return `forward pass ${index}: ${said}`;
     answer.push(...event.committed);
     index += 1;
   }
-  if (index !== trace.events.length) return `${index} forward passes, not ${trace.events.length}`;
   const text = checkpoint.tokenizer.decode(answer);
+  if (isTied) return text === trace.text ? "tie" : "tie, another answer";
+  if (index !== trace.events.length) return `${index} forward passes, not ${trace.events.length}`;
   return text === trace.text ? "" : `the answer reads ${JSON.stringify(text)}`;
 }
 
@@ -190,8 +219,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { trace, wire } = JSON.parse(line);
   const said = wireDifference(checkpoint, trace, wire) || difference(checkpoint, trace);
   const { strategy, solver } = trace.config;
-  if (said === "tie") found.ties += 1;
-  else if (said) {
+  if (said.startsWith("tie")) found.ties += 1;
+  if (said === "tie, another answer") found.otherAnswers += 1;
+  if (said && !said.startsWith("tie")) {
     found.differences.push(`${strategy}, ${solver.name}, ${JSON.stringify(trace.prompt)}: ${said}`);
   }
   found.cases += 1;

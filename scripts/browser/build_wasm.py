@@ -1,7 +1,7 @@
 """Compiles the C backend to WebAssembly: assets/dist/sbd.wasm, which decodes in the browser.
 
-python -m scripts.build_wasm           needs clang and wasm-ld (Debian: apt install clang lld)
-python -m scripts.build_wasm --check   exit status 1 if the committed file is of other sources
+python -m scripts.browser.build_wasm           needs clang and wasm-ld (apt install clang lld)
+python -m scripts.browser.build_wasm --check   exit status 1 if the file is of other sources
 
 The file carries a digest of its sources, so that --check needs no compiler.
 """
@@ -78,7 +78,7 @@ def main() -> int:
     if parser.parse_args().check:
         if is_fresh(FILE.read_bytes()):
             return 0
-        print(f"{FILE} is stale: run python -m scripts.build_wasm", file=sys.stderr)
+        print(f"{FILE} is stale: run python -m scripts.browser.build_wasm", file=sys.stderr)
         return 1
     try:
         content = build()

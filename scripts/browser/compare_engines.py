@@ -1,7 +1,7 @@
 """Decodes the same prompts in Python and in the browser's engine under Node, and compares all.
 
-python -m scripts.compare_engines                  600 held-out prompts, every way of decoding
-python -m scripts.compare_engines --prompts 24 --ways 4
+python -m scripts.browser.compare_engines                     600 prompts, every way of decoding
+python -m scripts.browser.compare_engines --prompts 24 --ways 4
 
 Tokens, reveals and every other whole number of a trace must be equal, entropies and probabilities
 to 1e-4, and so must the wire lines that the page reads. Where a solver prefers one of two positions
@@ -32,7 +32,7 @@ from sbd_core.replay.wire_format import RunWire
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.trace import Trace
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 COMPARE = ROOT / "ui" / "web" / "tests" / "engine" / "compare.js"
 LONGEST = 128
 SEED = 0

@@ -1,0 +1,1 @@
+"""Commands about the engine that decodes in the visitor's browser."""

@@ -1,0 +1,196 @@
+"""Writes the page as a folder of static files that decodes in the visitor's own browser.
+
+python -m scripts.static_site --out DIR                 the bundled checkpoint
+python -m scripts.static_site --out DIR --model FOLDER  another one that a browser can run
+
+Any web host serves the folder: `python -m http.server -d DIR` does, and so does a static Space,
+whose front matter is in its README.md. Opened once, it works without a network. DIR must be new, or
+one that was written so before: what is there is replaced.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
+from sbd_core.package.files import ASSETS
+from sbd_core.replay.page import STYLES as REPLAY_STYLES
+from sbd_core.replay.wire_format import wire_json
+from ui.browser.here import model_files
+from ui.components import controls
+from ui.components.assets import DIST, STYLES, markup
+from ui.components.boldness import boldness
+from ui.components.header import header
+from ui.components.learn import learn_view
+from ui.components.player import player
+from ui.components.presets import preset_bar
+from ui.components.race import race_view
+from ui.components.shelf import shelf
+from ui.decode.form import settings_of
+from ui.form.measured import best_for
+from ui.gallery import recorded, replays
+
+SCRIPTS = ("site.js", "engine.js", "sbd.wasm", "replay.js")
+RUN_ID = "gallery"
+"""Of every recorded run; ui/web/site/site.js gives each a name of its own."""
+MARKER = "sbd-site.json"
+"""A folder that holds this file was written by this command, and may be written again."""
+SPACE = """---
+title: Set Block Decoding
+emoji: 🧩
+colorFrom: blue
+colorTo: yellow
+sdk: static
+pinned: false
+license: apache-2.0
+---
+
+# Set Block Decoding, in your browser
+
+Many tokens per forward pass from one small model. This folder is the whole demo: page, engine,
+model and recorded runs. Everything is decoded in the browser that opens it; no server computes.
+
+Written by `python -m scripts.static_site` of the repository.
+"""
+
+
+def write_site(out: Path, model: Path) -> dict[str, int]:
+    """The bytes of every file of the site, by its path in `out`. Raises ArgumentError, OSError."""
+    info, files = read_checkpoint_info(model), model_files(model)
+    if info is None or not files:
+        rule = "must be a folder of a Llama-shaped checkpoint that was trained for blocks"
+        raise ArgumentError("model", rule, str(model))
+    make_room(out)
+    for name in SCRIPTS:
+        copy(DIST / name, out / "dist" / name)
+    for file in {*STYLES, *(ASSETS / "css" / f"{name}.css" for name in ("site", *REPLAY_STYLES))}:
+        copy(file, out / "css" / file.name)
+    copy(ASSETS / "html" / "replay.html", out / "parts" / "replay.html")
+    for file in files:
+        copy(file, out / "model" / file.name)
+    for recording in recorded.gallery():
+        write(out / "gallery" / f"{recording.name}.json", wire_json(recording_data(recording)))
+    write(out / "index.html", page_html(info.name, info.block_range, files))
+    write(out / "README.md", SPACE)
+    write(out / MARKER, json.dumps({"model": info.name}) + "\n")
+    write(out / "sw.js", service_worker(out))
+    return {str(path.relative_to(out)): path.stat().st_size for path in files_of(out)}
+
+
+def make_room(out: Path) -> None:
+    """Empty `out`, if it is ours or empty."""
+    if out.exists() and any(out.iterdir()) and not (out / MARKER).is_file():
+        raise ArgumentError("out", "must be a new or empty folder, or one written before", str(out))
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+
+
+def page_html(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> str:
+    """index.html: the views' markup where it belongs, and their values as data."""
+    values = views(name, block_range, files)
+    page = markup("site")
+    for view in values:
+        page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markup(view)}</div>')
+    names = [*(file.name for file in STYLES), "site.css"]
+    links = "\n".join(f'<link rel="stylesheet" href="css/{name}">' for name in names)
+    opening = recorded.opening_traces()
+    form = settings_of(next(iter(opening.values()))) if opening else {}
+    data = wire_json({"views": values, "form": form})
+    return page.replace("<!--STYLES-->", links).replace("<!--VALUES-->", data) + "\n"
+
+
+def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dict[str, str]:
+    """The value of every view, as the served page has it."""
+    best = best_for(name, can_draft=True)
+    with gr.Blocks(analytics_enabled=False):
+        parts = {
+            "header": header(f"{name} · in your browser"),
+            "presets": preset_bar(name, controls.PROMPT_ID),
+            "boldness": boldness(best, block_range, can_draft=True),
+            "player": player(replays.opening()),
+            "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
+            "learn": learn_view(prompt_id=controls.PROMPT_ID),
+            "shelf": shelf(),
+        }
+    found = {view: str(part.value) for view, part in parts.items()}
+    return {"notice": "", "here": wire_json(place(name, files)), **found}
+
+
+def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
+    """Where the engine and the model are; see Setting in ui/web/here/mount.js."""
+    return {
+        "name": name,
+        "is_only": True,
+        "script": "dist/engine.js",
+        "wasm": "dist/sbd.wasm",
+        "base": "model/",
+        "names": [file.name for file in files],
+        "bytes": sum(file.stat().st_size for file in files),
+        "page": "parts/replay.html",
+        "styles": [f"css/{style}.css" for style in REPLAY_STYLES],
+        "replay": "dist/replay.js",
+    }
+
+
+def recording_data(recording: recorded.Recording) -> dict[str, Any]:
+    """A run of the gallery: its wire lines and the settings of its main lane."""
+    traces = recorded.gallery_traces(recording.name)
+    lines = replays.replay(RUN_ID, traces, about=recording.sentence)
+    return {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
+
+
+def service_worker(out: Path) -> str:
+    """sw.js: what it keeps, under a version that is another one for other contents."""
+    digest, names = hashlib.sha256(), ["./"]
+    for path in files_of(out):
+        name = path.relative_to(out).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes())
+        if name != "README.md":
+            names.append(name)
+    known = json.dumps({"version": digest.hexdigest()[:12], "files": names})
+    return f"self.SBD_FILES = {known};\n" + (DIST / "sw.js").read_text(encoding="utf-8")
+
+
+def files_of(folder: Path) -> list[Path]:
+    """Every file in a folder and below."""
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, its folder made."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+def write(file: Path, text: str) -> None:
+    """Write text, its folder made."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """The command line. Exit status: 0 done, 2 the model or the folder cannot be used."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="the folder to write")
+    parser.add_argument("--model", type=Path, default=DEFAULT_CHECKPOINT, help="model folder")
+    flags = parser.parse_args()
+    try:
+        sizes = write_site(flags.out, flags.model)
+    except (SetBlockDecodingError, OSError) as error:
+        print(f"static_site: {error}", file=sys.stderr)
+        return 2
+    print(f"wrote {flags.out}: {len(sizes)} files, {sum(sizes.values()) / 1e6:.1f} MB")
+    print(f"python -m http.server -d {flags.out}    serves it on http://localhost:8000")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

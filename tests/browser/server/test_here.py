@@ -1,0 +1,151 @@
+"""The visitor's browser decodes: on request, by its address, and when the server cannot.
+
+The server's model is a scripted one, the browser's is the bundled one: what a run holds says who
+decoded it.
+"""
+
+import json
+import time
+
+import pytest
+
+from tests.browser.conftest import decode_button, has_begun, state, sync_api
+from tests.ui.doubles import ANSWER, story_model
+from ui.decode.fair_queue import FairQueue
+from ui.lazy_model import LazyModel
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+HERE = "Decoded in your browser"
+
+
+@pytest.fixture(scope="module")
+def two_models_url(serve):
+    """The address of a page whose server and browser have different models."""
+    from tests.conftest import checkpoint
+
+    story = story_model()
+    lazy = LazyModel(
+        "sbd-nano", can_draft=True, block_range=(2, 16), load=lambda: story, folder=checkpoint()
+    )
+    lazy.load()
+    return serve(lazy)
+
+
+def complete(page) -> dict:
+    """What the run holds once both its lanes are complete."""
+    has_begun(page)
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    return state(page)
+
+
+def is_of_server(page) -> bool:
+    return complete(page)["main"]["text"] == ANSWER
+
+
+def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_models_url):
+    page = open_page(two_models_url)
+    page.get_by_role("button", name="Decode here (your browser)").click()
+    expect(page.get_by_text(HERE)).to_be_visible()
+    assert "engine=browser" in page.url
+    page.get_by_label("Prompt").fill("What is 12 + 30?")
+    decode_button(page).click()
+    assert not is_of_server(page)
+    assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.prompt") == (
+        "What is 12 + 30?"
+    )
+    expect(decode_button(page)).to_be_enabled()
+    page.get_by_role("button", name="Use the server").click()
+    assert "engine=" not in page.url
+    old = state(page)["run"]
+    decode_button(page).click()
+    has_begun(page, old)
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    assert state(page)["main"]["text"] == ANSWER
+
+
+def test_a_link_can_ask_for_the_browser(open_page, two_models_url):
+    query = "?prompt=What+is+7+%2B+8%3F&strategy=verify&block=8&tokens=24&engine=browser"
+    page = open_page(two_models_url + query)
+    assert not is_of_server(page)
+    run = "document.querySelector('.sbd-host').sbdPlayer.run"
+    assert page.evaluate(f"[{run}.prompt, {run}.strategy, {run}.blockSize]") == [
+        "What is 7 + 8?", "verify", 8,
+    ]  # fmt: skip
+    expect(page.get_by_text(HERE)).to_be_visible()
+
+
+def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_models_url):
+    page = open_page(two_models_url + "?prompt=What+is+7+%2B+8%3F&tokens=24&engine=browser")
+    complete(page)
+    first = state(page)["run"]
+    page.evaluate(
+        "document.querySelector('.sbd-host').sbdPlayer.askAgain({gamma: 5}, {position: 0})"
+    )
+    has_begun(page, first)
+    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    page.keyboard.press("s")
+    for name, kind in (("Save JSON", "json"), ("Save HTML", "html")):
+        with page.expect_download() as saved:
+            page.get_by_role("button", name=name).click()
+        text = saved.value.path().read_text(encoding="utf-8")
+        if kind == "json":
+            from sbd_core.trace import Trace
+
+            assert Trace.from_json(text).prompt == "What is 7 + 8?"
+        else:
+            assert '"is_recorded":true' in text
+            assert json.dumps(state(page)["run"]) in text
+
+
+def test_a_race_runs_in_the_browser(open_page, two_models_url):
+    page = open_page(two_models_url + "?engine=browser")
+    expect(page.get_by_text(HERE)).to_be_visible()
+    page.get_by_role("button", name="Race", exact=True).first.click()
+    page.locator(".sbd-race-go").click()
+    page.wait_for_function(
+        "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false"
+    )
+
+
+def test_a_long_line_sends_the_visitor_to_their_own_browser(open_page, two_models_url, monkeypatch):
+    monkeypatch.setattr(FairQueue, "num_ahead", lambda self, ticket: 3)
+    monkeypatch.setattr(FairQueue, "rest", lambda self, ticket, seconds: time.sleep(seconds))
+    page = open_page(two_models_url)
+    decode_button(page).click()
+    assert not is_of_server(page)
+    expect(page.get_by_text(HERE)).to_be_visible()
+
+
+def test_without_a_server_the_browser_decodes(contexts, two_models_url):
+    """The model was fetched behind the first decode; errors of the network are the point here."""
+    page = contexts(False).new_page()
+    try:
+        page.goto(two_models_url)
+        page.wait_for_selector(".sbd-tile")
+        page.set_default_timeout(20_000)
+        with page.expect_response("**/model.safetensors"):
+            decode_button(page).click()
+        assert is_of_server(page)
+        old = state(page)["run"]
+        page.wait_for_timeout(1500)  # the model is being read
+        page.route("**/*", lambda route: route.abort())
+        decode_button(page).click()
+        has_begun(page, old)
+        page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+        assert state(page)["main"]["text"] != ANSWER
+    finally:
+        page.close()
+
+
+def test_an_engine_that_cannot_be_fetched_is_told_and_the_server_goes_on(contexts, two_models_url):
+    page = contexts(False).new_page()
+    try:
+        page.route("**/sbd.wasm*", lambda route: route.abort())
+        page.goto(two_models_url + "?engine=browser")
+        words = "The engine’s code cannot be reached. The recorded runs go on."
+        expect(page.locator(".sbd-notice")).to_have_text(words)
+        decode_button(page).click()
+        assert is_of_server(page)
+    finally:
+        page.close()

@@ -1,0 +1,115 @@
+"""The static site from a plain file server: it decodes, and goes on once the network is cut."""
+
+import json
+import threading
+import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from sbd_core.errors import ArgumentError
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from scripts.static_site import write_site
+from tests.browser.conftest import decode_button, state, sync_api
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
+HERE = "Decoded in your browser"
+MOST_BYTES = 16_000_000
+KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A file server that keeps its log to itself."""
+
+    def log_message(self, *words) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of a site."""
+    folder = tmp_path_factory.mktemp("site") / "out"
+    sizes = write_site(folder, DEFAULT_CHECKPOINT)
+    assert sum(sizes.values()) <= MOST_BYTES
+    return folder
+
+
+@pytest.fixture
+def server(site):
+    """A file server over the site; shutting it down cuts the network."""
+    found = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site))
+    threading.Thread(target=found.serve_forever, daemon=True).start()
+    yield found
+    found.shutdown()
+    found.server_close()
+
+
+def address(server) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/"
+
+
+def until(page, script: str) -> None:
+    """Wait for a script to say True. The site lets nobody evaluate text, Playwright's waits too."""
+    deadline = time.monotonic() + 20
+    while not page.evaluate(script):
+        assert time.monotonic() < deadline, script
+        time.sleep(0.1)
+
+
+def is_complete(page, old: str) -> None:
+    """Wait until a run other than `old` is complete."""
+    until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
+
+
+def decode_here(page, prompt: str) -> dict:
+    old = state(page)["run"]
+    page.get_by_label("Prompt").fill(prompt)
+    decode_button(page).click()
+    is_complete(page, old)
+    assert page.evaluate(f"{RUN}.prompt") == prompt
+    return state(page)
+
+
+def test_it_decodes_and_goes_on_without_a_network(open_page, server):
+    page = open_page(address(server))
+    expect(page.get_by_text(HERE)).to_be_visible()
+    online = decode_here(page, "What is 12 + 30?")
+    assert online["main"]["steps"] < online["ntp"]["steps"] == online["ntp"]["tokens"]
+    until(page, KEPT)
+    server.shutdown()
+    server.server_close()
+    page.reload()
+    expect(page.get_by_text(HERE)).to_be_visible()
+    offline = decode_here(page, "What is 12 + 30?")
+    assert offline["main"]["text"] == online["main"]["text"]
+
+
+def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
+    page = open_page(address(server))
+    page.locator(".sbd-shelf-card").first.click()
+    is_complete(page, "opening")
+    expect(page.get_by_text("A recorded run, its settings in the form.")).to_be_visible()
+    page.get_by_role("button", name="Race", exact=True).first.click()
+    page.locator(".sbd-race-go").click()
+    until(page, "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false")
+    linked = open_page(address(server) + "?prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24")
+    is_complete(linked, "opening")
+    assert linked.evaluate(f"[{RUN}.prompt, {RUN}.strategy, {RUN}.maxNewTokens]") == [
+        "What is 7 + 8?", "verify", 24,
+    ]  # fmt: skip
+    page.get_by_role("button", name="Learn", exact=True).click()
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(ArgumentError, match=r"^out: must be a new or empty folder"):
+        write_site(tmp_path, DEFAULT_CHECKPOINT)
+    assert (tmp_path / "thesis.txt").exists()
+
+
+def test_a_model_that_no_browser_can_run_is_refused(tmp_path, tiny_folders):
+    with pytest.raises(ArgumentError, match=r"^model: must be a folder of a Llama-shaped"):
+        write_site(tmp_path / "out", tiny_folders["gpt2"])

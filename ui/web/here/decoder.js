@@ -1,0 +1,171 @@
+// Decodes in this browser, for the whole page: starts the engine, hands it what the visitor asks
+// for, and shows what it says in the same views that show a server's runs.
+
+import { Engine } from "../engine/client.js";
+import { playerOf } from "../watch/mount.js";
+import { here, sayHere } from "./here.js";
+import { replayPage } from "./replay.js";
+
+/** @import { Place } from "../engine/client.js" */
+/** @import { RaceEntry } from "../engine/session/board.js" */
+/** @import { Form } from "../engine/session/form.js" */
+/** @import { News } from "../engine/session/session.js" */
+/** @import { Parts } from "./replay.js" */
+
+/**
+ * @typedef {{ kind: "decode" | "time", form: Form }
+ *   | { kind: "race", entry: RaceEntry }
+ *   | { kind: "stop" }
+ *   | { kind: "file", run: string, format: string }} Wish
+ */
+/** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
+
+export class Decoder {
+  /**
+   * @param {Place & { parts: Parts }} place
+   * @param {() => void} changed the state or the bytes read are others
+   * @param {boolean} isOnly there is no server
+   */
+  constructor(place, changed, isOnly) {
+    this.isOnly = isOnly;
+    this.place = place;
+    this.changed = changed;
+    /** @type {State} */
+    this.state = "off";
+    this.bytes = 0;
+    this.reason = "";
+    this.isBusy = false;
+    /** @type {Set<string>} the runs that were decoded here */
+    this.runs = new Set();
+    this.engine = new Engine(
+      place,
+      (news) => this.hear(news),
+      (bytes) => {
+        this.bytes = bytes;
+        this.changed();
+      },
+    );
+  }
+
+  get isOn() {
+    return this.isOnly || this.state === "on" || this.state === "coming";
+  }
+
+  /** Read the model without a word: it may be wanted when no server is there. */
+  warm() {
+    this.engine.load().catch(() => {});
+  }
+
+  /** From now on decode here; says why if that cannot be. */
+  async turnOn() {
+    if (this.state === "on") return true;
+    this.set("coming");
+    try {
+      await this.engine.load();
+      this.set("on");
+      return true;
+    } catch (error) {
+      this.reason = error instanceof Error ? error.message : String(error);
+      this.set("failed");
+      this.showBusy(false);
+      sayHere(`${this.reason} The recorded runs go on.`, true);
+      return false;
+    }
+  }
+
+  turnOff() {
+    if (this.isBusy) this.engine.send({ kind: "stop" });
+    this.set("off");
+  }
+
+  /** @param {State} state */
+  set(state) {
+    this.state = state;
+    this.changed();
+  }
+
+  /**
+   * Have a wish done here, if new runs are made here or it is about one that was.
+   * @param {Wish} wish
+   */
+  take(wish) {
+    if (wish.kind === "file") {
+      if (!this.runs.has(wish.run)) return false;
+      void this.give(wish);
+      return true;
+    }
+    if (!this.isOn) return false;
+    void this.send(wish);
+    return true;
+  }
+
+  /** @param {Exclude<Wish, { kind: "file" }>} wish */
+  async send(wish) {
+    if (wish.kind === "decode") {
+      this.showBusy(true);
+      if (this.state !== "on") sayHere("The model is on its way to your browser …");
+    }
+    if (await this.turnOn()) this.engine.send(wish);
+    else if (wish.kind === "race")
+      here.race?.({ about: "race", text: this.reason, isError: true, isRunning: false });
+  }
+
+  /** @param {Extract<Wish, { kind: "file" }>} wish */
+  async give({ run: id, format }) {
+    const player = playerOf(document);
+    if (format === "json") {
+      this.engine.send({ kind: "file", run: id });
+      return;
+    }
+    const run = player?.run;
+    if (!player || run?.id !== id) return;
+    try {
+      const text = await replayPage(this.place.parts, run);
+      player.share.receive({ file: `${run.strategy}-replay.html`, text });
+    } catch {
+      player.share.receive({ error: "The parts of the replay page cannot be reached." });
+    }
+  }
+
+  /** @param {News} news */
+  hear(news) {
+    const player = playerOf(document);
+    if (news.about === "race") {
+      here.race?.(news);
+      return;
+    }
+    if (news.timing) player?.takeTiming(news.timing);
+    if (news.file)
+      player?.share.receive({
+        file: `${player.run?.strategy ?? "run"}.json`,
+        text: news.file.text,
+      });
+    if (news.about !== "decode") return;
+    if (news.wire === "stop") player?.stop();
+    else if (news.wire) {
+      player?.push(news.wire);
+      const id = player?.history.latest?.id;
+      if (id) this.runs.add(id);
+    }
+    if (news.isRunning !== undefined) this.showBusy(news.isRunning);
+    if (news.text !== undefined) sayHere(news.text, news.isError);
+    // A worker that died is started anew by the next wish.
+    if (news.isError && !this.engine.worker) this.set("off");
+  }
+
+  /** @param {boolean} isBusy */
+  showBusy(isBusy) {
+    this.isBusy = isBusy;
+    const [go, stop] = goButtons();
+    if (go) go.disabled = isBusy;
+    if (stop) stop.disabled = !isBusy;
+  }
+}
+
+/** Decode and Stop, null while they are not on the page. */
+export function goButtons() {
+  /** @type {HTMLButtonElement | null} */
+  const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
+  const go = [...document.querySelectorAll("#sbd-go button")].find((button) => button !== stop);
+  return [/** @type {HTMLButtonElement | null} */ (go ?? null), stop];
+}

@@ -1,0 +1,65 @@
+// Who decodes on this page: the views ask here before they ask the server. One page, one decoder.
+
+/** @import { Wish } from "./decoder.js" */
+/** @import { News } from "../engine/session/session.js" */
+
+/**
+ * @typedef {object} Here
+ * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, if it is for it
+ * @property {(() => boolean) | null} isOn whether new decodes are made in this browser
+ * @property {((news: News) => void) | null} race shows a race's news
+ */
+
+/** @type {Here} */
+export const here = { take: null, isOn: null, race: null };
+
+/**
+ * Whether a wish is done in this browser; if not, it is the server's.
+ * @param {Wish} wish
+ */
+export function takeHere(wish) {
+  return here.take?.(wish) ?? false;
+}
+
+const SAY_EVENT = "sbd-say";
+
+/** @typedef {{ text: string, isError: boolean }} Said */
+
+/**
+ * Put a line under the form's buttons.
+ * @param {string} text
+ * @param {boolean} isError
+ */
+export function sayHere(text, isError = false) {
+  document.dispatchEvent(new CustomEvent(SAY_EVENT, { detail: { text, isError } }));
+}
+
+/**
+ * @param {(said: Said) => void} hear
+ * @param {AbortSignal} signal
+ */
+export function onSaid(hear, signal) {
+  /** @param {Event} event */
+  const listen = (event) => event instanceof CustomEvent && hear(event.detail);
+  document.addEventListener(SAY_EVENT, listen, { signal });
+}
+
+const LINE_EVENT = "sbd-line";
+
+/**
+ * The server says how many runs are before this visitor's; Infinity for a full line.
+ * @param {number} numAhead
+ */
+export function tellLine(numAhead) {
+  document.dispatchEvent(new CustomEvent(LINE_EVENT, { detail: numAhead }));
+}
+
+/**
+ * @param {(numAhead: number) => void} hear
+ * @param {AbortSignal} signal
+ */
+export function onLine(hear, signal) {
+  /** @param {Event} event */
+  const listen = (event) => event instanceof CustomEvent && hear(Number(event.detail));
+  document.addEventListener(LINE_EVENT, listen, { signal });
+}

@@ -1,0 +1,209 @@
+// The line that says who decodes, the server or this browser, and the button that changes it. Takes
+// over by itself when the line of visitors is long or the server does not answer.
+
+import { fileAddress } from "../dom/address.js";
+import { elementOf, find, make, setText } from "../dom/elements.js";
+import { keepAddress } from "../share/permalink.js";
+import { Decoder, goButtons } from "./decoder.js";
+import { formOfAddress, readForm } from "./form.js";
+import { here, onLine, sayHere } from "./here.js";
+
+/** @import { Form } from "../engine/session/form.js" */
+/** @import { Mount } from "../stub.js" */
+
+/** @typedef {{ name: string, script: string, wasm: string, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
+
+const MOST_AHEAD = 2;
+const ANSWER_MS = 2500;
+const WARM_AFTER_MS = 5000;
+
+/** @param {Setting} setting */
+function placeOf({ name, script, wasm, base, names, page, styles, replay, is_only: isOnly }) {
+  // On a static host the files lie beside the page.
+  const address = isOnly ? besidePage : fileAddress;
+  return {
+    script: address(script),
+    wasm: address(wasm),
+    source: { name, base: address(base), names },
+    parts: {
+      page: address(page),
+      styles: styles.map(address),
+      script: address(replay),
+    },
+  };
+}
+
+/** @param {string} path */
+function besidePage(path) {
+  return new URL(path, document.baseURI).href;
+}
+
+class HereView {
+  /**
+   * @param {HTMLElement} root
+   * @param {Setting} setting
+   * @param {AbortSignal} signal
+   */
+  constructor(root, setting, signal) {
+    this.setting = setting;
+    this.words = make("span", "sbd-here-words", { role: "status" });
+    this.button = make("button", "sbd-here-do", { type: "button" });
+    root.replaceChildren(this.words, this.button);
+    this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
+    /** @type {Form | null} what the server was asked last */
+    this.asked = null;
+    this.isWarming = false;
+    this.button.addEventListener("click", () => this.turn());
+    here.take = (wish) => {
+      const isTaken = this.decoder.take(wish);
+      if (!isTaken && wish.kind === "decode") this.served(wish.form);
+      return isTaken;
+    };
+    here.isOn = () => this.decoder.isOn;
+    onLine((numAhead) => this.hearLine(numAhead), signal);
+    document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
+    document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
+    signal.addEventListener("abort", () => {
+      this.decoder.engine.end();
+      [here.take, here.isOn] = [null, null];
+    });
+    this.draw();
+  }
+
+  draw() {
+    const { state, bytes, isOn } = this.decoder;
+    const { is_only: isOnly } = this.setting;
+    const elsewhere = isOnly ? "Decodes in your browser" : "Decoded on the server";
+    const whole = (this.setting.bytes / 1e6).toFixed(1);
+    const words = {
+      off: elsewhere,
+      coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)} of ${whole} MB`,
+      on: "Decoded in your browser",
+      failed: elsewhere,
+    };
+    setText(this.words, words[state]);
+    this.words.dataset.state = state;
+    this.button.hidden = isOnly === true;
+    setText(this.button, isOn ? "Use the server" : "Decode here (your browser)");
+  }
+
+  turn() {
+    const { decoder } = this;
+    const address = new URL(window.location.href);
+    if (decoder.isOn) {
+      decoder.turnOff();
+      address.searchParams.delete("engine");
+    } else {
+      void decoder.turnOn();
+      address.searchParams.set("engine", "browser");
+    }
+    keepAddress(address);
+  }
+
+  /** Decode what the form says, here. */
+  decodeForm() {
+    this.decoder.take({ kind: "decode", form: readForm() });
+  }
+
+  /**
+   * The buttons of the form are the server's; while this browser decodes they are not to reach it.
+   * @param {Event} event
+   */
+  click(event) {
+    const button = elementOf(event)?.closest("button");
+    const [go, stop] = goButtons();
+    if (!button || (button !== go && button !== stop)) return;
+    if (this.decoder.isOn && (button === go || this.decoder.isBusy)) {
+      event.stopImmediatePropagation();
+      event.preventDefault();
+      if (button === go) this.decodeForm();
+      else this.decoder.engine.send({ kind: "stop" });
+    } else if (button === go) {
+      this.served(readForm());
+    }
+  }
+
+  /** @param {KeyboardEvent} event */
+  press(event) {
+    if (
+      event.key !== "Enter" ||
+      !event.shiftKey ||
+      document.body.classList.contains("sbd-is-racing")
+    )
+      return;
+    if (!elementOf(event)?.closest("#sbd-prompt-box")) return;
+    if (!this.decoder.isOn) {
+      this.served(readForm());
+      return;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (!this.decoder.isBusy) this.decodeForm();
+  }
+
+  /**
+   * The server was asked for a decode: see that it answers, and be ready for when it does not.
+   * @param {Form} form
+   */
+  served(form) {
+    this.asked = form;
+    void this.look(form);
+    const isThrifty = Reflect.get(navigator, "connection")?.saveData === true;
+    if (this.isWarming || isThrifty) return;
+    this.isWarming = true;
+    setTimeout(() => this.decoder.state === "off" && this.decoder.warm(), WARM_AFTER_MS);
+  }
+
+  /** @param {Form} form */
+  async look(form) {
+    try {
+      const signal = AbortSignal.timeout(ANSWER_MS);
+      await fetch(fileAddress(this.setting.page), { method: "HEAD", cache: "no-store", signal });
+    } catch (error) {
+      // A slow answer is an answer to come; none at all is not.
+      const isSlow = error instanceof DOMException && error.name === "TimeoutError";
+      if (!isSlow && this.asked === form)
+        void this.takeOver("The server does not answer: your browser decodes.");
+    }
+  }
+
+  /** @param {number} numAhead */
+  hearLine(numAhead) {
+    if (numAhead <= MOST_AHEAD || this.decoder.isOn || !this.asked) return;
+    void this.takeOver("The line is long: your browser decodes.");
+  }
+
+  /**
+   * Leave the server's line and decode here.
+   * @param {string} words
+   */
+  async takeOver(words) {
+    const { asked, decoder } = this;
+    if (!asked || decoder.isOn || decoder.state === "failed") return;
+    this.asked = null;
+    if (!(await decoder.turnOn())) return;
+    const [, stop] = goButtons();
+    if (stop && !stop.disabled) stop.click();
+    decoder.take({ kind: "decode", form: asked });
+    sayHere(words);
+  }
+
+  /** What the address asks for. */
+  begin() {
+    const query = new URLSearchParams(window.location.search);
+    if (query.get("engine") !== "browser" && !this.setting.is_only) return;
+    const form = formOfAddress(query);
+    if (form) this.decoder.state = "coming";
+    if (form) this.decoder.take({ kind: "decode", form });
+    else void this.decoder.turnOn();
+  }
+}
+
+/** @type {Mount} */
+export function mountHere({ element, value, signal }) {
+  const root = find(element, ".sbd-here");
+  if (!value) return () => {};
+  const view = new HereView(root, JSON.parse(value), signal);
+  view.begin();
+  return () => {};
+}

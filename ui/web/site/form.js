@@ -1,0 +1,103 @@
+// The form of the static page: the fields that Gradio makes on the other one, with the same ids, so
+// that every view finds them. Values come from the constants that Python shares.
+
+import constants from "../constants.json" with { type: "json" };
+import { make } from "../dom/elements.js";
+import { typeInto } from "../dom/page.js";
+import { SOLVERS } from "../engine/decoding/settings.js";
+import { choiceOf } from "../form/fields.js";
+
+/** @import { FieldName } from "../form/fields.js" */
+
+/** @typedef {Record<string, string | number | undefined>} Values of fields by their names */
+
+/** @type {[name: FieldName, label: string, value: number, step: number][]} */
+const NUMBERS = [
+  ["gamma", "γ", 0.35, 0.01],
+  ["tau", "τ", 0.9, 0.01],
+  ["factor", "Factor", 1, 0.05],
+  ["k", "Tokens a forward pass", 2, 1],
+  ["num_predrafts", "Drafts ahead", 0, 1],
+  ["draft_threshold", "Draft threshold", 0.5, 0.05],
+  ["block_size", "Block size", 16, 1],
+  ["max_new_tokens", "Longest answer, tokens", 128, 1],
+  ["seed", "Seed", 0, 1],
+];
+/** Fields that every strategy has. */
+const ALWAYS = ["strategy", "block_size", "max_new_tokens"];
+const MEASURES = ["confidence", "entropy", "margin"];
+
+/**
+ * A labelled field with the id under which the views know it.
+ * @param {FieldName} name
+ * @param {string} label
+ * @param {HTMLElement} box
+ */
+function field(name, label, box) {
+  return make(
+    "label",
+    "sbd-field",
+    { id: constants.formIds[name] },
+    make("span", "", {}, label),
+    box,
+  );
+}
+
+/**
+ * @param {FieldName} name
+ * @param {string} label
+ * @param {string[]} titles
+ */
+function choice(name, label, titles) {
+  const options = titles.map((title) => make("option", "", { value: title }, title));
+  return field(name, label, make("select", "", {}, ...options));
+}
+
+/** The advanced part of the form. */
+export function makeFields() {
+  return [
+    choice("strategy", "Strategy", Object.values(constants.strategyTitles)),
+    choice("solver", "Solver", Object.values(constants.solverNames)),
+    choice("by", "Best by", MEASURES),
+    ...NUMBERS.map(([name, label, value, step]) =>
+      field(name, label, make("input", "", { type: "number", value, step, min: 0 })),
+    ),
+  ];
+}
+
+/** Show the fields that the strategy and the solver look at, hide the others. */
+export function showFieldsInUse() {
+  const strategy = choiceOf("strategy") ?? "sbd";
+  const solver = document.querySelector(`#${constants.formIds.solver}`);
+  solver?.classList.toggle("hidden", strategy !== "sbd");
+  const rule = choiceOf("solver") ?? "entropy-bound";
+  const own = strategy === "sbd" ? ["solver", ...Object.keys(SOLVERS[rule] ?? {})] : [];
+  if (strategy === "sbd" && rule === "random") own.push("seed");
+  if (strategy === "verify") own.push("num_predrafts", "draft_threshold");
+  for (const [name, id] of Object.entries(constants.formIds)) {
+    const isInUse = ALWAYS.includes(name) || own.includes(name);
+    document.querySelector(`#${id}`)?.classList.toggle("hidden", !isInUse);
+  }
+}
+
+/**
+ * Write settings into the form; fields that are not named stay.
+ * @param {Values} values
+ */
+export function fillForm(values) {
+  /** @type {Record<string, Record<string, string>>} */
+  const titles = { strategy: constants.strategyTitles, solver: constants.solverNames };
+  for (const [name, id] of Object.entries(constants.formIds)) {
+    const value = values[name];
+    if (value === undefined || value === null) continue;
+    /** @type {HTMLInputElement | HTMLSelectElement | null} */
+    const box = document.querySelector(`#${id} :is(input, select)`);
+    if (!box) continue;
+    box.value = titles[name]?.[String(value)] ?? String(value);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  if (typeof values.prompt === "string") {
+    typeInto(document.querySelector("#sbd-prompt-box textarea"), values.prompt);
+  }
+  showFieldsInUse();
+}

@@ -1,0 +1,78 @@
+// The static page: every view of the page over files alone, decoding in the visitor's browser.
+
+import { find } from "../dom/elements.js";
+import { sayHere } from "../here/here.js";
+import { mount } from "../page.js";
+import { playerOf } from "../watch/mount.js";
+import { fillForm, makeFields, showFieldsInUse } from "./form.js";
+
+/** @import { Values } from "./form.js" */
+
+/** @typedef {{ lines: string, settings: Values }} Recording */
+/** @typedef {Record<string, (data: any) => unknown>} Events what a view may ask for, by its name */
+
+const RECORDED_TEXT = "A recorded run, its settings in the form. Press Decode to run it here.";
+
+/**
+ * Show a recorded run of the gallery.
+ * @param {{ name: string, is_typed?: boolean }} choice
+ */
+async function choose({ name, is_typed: isTyped }) {
+  try {
+    const response = await fetch(
+      new URL(`gallery/${encodeURIComponent(name)}.json`, document.baseURI),
+    );
+    if (!response.ok) throw new Error(String(response.status));
+    /** @type {Recording} */
+    const { lines, settings } = await response.json();
+    // A run that is shown again is another one for the player.
+    const id = crypto.randomUUID().slice(0, 8);
+    playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
+    fillForm(isTyped ? { ...settings, prompt: undefined } : settings);
+    sayHere(RECORDED_TEXT);
+  } catch {
+    sayHere("This recorded run cannot be reached.", true);
+  }
+}
+
+/** @type {Record<string, Events>} */
+const EVENTS = {
+  presets: { choose_run: choose },
+  shelf: { choose_run: choose },
+  boldness: { choose: fillForm },
+  player: {
+    give: () => {
+      const words = "A trace file opens on the page that python app.py serves, not on this one.";
+      playerOf(document)?.share.receive({ error: words });
+    },
+  },
+};
+
+/** Light or dark as the visitor's system is; the views ask the page. */
+function followScheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => document.body.classList.toggle("dark", dark.matches);
+  dark.addEventListener("change", follow);
+  follow();
+}
+
+function begin() {
+  followScheme();
+  find(document, "#sbd-advanced").append(...makeFields());
+  document.addEventListener("input", showFieldsInUse);
+  const data = find(document, "#sbd-values").textContent ?? "{}";
+  /** @type {{ views: Record<string, string>, form: Values }} */
+  const { views, form } = JSON.parse(data);
+  for (const [name, value] of Object.entries(views)) {
+    const element = find(document, `#sbd-${name}`);
+    /** @param {string} event @param {unknown} wish */
+    const trigger = (event, wish) => EVENTS[name]?.[event]?.(wish);
+    mount(name, { element, value, trigger });
+  }
+  fillForm(form);
+  if ("serviceWorker" in navigator && window.isSecureContext) {
+    navigator.serviceWorker.register("sw.js").catch(() => {});
+  }
+}
+
+begin();
