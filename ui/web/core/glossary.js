@@ -10,6 +10,10 @@ export const GLOSSARY = {
     name: "token",
     words: "What a model reads and writes: a word, a piece of a word, a sign or a digit.",
   },
+  call: {
+    name: "call",
+    words: "One run through the whole model, also called a forward pass.",
+  },
   mask: {
     name: "mask",
     words: "A place whose token is not known yet. The model guesses what belongs there.",
