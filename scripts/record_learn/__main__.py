@@ -30,6 +30,7 @@ from ui.gallery.examples import presets
 from ui.learn.recorded import FOLDER, INDEX, Choices, file_of
 
 NUM_TOKENS = 64
+NUM_TIMINGS = 9
 
 
 def text_run(model: SetBlockModel, examples: Sequence[Example]) -> dict[str, Trace]:
@@ -45,7 +46,17 @@ def text_run(model: SetBlockModel, examples: Sequence[Example]) -> dict[str, Tra
             found.append({"sbd": main, "ntp": ntp})
     if not found:
         raise NothingSuitable(f"no preset is answered rightly in {NUM_TOKENS} tokens")
-    return min(found, key=lambda lanes: lanes["sbd"].num_forwards)
+    chosen = min(found, key=lambda lanes: lanes["sbd"].num_forwards)
+    prompt = chosen["sbd"].prompt
+    # Their seconds are shown: the quickest of some, or whatever else ran here is shown too.
+    mains = [generated(model, prompt, max_new_tokens=NUM_TOKENS) for _ in range(NUM_TIMINGS)]
+    ntps = [by_strategy(model, prompt, "ntp", NUM_TOKENS) for _ in range(NUM_TIMINGS)]
+    return {"sbd": min(mains, key=seconds), "ntp": min(ntps, key=seconds)}
+
+
+def seconds(trace: Trace) -> float:
+    """Engine time of a run."""
+    return trace.seconds
 
 
 def mask_pass(trace: Trace) -> int:
