@@ -30,7 +30,7 @@ export const RACE_HELP = {
   ],
   keys: [
     ["space", "play or pause"],
-    ["← →", "back or forward one pass"],
+    ["← →", "one forward pass back or ahead"],
     ["↑ ↓", "move between lanes"],
     ["Home End", "start or finish"],
     ["Esc", "leave lecture mode"],

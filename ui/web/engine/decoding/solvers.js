@@ -1,6 +1,8 @@
 // Which masked positions a forward pass reveals: sbd_core/solvers.py. Every rule puts the masked
 // positions in an order of preference and reveals a prefix of it, at least one position.
 
+import { ArgumentError } from "../errors.js";
+
 /** @import { Generator } from "../random.js" */
 /** @import { Solver } from "./settings.js" */
 
@@ -55,8 +57,10 @@ export function ranked(solver, scores, masked, generator) {
         .permutation(masked.length)
         .slice(0, k)
         .map((index) => masked[index] ?? 0);
-    default:
+    case "left-to-right":
       return masked.slice(0, k);
+    default:
+      throw new ArgumentError("solver", "must be a rule of this engine", solver.name);
   }
 }
 
