@@ -1,6 +1,7 @@
 """The static site from a plain file server: it decodes, and goes on once the network is cut."""
 
 import json
+import re
 import threading
 import time
 from functools import partial
@@ -101,6 +102,22 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
         "What is 7 + 8?", "verify", 24,
     ]  # fmt: skip
     page.get_by_role("button", name="Learn", exact=True).click()
+
+
+def test_an_address_can_name_another_model(open_page, server):
+    page = open_page(address(server) + "?model=model")
+    title = page.locator(".sbd-model")
+    expect(title).to_have_text(re.compile(r"^model · \d+\.\d M parameters · in your browser$"))
+
+
+def test_an_address_that_names_no_model_is_told(contexts, server):
+    page = contexts(False).new_page()
+    try:
+        page.goto(address(server) + "?model=nowhere&view=watch")
+        words = "The model’s folder has no config.json. The recorded runs go on."
+        expect(page.locator(".sbd-notice")).to_have_text(words)
+    finally:
+        page.close()
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

@@ -6,7 +6,7 @@ import { playerOf } from "../watch/mount.js";
 import { here, sayHere } from "./here.js";
 import { replayPage } from "./replay.js";
 
-/** @import { Place } from "../engine/client.js" */
+/** @import { Place, Ready } from "../engine/client.js" */
 /** @import { RaceEntry } from "../engine/session/board.js" */
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { News } from "../engine/session/session.js" */
@@ -35,6 +35,8 @@ export class Decoder {
     this.bytes = 0;
     this.reason = "";
     this.isBusy = false;
+    /** @type {Ready | null} */
+    this.ready = null;
     /** @type {Set<string>} the runs that were decoded here */
     this.runs = new Set();
     this.engine = new Engine(
@@ -61,7 +63,7 @@ export class Decoder {
     if (this.state === "on") return true;
     this.set("coming");
     try {
-      await this.engine.load();
+      this.ready = await this.engine.load();
       this.set("on");
       return true;
     } catch (error) {

@@ -9,6 +9,7 @@ import { formOfAddress, readForm } from "./form.js";
 import { here, onLine, sayHere } from "./here.js";
 
 /** @import { Form } from "../engine/session/form.js" */
+/** @import { Source } from "../engine/worker.js" */
 /** @import { Mount } from "../stub.js" */
 
 /** @typedef {{ name: string, script: string, wasm: string, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
@@ -24,13 +25,25 @@ function placeOf({ name, script, wasm, base, names, page, styles, replay, is_onl
   return {
     script: address(script),
     wasm: address(wasm),
-    source: { name, base: address(base), names },
+    source: (isOnly && askedModel()) || { name, base: address(base), names },
     parts: {
       page: address(page),
       styles: styles.map(address),
       script: address(replay),
     },
   };
+}
+
+/**
+ * The model folder that the address names, on any host that lets this page read it.
+ * @returns {Source | null}
+ */
+function askedModel() {
+  const asked = new URLSearchParams(window.location.search).get("model");
+  if (!asked) return null;
+  const path = asked.endsWith("/") ? asked : `${asked}/`;
+  const base = URL.canParse(path, document.baseURI) ? besidePage(path) : besidePage("no-model/");
+  return { name: new URL(base).pathname.split("/").at(-2) ?? "model", base };
 }
 
 /** @param {string} path */
@@ -84,6 +97,12 @@ class HereView {
     setText(this.words, words[state]);
     this.words.dataset.state = state;
     this.button.hidden = isOnly === true;
+    const { ready } = this.decoder;
+    const title = document.querySelector(".sbd-model");
+    if (isOnly && ready && title) {
+      const millions = (ready.numParameters / 1e6).toFixed(1);
+      setText(title, `${ready.name} · ${millions} M parameters · in your browser`);
+    }
     setText(this.button, isOn ? "Use the server" : "Decode here (your browser)");
   }
 
