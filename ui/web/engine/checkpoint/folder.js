@@ -60,8 +60,8 @@ export async function readCheckpoint(name, kernel, read) {
   const template = (await readText(read, "chat_template.jinja")) ?? settings.chat_template ?? null;
   checkTemplate(tokenizer, template);
   const weights = new Weights(kernel, shape);
-  for (const file of await weightFiles(read)) {
-    const found = new SafetensorsFile((await read(file)) ?? missing(file), file);
+  for await (const [file, data] of weightFiles(read)) {
+    const found = new SafetensorsFile(data, file);
     for (const key of found.entries.keys()) {
       const tensor = found.tensor(key);
       if (tensor) weights.take(key, tensor);
@@ -109,15 +109,23 @@ async function readJson(read, name) {
   throw new ModelError(`${name} is not a JSON object.`);
 }
 
-/** @param {ReadFile} read */
-async function weightFiles(read) {
-  const index = await readJson(read, INDEX);
-  if (!index) return [WEIGHTS];
-  const names = new Set(Object.values(index.weight_map ?? {}).map(String));
-  for (const name of names) {
-    if (!/^[\w.-]+$/.test(name)) throw new ModelError(`${INDEX} names a file outside the folder.`);
+/**
+ * The files of weights one by one: the one file, or else those that an index names.
+ * @param {ReadFile} read
+ * @returns {AsyncGenerator<[name: string, data: ArrayBuffer], void>}
+ */
+async function* weightFiles(read) {
+  const whole = await read(WEIGHTS);
+  if (whole) {
+    yield [WEIGHTS, whole];
+    return;
   }
-  return [...names].sort();
+  const index = (await readJson(read, INDEX)) ?? missing(WEIGHTS);
+  const names = new Set(Object.values(index.weight_map ?? {}).map(String));
+  for (const name of [...names].sort()) {
+    if (!/^[\w.-]+$/.test(name)) throw new ModelError(`${INDEX} names a file outside the folder.`);
+    yield [name, (await read(name)) ?? missing(name)];
+  }
 }
 
 /**

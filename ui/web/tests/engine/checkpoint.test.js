@@ -167,7 +167,10 @@ test("a folder that cannot be used is refused in one sentence", async () => {
       /^The model’s chat template is not the one/,
     ],
     [
-      { "model.safetensors.index.json": '{"weight_map": {"a": "../secret"}}' },
+      {
+        "model.safetensors": null,
+        "model.safetensors.index.json": '{"weight_map": {"a": "../secret"}}',
+      },
       /names a file outside the folder/,
     ],
   ])) {
