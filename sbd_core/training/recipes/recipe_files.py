@@ -28,7 +28,10 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
         if item.default is MISSING and item.name not in given and item.name != "data"
     ]
     if missing:
-        raise TrainingError(f"recipe {source}: field {missing[0]} is missing")
+        raise TrainingError(
+            f"recipe {source}: field {missing[0]} is missing; "
+            f'add it, or "base": "{stage}" for the shipped values'
+        )
     return recipe_from_data(given)
 
 
@@ -45,7 +48,7 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     base = data.pop("base", None)
     unknown = sorted(set(data) - FIELDS)
     if unknown:
-        raise TrainingError(f"recipe {source}: unknown field {unknown[0]}")
+        raise TrainingError(f"recipe {source}: unknown field {unknown[0]}; take it out")
     data = {RENAMED.get(name, name): value for name, value in data.items()}
     if base is None:
         return data
