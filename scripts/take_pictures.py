@@ -139,6 +139,14 @@ def at_speed_limits(page: Any) -> None:
     page.wait_for_timeout(SCROLL_MS)
 
 
+def with_staircases(page: Any) -> None:
+    """One prompt under four solvers, decoded and side by side."""
+    page.get_by_role("button", name="Compare solvers").click()
+    page.get_by_role("button", name="Decode all").click()
+    page.wait_for_selector(".sbd-solvers-stairs")
+    page.locator(".sbd-solvers").evaluate("node => node.scrollIntoView({ block: 'center' })")
+
+
 def with_recording(page: Any, name: str, part: float) -> None:
     """A run of the gallery, standing at a part of it."""
     old = page.evaluate(f"{PLAYER}.run.id")
@@ -245,6 +253,8 @@ SHOTS = {
     "hood-1440-dark": Shot(scheme="dark", act=under_the_hood),
     "hood-1920-light": Shot(width=1920, height=1080, act=under_the_hood),
     "hood-390-light": Shot(width=390, height=844, act=under_the_hood),
+    "staircases-1440-light": Shot(act=with_staircases),
+    "staircases-390-dark": Shot(width=390, height=844, scheme="dark", act=with_staircases),
     "limits-1440-light": Shot(act=at_speed_limits),
     "limits-1440-dark": Shot(scheme="dark", act=at_speed_limits),
     "limits-1920-light": Shot(width=1920, height=1080, act=at_speed_limits),

@@ -35,6 +35,7 @@ from ui.lazy_model import LazyModel
 from ui.limits.section import limits_section
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
+from ui.solvers.section import solvers_section
 
 PARAMETERS = (
     "solver", "gamma", "tau", "factor", "k", "by", "seed", "num_predrafts", "draft_threshold"
@@ -86,6 +87,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         linked = _wire(page, session, form, show, lanes, visit)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
+        solvers_section(session, form.fields, RUN, client_from)
         limits_section()
         carrier = outbox()
         choosers = (shelf(), form.presets)

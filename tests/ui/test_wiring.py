@@ -54,7 +54,7 @@ def test_news_are_said_once(monkeypatch):
 def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():
     demo = page_module.build(story_model())
     runs = {f.name: f for f in demo.fns.values() if f.concurrency_id == "runs"}
-    assert set(runs) == {"decode", "redo", "linked", "started", "race", "timed"}
+    assert set(runs) == {"decode", "redo", "linked", "started", "race", "timed", "compared"}
     limits = {f.concurrency_limit for f in runs.values()}
     options = page_module.launch_options()
     assert MAX_PLACES < min(limits) <= options["max_threads"] < demo._queue.max_size

@@ -12,6 +12,7 @@ import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
 import { mountOutbox } from "./share/outbox.js";
+import { mountSolvers } from "./solvers/mount.js";
 import { mountPlayer } from "./watch/mount.js";
 
 /** @import { Mount, Place, Take } from "./stub.js" */
@@ -31,6 +32,7 @@ const VIEWS = {
   puzzle: mountPuzzle,
   race: mountRace,
   shelf: mountShelf,
+  solvers: mountSolvers,
 };
 
 /** @type {Map<string, AbortController>} views on the page */

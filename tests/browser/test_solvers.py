@@ -1,0 +1,61 @@
+"""Compare solvers: one prompt, up to four small staircases on one scale."""
+
+import pytest
+
+from tests.browser.conftest import painted, sync_api
+from tests.browser.test_access import CONTROLS, FOCUS, serious
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+
+def toggle(page):
+    return page.get_by_role("button", name="Compare solvers")
+
+
+def compare(page):
+    page.get_by_role("button", name="Decode all").click()
+    expect(page.get_by_role("button", name="Decode all")).to_be_enabled()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+def test_four_solvers_stand_side_by_side(open_page, story_url, scheme, width):
+    page = open_page(story_url, width, 844, color_scheme=scheme, reduced_motion="reduce")
+    expect(page.locator(".sbd-solvers-body")).to_be_hidden()
+    toggle(page).click()
+    page.get_by_label("Solver 2").select_option("top-k")
+    compare(page)
+    stairs = page.locator(".sbd-solvers-stairs")
+    expect(stairs).to_have_count(4)
+    names = stairs.evaluate_all("all => all.map((n) => n.getAttribute('aria-label'))")
+    assert names[1].startswith("Top-k, k ")
+    assert all("forward passes" in name for name in names)
+    assert len({tuple(box.items()) for box in [s.bounding_box() for s in stairs.all()]}) == 4
+    page.get_by_label("Solver 4").select_option("")
+    compare(page)
+    expect(stairs).to_have_count(3)
+    painted(page)
+    assert serious(page, ".sbd-solvers") == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.evaluate(CONTROLS)
+    own = page.locator(".sbd-solvers :is(button, select)").evaluate_all(
+        "all => all.map((n) => n.dataset.stop)"
+    )
+    assert len(own) == 6
+    toggle(page).focus()
+    page.keyboard.press("Shift+Tab")
+    seen = set()
+    for _ in own:
+        page.keyboard.press("Tab")
+        stop, has_ring = page.evaluate(FOCUS)
+        assert has_ring
+        seen.add(stop)
+    assert seen == set(own)
+
+
+def test_no_solver_chosen_is_said(story):
+    toggle(story).click()
+    for number in range(1, 5):
+        story.get_by_label(f"Solver {number}").select_option("")
+    compare(story)
+    expect(story.locator(".sbd-solvers-status")).to_contain_text("must be 1 to 4 of")

@@ -1,0 +1,102 @@
+"""Solvers compared on the form's prompt: each decodes it, then their staircases stand together."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.config import SOLVERS, solver_parameters
+from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.replay.wire_format import wire_json
+from sbd_core.trace import Trace
+from ui.components import controls
+from ui.components.assets import markup, mounts
+from ui.components.outbox import parcel
+from ui.decode.client import Client
+from ui.decode.form import Form, message_of
+from ui.decode.session import FAILED_TEXT, Session
+from ui.gradio_hooks import data_of
+from ui.race.board import lane_row
+
+MOST = 4
+START = ("entropy-bound", "entropy-bound-from-left", "confidence-threshold", "left-to-right")
+FROM_FORM = (*controls.SHARED_BY_VIEWS, "gamma", "tau", "factor", "k", "by", "seed")
+TITLES = {name: title for title, name in controls.SOLVERS}
+
+logger = logging.getLogger(__name__)
+
+
+def solvers_section(
+    session: Session,
+    fields: Mapping[str, Any],
+    run: dict[str, Any],
+    client_of: Callable[[gr.Request], Client],
+) -> None:
+    """A closed section below the charts. run: how Gradio is to run a decode."""
+    choices = [{"key": name, "name": title} for title, name in controls.SOLVERS]
+    section = gr.HTML(
+        wire_json({"solvers": choices, "start": START}),
+        html_template=markup("solvers"),
+        **mounts("solvers", "compare"),
+        apply_default_css=False,
+        elem_id="sbd-solvers",
+    )
+
+    def compared(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
+        names = data_of(event).get("solvers")
+        form = dict(zip(FROM_FORM, values, strict=True))
+        for news in comparison(session, names, form, client_of(request)):
+            yield parcel(**news)
+
+    section.compare(compared, [fields[name] for name in FROM_FORM], section, **run)
+
+
+def comparison(
+    session: Session, names: object, form: dict[str, Any], client: Client
+) -> Iterator[dict[str, Any]]:
+    """News of a comparison: {text, is_error, is_running, lanes}, the lanes at the end."""
+    try:
+        wanted = chosen(names)
+        forms = [Form(strategy="sbd", solver=name, **form) for name in wanted]
+        traces: list[Trace] = []
+        told = -1
+        for trace in session.traces(forms, client):
+            if trace is not None:
+                traces.append(trace)
+            if len(traces) != told:
+                told = len(traces)
+                yield _news(f"{told} of {len(forms)} decoded …", is_running=True)
+        rows = [
+            {"name": name, "label": label_of(trace), **lane_row(trace)}
+            for name, trace in zip(wanted, traces, strict=True)
+        ]
+        yield {**_news(""), "lanes": rows}
+    except SetBlockDecodingError as error:
+        yield _news(message_of(error), is_error=True)
+    except Exception:  # the page must say something, whatever broke
+        logger.exception("a comparison of solvers failed")
+        yield _news(FAILED_TEXT, is_error=True)
+
+
+def chosen(names: object) -> list[str]:
+    """The solvers asked for, none twice. Raises ArgumentError."""
+    rule = f"must be 1 to {MOST} of {', '.join(SOLVERS)}"
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ArgumentError("solvers", rule, names)
+    wanted = list(dict.fromkeys(names))
+    if not 1 <= len(wanted) <= MOST or not set(wanted) <= set(SOLVERS):
+        raise ArgumentError("solvers", rule, wanted)
+    return wanted
+
+
+def label_of(trace: Trace) -> str:
+    """The solver by its title, with its parameters."""
+    solver = trace.config.solver
+    name = next(name for name, rule in SOLVERS.items() if type(solver) is rule)
+    parameters = [f"{key} {value}" for key, value in solver_parameters(solver).items()]
+    return ", ".join([TITLES[name], *parameters])
+
+
+def _news(text: str, *, is_error: bool = False, is_running: bool = False) -> dict[str, Any]:
+    return {"text": text, "is_error": is_error, "is_running": is_running}

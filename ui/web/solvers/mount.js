@@ -1,0 +1,134 @@
+// Solvers compared on the prompt of the form: a bar that opens it, up to four choices, and a small
+// staircase for each once all are decoded. Closed it asks the server for nothing.
+
+import { elementOf, find, make, setText } from "../dom/elements.js";
+import { isDarkPage } from "../dom/page.js";
+import { drawStairs, extentOf, makeStairs } from "./stairs.js";
+
+/** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Lane } from "./stairs.js" */
+
+/** @typedef {{ solvers: { key: string, name: string }[], start: string[] }} Setting */
+/** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[] }} News */
+
+const WORDS = "This prompt under up to four solvers, their staircases side by side.";
+
+class SolversSection {
+  /**
+   * @param {HTMLElement} root
+   * @param {Setting} setting
+   * @param {Trigger} trigger
+   */
+  constructor(root, setting, trigger) {
+    this.root = root;
+    this.trigger = trigger;
+    /** @type {{ lane: Lane, canvas: HTMLCanvasElement }[]} */
+    this.shown = [];
+    this.status = make("p", "sbd-solvers-status", { role: "status" }, WORDS);
+    this.toggle = make(
+      "button",
+      "sbd-charts-toggle",
+      { type: "button", "aria-expanded": "false" },
+      make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
+      make("span", "", {}, "Compare solvers"),
+    );
+    this.choices = setting.start.map((start, index) => {
+      const box = make("select", "", { "aria-label": `Solver ${index + 1}` });
+      box.append(make("option", "", { value: "" }, "none"));
+      for (const { key, name } of setting.solvers)
+        box.append(make("option", "", { value: key }, name));
+      box.value = start;
+      return box;
+    });
+    this.go = make("button", "sbd-solvers-go", { type: "button" }, "Decode all");
+    this.lanes = make("div", "sbd-solvers-lanes");
+    this.body = make(
+      "div",
+      "sbd-card sbd-solvers-body",
+      { hidden: "" },
+      make("div", "sbd-solvers-form", {}, ...this.choices, this.go),
+      this.lanes,
+    );
+    this.toggle.addEventListener("click", () => this.turn());
+    this.go.addEventListener("click", () => this.start());
+    find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
+    root.append(this.body);
+  }
+
+  turn() {
+    this.body.hidden = !this.body.hidden;
+    this.toggle.setAttribute("aria-expanded", String(!this.body.hidden));
+    this.draw();
+  }
+
+  start() {
+    this.go.disabled = true;
+    this.say("Decoding …", false);
+    const solvers = this.choices.map(({ value }) => value).filter(Boolean);
+    this.trigger("compare", { solvers });
+  }
+
+  /**
+   * @param {string} words
+   * @param {boolean} isError
+   */
+  say(words, isError) {
+    this.status.classList.toggle("is-error", isError);
+    setText(this.status, words || WORDS);
+  }
+
+  /** @param {News} news */
+  take({ text, is_error: isError, is_running: isRunning, lanes }) {
+    this.go.disabled = isRunning;
+    this.say(text, isError);
+    if (!lanes) return;
+    this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
+    this.lanes.replaceChildren(
+      ...this.shown.map(({ lane, canvas }) => {
+        const { label, num_tokens: tokens, num_passes: passes, verdict } = lane;
+        const rate = (tokens / Math.max(passes, 1)).toFixed(2);
+        const right = verdict ? `, ${verdict.right ? "right" : "wrong"}` : "";
+        return make(
+          "section",
+          "sbd-solvers-lane",
+          {},
+          make("h3", "", {}, label),
+          make(
+            "p",
+            "",
+            {},
+            make("strong", "", {}, String(passes)),
+            ` forward passes for ${tokens} tokens`,
+          ),
+          make("div", "", {}, canvas),
+          make("p", "", {}, `${rate} a forward pass${right}`),
+        );
+      }),
+    );
+    this.draw();
+  }
+
+  draw() {
+    const extent = extentOf(this.shown.map(({ lane }) => lane));
+    for (const { lane, canvas } of this.shown) drawStairs(canvas, lane, extent, isDarkPage());
+  }
+}
+
+/** @type {Mount} */
+export function mountSolvers({ element, value, trigger, signal }) {
+  const section = new SolversSection(find(element, ".sbd-solvers"), JSON.parse(value), trigger);
+  const draw = () => section.draw();
+  const scheme = new MutationObserver(draw);
+  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  const size = new ResizeObserver(draw);
+  size.observe(section.root);
+  signal.addEventListener("abort", () => {
+    scheme.disconnect();
+    size.disconnect();
+  });
+  // The player's keys are not meant while a solver is chosen.
+  section.body.addEventListener("keydown", (event) => {
+    if (elementOf(event)?.matches("select")) event.stopPropagation();
+  });
+  return (text) => section.take(JSON.parse(text));
+}
