@@ -218,7 +218,7 @@ def with_share(page: Any) -> None:
 def mid_run(page: Any) -> None:
     """A live decode with forward passes still to come."""
     old = page.evaluate(f"{PLAYER}.run.id")
-    page.get_by_role("button", name="Story").click()
+    page.locator(".sbd-chip", has_text="Story").click()
     has_begun(page, old)
     begin(page)
     page.wait_for_function(f"{PLAYER}.state.pass >= {RUNNING_PASSES} || {PLAYER}.run.isComplete")

@@ -225,3 +225,16 @@ def test_no_tick_stands_under_the_label_of_the_budget(story):
 def test_the_transport_covers_none_of_the_staircase(story):
     stage, transport = box_of(story, ".sbd-stairs-stage"), box_of(story, ".sbd-transport")
     assert stage["y"] + stage["height"] <= transport["y"]
+
+
+def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_it(
+    open_page, measured_url
+):
+    page = open_page(measured_url, reduced_motion="reduce")
+    advanced(page)
+    page.get_by_label("Safer to bolder").fill("0")
+    expect(page.get_by_label("Strategy")).to_have_value(re.compile("^Verify"))
+    page.get_by_label("Answer with blanks").fill("With ___3 pencils")
+    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    decode(page)
+    expect(page.get_by_role("alert")).to_have_count(0)

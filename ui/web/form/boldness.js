@@ -120,17 +120,27 @@ class Boldness {
     this.best.hidden = !setting.can_draft || (choice !== null && isAlike(choice, this.bestChoice));
   }
 
+  /** Only Set Block Decoding fills in blanks. */
+  followTemplate() {
+    if (!templateBox()?.value.trim() || choiceOf("strategy") === "sbd") return;
+    this.choose({ strategy: "sbd", gamma: this.chosen?.gamma ?? this.setting.best.gamma });
+  }
+
   /** Start a prompt of the visitor's own from what is best. */
   followPrompt() {
     const run = playerOf(document)?.run;
     const text = promptBox("sbd-prompt-box")?.value.trim();
     if (!run?.isRecorded || !text || text === run.prompt.trim() || !this.setting.can_draft) return;
+    if (templateBox()?.value.trim()) return;
     const best = this.bestChoice;
     const isOwn = this.asked !== null || settingDifferences(run).length > 0;
     if (isOwn || (this.chosen && isAlike(this.chosen, best))) return;
     this.choose(best);
   }
 }
+
+/** @returns {HTMLTextAreaElement | null} the answer with blanks, which may be one line or more */
+const templateBox = () => document.querySelector("#sbd-template-box :is(textarea, input)");
 
 /**
  * @param {Choice} choice
@@ -159,7 +169,10 @@ export function mountBoldness({ element, value, trigger, signal }) {
   });
   openAdvanced(false);
   /** @param {Event} event */
-  const typed = (event) => event.target === promptBox("sbd-prompt-box") && dial.followPrompt();
+  const typed = (event) => {
+    if (event.target === promptBox("sbd-prompt-box")) dial.followPrompt();
+    if (event.target === templateBox()) dial.followTemplate();
+  };
   document.addEventListener("input", typed, { signal });
   watchForm(() => dial.look(), signal);
   dial.look();
