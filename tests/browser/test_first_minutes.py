@@ -9,6 +9,7 @@ from tests.ui.doubles import story_model
 from ui.components.presets import BUNDLED_MODEL
 from ui.form.measured import best_for
 from ui.gallery import recorded
+from ui.gallery.examples import presets
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -238,3 +239,13 @@ def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_
     expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
     decode(page)
     expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_the_chip_of_another_text_is_not_pressed_while_a_recorded_run_is_on_the_stage(story):
+    expect(story.locator(".sbd-chip[aria-pressed=true]")).to_have_count(1)
+    open_card(story, "gamma-too-high")
+    prompt = story.get_by_label("Prompt").input_value()
+    pressed = [preset.label for preset in presets() if prompt in preset.prompts]
+    expect(story.locator(".sbd-chip[aria-pressed=true]")).to_have_count(len(pressed))
+    for label in pressed:
+        expect(story.locator(".sbd-chip", has_text=label)).to_have_attribute("aria-pressed", "true")

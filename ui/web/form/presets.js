@@ -2,7 +2,7 @@
 // the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { promptBox, typeInto } from "../dom/page.js";
+import { promptBox, typeInto, watchForm } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -80,6 +80,8 @@ export function mountPresets({ element, value, trigger, signal }) {
     follow(box.value);
   };
   document.addEventListener("input", hear, { signal });
+  // A recorded run puts its prompt there without a word.
+  watchForm(() => follow(promptBox(promptId)?.value ?? ""), signal);
 
   /** The box may be mounted after this view. */
   function begin() {

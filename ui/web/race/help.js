@@ -4,6 +4,7 @@
 
 /** @type {HelpWords} */
 export const RACE_HELP = {
+  hasScale: false,
   sights: [
     [
       "Lanes",
@@ -19,8 +20,8 @@ export const RACE_HELP = {
     [
       "Verify",
       "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
-        "next-token prediction. Drafting ahead, it has a spare draft ready for each drafted token " +
-        "that may be thrown away.",
+        "next-token prediction. Drafting ahead, it has a spare draft ready in case a drafted token it " +
+        "is unsure of is thrown away.",
     ],
     [
       "Marks",

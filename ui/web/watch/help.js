@@ -41,7 +41,8 @@ const HELP_SIGHTS = [
     "Verify",
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
       "prediction would have said is kept. If it also drafts ahead, pale branches under the tiles " +
-      "hold a spare draft for each token that may be thrown away; if it is, the spare takes over.",
+      "hold a spare draft for the drafted tokens it is least sure of; if one of those is thrown " +
+      "away, the spare takes over.",
   ],
   [
     "Hindsight",
@@ -95,8 +96,8 @@ function makeWords() {
 }
 
 /**
- * What a view's help says.
- * @typedef {{ sights: [name: string, words: string][], keys: KeyWords[] }} HelpWords
+ * What a view's help says. hasScale: whether the view has the colours of the entropy.
+ * @typedef {{ sights: [name: string, words: string][], keys: KeyWords[], hasScale: boolean }} HelpWords
  */
 
 /**
@@ -106,7 +107,7 @@ function makeWords() {
  */
 function watchHelp(canRedo) {
   const sights = canRedo ? [...HELP_SIGHTS, ...HELP_ACTIONS] : HELP_SIGHTS;
-  return { sights, keys: KEY_WORDS };
+  return { sights, keys: KEY_WORDS, hasScale: true };
 }
 
 /** The sheet; `toggle` opens and closes it. */
@@ -151,8 +152,7 @@ export class Help {
           "div",
           "sbd-help-side",
           {},
-          make("h3", "", {}, "Colour and bar height"),
-          makeLegend(),
+          ...(words.hasScale ? [make("h3", "", {}, "Colour and bar height"), makeLegend()] : []),
           make("h3", "", {}, "Keys"),
           makeKeyList(words.keys, canRedo),
           makeLetterSwitch(),

@@ -2,7 +2,7 @@
 // what the run counts, counts nothing itself.
 
 import { formatSeconds, median } from "../core/numbers.js";
-import { make, setText } from "../dom/elements.js";
+import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
@@ -164,6 +164,7 @@ export function makeNumbers(actions) {
   /** @param {View} view */
   function update(view) {
     const { run, isLecture } = view;
+    setAttribute(root, "data-lane", run.strategy);
     const numbers = run.numbersAt(view.pass);
     const timing = timings.get(run.id) ?? null;
     /** @type {Record<string, Cell>} */

@@ -99,12 +99,7 @@ export class Staircase {
         "sbd-stairs-head",
         {},
         make("h3", "", {}, "Position → by forward pass ↓"),
-        make(
-          "span",
-          "sbd-stairs-key",
-          {},
-          "colour: entropy while masked · dot: revealed · dashed: one token a forward pass",
-        ),
+        make("span", "sbd-stairs-key", {}, "colour: entropy while masked · dot: revealed"),
       ),
       this.stage,
     );

@@ -31,7 +31,9 @@ export class LaneView {
    */
   constructor(label, actions) {
     this.name = make("h2", "sbd-lane-name");
-    this.place = make("span", "sbd-lane-place");
+    this.tokens = make("span");
+    this.pass = make("span", "sbd-lane-pass");
+    this.place = make("span", "sbd-lane-place", {}, this.tokens, this.pass);
     this.fill = make("span", "sbd-lane-fill");
     this.cut = make("span", "sbd-lane-cut");
     this.doubts = make("button", "sbd-lane-doubts", { type: "button" });
@@ -67,11 +69,8 @@ export class LaneView {
     const isWhole = lane.finish !== null;
     setText(this.name, laneTitle(view.run, lane));
     setAttribute(this.root, "data-lane", lane.name);
-    setText(
-      this.place,
-      `${tokens}${isWhole ? ` of ${lane.numCommitted}` : ""} tokens · ` +
-        `pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`,
-    );
+    setText(this.tokens, `${tokens}${isWhole ? ` of ${lane.numCommitted}` : ""} tokens`);
+    setText(this.pass, ` · pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`);
     const share = isWhole ? tokens / Math.max(lane.numCommitted, 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;

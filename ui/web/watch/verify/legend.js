@@ -10,7 +10,7 @@ const KINDS = [
   ["draft", "drafted"],
   ["accepted", "accepted"],
   ["struck", "thrown away"],
-  ["new", "exact, by the causal head"],
+  ["new", "exact, the one added"],
   ["ahead", "drafted ahead"],
 ];
 
