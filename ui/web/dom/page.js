@@ -39,13 +39,14 @@ export function onTurn(hear, signal) {
  * Write into a box of the form as typing would; the form listens to the same event.
  * @param {HTMLTextAreaElement | HTMLInputElement | null} box
  * @param {string} text
+ * @param {{ hasSettings: boolean }} [detail] of the event: whether settings of its own follow the text
  */
-export function typeInto(box, text) {
+export function typeInto(box, text, detail) {
   if (!box) return;
   const kind = box instanceof HTMLInputElement ? HTMLInputElement : HTMLTextAreaElement;
   // Svelte keeps the element's own value; only the prototype's setter reaches the browser's.
   Object.getOwnPropertyDescriptor(kind.prototype, "value")?.set?.call(box, text);
-  box.dispatchEvent(new Event("input", { bubbles: true }));
+  box.dispatchEvent(new CustomEvent("input", { bubbles: true, detail }));
 }
 
 /**

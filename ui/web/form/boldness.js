@@ -170,7 +170,8 @@ export function mountBoldness({ element, value, trigger, signal }) {
   openAdvanced(false);
   /** @param {Event} event */
   const typed = (event) => {
-    if (event.target === promptBox("sbd-prompt-box")) dial.followPrompt();
+    const hasSettings = event instanceof CustomEvent && event.detail?.hasSettings;
+    if (event.target === promptBox("sbd-prompt-box") && !hasSettings) dial.followPrompt();
     if (event.target === templateBox()) dial.followTemplate();
   };
   document.addEventListener("input", typed, { signal });

@@ -23,8 +23,8 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
   chip.addEventListener("click", () => {
     const box = promptBox(promptId);
     const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
-    typeInto(box, prompts[next] ?? "");
     const recording = pairs[next]?.[1];
+    typeInto(box, prompts[next] ?? "", { hasSettings: Boolean(recording) });
     if (recording) choose(recording);
   });
 
