@@ -3,6 +3,7 @@
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { promptBox, typeInto, watchForm } from "../dom/page.js";
+import { playerOf } from "../watch/mount.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -10,6 +11,7 @@ import { promptBox, typeInto, watchForm } from "../dom/page.js";
 /** @typedef {{ label: string, prompts: Prompt[] }} Preset */
 
 const KEPT = "sbd-prompt";
+const ANSWER_MS = 1200; // how long a recorded run may take to come
 
 /**
  * @param {Preset} preset
@@ -40,6 +42,25 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
 }
 
 /**
+ * Of quick presses Gradio may lose the last one: it is asked for once more if it does not come.
+ * @param {string} promptId
+ * @param {(recording: string) => void} ask
+ */
+function makeRepeat(promptId, ask) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let waiting;
+  /** @param {string} recording */
+  return (recording) => {
+    const prompt = promptBox(promptId)?.value;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const isThere = playerOf(document)?.run?.prompt.trim() === prompt?.trim();
+      if (!isThere && promptBox(promptId)?.value === prompt) ask(recording);
+    }, ANSWER_MS);
+  };
+}
+
+/**
  * The tab's own storage; a browser may refuse it, then nothing is kept.
  * @param {string} text
  */
@@ -64,7 +85,13 @@ export function mountPresets({ element, value, trigger, signal }) {
   /** @type {{ presets: Preset[], line: string, prompt: string }} */
   const { presets, line, prompt: promptId } = JSON.parse(value);
   /** @param {string} name */
-  const choose = (name) => trigger("choose_run", { name, is_typed: true });
+  const ask = (name) => trigger("choose_run", { name, is_typed: true });
+  const again = makeRepeat(promptId, ask);
+  /** @param {string} name */
+  const choose = (name) => {
+    ask(name);
+    again(name);
+  };
   const chips = presets.map((preset) => makeChip(preset, promptId, choose));
   /** @param {string} text */
   const follow = (text) => {
