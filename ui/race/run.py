@@ -46,7 +46,7 @@ def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[New
         ticket = session.queue.join(client.address)
         for update in session.wait(ticket, client):
             yield News(update.message)
-        yield from _run(session, lanes, client)
+        yield from _run(lanes, client)
         traces = {name: session.trace(lane) for name, lane in lanes.items()}
         yield News("", is_running=False, board=board(traces))
     except SetBlockDecodingError as error:
@@ -61,7 +61,7 @@ def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[New
         session.queue.leave(ticket)
 
 
-def _run(session: Session, lanes: Mapping[str, Lane], client: Client) -> Iterator[News]:
+def _run(lanes: Mapping[str, Lane], client: Client) -> Iterator[News]:
     """Every lane to its end, after a few forward passes of each that are thrown away."""
     deadline = time.monotonic() + limits.MAX_RUN_SECONDS
     yield News("Warming up …")

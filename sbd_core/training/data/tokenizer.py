@@ -70,13 +70,8 @@ def require_turns(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
             )
 
 
-def encode_plain(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
-    """Token ids of `text` as plain text: "<m>" typed by someone is four letters or so, no mask."""
-    return tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
-
-
 def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:
-    """encode_plain() of each text."""
+    """Token ids of each text as plain text: "<m>" typed by someone is a few letters, no mask."""
     if not texts:
         return []
     return tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]

@@ -8,7 +8,7 @@ from sbd_core import DecodeConfig, generate
 from sbd_core.decoding.api import prompt_token_ids
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.token_text import byte_of_character
-from sbd_core.training.data.tokenizer import SPECIAL_TOKENS, encode_plain
+from sbd_core.training.data.tokenizer import SPECIAL_TOKENS, encode_plain_texts
 
 TYPED = [
     *SPECIAL_TOKENS,
@@ -55,7 +55,7 @@ def test_typed_special_tokens_are_plain_text_in_a_raw_prompt(nano, text) -> None
 
 @pytest.mark.parametrize("text", TYPED + PLAIN)
 def test_a_turn_is_encoded_as_training_encodes_it(nano, text) -> None:
-    inner = encode_plain(nano.tokenizer, text)
+    inner = encode_plain_texts(nano.tokenizer, [text])[0]
     turn = (ids_of(nano, "<user>"), *inner, ids_of(nano, "<assistant>"))
     assert nano.encode(text, is_raw=False) == turn
     assert nano.encode(text, is_raw=True) == tuple(inner)

@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks import Example, examples, sudoku
-from sbd_core.training.data.tokenizer import EOS_ID, encode_plain, train_tokenizer
+from sbd_core.training.data.tokenizer import EOS_ID, encode_plain_texts, train_tokenizer
 
 CELLS = range(16)
 
@@ -114,9 +114,9 @@ def test_the_answer_is_one_block_of_16_tokens_and_the_puzzle_one_token_a_cell() 
     tokenizer = train_tokenizer((f"{e.prompt}\n{e.answer}" for e in found), 512)
     digits = [tokenizer.convert_tokens_to_ids(digit) for digit in "01234"]
     for example in found:
-        answer = encode_plain(tokenizer, example.answer)
+        answer = encode_plain_texts(tokenizer, [example.answer])[0]
         assert answer == [digits[int(digit)] for digit in example.answer]
-        assert encode_plain(tokenizer, example.prompt)[-16:] == [
+        assert encode_plain_texts(tokenizer, [example.prompt])[0][-16:] == [
             digits[int(cell)] for cell in example.case
         ]
     assert EOS_ID not in digits

@@ -73,7 +73,7 @@ def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[in
 def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: int) -> ForwardCost:
     """The cost of the forward pass of `event`; see blocks_of.
 
-    The pass that reads the prompt predicts after its last token alone.
+    The forward pass that reads the prompt predicts after its last token alone.
     """
     blocks = blocks_of(event, strategy, num_prompt)
     num_causal_logits = 1 if event.kind == "prefill" else event.num_causal

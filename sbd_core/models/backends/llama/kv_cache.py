@@ -33,11 +33,6 @@ class KVCachePool:
         self.values = torch.nn.functional.pad(self.values, (0, 0, 0, more))
         self.capacity += more
 
-    @property
-    def num_bytes(self) -> int:
-        """Memory held."""
-        return self.keys.nbytes + self.values.nbytes
-
 
 class FusedLlamaCache:
     """A slot of a pool; see sbd_core.models.protocol.Cache."""

@@ -6,7 +6,7 @@ template language of math.telling. Facts and question are told in any order that
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from sbd_core.tasks.base import Wording
@@ -50,15 +50,6 @@ class Puzzle:
         assert all(facts), f"every wording of a fact is reserved: {self.facts}"
         assert questions, f"every question is reserved: {self.questions}"
         return replace(self, facts=facts, questions=questions, whole=whole)
-
-
-@dataclass(frozen=True, slots=True)
-class Instance:
-    """A puzzle with its numbers, solved."""
-
-    puzzle: Puzzle
-    numbers: Mapping[str, int]
-    chain: list[Calculation] = field(default_factory=list)
 
 
 def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
