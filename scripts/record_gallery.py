@@ -1,11 +1,11 @@
-"""Record the gallery: three runs of every task, and instructive failures.
+"""Record the gallery: up to three runs of every task, and instructive failures.
 
     python -m scripts.record_gallery                  with the bundled checkpoint
     python -m scripts.record_gallery --model FOLDER   with another one
 
-The rule: of a task's preset prompts, the three answered rightly in the fewest forward passes a
-token; of each kind of failure, the run in which it shows most, see the functions. The sentences are
-written from the traces. Not imported by the page.
+The rule: of a task's preset prompts, the three that both lanes answer rightly in the fewest forward
+passes a token; of each kind of failure, the run in which it shows most, see the functions. The
+sentences are written from the traces. Not imported by the page.
 """
 
 import argparse
@@ -52,6 +52,12 @@ class Decoded:
         """Whether the SBD lane answers the prompt."""
         return self.example is not None and is_right(self.example, self.main)
 
+    @property
+    def are_right(self) -> bool:
+        """Whether every lane does."""
+        example = self.example
+        return example is not None and all(is_right(example, t) for t in self.traces.values())
+
 
 def is_right(example: Example, trace: Trace) -> bool:
     """Whether a trace's text answers the example."""
@@ -70,8 +76,9 @@ def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
 
 
 def best_of(task: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
-    """The runs of a task to show: right ones first, then those of most tokens a forward pass."""
-    order = sorted(runs, key=lambda run: (run.is_right, run.main.tokens_per_forward), reverse=True)
+    """The runs of a task to show: of the right ones, those of most tokens a forward pass."""
+    right = [run for run in runs if run.are_right]
+    order = sorted(right, key=lambda run: run.main.tokens_per_forward, reverse=True)
     return [
         recording(f"{task}-{number}", label_of(task), title(run), success_sentence(run), run)
         for number, run in enumerate(order[:RUNS_PER_TASK], 1)
@@ -83,27 +90,26 @@ def success_sentence(run: Decoded) -> str:
     main, ntp = run.main, run.traces["ntp"]
     part = share_out_of_order(main)
     order = f"{part:.0%} of the tokens landed before one on their left" if part else "left to right"
-    end = "right" if run.is_right else "wrong"
     return (
         f"{main.num_tokens} tokens in {main.num_forwards} forward passes where next-token "
-        f"prediction takes {ntp.num_forwards}; {order}; the answer is {end}."
+        f"prediction takes {ntp.num_forwards}; {order}; the answer is right."
     )
 
 
 def failures(
     model: SetBlockModel, runs: Sequence[Decoded]
 ) -> list[tuple[Recording, dict[str, Trace]]]:
-    """One run of each kind of failure."""
+    """One run of each kind of failure, of prompts that every lane answers rightly otherwise."""
     _, largest = model.block_range or DEFAULT_BLOCK_RANGE
-    high = [again(model, run, solver=EntropyBound(HIGH_GAMMA)) for run in runs]
+    good = [run for run in runs if run.are_right]
+    high = [again(model, run, solver=EntropyBound(HIGH_GAMMA)) for run in good]
     wide = [
-        again(model, run, block_size=2 * largest, allows_untrained_block_size=True) for run in runs
+        again(model, run, block_size=2 * largest, allows_untrained_block_size=True) for run in good
     ]
-    blind = [again(model, run, solver=EntropyBound(NO_BOUND)) for run in runs]
-    was_right = {run.main.prompt for run in runs if run.is_right}
+    blind = [again(model, run, solver=EntropyBound(NO_BOUND)) for run in good]
 
     def spoilt(run: Decoded) -> tuple[bool, float]:
-        return run.main.prompt in was_right and not run.is_right, disagreement(run.main)
+        return not run.is_right, disagreement(run.main)
 
     gamma, block = max(high, key=spoilt), max(wide, key=spoilt)
     early = max([*high, *wide], key=lambda run: (not run.is_right, missing_part(run)))

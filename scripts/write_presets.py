@@ -22,7 +22,7 @@ LABELS = {
     "story": "Story",
     "infill": "Fill blanks",
 }
-PROMPTS_PER_PRESET = 8
+PROMPTS_PER_PRESET = 12
 # A bare sum is over before there is anything to see.
 MIN_PRESET_CHARACTERS, MAX_PRESET_CHARACTERS = 40, 320
 SEED = 20250904
