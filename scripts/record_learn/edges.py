@@ -1,89 +1,140 @@
 """One story at rising gammas, and the words that clash where it breaks."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import pairwise
 
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from scripts.record_learn.runs import NothingSuitable, generated, is_right
+from scripts.record_learn.examples import drawn, from_presets, told_of_mix_up
+from scripts.record_learn.runs import NothingSuitable, by_strategy, generated, is_right
 from ui.decode.form import DEFAULT_GAMMA
-from ui.gallery import recorded as gallery
-from ui.learn.recorded import Edge
+from ui.learn.recorded import Clash, Edge
 
 GAMMAS = (0.0, DEFAULT_GAMMA, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 UNLIKELY = 0.2
+NUM_STORIES = 100
+MAX_NEW_TOKENS = 128
+WORD = re.compile(r"[A-Za-z']+|\d+")
+
+Decode = Callable[[str, float], Trace]
+Rows = list[tuple[Edge, Trace]]
 
 
-def edge_runs(model: SetBlockModel, examples: Sequence[Example]) -> list[tuple[Edge, Trace]]:
-    """One prompt at rising gammas: right up to one of them, wrong at those after it.
+def edge_runs(model: SetBlockModel) -> tuple[Rows, Trace]:
+    """One prompt at rising gammas, right up to one of them and wrong at those after it; and by
+    next-token prediction.
 
-    The first prompt that stays wrong from there on, else the one wrong at most of them.
+    Right up to the page's gamma if there is such a story, else at gamma 0; if there is none, right
+    is what has no clash. Of the first of these kinds that there is: the first prompt that stays
+    wrong from there on, else the one wrong at most gammas.
     """
-    best: list[tuple[Edge, Trace]] = []
-    for example in examples:
-        rows = rising(model, example)
-        if len(rows) == len(GAMMAS) and not rows[-1][0].is_right:
-            return rows
-        if len(rows) > len(best) and not rows[-1][0].is_right:
+    decode = cache(lambda prompt, gamma: generated(model, prompt, gamma))
+    told = [*told_of_mix_up(), *from_presets("story"), *drawn("story", NUM_STORIES)]
+    for check, least in ((is_right, DEFAULT_GAMMA), (is_right, 0.0), (whatever, 0.0)):
+        rows = best_rows([(example, check) for example in told], decode, least)
+        if rows:
+            ntp = by_strategy(model, rows[0][1].prompt, "ntp", MAX_NEW_TOKENS)
+            return rows, ntp
+    raise NothingSuitable(f"no gamma up to {GAMMAS[-1]} makes the words of a story clash")
+
+
+def whatever(_: Example, __: str) -> bool:
+    """Any text will do."""
+    return True
+
+
+def best_rows(
+    examples: Iterable[tuple[Example, Callable[[Example, str], bool]]],
+    decode: Decode,
+    least: float,
+) -> Rows:
+    """The rows of the first example that breaks and stays so, else of that with most of them."""
+    best: Rows = []
+    for example, check in examples:
+        rows = rising(example, check, decode, least)
+        if rows and not rows[-1][0].is_right and len(rows) > len(best):
             best = rows
-    if not best:
-        raise NothingSuitable(f"no gamma up to {GAMMAS[-1]} spoils a story that smaller ones kept")
+        if len(best) == len(GAMMAS):
+            break
     return best
 
 
-def rising(model: SetBlockModel, example: Example) -> list[tuple[Edge, Trace]]:
-    """The example at rising gammas, for as long as right comes before wrong and a clash shows."""
-    rows: list[tuple[Edge, Trace]] = []
+def rising(
+    example: Example, check: Callable[[Example, str], bool], decode: Decode, least: float
+) -> Rows:
+    """The example at rising gammas, for as long as right comes before wrong and a clash shows.
+
+    It must be right at `least` and below.
+    """
+    rows: Rows = []
     for gamma in GAMMAS:
-        trace = generated(model, example.prompt, gamma)
-        if is_right(example, trace.text):
+        trace = decode(example.prompt, gamma)
+        doubled = list(doubled_words(trace))
+        if check(example, trace.text) and not doubled:
             if rows and not rows[-1][0].is_right:
                 break
             rows.append((Edge(gamma=gamma, is_right=True), trace))
             continue
-        clash = clash_in(trace)
-        if gamma <= DEFAULT_GAMMA or clash is None:
+        clashes = (*doubled, *words_that_do_not_fit(trace, doubled))
+        if gamma <= least or not clashes:
             break
-        rows.append((replace(clash, gamma=gamma), trace))
+        rows.append((Edge(gamma=gamma, is_right=False, clashes=clashes), trace))
     return rows
 
 
-def told_of_mix_up() -> Iterator[Example]:
-    """The gallery's story of mixed-up names, if it has one."""
-    for item in gallery.gallery():
-        if item.name == "names-mixed-up":
-            prompt = gallery.gallery_traces(item.name)["sbd"].prompt
-            yield Example(item.task, prompt, "", item.case)
+def doubled_words(trace: Trace) -> Iterator[Clash]:
+    """Every word that follows itself, a token of each filled by the same forward pass."""
+    text, spans, calls = laid_out(trace)
+    words = list(WORD.finditer(text))
+    for one, two in pairwise(words):
+        if one[0] != two[0] or text[one.end() : two.start()].strip():
+            continue
+        first, second = (tokens_in(spans, *word.span()) for word in (one, two))
+        shared = {calls.get(at) for at in first} & {calls.get(at) for at in second} - {None}
+        for call in sorted(call for call in shared if call is not None)[:1]:
+            yield Clash(text[one.start() : two.end()], first[0], second[-1] + 1, call)
 
 
-def clash_in(trace: Trace) -> Edge | None:
-    """Whole words made of neighbouring tokens that one forward pass filled and that do not fit.
-
-    Best the same token twice, else one that the causal pass later found unlikely.
-    """
-    texts = [trace.tokens[token_id] for token_id in trace.token_ids]
-    calls = {item.position: event.index for event in trace.events for item in event.reveals}
+def words_that_do_not_fit(trace: Trace, doubled: list[Clash]) -> Iterator[Clash]:
+    """Words round every two neighbouring tokens that one forward pass filled, of which the causal
+    reading finds the second unlikely after the first."""
+    text, spans, calls = laid_out(trace)
+    taken = {at for clash in doubled for at in range(clash.start, clash.end)}
     doubted = {
         item.position
         for event in trace.events
         for item in event.hindsight
         if item.token_id != item.argmax_id and item.probability < UNLIKELY
     }
-    pairs = [
-        (at, calls[at])
-        for at in range(len(texts) - 1)
-        if at in calls and calls[at] == calls.get(at + 1)
-    ]
-    twice = [pair for pair in pairs if texts[pair[0]].strip() == texts[pair[0] + 1].strip() != ""]
-    odd = [pair for pair in pairs if doubted & {pair[0], pair[0] + 1}]
-    words = [pair for pair in twice if texts[pair[0]].strip().isalpha()]
-    for at, call in (words or twice or odd)[:1]:
-        start, end = at, at + 2
-        while start > 0 and not texts[start][:1].isspace():
-            start -= 1
-        while end < len(texts) and texts[end][:1].isalpha():
-            end += 1
-        words_there = "".join(texts[start:end]).strip()
-        return Edge(gamma=0.0, is_right=False, clash=words_there, start=start, end=end, call=call)
-    return None
+    words = [word.span() for word in WORD.finditer(text)]
+    for at in sorted(doubted):
+        pair = {at - 1, at}
+        if at not in calls or calls[at] != calls.get(at - 1) or pair & taken:
+            continue
+        inside = [span for span in words if pair & set(tokens_in(spans, *span))]
+        if len(inside) < 1 or text[inside[0][0] : inside[-1][1]].isdigit():
+            continue
+        tokens = tokens_in(spans, inside[0][0], inside[-1][1])
+        taken |= set(tokens)
+        shown = text[inside[0][0] : inside[-1][1]]
+        if pair <= set(tokens):
+            yield Clash(shown, tokens[0], tokens[-1] + 1, calls[at])
+
+
+def laid_out(trace: Trace) -> tuple[str, list[tuple[int, int]], dict[int, int]]:
+    """The answer's text, the letters of each token in it, and the forward pass that filled each."""
+    texts = [trace.tokens[token_id] for token_id in trace.token_ids]
+    spans, end = [], 0
+    for text in texts:
+        spans.append((end, end + len(text)))
+        end += len(text)
+    calls = {item.position: event.index for event in trace.events for item in event.reveals}
+    return "".join(texts), spans, calls
+
+
+def tokens_in(spans: list[tuple[int, int]], start: int, end: int) -> list[int]:
+    """The tokens that have letters between two places of the text."""
+    return [at for at, (left, right) in enumerate(spans) if left < end and start < right]

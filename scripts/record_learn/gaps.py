@@ -1,17 +1,18 @@
 """Words to be guessed: the leftmost mask of a forward pass, surely known or not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sbd_core.events import MaskedPosition
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
+from scripts.record_learn.examples import drawn, from_presets, of_any_task
 from scripts.record_learn.runs import NothingSuitable, generated
 from ui.learn.recorded import Place
 
 NUM_OPTIONS = 3
 MIN_CONTEXT = 8  # tokens before a word to be guessed
+NUM_DRAWN = 40
 SURE, UNSURE = 0.1, (1.0, 3.0)  # nats
 
 
@@ -50,16 +51,17 @@ def gaps(trace: Trace) -> Iterator[Gap]:
                 yield gap
 
 
-def guess_run(model: SetBlockModel, examples: Sequence[Example]) -> tuple[Gap, Gap]:
-    """A sure and an unsure gap of one story."""
-    found: list[tuple[Gap, Gap]] = []
-    for example in examples:
-        known = list(gaps(generated(model, example.prompt)))
-        sure = [gap for gap in known if gap.item.entropy < SURE]
-        unsure = [gap for gap in known if UNSURE[0] < gap.item.entropy < UNSURE[1]]
-        if sure and unsure:
-            longest = max(sure, key=lambda gap: len(gap.words[0]))
-            found.append((longest, max(unsure, key=lambda gap: gap.item.entropy)))
-    if not found:
-        raise NothingSuitable("no story has both a sure and an unsure word")
-    return max(found, key=lambda pair: pair[1].item.entropy)
+def guess_run(model: SetBlockModel) -> tuple[Gap, Gap]:
+    """A sure and an unsure gap of one story, or of another text if no story has both."""
+    for examples in (from_presets("story"), drawn("story", NUM_DRAWN), of_any_task(NUM_DRAWN)):
+        found: list[tuple[Gap, Gap]] = []
+        for example in examples:
+            known = list(gaps(generated(model, example.prompt)))
+            sure = [gap for gap in known if gap.item.entropy < SURE]
+            unsure = [gap for gap in known if UNSURE[0] < gap.item.entropy < UNSURE[1]]
+            if sure and unsure:
+                longest = max(sure, key=lambda gap: len(gap.words[0]))
+                found.append((longest, max(unsure, key=lambda gap: gap.item.entropy)))
+        if found:
+            return max(found, key=lambda pair: pair[1].item.entropy)
+    raise NothingSuitable("no text has both a sure and an unsure word")

@@ -10,6 +10,8 @@ from sbd_core.trace import Trace
 from ui.decode.form import DEFAULT_GAMMA
 
 MAX_NEW_TOKENS = 128
+NUM_TOKENS = 64
+"""Of the answers that the scenes show."""
 
 
 class NothingSuitable(SetBlockDecodingError):

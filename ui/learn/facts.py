@@ -1,7 +1,7 @@
 """The numbers in the scenes' words: counted from the recorded runs, or from the roofline."""
 
 from dataclasses import replace
-from math import inf
+from math import inf, log
 from typing import Any
 
 from sbd_core.roofline import DEVICES, Device, pass_seconds
@@ -19,19 +19,63 @@ def facts(recorded: Recorded) -> dict[str, str]:
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
     reading, computing = parts_of_call(1, cached, DEVICES[BIG_CHIP])
-    broken = recorded.choices.edges[-1]
+    chip = DEVICES[BIG_CHIP]
+    block = main.config.block_size
     return {
         "tokens": str(ntp.num_tokens),
         "ntp_calls": str(ntp.num_forwards),
         "sbd_calls": str(main.num_forwards),
         "calls_ratio": times(ntp.num_forwards / main.num_forwards),
-        "block": str(main.config.block_size),
+        "block": str(block),
+        "two_blocks": str(2 * block),
         "idle_percent": f"{100 * (1 - computing / reading):.1f} %",
-        "rows_cost": f"{rows_cost(ROWS, cached, DEVICES[BIG_CHIP]):.2f}",
-        "clash": " ".join(broken.clash.split()),
-        "clash_gamma": f"{broken.gamma:g}",
+        "rows": str(ROWS),
+        "rows_cost": f"{rows_cost(ROWS, cached, chip):.2f}",
+        "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
+        "coin_nats": f"{log(2):.2f}",
+        "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
         "here": "the small machine that recorded it",
         "here_ratio": times(ntp.seconds / main.seconds),
+        **order_facts(recorded),
+        **clash_facts(recorded),
+        **check_facts(recorded),
+    }
+
+
+def order_facts(recorded: Recorded) -> dict[str, str]:
+    """Of the sudoku's first empty cell, and the cells that settle it."""
+    order = recorded.choices.order
+    events = recorded.runs["sudoku"]["sbd"].events
+    calls = {item.position: event.index for event in events for item in event.reveals}
+    return {
+        "first_cell": cell_name(order.cell),
+        "candidates": " or ".join(order.candidates),
+        "settled_by": " and ".join(cell_name(cell) for cell in order.settled_by),
+        "first_call": str(calls.get(order.cell, 0) + 1),
+    }
+
+
+def cell_name(cell: int) -> str:
+    """Of a cell 0 to 15 of a sudoku, in reading order."""
+    row, column = divmod(cell, 4)
+    return f"row {row + 1} column {column + 1}"
+
+
+def clash_facts(recorded: Recorded) -> dict[str, str]:
+    """A clash at the highest gamma, and the first gamma that has one."""
+    broken = [edge for edge in recorded.choices.edges if not edge.is_right]
+    return {
+        "clash": " ".join(broken[-1].clashes[0].words.split()),
+        "clash_gamma": f"{broken[-1].gamma:g}",
+        "first_clash_gamma": f"{broken[0].gamma:g}",
+    }
+
+
+def check_facts(recorded: Recorded) -> dict[str, str]:
+    """Calls of the checked run, and of the same answer one token at a time."""
+    return {
+        "check_calls": str(recorded.runs["verify"]["verify"].num_forwards),
+        "check_ntp_calls": str(recorded.runs["verify-ntp"]["ntp"].num_forwards),
     }
 
 
@@ -78,12 +122,15 @@ def machines(recorded: Recorded) -> list[dict[str, Any]]:
         {
             "name": "this small model, as recorded",
             "is_measured": True,
+            "is_big": False,
             **{lane: trace.seconds for lane, trace in lanes.items()},
         }
     ]
-    for device in DEVICES.values():
+    for key, device in DEVICES.items():
         seconds = {lane: run_seconds(trace, device) for lane, trace in lanes.items()}
-        rows.append({"name": device.name, "is_measured": False, **seconds})
+        rows.append(
+            {"name": device.name, "is_measured": False, "is_big": key == BIG_CHIP, **seconds}
+        )
     return rows
 
 

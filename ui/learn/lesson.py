@@ -8,11 +8,12 @@ from typing import Any
 
 from sbd_core.replay import wire_format
 from sbd_core.replay.wire_format import wire_json
+from sbd_core.roofline import DEVICES
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS
 from ui.gallery.examples import presets
-from ui.learn.facts import call_times, facts, machines
-from ui.learn.recorded import Place, Recorded, recorded
+from ui.learn.facts import BIG_CHIP, call_times, facts, machines
+from ui.learn.recorded import Choices, Place, Recorded, recorded
 
 WORDS = ASSETS / "learn" / "words.json"
 SHOWN_WORDS = ("title", "question", "act", "answer")
@@ -27,8 +28,21 @@ def scenes() -> tuple[dict[str, str], ...]:
     Raises TraceError if the recorded runs are missing.
     """
     known = facts(recorded())
+    without = unshown(recorded().choices)
     rows: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
+    for row in rows:
+        otherwise = row.pop("otherwise", "")
+        if row["address"] in without:
+            row["answer"] = otherwise
     return tuple({key: text.format_map(known) for key, text in row.items()} for row in rows)
+
+
+def unshown(choices: Choices) -> set[str]:
+    """Addresses of the scenes whose run does not show all that their answer says of it.
+
+    Those say what `otherwise` in the words says.
+    """
+    return set() if choices.order.settled_by else {"out-of-order"}
 
 
 @cache
@@ -48,12 +62,23 @@ def lesson() -> str:
             for number, edge in enumerate(choices.edges)
         ],
         "story": kept.runs["edge-0"]["sbd"].prompt,
+        "story_calls": kept.runs["edge-ntp"]["ntp"].num_forwards,
         "is_verify_ntp": choices.is_verify_ntp,
+        "check_ntp_calls": kept.runs["verify-ntp"]["ntp"].num_forwards,
+        "order": asdict(choices.order),
+        "num_different": num_different(kept),
+        "big_chip": DEVICES[BIG_CHIP].name,
         "machines": machines(kept),
         "call_times": call_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],
     }
     return wire_json(body)
+
+
+def num_different(kept: Recorded) -> int:
+    """Tokens of the run `text` that differ between its lanes."""
+    main, ntp = kept.runs["text"]["sbd"], kept.runs["text"]["ntp"]
+    return sum(a != b for a, b in zip(main.token_ids, ntp.token_ids, strict=True))
 
 
 def gap(kept: Recorded, place: Place) -> dict[str, Any]:

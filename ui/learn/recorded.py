@@ -9,7 +9,7 @@ from typing import Any
 
 from sbd_core.errors import TraceError
 from sbd_core.trace import Trace
-from ui.gallery.recorded import TRACES, opening_traces
+from ui.gallery.recorded import TRACES
 
 FOLDER = TRACES / "learn"
 INDEX = FOLDER / "index.json"
@@ -24,19 +24,44 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """One story at one gamma.
+class Order:
+    """A sudoku whose first empty cell had to wait for others.
 
-    clash: where the answer is wrong, words of which one forward pass filled neighbouring tokens
-    that do not fit; start, end: the tokens they are made of; call: that forward pass.
+    cell: the first empty cell, 0 to 15. candidates: the digits that the givens of its row, column
+    and box leave it. settled_by: cells filled by earlier forward passes than it, whose digits leave
+    it one of them; none where the run does not show that.
     """
+
+    cell: int
+    candidates: str
+    settled_by: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Neighbouring words, of which one forward pass, `call`, filled tokens that do not fit.
+
+    start, end: the tokens they are made of.
+    """
+
+    words: str
+    start: int
+    end: int
+    call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One story at one gamma. clashes: every one where the answer is wrong, the plainest first."""
 
     gamma: float
     is_right: bool
-    clash: str = ""
-    start: int = 0
-    end: int = 0
-    call: int = 0
+    clashes: tuple[Clash, ...] = ()
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "Edge":
+        """Of what asdict makes of an edge."""
+        return cls(**{**row, "clashes": tuple(Clash(**clash) for clash in row["clashes"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +69,9 @@ class Choices:
     """What the scenes show of their runs.
 
     sure, unsure: places of the run `guess`. bound_pass, mask_pass: forward passes of the run
-    `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. edges:
-    of the runs edge-0, edge-1, ..., gamma ascending. is_verify_ntp: whether the answer of
-    the run `verify` is that of next-token prediction, token for token.
+    `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. order:
+    of the run `sudoku`. edges: of the runs edge-0, edge-1, ..., gamma ascending. is_verify_ntp:
+    whether the answer of the run `verify` is that of next-token prediction, token for token.
     """
 
     sure: Place
@@ -55,6 +80,7 @@ class Choices:
     mask_pass: int
     check_pass: int
     is_verify_ntp: bool
+    order: Order
     edges: tuple[Edge, ...]
 
     def to_json(self) -> str:
@@ -70,7 +96,8 @@ class Choices:
                 **row,
                 "sure": Place(**row["sure"]),
                 "unsure": Place(**row["unsure"]),
-                "edges": tuple(Edge(**edge) for edge in row["edges"]),
+                "order": Order(**{**row["order"], "settled_by": tuple(row["order"]["settled_by"])}),
+                "edges": tuple(Edge.from_row(edge) for edge in row["edges"]),
             }
         )
 
@@ -92,7 +119,9 @@ def recorded() -> Recorded:
             "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
             "guess": {"sbd": _trace("guess")},
             "verify": {"verify": _trace("verify")},
-            "sudoku": {"sbd": opening_traces()["sbd"]},
+            "verify-ntp": {"ntp": _trace("verify-ntp")},
+            "sudoku": {"sbd": _trace("sudoku")},
+            "edge-ntp": {"ntp": _trace("edge-ntp")},
         }
         for number in range(len(choices.edges)):
             runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}

@@ -8,6 +8,7 @@ from tests.browser.conftest import sync_api
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from ui.learn import export
 from ui.learn.lesson import plain, scenes
+from ui.learn.recorded import recorded
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -176,6 +177,27 @@ def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
     )
     expect(page.locator(".sbd-sudoku-cell[data-chosen]")).to_have_count(1)
     expect(answer(page)).not_to_be_empty()
+    assert not page.locator(".sbd-sudoku-cell.is-given .sbd-sudoku-pass:visible").count()
+
+
+def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(lesson):
+    order = recorded().choices.order
+    page = lesson("out-of-order")
+    question = page.locator(".sbd-learn-open")
+    assert question.count() == bool(order.settled_by)
+    if order.settled_by:
+        expect(question).to_have_text(f"{' or '.join(order.candidates)}?")
+        page.keyboard.press("ArrowRight")
+        expect(question).to_be_hidden()
+
+
+def test_calls_are_called_so_and_one_more_guess_is_counted(lesson):
+    page = lesson("the-bound")
+    page.keyboard.press("ArrowRight")
+    said = set(page.locator(".sbd-tile-pass").all_inner_texts()) - {""}
+    assert f"call {recorded().choices.bound_pass + 1}" in said
+    assert all(re.fullmatch(r"call \d+", words) for words in said)
+    expect(page.locator(".sbd-learn-sum")).to_contain_text(re.compile("too much|All are kept"))
 
 
 def test_stepping_through_calls_shows_what_the_cache_keeps(lesson):
@@ -203,7 +225,9 @@ def test_gamma_is_raised_until_the_story_breaks(lesson):
 def test_a_drafted_token_is_thrown_away(lesson):
     page = lesson("checking")
     page.locator(".sbd-tile.is-draft").nth(1).click()
-    expect(page.locator(".sbd-learn-yours")).to_contain_text("You would throw away")
+    news = page.locator(".sbd-learn-yours")
+    expect(news).to_contain_text("You would throw away")
+    expect(news).to_contain_text("all in one call")
     assert page.locator(".sbd-tile.is-accepted").count() > 0
     expect(answer(page)).not_to_be_empty()
 

@@ -2,10 +2,12 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from sbd_core.errors import TraceError
+from sbd_core.tasks.sudoku import UNITS
 from ui.components.learn import setting
 from ui.learn import export, lesson, recorded
 from ui.learn.facts import facts, machines, rows_cost, run_seconds
@@ -39,10 +41,9 @@ def test_ten_scenes_of_at_most_sixty_words_each_with_an_address_of_its_own():
 
 
 def test_no_number_stands_typed_in_the_words():
-    # Sixteen is the row count whose cost is filled in beside it.
     for row in json.loads(lesson.WORDS.read_text("utf-8")):
-        for name in lesson.SHOWN_WORDS:
-            assert not re.search(r"\d", re.sub(r"\{\w+\}", "", row[name])), row["address"]
+        for name in (*lesson.SHOWN_WORDS, "otherwise"):
+            assert not re.search(r"\d", re.sub(r"\{\w+\}", "", row.get(name, ""))), row["address"]
 
 
 def test_the_numbers_are_those_of_the_runs(kept):
@@ -50,7 +51,9 @@ def test_the_numbers_are_those_of_the_runs(kept):
     assert known["tokens"] == known["ntp_calls"] == str(len(lanes["ntp"].token_ids))
     assert known["sbd_calls"] == str(len(lanes["sbd"].events))
     assert known["block"] == str(lanes["sbd"].config.block_size)
-    assert 1 < float(known["rows_cost"]) < 1.5
+    assert 1 < float(known["rows_cost"]) <= float(known["two_blocks_cost"]) < 1.5
+    assert known["check_calls"] == str(len(kept.runs["verify"]["verify"].events))
+    assert known["check_ntp_calls"] == str(len(kept.runs["verify-ntp"]["ntp"].token_ids))
     assert known["clash"] in " ".join(kept.runs[last_edge(kept)]["sbd"].text.split())
 
 
@@ -68,8 +71,44 @@ def test_the_story_is_right_up_to_a_gamma_and_wrong_beyond(kept):
     for number, edge in enumerate(edges):
         trace = kept.runs[f"edge-{number}"]["sbd"]
         calls = {item.position: event.index for event in trace.events for item in event.reveals}
-        together = [at for at in range(edge.start, edge.end) if calls.get(at) == edge.call]
-        assert edge.is_right or len(together) >= 2, "two tokens of a clash come from one call"
+        assert edge.is_right != bool(edge.clashes)
+        for clash in edge.clashes:
+            together = [at for at in range(clash.start, clash.end) if calls.get(at) == clash.call]
+            assert len(together) >= 2, "two tokens of a clash come from one call"
+    assert {trace.prompt for trace in stories(kept)} == {kept.runs["edge-ntp"]["ntp"].prompt}
+
+
+def stories(kept):
+    return [kept.runs[f"edge-{at}"]["sbd"] for at in range(len(kept.choices.edges))]
+
+
+def test_the_first_empty_cell_is_open_until_the_cells_that_settle_it_are_filled(kept):
+    trace, order = kept.runs["sudoku"]["sbd"], kept.choices.order
+    puzzle = trace.prompt[-16:]
+    calls = {item.position: event.index for event in trace.events for item in event.reveals}
+    assert puzzle.index("0") == order.cell
+    assert order.candidates == "".join(
+        digit
+        for digit in "1234"
+        if all(puzzle[at] != digit for unit in UNITS if order.cell in unit for at in unit)
+    )
+    for cell in order.settled_by:
+        assert puzzle[cell] == "0"
+        assert calls[cell] < calls[order.cell]
+        assert any({cell, order.cell} <= set(unit) for unit in UNITS)
+    left = set(order.candidates) - {trace.text[cell] for cell in order.settled_by}
+    assert not order.settled_by or left == {trace.text[order.cell]}
+
+
+def test_an_order_that_settles_nothing_is_not_said_to(monkeypatch, kept):
+    plain = replace(kept.choices, order=replace(kept.choices.order, settled_by=()))
+    monkeypatch.setattr(lesson, "recorded", lambda: replace(kept, choices=plain))
+    lesson.scenes.cache_clear()
+    scene = next(scene for scene in lesson.scenes() if scene["address"] == "out-of-order")
+    lesson.scenes.cache_clear()
+    assert "settled" not in scene["answer"]
+    assert "one place decides another" in scene["answer"]
+    assert lesson.num_words(scene) <= MAX_WORDS
 
 
 def test_the_draft_that_is_checked_is_kept_in_part(kept):
@@ -101,11 +140,10 @@ def test_machines_count_rows_of_the_same_calls(kept):
     assert measured["is_measured"]
     assert measured["ntp"] == sum(event.seconds for event in kept.runs["text"]["ntp"].events)
     assert all(row["sbd"] < row["ntp"] for row in computed)
+    assert [row["is_big"] for row in computed].count(True) == 1
 
 
 def test_sixteen_rows_cost_more_the_less_memory_is_the_limit():
-    from dataclasses import replace
-
     from sbd_core.roofline import DEVICES
 
     chip = DEVICES["h100-bf16"]

@@ -57,6 +57,17 @@ export function countOf(count, word) {
   return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 }
 
+const SMALL = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
+
+/**
+ * As countOf, small numbers as words: "three tokens".
+ * @param {number} count
+ * @param {string} word
+ */
+export function countInWords(count, word) {
+  return countOf(count, word).replace(/^\d+/, SMALL[count] ?? String(count));
+}
+
 /**
  * How many cells lie between two ticks so that their words fit: 1, 2, 5, 10, ...
  * @param {number} room that a word needs

@@ -7,8 +7,10 @@ import { History } from "../core/run/history.js";
 
 /** @typedef {{ address: string, title: string, question: string, act: string, answer: string }} SceneWords */
 /** @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
-/** @typedef {{ gamma: number, is_right: boolean, clash: string, start: number, end: number, call: number, calls: number, tokens: [text: string, call: number][] }} Edge */
-/** @typedef {{ name: string, is_measured: boolean, sbd: number, ntp: number }} Machine seconds of both lanes */
+/** @typedef {{ words: string, start: number, end: number, call: number }} Clash */
+/** @typedef {{ gamma: number, is_right: boolean, clashes: Clash[], calls: number, tokens: [text: string, call: number][] }} Edge */
+/** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
+/** @typedef {{ name: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes */
 /** @typedef {{ rows: number, reading: number, computing: number }} CallTime seconds */
 /**
  * @typedef {object} LessonData
@@ -19,6 +21,11 @@ import { History } from "../core/run/history.js";
  * @property {number} bound_pass
  * @property {number} check_pass
  * @property {boolean} is_verify_ntp
+ * @property {number} check_ntp_calls of the answer that `verify` checks, one token at a time
+ * @property {Order} order
+ * @property {number} num_different tokens of the run `text` that differ between its lanes
+ * @property {string} big_chip
+ * @property {number} story_calls of the story, one token at a time
  * @property {Edge[]} edges
  * @property {string} story
  * @property {Machine[]} machines

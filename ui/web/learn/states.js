@@ -36,11 +36,12 @@ export function blockState(run, pass, start) {
  * @param {Edge} edge
  * @returns {{ text: string, isClash: boolean, isTogether: boolean, call: number }[]}
  */
-export function storyPieces({ tokens, is_right: isRight, start, end, call: together }) {
+export function storyPieces({ tokens, clashes }) {
   return tokens
     .filter(([text]) => !/^<.*>$/.test(text))
     .map(([text, call], at) => {
-      const isClash = !isRight && at >= start && at < end;
-      return { text, isClash, isTogether: isClash && call === together, call: call + 1 };
+      const here = clashes.filter(({ start, end }) => at >= start && at < end);
+      const isTogether = here.some((clash) => clash.call === call);
+      return { text, isClash: here.length > 0, isTogether, call: call + 1 };
     });
 }

@@ -41,9 +41,13 @@ export function makeChoices(label, options, onChoose) {
       { role: "group", "aria-label": label },
       ...buttons.map(({ button }) => button),
     ),
-    /** @param {string} option the right one, shown from now on */
-    reveal(option) {
+    /**
+     * @param {string} option the right one, shown from now on
+     * @param {string} sign what says so beside it
+     */
+    reveal(option, sign = "✓") {
       right = option;
+      for (const { button } of buttons) button.dataset.sign = sign;
       showRight();
     },
   };

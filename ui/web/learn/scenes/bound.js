@@ -7,8 +7,10 @@ import { makeLegend } from "../../dom/legend.js";
 import { Budget } from "../../watch/budget.js";
 import { Tiles } from "../../watch/tiles.js";
 import { Figure } from "../figure.js";
+import { makeCallWords } from "../parts/calls.js";
 import { sweep } from "../parts/motion.js";
 
+/** @import { BudgetLayout } from "../../core/budget.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { MakeScene } from "../view.js" */
 
@@ -31,6 +33,12 @@ export function makeBoundScene({ lesson, signal, did }) {
   const budget = new Budget(actions);
   const kept = make("p", "sbd-learn-count");
   const sum = make("p", "sbd-learn-sum");
+  const axis = make(
+    "p",
+    "sbd-learn-source",
+    {},
+    "The axis is uneven: small entropies have more room on it. Numbers are rounded.",
+  );
   /** @param {View} view */
   function update(view) {
     const revealed = view.wouldReveal ?? new Set();
@@ -41,12 +49,25 @@ export function makeBoundScene({ lesson, signal, did }) {
     const total = counted.length > 1 ? `${terms} = ${formatNats(layout.spent)}` : terms || "0";
     const free = layout.free ? formatNats(layout.free.entropy) : "";
     setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
-    setText(sum, `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free.`);
+    setText(
+      sum,
+      `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free. ${oneMore(layout, view.gammaPreview ?? 0)}`,
+    );
   }
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(tiles, budget, { update });
-  const root = make("div", "sbd-learn-bound", {}, tiles.root, budget.root, kept, sum, makeLegend());
+  figure.add(tiles, makeCallWords(tiles.root), budget, { update });
+  const root = make(
+    "div",
+    "sbd-learn-bound",
+    {},
+    tiles.root,
+    budget.root,
+    kept,
+    sum,
+    axis,
+    makeLegend(),
+  );
   function answer() {
     isPouring = true;
     const own = axisPlace(run.solver.gamma ?? 0);
@@ -63,4 +84,17 @@ export function makeBoundScene({ lesson, signal, did }) {
     did();
   }
   return { root, answer };
+}
+
+/**
+ * Why one more guess does not fit: the one that was free counts too then.
+ * @param {BudgetLayout} layout
+ * @param {number} gamma
+ */
+function oneMore({ segments, spent, free }, gamma) {
+  if (!free || segments.every(({ isIn }) => isIn)) return "All are kept.";
+  const total = spent + free.entropy;
+  const digits = formatNats(total) === formatNats(gamma) ? 4 : 2;
+  const compared = digits > 2 ? ` above ${gamma.toFixed(digits)}` : "";
+  return `One more, and ${formatNats(free.entropy)} counts too: ${total.toFixed(digits)}${compared}, too much.`;
 }

@@ -13,9 +13,9 @@ const STEP_MS = 1100;
 
 const WORDS = {
   ahead: "not reached yet",
-  block: "looks both ways: what this call computes for it is dropped",
-  riding: "full: read again, left to right, and this is kept",
-  cached: "in the cache, read left to right: exact",
+  block: "looks both ways: tokens stay, what was computed is dropped",
+  riding: "full: read again, left to right, and this is stored",
+  cached: "stored in the cache, as read left to right",
 };
 
 /** @type {MakeScene} */
@@ -72,11 +72,11 @@ export function makeCacheScene({ lesson, signal, did, say }) {
       });
     }
     const rows = (step?.causal ?? 0) + (step?.block.size ?? 0);
-    const kept = (step?.cached ?? 0) + (step?.causal ?? 0);
+    const stored = (step?.cached ?? 0) + (step?.causal ?? 0);
     setText(
       counts,
-      `Call ${pass + 1}: ${countOf(rows, "row")} computed, ${step?.causal ?? 0} of them kept. ` +
-        `The cache then holds ${countOf(kept, "token")}.`,
+      `Call ${pass + 1}: ${countOf(rows, "row")} computed, ${step?.causal ?? 0} of them stored. ` +
+        `The cache then holds ${countOf(stored, "token")}.`,
     );
   }
 
@@ -117,6 +117,14 @@ export function makeCacheScene({ lesson, signal, did, say }) {
     ...blocks.map((block) => block.root),
     slider.root,
     counts,
+    make(
+      "p",
+      "sbd-learn-source",
+      {},
+      "The cache: what was computed for read tokens, stored so that no later call computes it " +
+        "again. It is exact for these tokens. Whether they are those that one-at-a-time writing " +
+        "would choose: scenes 7 and 8.",
+    ),
   );
   return { root, answer };
 }

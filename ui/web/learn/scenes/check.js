@@ -1,12 +1,13 @@
 // Checking: a draft as the player's tiles; the reader throws a token away, then the model does.
 
-import { countOf } from "../../core/numbers.js";
+import { countInWords, countOf } from "../../core/numbers.js";
 import { checkedDraft } from "../../core/run/drafts.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { Tiles } from "../../watch/tiles.js";
 import { makeVerifyLegend } from "../../watch/verify/legend.js";
 import { Figure } from "../figure.js";
+import { makeCallWords } from "../parts/calls.js";
 
 /** @import { MakeScene } from "../view.js" */
 
@@ -24,7 +25,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     .knownAt(pass - 1)
     .map(({ token }) => run.tokenText(token))
     .join("");
-  figure.add(tiles, legend);
+  figure.add(tiles, makeCallWords(tiles.root), legend);
   figure.seek(pass - 1, false);
   let isAnswered = false;
 
@@ -39,13 +40,15 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     if (isAnswered) return;
     isAnswered = true;
     figure.seek(pass, true);
-    const thrown = tokens.length - numAccepted;
+    const thrown = countInWords(tokens.length - numAccepted, "token");
     const first = spoken(run.tokenText(tokens[numAccepted]));
     const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
-    const same = lesson.is_verify_ntp ? " In the end all of it equals one-at-a-time writing." : "";
+    const same = lesson.is_verify_ntp ? ", and it is the same" : "";
     const words =
-      `${own}The model kept ${countOf(numAccepted, "token")} and threw ${thrown} away, the first ` +
-      `${first}: one at a time it writes ${instead} there.${same}`;
+      `${own}The call accepted ${countInWords(numAccepted, "token")} and threw away ${thrown}, ` +
+      `beginning with ${first}: read left to right, it writes ${instead} there itself and drafts on, all in one call. The whole ` +
+      `answer took ${countOf(main.steps.length, "call")}, one at a time ` +
+      `${lesson.check_ntp_calls}${same}.`;
     setText(news, words);
     say(words);
     did();

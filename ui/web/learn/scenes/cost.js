@@ -4,11 +4,10 @@ import { countOf, raceSeconds } from "../../core/numbers.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
 import { sweep } from "../parts/motion.js";
 
-/** @import { Machine } from "../lesson.js" */
+/** @import { Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const RACE_MS = 4000;
-const BIG = /H100/;
 
 /** @type {MakeScene} */
 export function makeCostScene({ lesson, signal, did, say }) {
@@ -88,6 +87,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
     {},
     make("h3", "", {}, "Calls of the model"),
     ...callBars.map(({ row }) => row),
+    make("p", "sbd-learn-source", {}, sourceOf(lesson)),
     make(
       "div",
       "sbd-learn-choices",
@@ -101,8 +101,23 @@ export function makeCostScene({ lesson, signal, did, say }) {
   return {
     root,
     answer: () => {
-      const big = lesson.machines.find(({ name }) => BIG.test(name)) ?? lesson.machines[0];
+      const big = lesson.machines.find(({ is_big: isBig }) => isBig) ?? lesson.machines[0];
       if (big) show(big);
     },
   };
+}
+
+/**
+ * What the calls and times were counted and worked out from.
+ * @param {Lesson} lesson
+ */
+function sourceOf({ runs, num_different: numDifferent }) {
+  const { text: run } = runs;
+  const same = numDifferent
+    ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ from those of one at a time`
+    : "the text is that of one at a time, token for token";
+  return (
+    `In blocks: Set Block Decoding without checking, γ = ${run.solver.gamma ?? 0}; ${same}. The calls ` +
+    "are recorded from this small model, the times on chips worked out as if a large one took as many."
+  );
 }

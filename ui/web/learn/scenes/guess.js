@@ -73,7 +73,7 @@ function makeGap(gap, name, done) {
   function open() {
     if (isOpen) return;
     isOpen = true;
-    choices.reveal(best?.[0].trim() ?? "");
+    choices.reveal(best?.[0].trim() ?? "", "most likely");
     setText(gapBox, best?.[0].trim() ?? "");
     setText(number, `entropy ${formatNats(gap.entropy)} nats`);
     root.classList.add("is-shown");

@@ -78,7 +78,20 @@ export function makeMaskScene({ lesson, did, say }) {
     ),
     make("div", "sbd-learn-places", { role: "group", "aria-label": "Places" }, ...places),
     caption,
-    grid,
+    make(
+      "p",
+      "sbd-learn-source",
+      {},
+      "Each row of the picture looks at the columns that are filled in.",
+    ),
+    make(
+      "div",
+      "sbd-learn-axes",
+      { "aria-hidden": "true" },
+      make("span", "sbd-learn-axis is-written", {}, "text"),
+      make("span", "sbd-learn-axis is-block", {}, "block"),
+      grid,
+    ),
   );
   root.style.setProperty("--count", String(count));
   root.style.setProperty("--written", String(written.length));
@@ -95,7 +108,8 @@ export function makeMaskScene({ lesson, did, say }) {
     const words =
       row < written.length
         ? `${nameOf(row)} looks at itself and at the text before it, at nothing after it.`
-        : `${capital(nameOf(row))} looks at all the text and at all ${size} places of the block.`;
+        : `${capital(nameOf(row))} looks at all the text and at all ${size} places of the block, as ` +
+          "they were before the call. Once filled it still does, until the block is done.";
     setText(caption, words);
     return words;
   }

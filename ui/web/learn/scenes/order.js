@@ -11,6 +11,7 @@ import { Figure } from "../figure.js";
 
 /** @type {MakeScene} */
 export function makeOrderScene({ lesson, signal, did, say }) {
+  const { order } = lesson;
   const { sudoku: run } = lesson.runs;
   const { main } = run;
   const puzzle = puzzleIn(run.prompt) ?? "";
@@ -26,13 +27,26 @@ export function makeOrderScene({ lesson, signal, did, say }) {
   view.cells.forEach(({ node }, cell) => {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
-  figure.add(view, { update: (shown) => tellCalls(shown) });
+  const question = make(
+    "span",
+    "sbd-learn-open",
+    { "aria-hidden": "true" },
+    `${order.candidates.split("").join(" or ")}?`,
+  );
+  if (order.settled_by.length) view.cells[first]?.node.append(question);
+  figure.add(view, { update: (shown) => update(shown) });
   figure.seek(0, false);
 
   /** @param {View} shown */
+  function update(shown) {
+    question.hidden = main.fixedAt(first, shown.pass) !== null;
+    tellCalls(shown);
+  }
+
+  /** @param {View} shown */
   function tellCalls({ pass }) {
-    const lines = [];
-    for (let at = 1; at <= Math.min(pass, solved); at += 1) {
+    const lines = main.steps[0]?.reveals.length ? [] : ["call 1: reads the prompt"];
+    for (let at = 0; at <= Math.min(pass, solved); at += 1) {
       const blanks = main.steps[at]?.reveals.filter(({ position }) => puzzle[position] === "0");
       const cells = (blanks ?? []).map(({ position }) => cellName(position));
       if (cells.length) lines.push(`call ${at + 1}: ${cells.join(", ")}`);
@@ -54,15 +68,24 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     if (own) setText(news, `${own}and the model …`);
     figure.play(solved, () => {
       const call = chosen === null ? "" : `the model filled it in call ${passOf(chosen) + 1}. `;
-      const words =
-        own +
-        call +
-        `The first empty cell, ${cellName(first)}, where left to right begins, came in call ` +
-        `${passOf(first) + 1} of ${solved + 1}.`;
+      const words = `${own}${call}${firstWords()}`;
       setText(news, words);
       say(words);
     });
     did();
+  }
+
+  /** What became of the first empty cell. */
+  function firstWords() {
+    const name = cellName(first);
+    const came = `came in call ${passOf(first) + 1} of ${solved + 1}`;
+    if (!order.settled_by.length) return `The first empty cell, ${name}, ${came}.`;
+    const open = order.candidates.split("").join(" or ");
+    const others = order.settled_by.map(
+      (cell) =>
+        `${run.tokenText(main.fixed.get(cell)?.token).trim()} in ${cellName(cell)} (call ${passOf(cell) + 1})`,
+    );
+    return `${capital(name)}, by the givens ${open}, ${came}: settled by ${others.join(" and ")}.`;
   }
 
   const root = make(
@@ -78,7 +101,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
         "p",
         "sbd-learn-source",
         {},
-        `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given; small numbers say the call.`,
+        `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given. A small number is the call that filled the cell; your cell is dashed.`,
       ),
       make("h3", "", {}, "Empty cells in the order of the calls that filled them"),
       calls,
@@ -91,4 +114,9 @@ export function makeOrderScene({ lesson, signal, did, say }) {
 /** @param {number} cell */
 function cellName(cell) {
   return `row ${Math.floor(cell / 4) + 1} column ${(cell % 4) + 1}`;
+}
+
+/** @param {string} text */
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -52,7 +52,7 @@ function makeCallBars(time, longest) {
   const bar = (kind, words, seconds) => {
     const fill = make("span", `sbd-learn-bar is-${kind}`);
     setStyle(fill, "--part", String(seconds / longest));
-    const number = make("span", "sbd-learn-bar-number", {}, `${(seconds * 1000).toFixed(2)} ms`);
+    const number = make("span", "sbd-learn-bar-number", {}, `${(seconds * 1000).toFixed(3)} ms`);
     return make(
       "div",
       "sbd-learn-bar-row",
@@ -67,7 +67,7 @@ function makeCallBars(time, longest) {
     "sbd-learn-call",
     {},
     make("h3", "", {}, `A call with ${countOf(time.rows, "row")}`),
-    bar("reading", "reading all the weights", time.reading),
+    bar("reading", "reading", time.reading),
     bar("computing", "computing", time.computing),
   );
 }
@@ -89,7 +89,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      "A row is one place the model computes. Worked out for a model of 8 billion weights on an H100 chip.",
+      `Reading: all the weights, and a little more for each row. Worked out for a model of 8 billion weights on one ${lesson.big_chip}.`,
     ),
   );
   const root = make("div", "sbd-learn-single", {}, choices.root, strip.root, bars);

@@ -20,15 +20,58 @@ function storyNodes(edge) {
   });
 }
 
+/**
+ * The plainest clash, and how many more there are.
+ * @param {Edge} edge
+ */
+function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
+  if (isRight || !first) return "Holds: no words clash.";
+  const more = others.length ? `, and ${others.length} more like it` : "";
+  const words = first.words.replace(/\s+/g, " ");
+  return (
+    `Broken: “${words}”, filled together in call ${first.call + 1}${more}. Underlined: neighbours ` +
+    "from one call, the same twice or not fitting."
+  );
+}
+
 /** @type {MakeScene} */
 export function makeWrongScene({ lesson, signal, did, say }) {
   const { edges } = lesson;
-  const most = Math.max(...edges.map(({ calls }) => calls));
+  const most = Math.max(lesson.story_calls, ...edges.map(({ calls }) => calls));
   const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
-  const fill = make("span", "sbd-learn-bar is-computing");
-  const calls = make("span", "sbd-learn-bar-number");
+  const held = edges[broken - 1];
+  const own = makeBar("", "sbd");
+  const bars = [makeBar("one at a time", "ntp", lesson.story_calls)];
+  if (held) bars.push(makeBar(`γ = ${held.gamma}`, "sbd", held.calls));
+  bars.push(own);
+
+  /**
+   * @param {string} words
+   * @param {string} kind
+   * @param {number} calls
+   */
+  function makeBar(words, kind, calls = 0) {
+    const name = make("span", "sbd-learn-bar-name", {}, words);
+    const fill = make("span", `sbd-learn-bar is-${kind}`);
+    const number = make("span", "sbd-learn-bar-number");
+    const row = make(
+      "div",
+      "sbd-learn-bar-row",
+      {},
+      name,
+      make("span", "sbd-learn-bar-track", {}, fill),
+      number,
+    );
+    /** @param {number} count */
+    function set(count) {
+      setText(number, countOf(count, "call"));
+      setStyle(fill, "--part", String(count / most));
+    }
+    set(calls);
+    return { row, name, set };
+  }
   const slider = makeSlider(
     "γ",
     edges.length - 1,
@@ -51,13 +94,10 @@ export function makeWrongScene({ lesson, signal, did, say }) {
     const edge = edges[index];
     if (!edge) return;
     story.replaceChildren(...storyNodes(edge));
-    const words = edge.is_right
-      ? "Holds: every fact of the prompt is kept."
-      : `Broken: “${edge.clash.replace(/\s+/g, " ")}”, filled together in call ${edge.call + 1}.`;
-    setText(verdict, words);
+    setText(verdict, verdictWords(edge));
     verdict.classList.toggle("is-wrong", !edge.is_right);
-    setText(calls, countOf(edge.calls, "call"));
-    setStyle(fill, "--part", String(edge.calls / most));
+    setText(own.name, `now: γ = ${edge.gamma}`);
+    own.set(edge.calls);
   }
 
   function answer() {
@@ -85,14 +125,7 @@ export function makeWrongScene({ lesson, signal, did, say }) {
     story,
     verdict,
     slider.root,
-    make(
-      "div",
-      "sbd-learn-bar-row",
-      {},
-      make("span", "sbd-learn-bar-name", {}, "calls"),
-      make("span", "sbd-learn-bar-track", {}, fill),
-      calls,
-    ),
+    make("div", "sbd-learn-bars", {}, ...bars.map(({ row }) => row)),
   );
   return { root, answer };
 }

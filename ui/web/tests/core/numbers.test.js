@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import {
   clamp,
+  countInWords,
   countOf,
   formatNats,
   formatPercent,
@@ -40,4 +41,11 @@ test("the median is the middle one, or the mean of the two in the middle", () =>
   assert.equal(median([3, 1, 2]), 2);
   assert.equal(median([4, 1, 2, 3]), 2.5);
   assert.equal(median([7]), 7);
+});
+
+test("small counts are words in a sentence, larger ones digits", () => {
+  assert.deepEqual(
+    [0, 1, 3, 13].map((count) => countInWords(count, "token")),
+    ["no tokens", "one token", "three tokens", "13 tokens"],
+  );
 });

@@ -83,8 +83,9 @@ test("the words that clash are marked with the call that filled them together", 
     [" ran", 5],
     ["<eos>", 5],
   ];
-  const edge = { gamma: 4, clash: "the pig pig", start: 0, end: 3, call: 4, calls: 6, tokens };
-  const pieces = storyPieces({ ...edge, is_right: false });
+  const clashes = [{ words: "the pig pig", start: 0, end: 3, call: 4 }];
+  const edge = { gamma: 4, is_right: false, clashes, calls: 6, tokens };
+  const pieces = storyPieces(edge);
   assert.deepEqual(pieces.map(({ text }) => text).join(""), "the pig pig ran");
   assert.deepEqual(
     pieces.map(({ isClash }) => isClash),
@@ -94,7 +95,10 @@ test("the words that clash are marked with the call that filled them together", 
     pieces.map(({ isTogether }) => isTogether),
     [false, true, true, false],
   );
-  assert.ok(storyPieces({ ...edge, is_right: true }).every(({ isClash }) => !isClash));
+  const two = [...clashes, { words: "ran", start: 3, end: 4, call: 5 }];
+  const both = storyPieces({ ...edge, clashes: two }).map(({ isTogether }) => isTogether);
+  assert.deepEqual(both, [false, true, true, true]);
+  assert.ok(storyPieces({ ...edge, clashes: [] }).every(({ isClash }) => !isClash));
 });
 
 test("a lesson without its runs is refused", () => {

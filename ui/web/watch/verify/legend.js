@@ -10,7 +10,7 @@ const KINDS = [
   ["draft", "drafted"],
   ["accepted", "accepted"],
   ["struck", "thrown away"],
-  ["new", "exact, the one added"],
+  ["new", "its own token, from the same call"],
   ["ahead", "drafted ahead"],
 ];
 
