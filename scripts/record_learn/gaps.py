@@ -7,7 +7,7 @@ from sbd_core.events import MaskedPosition
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.trace import Trace
 from scripts.record_learn.examples import drawn, from_presets, of_any_task
-from scripts.record_learn.runs import NothingSuitable, generated
+from scripts.record_learn.runs import NothingSuitable, generated, is_right
 from ui.learn.recorded import Place
 
 NUM_OPTIONS = 3
@@ -52,16 +52,21 @@ def gaps(trace: Trace) -> Iterator[Gap]:
 
 
 def guess_run(model: SetBlockModel) -> tuple[Gap, Gap]:
-    """A sure and an unsure gap of one story, or of another text if no story has both."""
+    """A sure and an unsure gap of one story, a right one if any has both; else of another text."""
+    found: list[tuple[bool, float, Gap, Gap]] = []
     for examples in (from_presets("story"), drawn("story", NUM_DRAWN), of_any_task(NUM_DRAWN)):
-        found: list[tuple[Gap, Gap]] = []
         for example in examples:
-            known = list(gaps(generated(model, example.prompt)))
+            trace = generated(model, example.prompt)
+            known = list(gaps(trace))
             sure = [gap for gap in known if gap.item.entropy < SURE]
             unsure = [gap for gap in known if UNSURE[0] < gap.item.entropy < UNSURE[1]]
             if sure and unsure:
                 longest = max(sure, key=lambda gap: len(gap.words[0]))
-                found.append((longest, max(unsure, key=lambda gap: gap.item.entropy)))
-        if found:
-            return max(found, key=lambda pair: pair[1].item.entropy)
-    raise NothingSuitable("no text has both a sure and an unsure word")
+                other = max(unsure, key=lambda gap: gap.item.entropy)
+                found.append((is_right(example, trace.text), other.item.entropy, longest, other))
+        if any(right for right, *_ in found):
+            break
+    if not found:
+        raise NothingSuitable("no text has both a sure and an unsure word")
+    _, _, sure_gap, unsure_gap = max(found, key=lambda row: row[:2])
+    return sure_gap, unsure_gap

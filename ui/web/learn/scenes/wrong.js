@@ -41,7 +41,7 @@ export function makeWrongScene({ lesson, signal, did, say }) {
   const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
-  const held = edges[broken - 1];
+  const held = edges[Math.min(1, broken - 1)];
   const own = makeBar("", "sbd");
   const bars = [makeBar("one at a time", "ntp", lesson.story_calls)];
   if (held) bars.push(makeBar(`γ = ${held.gamma}`, "sbd", held.calls));
