@@ -4,15 +4,16 @@
     python -m scripts.record_gallery --model FOLDER   with another one
 
 The rule: of a task's preset prompts, the three that both lanes answer rightly in the fewest forward
-passes a token; of each kind of failure, the run in which it shows most, see the functions. The
-sentences are written from the traces. Not imported by the page.
+passes a token, filled up from further held-out prompts in their order; of each kind of failure, the
+run in which it shows most, see the functions. The sentences are written from the traces. Not
+imported by the page.
 """
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound
@@ -23,12 +24,14 @@ from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from scripts.mixed_up_names import worst_mix_up
 from scripts.record_opening import decoded, share_out_of_order
-from scripts.write_presets import label_of, preset_examples, tasks
+from scripts.write_presets import held_out, label_of, preset_examples, tasks
 from ui.components.controls import DEFAULT_BLOCK_RANGE
 from ui.decode.form import DEFAULT_GAMMA
 from ui.gallery.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
 
 RUNS_PER_TASK = 3
+MAX_MORE_PROMPTS = 150
+"""Held-out prompts of a task beside its presets, where too few of those are answered rightly."""
 MAX_NEW_TOKENS = 128
 HIGH_GAMMA = 4.0
 NO_BOUND = 1000.0
@@ -70,19 +73,37 @@ def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
         task: [Decoded(e, decoded(model, e.prompt, DEFAULT_GAMMA)) for e in preset_examples(task)]
         for task in tasks()
     }
-    shown = [row for task, runs in plain.items() for row in best_of(task, runs)]
+    shown = [row for task, runs in plain.items() for row in best_of(model, task, runs)]
     everything = [run for runs in plain.values() for run in runs]
     return [*shown, *failures(model, everything), *names_mixed_up(model)]
 
 
-def best_of(task: str, runs: Sequence[Decoded]) -> list[tuple[Recording, dict[str, Trace]]]:
+def best_of(
+    model: SetBlockModel, task: str, runs: Sequence[Decoded]
+) -> list[tuple[Recording, dict[str, Trace]]]:
     """The runs of a task to show: of the right ones, those of most tokens a forward pass."""
     right = [run for run in runs if run.are_right]
     order = sorted(right, key=lambda run: run.main.tokens_per_forward, reverse=True)
+    presets = {run.main.prompt for run in runs}
+    more = islice((e for e in held_out(task) if e.prompt not in presets), MAX_MORE_PROMPTS)
+    while len(order) < RUNS_PER_TASK and (example := next(more, None)) is not None:
+        run = Decoded(example, decoded(model, example.prompt, DEFAULT_GAMMA))
+        if run.are_right:
+            order.append(run)
     return [
-        recording(f"{task}-{number}", label_of(task), title(run), success_sentence(run), run)
+        named(f"{task}-{number}", label_of(task), success_sentence(run), run, presets)
         for number, run in enumerate(order[:RUNS_PER_TASK], 1)
     ]
+
+
+def named(
+    name: str, group: str, sentence: str, run: Decoded, presets: Container[str]
+) -> tuple[Recording, dict[str, Trace]]:
+    """A run with its place in the index; where its prompt is no preset, with what scores it."""
+    row, traces = recording(name, group, title(run), sentence, run)
+    if run.example is not None and run.main.prompt not in presets:
+        row = replace(row, task=run.example.task, case=run.example.case)
+    return row, traces
 
 
 def success_sentence(run: Decoded) -> str:
@@ -129,8 +150,7 @@ def names_mixed_up(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trac
     if mix is None:
         return []
     run = Decoded(mix.example, mix.traces)
-    row, traces = recording("names-mixed-up", FAILURES, title(run), mix.sentence, run)
-    return [(replace(row, task=mix.example.task, case=mix.example.case), traces)]
+    return [named("names-mixed-up", FAILURES, mix.sentence, run, ())]
 
 
 def again(model: SetBlockModel, run: Decoded, **changes: object) -> Decoded:
