@@ -78,7 +78,10 @@ def steps(baseline: Path | None) -> dict[str, Step]:
             "parity_baseline", f"{parity} --model {baseline}", needs_baseline=True
         ),
         "sweep": result("sweep", f"{evaluate} --sweep --limit 25"),
-        "bench": result("bench", f"{bench} --native", is_timed=True),
+        "bench": result("bench", f"{bench} --native --limit 20", is_timed=True),
+        "predrafts": result(
+            "predrafts", f"{bench} --predrafts --native --limit 50 --rounds 1", is_timed=True
+        ),
         "profile-lean": result("profile_lean", f"{bench} --profile", is_timed=True),
         "profile-native": result("profile_native", f"{bench} --native --profile", is_timed=True),
         "shape": result("shape", f"{bench} --native --shape", is_timed=True),

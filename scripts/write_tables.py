@@ -12,7 +12,8 @@ from typing import Any
 
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.tables.faults import campaign
-from scripts.tables.results_files import results, table, where
+from scripts.tables.predrafts import predrafts
+from scripts.tables.results_files import RESULTS, results, table, where
 from scripts.tables.wall_clock import (
     bench,
     costs,
@@ -37,6 +38,9 @@ SPEEDS = (1.5, 2, 3, 4)
 FEW_ROWS = ("NTP-trained, NTP", "NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
 """Rows of the table of the README."""
 
+WORDED_ROWS = ("NTP", "SBD gamma 0.1", "verify")
+"""Rows of the table of seen and unseen wordings."""
+
 OWN_ROWS = ("NTP", "SBD gamma 0.1")
 """Rows whose answers to handwritten prompts are shown."""
 
@@ -49,10 +53,24 @@ def evaluation() -> str:
     return _evaluation(data, list(data["rows"])) + _held_out(data)
 
 
-def wider_tasks() -> str:
-    """The bundled checkpoint on the tasks as they are, wider than those it was trained on."""
-    data = results("wider_tasks")
-    return _evaluation(data, list(data["rows"])) + _held_out(data)
+def wordings() -> str:
+    """Accuracy on prompts told in words that training draws too, and in words it never does."""
+    data = results("evaluation")
+    rows = []
+    for name in WORDED_ROWS:
+        tasks = data["rows"][name]["families"]
+        for kind in ("seen", "unseen"):
+            shares = [task[f"accuracy_{kind}"] for task in tasks]
+            told = [share for share in shares if share is not None]
+            cells = ["" if share is None else f"{100 * share:.1f} %" for share in shares]
+            rows.append(
+                [f"**{name}**, {kind}", *cells, f"{100 * sum(told) / max(len(told), 1):.1f} %"]
+            )
+    counts = ", ".join(f"{task['num_unseen']} in {task['family']}" for task in tasks)
+    return (
+        table(["", *(task["family"] for task in tasks), "mean"], rows)
+        + f"\nUnseen, of {tasks[0]['num_examples']} examples a task: {counts}. {where(data)}"
+    )
 
 
 def accuracy() -> str:
@@ -102,6 +120,8 @@ def quoted(text: str) -> str:
 
 def parity() -> str:
     """What SBD training costs NTP: two models from one base, after the same number of steps."""
+    if not (RESULTS / "parity_baseline.json").is_file():
+        return "Not measured for the bundled checkpoint yet.\n"
     table_data = results("evaluation")
     perplexities = table_data["perplexity"]
     num_texts = table_data["rows"]["NTP"]["families"][0]["num_examples"]
@@ -121,26 +141,6 @@ def parity() -> str:
         + f"\nAccuracy on {tasks[0]['num_examples']:,} held-out examples a task, with 95 % "
         f"intervals of at most {100 * widest / 2:.1f} points to either side; perplexity of the "
         f"answers on {num_texts} of them. {where(data)}"
-    )
-
-
-def rerun() -> str:
-    """The recipe run again from nothing, beside the bundled model."""
-    data, bundled = results("rerun"), results("evaluation")["rows"]
-    rows = []
-    for name, row in data["rows"].items():
-        again, before = ([*r["families"], r["mean"]] for r in (row, bundled[name]))
-        cells = [
-            f"{100 * a['accuracy']:.1f} % ({100 * (a['accuracy'] - b['accuracy']):+.1f}), "
-            f"{a['tokens_per_forward']:.2f}x"
-            for a, b in zip(again, before, strict=True)
-        ]
-        rows.append([f"**{name}**", *cells])
-    tasks = row["families"]
-    return (
-        table(["", *(task["family"] for task in tasks), "mean"], rows)
-        + f"\n{tasks[0]['num_examples']} held-out examples a task, the same as above; in "
-        f"brackets the difference in points. {where(data)}"
     )
 
 
@@ -167,7 +167,7 @@ def curve() -> str:
     for name, model in data["models"].items():
         recipe = model["recipe"]
         steps, falling = recipe["steps"], recipe["decay_steps"]
-        ours = max(0, steps - recipe["paper_loss_steps"]) if recipe["full_mask_share"] else 0
+        ours = max(0, steps - recipe["paper_loss_steps"]) if recipe["full_mask_ratio"] else 0
         named[name] = [f"{steps:,}", f"{falling:,}", f"{ours:,}"]
     return compared(data, ["steps", "with the rate falling", "with texts masked whole"], named)
 
@@ -230,11 +230,10 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
 
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
-    "wider_tasks": wider_tasks,
+    "wordings": wordings,
     "accuracy": accuracy,
     "own_answers": own_answers,
     "parity": parity,
-    "rerun": rerun,
     "trials": trials,
     "curve": curve,
     "sweep": sweep,
@@ -246,6 +245,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "costs": costs,
     "profile": profile,
     "page": page,
+    "predrafts": predrafts,
     "campaign": campaign,
 }
 

@@ -107,14 +107,15 @@ def decode_endpoint(
 
 DECODE = """Decode a prompt and stream what is known after every few forward passes.
 prompt: what to answer. strategy: sbd, ntp or verify.
-solver: entropy-bound and nine others, see sbd_core.config.SOLVERS.
+solver: a name in sbd_core.config.SOLVERS.
 gamma: the entropy bound of a forward pass, nats. block_size: positions decoded together.
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
-confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of top-k, random
-and left-to-right. by: order of top-k, one of confidence, entropy and margin. num_predrafts: of
-verify, drafts made ahead in case a drafted token is rejected. draft_threshold: of verify, a draft
-goes on while the product of its tokens' probabilities is at least this.
+confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of the solvers
+that reveal a number of them. by: order of top-k, one of confidence, entropy and margin.
+num_predrafts: of verify, drafts made ahead in case a drafted token is rejected.
+draft_threshold: of verify, a draft goes on while the product of its tokens' probabilities is at
+least this.
 Yields {text, num_tokens, num_forwards, is_done, trace}; trace is JSON text at the end, else ""."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.

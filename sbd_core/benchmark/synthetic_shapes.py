@@ -36,11 +36,11 @@ SHAPES: dict[str, dict[str, Any]] = {
         "vocab_size": 128256,
     },
     "sbd-nano": {
-        "hidden_size": 192,
-        "intermediate_size": 512,
+        "hidden_size": 256,
+        "intermediate_size": 704,
         "num_hidden_layers": 6,
-        "num_attention_heads": 6,
-        "num_key_value_heads": 6,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 4,
         "vocab_size": 2048,
     },
 }

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")
     parser.add_argument("--tau", type=float, help="threshold of confidence-threshold")
     parser.add_argument("--factor", type=float, help="factor of the solver of that name")
-    parser.add_argument("--reveals", type=int, help="k of top-k, random and left-to-right")
+    parser.add_argument("--reveals", type=int, help="k of solvers that reveal a number of tokens")
     parser.add_argument("--by", help="order of top-k: confidence, entropy or margin")
     parser.add_argument("--block-size", type=int, default=16)
     parser.add_argument(

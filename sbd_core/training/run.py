@@ -5,7 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -170,9 +170,18 @@ class Run:
             )
             replace_folder(self._state_folder, write)
             past = self.recipe.past(self.step, self.seconds)
-            done = self.recipe if self.is_done else past
-            export(whole if average is None else average, self._tokenizer, done, self._out)
+            made = self._made() if self.is_done else past
+            export(whole if average is None else average, self._tokenizer, made, self._out)
         self.accelerator.wait_for_everyone()
+
+    def _made(self) -> Recipe:
+        """The recipe of the whole run, with the steps that its minutes were enough for."""
+        recipe = self.recipe
+        if not recipe.minutes:
+            return recipe
+        rates = [json.loads(line)["learning_rate"] for line in self._metrics.splitlines()]
+        falling = sum(rate < recipe.learning_rate for rate in rates[recipe.warmup_steps :])
+        return replace(recipe, steps=self.step, decay_steps=falling)
 
     def _measure(
         self,

@@ -17,6 +17,7 @@ from sbd_core.decoding.api import generate
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import wire_format
 from tests.browser.conftest import (
+    advanced,
     begin,
     decode,
     decode_button,
@@ -32,7 +33,7 @@ from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.gallery.examples import presets
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 ROUNDS = 5
 LONGEST = 256
 PACED_STEPS = 1000
@@ -120,6 +121,7 @@ def streaming_cost(page: Any, model: SetBlockModel) -> dict[str, Any]:
     Runs of both kinds take turns; the figure is the median of each turn's ratio. The
     end-of-answer token is taken from the model for this figure, so that the run is long.
     """
+    advanced(page)
     page.get_by_label("number input for Longest answer").fill(str(LONGEST))
     prompt = page.get_by_label("Prompt").input_value()
     ends, model.end_token_ids = model.end_token_ids, frozenset()

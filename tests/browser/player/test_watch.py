@@ -158,7 +158,7 @@ def test_theme_parameter_makes_it_dark(open_page, story_url):
 # What a post of the form holds, in order: the visitor's runs, then the fields of the form.
 POSTED = (
     "visit", "prompt", "template", "strategy", "solver", "gamma", "tau", "factor", "k", "by",
-    "block_size", "max_new_tokens", "seed",
+    "num_predrafts", "draft_threshold", "block_size", "max_new_tokens", "seed",
 )  # fmt: skip
 BAD_POSTS = {
     "gamma below 0": ({"gamma": -1}, "γ must be a finite number >= 0"),

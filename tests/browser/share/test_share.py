@@ -97,7 +97,7 @@ def damaged() -> dict[str, tuple[str | bytes, str]]:
         "not JSON": ("hello", "trace: must be JSON"),
         "empty": ("", "trace: must be JSON"),
         "another format": ('{"format":"x"}', "trace.format: must be"),
-        "newer": (whole.replace('"version":2', '"version":3', 1), "trace.version: must be at most"),
+        "newer": (json.dumps({**data, "version": 99}), "trace.version: must be at most"),
         "NaN": (nan, "trace: must be JSON; NaN is not a finite number"),
         "a huge block": (json.dumps(far), "trace.events[1].block: its size must be at most 64"),
         "a huge number": (json.dumps(unsure), "trace.events[1].masked: entropy must be at most"),

@@ -13,6 +13,15 @@ function marginOf(item) {
   return confidenceOf(item) - (item.top[1]?.probability ?? 0);
 }
 
+// Whose budget is known here; any other rule is shown without one rather than with a wrong one.
+const GAMMA_RULES = new Set([
+  "entropy-bound",
+  "entropy-bound-by-confidence",
+  "entropy-bound-by-margin",
+  "entropy-bound-from-left",
+  "entropy-threshold",
+]);
+
 /** @type {Readonly<Record<string, (item: Masked) => number>>} least first */
 const SORT_KEYS = {
   "entropy-bound-by-confidence": (item) => -confidenceOf(item),
@@ -38,7 +47,7 @@ export function solverOrder(solver, masked) {
  * @param {Masked[]} order
  */
 export function revealCosts(solver, order) {
-  if (solver.gamma === undefined) return null;
+  if (solver.gamma === undefined || !GAMMA_RULES.has(solver.name)) return null;
   let sum = 0;
   let largest = 0;
   return order.map(({ entropy }, rank) => {

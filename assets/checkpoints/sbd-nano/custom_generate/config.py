@@ -192,7 +192,9 @@ def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
     for parameter, value in parameters.items():
         if parameter not in known:
             raise ArgumentError(
-                parameter, f"is not a parameter of {name}, which takes {', '.join(known)}", value
+                parameter,
+                f"is not a parameter of {name}, which takes {', '.join(known) or 'none'}",
+                value,
             )
     return rule(**parameters)
 

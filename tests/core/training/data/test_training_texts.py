@@ -31,7 +31,7 @@ def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokeni
     user, assistant, end = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
     for _, (prompt, answer) in ExampleStream(RECIPE, tokenizer).draw(0):
         assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
-        assert list(model.encode(tokenizer.decode(prompt[1:-1]), False)) == prompt
+        assert list(model.encode(tokenizer.decode(prompt[1:-1]), is_raw=False)) == prompt
         longest = len(prompt) + 2 * len(answer) + RECIPE.max_block_size - 1
         assert longest <= RECIPE.row_tokens
 

@@ -45,7 +45,7 @@ def test_a_run_ends_when_its_time_does_with_its_rate_fallen(clock, tmp_path) -> 
     assert found[2:8] == [1.0] * 6
     assert found[8:] == pytest.approx([1 - (5 * step - 36) / 24 for step in range(8, 12)])
     recipe = json.loads((tmp_path / "model" / "recipe.json").read_text())
-    assert recipe["minutes"] == 1
+    assert (recipe["minutes"], recipe["steps"], recipe["decay_steps"]) == (1, 12, 4)
 
 
 def test_a_stopped_run_goes_on_for_the_time_it_has_left(clock, tmp_path, monkeypatch) -> None:

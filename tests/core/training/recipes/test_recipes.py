@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -52,8 +53,17 @@ def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
     assert replace(sbd, stage="ntp") == baseline
 
 
-def test_the_bundled_models_recipe_is_read_in_todays_words() -> None:
-    data = json.loads((sbd_core.DEFAULT_CHECKPOINT / "recipe.json").read_text())
+def test_the_bundled_models_recipe_is_of_its_shape() -> None:
+    folder = sbd_core.DEFAULT_CHECKPOINT
+    recipe = recipe_from_data(json.loads((folder / "recipe.json").read_text()))
+    config = json.loads((folder / "config.json").read_text())
+    assert recipe.stage == "sbd"
+    assert recipe.hidden_size == config["hidden_size"]
+    assert recipe.num_layers == config["num_hidden_layers"]
+
+
+def test_an_older_recipe_is_read_in_todays_words() -> None:
+    data = json.loads((Path(__file__).parents[3] / "golden" / "older_recipe.json").read_text())
     recipe = recipe_from_data(data)
     assert (recipe.stage, recipe.steps, recipe.hidden_size) == ("sbd", 3500, 192)
     assert recipe.full_mask_ratio == 0.25

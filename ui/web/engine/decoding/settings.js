@@ -100,7 +100,7 @@ function readSolver(given) {
   }
   for (const [parameter, value] of Object.entries(solver)) {
     if (parameter !== "name" && !(parameter in parameters)) {
-      const rule = `is not a parameter of ${name}, which takes ${Object.keys(parameters).join(", ")}`;
+      const rule = `is not a parameter of ${name}, which takes ${Object.keys(parameters).join(", ") || "none"}`;
       throw new ArgumentError(parameter, rule, value);
     }
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { countRevealed, revealCosts, solverOrder } from "../../core/rules.js";
+import { SOLVERS } from "../../engine/decoding/settings.js";
 
 /** @param {[position: number, entropy: number, best: number, second: number][]} rows */
 const maskedOf = (...rows) =>
@@ -53,4 +54,13 @@ test("a threshold looks at each by itself, and below it", () => {
 
 test("a rule without gamma has no costs", () => {
   assert.equal(revealCosts({ name: "top-k", k: 2 }, [...MASKED.values()]), null);
+});
+
+test("every solver with a gamma has a budget, and no other", () => {
+  for (const [name, parameters] of Object.entries(SOLVERS)) {
+    const hasGamma = "gamma" in parameters;
+    const costs = revealCosts({ name, ...(hasGamma && { gamma: 0.1 }) }, [...MASKED.values()]);
+    assert.equal(costs !== null, hasGamma, name);
+  }
+  assert.equal(revealCosts({ name: "somebody's own", gamma: 0.1 }, [...MASKED.values()]), null);
 });

@@ -1,0 +1,32 @@
+"""The table of drafts made ahead: forward passes saved, rows added, seconds."""
+
+from scripts.tables.results_files import results, table, where
+
+
+def predrafts() -> str:
+    """verify at every number of predrafts and draft threshold."""
+    data = results("predrafts")
+    rows = []
+    for row in data["predrafts"]:
+        speedups = row["roofline_speedup_over_first"]
+        rows.append(
+            [
+                str(row["num_predrafts"]),
+                f"{row['draft_threshold']:g}",
+                f"{row['tokens_per_forward']:.2f}",
+                f"{row['rows_per_forward']:.1f}",
+                f"{row['tokens_per_second']:.0f}",
+                *(f"{value:.2f}" for value in speedups.values()),
+            ]
+        )
+    first = data["predrafts"][0]
+    num_equal = sum(row["num_equal_to_first"] for row in data["predrafts"])
+    num_all = sum(row["num_prompts"] for row in data["predrafts"])
+    head = ["predrafts", "threshold", "tokens per forward pass", "rows per forward pass"]
+    head += ["tokens per second", *(f"8B on an H100, {size}" for size in speedups)]
+    return (
+        table(head, rows)
+        + f"\n{first['num_prompts']} prompts; {num_equal:,} of {num_all:,} decodes have the "
+        f"tokens of the first row's. The last columns are the corrected roofline's speed-up over "
+        f"the first row, by the rows. {where(data)}"
+    )
