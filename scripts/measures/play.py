@@ -63,7 +63,7 @@ def first_tile_ms(page: Any, key: str) -> float:
 
 CHARTS = """() => new Promise((done) => {
   const began = performance.now();
-  document.querySelector('.sbd-charts-toggle').click();
+  document.querySelector('.sbd-charts .sbd-charts-toggle').click();
   document.querySelector('.sbd-charts').scrollIntoView();
   const look = () => {
     const isDrawn = !('isOld' in document.querySelector('.sbd-charts').dataset)
