@@ -28,9 +28,8 @@ expect = sync_api.expect
 def test_the_gallery_holds_every_family_and_its_failures():
     groups = [item.group for item in recorded.gallery()]
     for task in tasks():
-        assert 1 <= groups.count(label_of(task)) <= RUNS_PER_TASK
-    # No story may have names that are mixed up by revealing in parallel alone.
-    assert groups.count(FAILURES) in (4, 5)
+        assert groups.count(label_of(task)) == RUNS_PER_TASK
+    assert groups.count(FAILURES) == 5
 
 
 def test_every_recorded_run_is_valid_and_described_by_one_sentence():
