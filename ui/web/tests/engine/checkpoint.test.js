@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { SafetensorsFile } from "../../engine/checkpoint/safetensors.js";
@@ -80,23 +80,43 @@ test("bf16, fp16 and fp32 are the same numbers", () => {
   }
 });
 
+/**
+ * Every tensor of the bundled folder, however many files it lies in.
+ * @returns {Promise<[string, Parameters<typeof safetensors>[0][string]][]>}
+ */
+async function bundledTensors() {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".safetensors"));
+  const files = names.map(async (name) => {
+    const bytes = await readFile(new URL(name, FOLDER));
+    const file = new SafetensorsFile(buffer(bytes), name);
+    const data = new Uint8Array(bytes).subarray(file.dataStart);
+    return [...file.entries].map(([key, { type, shape, start, stop }]) => {
+      const tensor = { dtype: type, shape, data: data.subarray(start, stop) };
+      return /** @type {[string, typeof tensor]} */ ([key, tensor]);
+    });
+  });
+  return (await Promise.all(files)).flat();
+}
+
+/** The bundled weights in one file, whatever the folder has; nothing else of the folder changed. */
+async function inOneFile() {
+  return {
+    "model.safetensors": safetensors(Object.fromEntries(await bundledTensors())),
+    "model.safetensors.index.json": null,
+  };
+}
+
 test("weights in several files are the model of the one file", async () => {
-  const whole = await readFile(new URL("model.safetensors", FOLDER));
-  const file = new SafetensorsFile(buffer(whole), "model.safetensors");
-  const data = new Uint8Array(whole).subarray(file.dataStart);
-  const entries = [...file.entries];
-  const half = Math.ceil(entries.length / 2);
+  const tensors = await bundledTensors();
+  const half = Math.ceil(tensors.length / 2);
   /** @type {Record<string, Uint8Array | string>} */
   const changes = {};
   /** @type {Record<string, string>} */
   const map = {};
-  for (const [index, part] of [entries.slice(0, half), entries.slice(half)].entries()) {
-    const name = `model-0000${index + 1}-of-00002.safetensors`;
-    const tensors = part.map(([key, { type, shape, start, stop }]) => {
-      map[key] = name;
-      return [key, { dtype: type, shape, data: data.subarray(start, stop) }];
-    });
-    changes[name] = safetensors(Object.fromEntries(tensors));
+  for (const [index, part] of [tensors.slice(0, half), tensors.slice(half)].entries()) {
+    const name = `part-${index + 1}.safetensors`;
+    for (const [key] of part) map[key] = name;
+    changes[name] = safetensors(Object.fromEntries(part));
   }
   const index = JSON.stringify({ weight_map: map });
   const sharded = await read({
@@ -104,7 +124,7 @@ test("weights in several files are the model of the one file", async () => {
     "model.safetensors": null,
     "model.safetensors.index.json": index,
   });
-  const plain = await read({});
+  const plain = await read(await inOneFile());
   const answer = (/** @type {typeof plain} */ model) => {
     const settings = readSettings({ max_new_tokens: 16 });
     return [...stream(model, model.encode("What is 12 + 30?", false), settings)].map(
@@ -117,7 +137,8 @@ test("weights in several files are the model of the one file", async () => {
 test("a folder that cannot be used is refused in one sentence", async () => {
   const config = await json("config.json");
   const tokenizer = await json("tokenizer.json");
-  const weights = await readFile(new URL("model.safetensors", FOLDER));
+  const whole = await inOneFile();
+  const weights = whole["model.safetensors"];
   const changed = (/** @type {object} */ part) => JSON.stringify({ ...config, ...part });
   for (const [changes, words] of /** @type {[Record<string, any>, RegExp][]} */ ([
     [{ "config.json": null }, /^The model’s folder has no config\.json\.$/],
@@ -148,7 +169,10 @@ test("a folder that cannot be used is refused in one sentence", async () => {
       /^The weights are not those of config\.json/,
     ],
     [{ "config.json": changed({ num_hidden_layers: 7 }) }, /^The weights lack model\.layers\.6\./],
-    [{ "model.safetensors": null }, /^The model’s folder has no model\.safetensors\.$/],
+    [
+      { "model.safetensors": null, "model.safetensors.index.json": null },
+      /^The model’s folder has no model\.safetensors\.$/,
+    ],
     [{ "model.safetensors": weights.subarray(0, 4) }, /^model\.safetensors is cut off\.$/],
     [
       { "model.safetensors": weights.subarray(0, weights.length / 2) },
@@ -174,7 +198,11 @@ test("a folder that cannot be used is refused in one sentence", async () => {
       /names a file outside the folder/,
     ],
   ])) {
-    await assert.rejects(read(changes), { message: words }, Object.keys(changes).join());
+    await assert.rejects(
+      read({ ...whole, ...changes }),
+      { message: words },
+      Object.keys(changes).join(),
+    );
   }
 });
 
