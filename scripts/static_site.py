@@ -101,8 +101,7 @@ def page_html(name: str, block_range: tuple[int, int], files: Sequence[Path]) ->
         page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markup(view)}</div>')
     names = [*(file.name for file in STYLES), "site.css"]
     links = "\n".join(f'<link rel="stylesheet" href="css/{name}">' for name in names)
-    opening = recorded.opening_traces()
-    form = settings_of(next(iter(opening.values()))) if opening else {}
+    form = controls.start_of(best_for(name, can_draft=True))
     data = wire_json({"views": values, "form": form})
     return page.replace("<!--STYLES-->", links).replace("<!--VALUES-->", data) + "\n"
 

@@ -155,22 +155,45 @@ def measured_url(serve):
     return serve(story_model(name=BUNDLED_MODEL))
 
 
-def test_a_prompt_of_ones_own_starts_from_what_was_measured_to_be_best(open_page, measured_url):
+def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page, measured_url):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
     expect(page.locator(".sbd-boldness-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
-    # The recorded run on the stage keeps its own settings.
+    now, stale = page.locator(".sbd-boldness-now"), page.locator(".sbd-stale").first
+    words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
+    expect(now).to_have_text(words)
+    expect(page.locator(".sbd-boldness-best")).to_be_hidden()
+    # The recording on the stage was made otherwise, and says so; its settings are one click away.
+    opening = recorded.opening_traces()["sbd"].config.solver.gamma
+    if (best.strategy, best.gamma) != ("sbd", opening):
+        expect(stale).to_contain_text("A recording. Decode runs its prompt with")
+        page.locator(".sbd-stale-use").click()
+        expect(now).to_have_text(f"γ {opening:g}")
+        expect(stale).to_be_hidden()
+        page.locator(".sbd-boldness-best").click()
+        expect(now).to_have_text(words)
+    decode(page)
+    strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
+    assert page.evaluate(strategy) == best.strategy
+    expect(stale).to_be_hidden()
+
+
+def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
+    open_page, measured_url
+):
+    best = best_for(BUNDLED_MODEL, can_draft=True)
+    page = open_page(measured_url, reduced_motion="reduce")
+    open_card(page, "gamma-too-high")
     now = page.locator(".sbd-boldness-now")
-    gamma = recorded.opening_traces()["sbd"].config.solver.gamma
+    gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
-    expect(page.locator(".sbd-stale")).to_be_hidden()
     page.get_by_label("Prompt").fill("Something of mine.")
     words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
     decode(page)
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
     assert page.evaluate(strategy) == best.strategy
-    expect(page.locator(".sbd-stale")).to_be_hidden()
+    expect(page.locator(".sbd-stale").first).to_be_hidden()
 
 
 def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):
@@ -197,7 +220,8 @@ def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
 
 def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(story):
     advanced(story)
-    stale = story.locator(".sbd-stale")
+    decode(story)
+    stale = story.locator(".sbd-stale").first
     longest = story.get_by_label("number input for Longest answer")
     before = longest.input_value()
     longest.fill("64")

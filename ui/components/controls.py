@@ -14,8 +14,8 @@ from ui.components.notice import notice
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
-from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS, settings_of
-from ui.form.measured import best_for
+from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
+from ui.form.measured import Best, best_for
 from ui.gallery import recorded
 from ui.gallery.examples import presets
 from ui.gallery.recorded import OPENING_LANES
@@ -68,12 +68,12 @@ class Controls:
 
 def build(model: LazyModel) -> Controls:
     """Everything in the form, inside the layout that is open now."""
-    opening = recorded.opening_traces().get(OPENING_LANES[0])
-    start = settings_of(opening) if opening else {}
+    best = best_for(model.name, can_draft=model.can_draft)
+    start = start_of(best)
     block_range = model.block_range or DEFAULT_BLOCK_RANGE
     bar = preset_bar(model.name, PROMPT_ID)
     prompt = gr.Textbox(
-        start.get("prompt", presets()[0].prompts[0]),
+        start["prompt"],
         label="Prompt",
         lines=5,
         max_lines=6,
@@ -92,21 +92,29 @@ def build(model: LazyModel) -> Controls:
         )
     news = notice()
     here(model.name, model.folder)
-    best = best_for(model.name, can_draft=model.can_draft)
     dial = boldness(best, block_range, can_draft=model.can_draft)
-    start = {"strategy": best.strategy, "gamma": best.gamma, **start}
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
         if model.can_draft:
             fields["template"] = _template()
         fields |= _solver_fields(model, start)
-        fields |= _size_fields(block_range, start)
+        fields |= _size_fields(block_range)
         own_puzzle = puzzle(PROMPT_ID)
     for name, element_id in FIELD_IDS.items():
         fields[name].elem_id = element_id
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
     return Controls(fields, decode, stop, news, own_puzzle, bar, dial)
+
+
+def start_of(best: Best) -> dict[str, Any]:
+    """What the form holds at first: the opening run's prompt, and what is measured to be best.
+
+    Not the opening run's own settings: those were chosen for what they show.
+    """
+    opening = recorded.opening_traces().get(OPENING_LANES[0])
+    prompt = opening.prompt if opening else presets()[0].prompts[0]
+    return {"prompt": prompt, "strategy": best.strategy, "gamma": best.gamma}
 
 
 def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
@@ -173,13 +181,11 @@ def _template() -> gr.Textbox:
     )
 
 
-def _size_fields(
-    block_range: tuple[int, int], start: dict[str, Any]
-) -> dict[str, gr.components.Component]:
+def _size_fields(block_range: tuple[int, int]) -> dict[str, gr.components.Component]:
     low, high = block_range
     return {
         "block_size": gr.Number(
-            min(start.get("block_size", high), high),
+            high,
             label="Block size",
             info=f"positions decoded together; trained on {low} to {high}",
             precision=0,

@@ -1,14 +1,15 @@
 // One slider from safer to bolder: verify, which is exact, then the gammas. Also what is unusual in
 // words, what was measured to be best, and the switch for all the rest.
 //
-// A recorded run brings its own settings into the form; a prompt of the visitor's own starts from
-// the best ones, unless something was set by hand before.
+// The form starts from the best settings. A recorded run that is chosen brings its own into it; a
+// prompt of the visitor's own starts from the best ones again, unless something was set by hand.
 
 import constants from "../constants.json" with { type: "json" };
 import { nearestStep, outsideWords } from "../core/boldness.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
+import { onUseSettings } from "../watch/stale.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -175,6 +176,7 @@ export function mountBoldness({ element, value, trigger, signal }) {
     if (event.target === templateBox()) dial.followTemplate();
   };
   document.addEventListener("input", typed, { signal });
+  onUseSettings((settings) => dial.choose(settings), signal);
   watchForm(() => dial.look(), signal);
   dial.look();
   return () => {};

@@ -6,6 +6,8 @@ import { settingDifferences } from "../form/fields.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
+const OTHER_PROMPT = "another prompt";
+
 /**
  * What the form says otherwise than a run, each in a few words.
  * @param {Run} run
@@ -13,7 +15,30 @@ import { settingDifferences } from "../form/fields.js";
 function differences(run) {
   const prompt = promptBox("sbd-prompt-box");
   const isOther = prompt !== null && prompt.value.trim() !== run.prompt.trim();
-  return [...(isOther ? ["another prompt"] : []), ...settingDifferences(run)];
+  return [...(isOther ? [OTHER_PROMPT] : []), ...settingDifferences(run)];
+}
+
+const USE = "sbd-use-settings";
+
+/**
+ * Hear of settings that are to go into the form.
+ * @param {(settings: { strategy: string, gamma: number, solver: string }) => void} hear
+ * @param {AbortSignal} signal
+ */
+export function onUseSettings(hear, signal) {
+  /** @param {Event} event */
+  const listen = (event) => event instanceof CustomEvent && hear(event.detail);
+  document.addEventListener(USE, listen, { signal });
+}
+
+/**
+ * The settings of the run that the page opens on, which the form does not start from; null for any
+ * other run: it brought its own along, or was made with the form's.
+ * @param {Run} run
+ */
+function openingSettings({ id, strategy, solver }) {
+  const { gamma, name } = solver;
+  return id === "opening" && typeof gamma === "number" ? { strategy, gamma, solver: name } : null;
 }
 
 /** A line over the stage that is there while the form says otherwise. */
@@ -24,7 +49,14 @@ export class Stale {
    */
   constructor(shown, signal) {
     this.shown = shown;
-    this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
+    this.words = make("span", "", { role: "status" });
+    this.use = make("button", "sbd-stale-use", { type: "button" });
+    this.use.addEventListener("click", () => {
+      const run = shown();
+      const detail = run && openingSettings(run);
+      if (detail) document.dispatchEvent(new CustomEvent(USE, { detail }));
+    });
+    this.root = make("p", "sbd-stale", { hidden: "" }, this.words, this.use);
     watchForm(() => this.look(), signal);
   }
 
@@ -32,6 +64,14 @@ export class Stale {
     const run = this.shown();
     const words = run ? differences(run) : [];
     this.root.hidden = words.length === 0;
-    if (words.length) setText(this.root, `Not this run: the form asks for ${words.join(", ")}.`);
+    if (!run || !words.length) return;
+    const isSamePrompt = run.isRecorded && words[0] !== OTHER_PROMPT;
+    const start = isSamePrompt
+      ? "A recording. Decode runs its prompt with"
+      : "Not this run: the form asks for";
+    setText(this.words, `${start} ${words.join(", ")}.`);
+    const own = isSamePrompt ? openingSettings(run) : null;
+    this.use.hidden = own === null;
+    if (own) setText(this.use, `Use its γ ${own.gamma}`);
   }
 }
