@@ -17,6 +17,7 @@ from sbd_core.tasks.code.asks import Names, Phrase
 from sbd_core.tasks.code.cases import draw_case
 from sbd_core.tasks.code.classics import CLASSICS, Classic
 from sbd_core.tasks.code.composed import Assignment
+from sbd_core.tasks.code.rewording import Rewording, possessive, taking
 from sbd_core.tasks.sandbox import Trial, passes, passes_each
 
 NAME = "code"
@@ -91,6 +92,10 @@ def classic(random: Random, wording: Wording) -> Assignment:
     """A well-known function."""
     item = random.choice(CLASSICS)
     kind, text = random.choice(classic_wordings(item, wording))
+    if wording == "seen":
+        text = rewording().reword(random, text)
+        if kind == "noun":
+            text = possessive(random, text)
     match kind:
         case "noun":
             phrase = asks.noun_phrase(random, wording, text)
@@ -98,6 +103,8 @@ def classic(random: Random, wording: Wording) -> Assignment:
             phrase = Phrase.of_command(text)
         case _:
             phrase = asks.test_phrase(random, wording, text)
+    if wording == "seen":
+        phrase = taking(random, phrase, len(item.takes.split()))
     return Assignment(
         ("classic", item.key), phrase, item.summary, item.signature, item.body,
         tuple(item.takes.split()), name=item.name,
@@ -112,6 +119,14 @@ def classic_wordings(item: Classic, wording: Wording) -> tuple[tuple[str, str], 
     reserved = tuple(one for one in every if is_reserved(one[1]) and one[1] != item.said_first)
     seen = tuple(one for one in every if one not in reserved)
     return reserved if wording == "unseen" and reserved else seen
+
+
+@cache
+def rewording() -> Rewording:
+    """Other words for what the well-known functions do, without those kept for test."""
+    seen = {text for item in CLASSICS for _, text in classic_wordings(item, "seen")}
+    every = {text for item in CLASSICS for text in item.wordings}
+    return Rewording(sorted(seen), sorted(every - seen))
 
 
 def _in_words(random: Random, wording: Wording, drawn: Assignment) -> Phrase:

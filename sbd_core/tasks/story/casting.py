@@ -139,7 +139,8 @@ def place(random: Random, wording: Wording) -> Place:
 def _name(random: Random, wording: Wording) -> str:
     while True:
         name = made_up_name(random, wording)
-        if name.lower() not in TAKEN:
+        # A name as close to "She" as "Sheta" reads like a slip of the pen.
+        if name.lower() not in TAKEN and not name.startswith("She"):
             return name
 
 

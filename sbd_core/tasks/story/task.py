@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from sbd_core.tasks.base import Example, Split, Task, Wording, draw_wording, split_of
-from sbd_core.tasks.story import casting, plots, prompts
+from sbd_core.tasks.story import asking, casting, plots, prompts
 from sbd_core.tasks.story.casting import Person, Place
 from sbd_core.tasks.story.facts import Facts, Owner, is_consistent, read_case
 from sbd_core.tasks.story.plot import Plot
@@ -170,7 +170,7 @@ def prompt_of(random: Random, draft: Draft) -> tuple[str, bool]:
     is_pair_told = {"person", "animal", "species"} <= told and not draft.plot.is_of_two
     if is_pair_told and random.random() < AFTER_PET_RATE:
         rest = f" with {_join(others)}" if others else ""
-        text = prompts.AFTER_PET.draw(random, wording)
+        text = asking.draw(random, wording, prompts.AFTER_PET)
         text = text.replace("{at}", at).replace("{rest}", rest)
     else:
         items = _people_and_pets(random, draft)
@@ -180,7 +180,7 @@ def prompt_of(random: Random, draft: Draft) -> tuple[str, bool]:
             items += others
             if random.random() < SHUFFLE_RATE and "{his}" not in "".join(items):
                 random.shuffle(items)
-            text = prompts.ASKS.draw(random, wording)
+            text = asking.draw(random, wording, prompts.ASKS)
             text = text.replace("{cast}", _join(items)).replace("{at}", at)
     return _worded(text, slots_of(random, draft, "in_prompt")), PRONOUN.search(text) is not None
 
@@ -193,7 +193,7 @@ def _in_sentences(random: Random, draft: Draft, items: list[str], others: list[s
     if "place" in draft.told:
         parts.append(prompts.THERE.draw(random, wording))
     random.shuffle(parts)
-    return " ".join([prompts.LEADS.draw(random, wording), *parts])
+    return " ".join([asking.draw(random, wording, prompts.LEADS), *parts])
 
 
 def _people_and_pets(random: Random, draft: Draft) -> list[str]:

@@ -21,7 +21,7 @@ TEXTS: tuple[C, ...] = (
       verbs="reverse {T} with a loop|reverse {T} in a for loop"),
     C("reverse_text-recursion", "text: str) -> str", "text",
       'if text == "":\n    return ""\nreturn reverse_text(text[1:]) + text[0]',
-      nouns="{T} backwards by recursion", verbs="recursively reverse {T}|reverse {T} recursively|reverse {T} by recursion"),
+      nouns="{T} backwards by recursion", verbs="reverse {T} using recursion|reverse {T} recursively|reverse {T} by recursion"),
     C("reverse_words", "text: str) -> str", "text", 'return " ".join(text.split()[::-1])',
       nouns="{T} with its words in reverse order", verbs="reverse the order of the words in {T}|reverse the words of a sentence"),
     C("to_upper", "text: str) -> str", "text", "return text.upper()",
