@@ -3,6 +3,7 @@
 import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"  # of what the tests start: there is a worker for each core
 
 import copy
 import shutil
@@ -19,6 +20,7 @@ from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.models.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
+from tests.workers import is_for_few
 
 # anyio imports its parts when they are first used, which for a served page is in a thread; pytest
 # compiles them anew then, and Python 3.11 cannot beside Playwright's greenlets.
@@ -27,6 +29,11 @@ for name in dir(anyio):
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
 torch.set_num_threads(1)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """For -n auto: none for a few tests, else as many as pytest-xdist chooses, the cores."""
+    return 0 if is_for_few(config.option.file_or_dir, config.option.keyword) else None
 
 
 def checkpoint() -> Path:

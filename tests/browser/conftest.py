@@ -15,6 +15,7 @@ from sbd_core.replay import wire_format
 from sbd_core.replay.page import page_of
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
+from tests.workers import free_port
 from ui import page as page_module
 from ui.gallery.examples import Preset
 
@@ -161,6 +162,7 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
         _, url, _ = demo.launch(
             prevent_thread_lock=True,
             server_name="127.0.0.1",
+            server_port=free_port(),
             quiet=True,
             **page_module.launch_options(),
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from tests.workers import free_port
 from ui import page as page_module
 
 TIMEOUT = 120.0
@@ -32,10 +33,9 @@ class Served:
 def served(model: Any) -> Iterator[Served]:
     """The page over a model, on a free port of 127.0.0.1."""
     demo = page_module.build(model)
-    options = page_module.launch_options()
-    _, url, _ = demo.launch(
-        prevent_thread_lock=True, server_name="127.0.0.1", quiet=True, **options
-    )
+    options = {"server_name": "127.0.0.1", "server_port": free_port()}
+    options |= page_module.launch_options()
+    _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:
         yield described(demo, url)
     finally:

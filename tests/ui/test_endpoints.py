@@ -10,6 +10,7 @@ from gradio_client.exceptions import AppError
 from sbd_core.config import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
+from tests.workers import free_port
 from ui import page as page_module
 from ui.decode import session as session_module
 from ui.decode import update_throttle
@@ -20,8 +21,9 @@ from ui.share.permalink import form_of
 @pytest.fixture(scope="module")
 def client():
     demo = page_module.build(story_model())
-    options = {"quiet": True, "server_name": "127.0.0.1", **page_module.launch_options()}
-    _, url, _ = demo.launch(prevent_thread_lock=True, **options)
+    address = {"server_name": "127.0.0.1", "server_port": free_port()}
+    options = {"quiet": True, "prevent_thread_lock": True, **page_module.launch_options()}
+    _, url, _ = demo.launch(**address, **options)
     made = Client(url, verbose=False)
     yield made
     made.close()

@@ -1,6 +1,5 @@
 """Runs outlive a reload, a restart of the server and a cut of the network; Stop works meanwhile."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ import pytest
 from tests.browser.conftest import begin, decode, painted, slowed, state, sync_api
 from tests.browser.player.test_branches import intervene, rows
 from tests.ui.doubles import story_model
+from tests.workers import free_port
 from ui import page as page_module
 
 pytestmark = pytest.mark.browser
@@ -83,10 +83,8 @@ def test_a_record_that_is_gone_is_decoded_anew(story):
 
 
 @pytest.fixture
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+def port() -> int:
+    return free_port()
 
 
 def launched(port: int, model):
@@ -115,10 +113,10 @@ def process(port: int, seconds: float) -> Iterator[subprocess.Popen]:
 
 
 @pytest.mark.slow
-def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts, free_port):
+def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts, port):
     page = contexts(False).new_page()
-    with process(free_port, 0.3):
-        page.goto(f"http://127.0.0.1:{free_port}")
+    with process(port, 0.3):
+        page.goto(f"http://127.0.0.1:{port}")
         page.wait_for_selector(".sbd-tile", state="attached")
         begin(page)
         run = state(page)["run"]
@@ -126,7 +124,7 @@ def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(cont
             "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 3"
         )
         is_saved(page)
-    with process(free_port, 0.0):
+    with process(port, 0.0):
         expect(news(page)).to_contain_text("The page was loaded anew.", timeout=60_000)
         expect(news(page)).to_contain_text("What was cut off can be decoded again.")
         kept = state(page)
@@ -137,10 +135,10 @@ def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(cont
         page.close()
 
 
-def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, free_port):
-    demo = launched(free_port, slowed(story_model(), 0.3))
+def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, port):
+    demo = launched(port, slowed(story_model(), 0.3))
     page = contexts(False).new_page()
-    page.goto(f"http://127.0.0.1:{free_port}")
+    page.goto(f"http://127.0.0.1:{port}")
     page.wait_for_selector(".sbd-tile", state="attached")
     begin(page)
     page.context.set_offline(True)

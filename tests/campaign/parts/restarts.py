@@ -3,11 +3,12 @@
 The next process loads everything while the one before it serves, and waits for its turn.
 """
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from tests.workers import free_port
 
 READY = "ready"
 
@@ -16,9 +17,7 @@ class Restarted:
     """The scripted model's page on a port of its own. num_starts: how often it is started."""
 
     def __init__(self, num_starts: int) -> None:
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            port = listener.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._command = [sys.executable, "-m", "tests.campaign.parts.restarts", str(port)]
         self._num_left = num_starts
