@@ -28,12 +28,12 @@ from ui.browser.here import model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
 from ui.components.boldness import boldness
+from ui.components.gallery import gallery
 from ui.components.header import header
 from ui.components.learn import learn_view
 from ui.components.player import player
 from ui.components.presets import preset_bar
 from ui.components.race import race_view
-from ui.components.shelf import shelf
 from ui.decode.form import settings_of
 from ui.form.measured import best_for
 from ui.gallery import recorded, replays
@@ -117,7 +117,7 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
             "player": player(replays.opening()),
             "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
             "learn": learn_view(prompt_id=controls.PROMPT_ID),
-            "shelf": shelf(),
+            "gallery": gallery(),
         }
     found = {view: str(part.value) for view, part in parts.items()}
     return {"notice": "", "here": wire_json(place(name, files)), **found}

@@ -151,7 +151,7 @@ def with_recording(page: Any, name: str, part: float) -> None:
     """A run of the gallery, standing at a part of it."""
     old = page.evaluate(f"{PLAYER}.run.id")
     place = [item.name for item in recorded.gallery()].index(name)
-    page.locator(".sbd-shelf-card").nth(place).click()
+    page.locator(".sbd-gallery-card").nth(place).click()
     page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
     page.evaluate(SEEK, part)
 

@@ -14,13 +14,13 @@ from ui.charts.section import charts_section
 from ui.components import controls
 from ui.components.assets import STYLES, kept_flag
 from ui.components.controls import Controls
+from ui.components.gallery import gallery
 from ui.components.learn import learn_view
 from ui.components.notice import Speaker
 from ui.components.outbox import outbox, parcel
 from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
-from ui.components.shelf import shelf
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of
@@ -90,7 +90,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         solvers_section(session, form.fields, RUN, client_from)
         limits_section()
         carrier = outbox()
-        choosers = (shelf(), form.presets)
+        choosers = (gallery(), form.presets)
         wire_sharing(show, choosers, carrier, visit, form.news, form.fields)
         _wire_timing(session, show, carrier, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line

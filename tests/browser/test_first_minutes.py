@@ -17,7 +17,7 @@ expect = sync_api.expect
 
 def open_card(page, name: str):
     place = [item.name for item in recorded.gallery()].index(name)
-    page.locator(".sbd-shelf-card").nth(place).click()
+    page.locator(".sbd-gallery-card").nth(place).click()
     has_begun(page)
 
 

@@ -6,7 +6,7 @@ import { mountHeader } from "./form/header.js";
 import { mountNotice } from "./form/notice.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
-import { mountShelf } from "./gallery/shelf.js";
+import { mountGallery } from "./gallery/mount.js";
 import { mountHere } from "./here/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
@@ -31,7 +31,7 @@ const VIEWS = {
   presets: mountPresets,
   puzzle: mountPuzzle,
   race: mountRace,
-  shelf: mountShelf,
+  gallery: mountGallery,
   solvers: mountSolvers,
 };
 

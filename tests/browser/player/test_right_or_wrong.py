@@ -15,7 +15,7 @@ expect = sync_api.expect
 def open_card(page, name: str):
     """Show a run of the gallery, at its last pass."""
     place = [item.name for item in recorded.gallery()].index(name)
-    page.locator(".sbd-shelf-card").nth(place).click()
+    page.locator(".sbd-gallery-card").nth(place).click()
     has_begun(page)
     page.get_by_role("button", name="Last forward pass").click()
     painted(page)

@@ -19,7 +19,7 @@ expect = sync_api.expect
 PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 
 
-def shelf_run(page, name: str):
+def gallery_run(page, name: str):
     """Show a run of the gallery."""
     push(page, wire_format.replay(name, gallery_traces(name)))
     page.get_by_role("button", name="Last forward pass").click()
@@ -59,7 +59,7 @@ def test_an_answer_cut_by_the_limit_says_so_at_its_end(replay):
 
 
 def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):
-    shelf_run(replay, "names-mixed-up")
+    gallery_run(replay, "names-mixed-up")
     trace = gallery_traces("names-mixed-up")["sbd"]
     seen = [item for event in trace.events for item in event.hindsight]
     wanted = sorted(item.position for item in seen if item.argmax_id != item.token_id)
@@ -82,7 +82,7 @@ def test_to_differ_is_not_red(replay):
     red = replay.evaluate(
         "getComputedStyle(document.querySelector('.sbd-player')).getPropertyValue('--sbd-bad')"
     )
-    shelf_run(replay, "names-mixed-up")
+    gallery_run(replay, "names-mixed-up")
     replay.locator(".sbd-lane-doubts").first.click()
     replay.locator(".sbd-token.is-doubted").first.click()
     words = replay.locator(".sbd-hindsight.is-differs")
@@ -127,7 +127,7 @@ def test_the_inspector_holds_still_while_the_run_plays(replay):
 
 
 def test_the_inspector_has_no_empty_rows(replay):
-    shelf_run(replay, "sudoku-1")
+    gallery_run(replay, "sudoku-1")
     replay.locator(".sbd-tile").first.click()
     rows = replay.locator(".sbd-top-row:visible")
     assert rows.count() < 5

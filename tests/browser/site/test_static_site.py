@@ -90,7 +90,7 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
 
 def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     page = open_page(address(server))
-    page.locator(".sbd-shelf-card").first.click()
+    page.locator(".sbd-gallery-card").first.click()
     is_complete(page, "opening")
     expect(page.get_by_text("A recorded run, its settings in the form.")).to_be_visible()
     page.get_by_role("button", name="Race", exact=True).first.click()

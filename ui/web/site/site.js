@@ -38,7 +38,7 @@ async function choose({ name, is_typed: isTyped }) {
 /** @type {Record<string, Events>} */
 const EVENTS = {
   presets: { choose_run: choose },
-  shelf: { choose_run: choose },
+  gallery: { choose_run: choose },
   boldness: { choose: fillForm },
   player: {
     give: () => {

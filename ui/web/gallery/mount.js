@@ -13,7 +13,7 @@ import { STILL } from "../dom/reveal.js";
  */
 function makeCard({ name, title, sentence }, trigger) {
   const words = [make("strong", "", {}, title), make("span", "", {}, sentence)];
-  const card = make("button", "sbd-shelf-card", { type: "button" }, ...words);
+  const card = make("button", "sbd-gallery-card", { type: "button" }, ...words);
   card.addEventListener("click", () => {
     trigger("choose_run", { name });
     const behavior = STILL.matches ? "auto" : "smooth";
@@ -23,7 +23,7 @@ function makeCard({ name, title, sentence }, trigger) {
 }
 
 /** @type {Mount} */
-export function mountShelf({ element, value, trigger }) {
+export function mountGallery({ element, value, trigger }) {
   /** @type {{ runs: Recorded[] }} */
   const { runs } = JSON.parse(value);
   const groups = [...new Set(runs.map(({ group }) => group))];
@@ -32,13 +32,13 @@ export function mountShelf({ element, value, trigger }) {
     const heading = make("h3", "", {}, group);
     return make(
       "div",
-      "sbd-shelf-group",
+      "sbd-gallery-group",
       {},
       heading,
-      make("div", "sbd-shelf-cards", {}, ...cards),
+      make("div", "sbd-gallery-cards", {}, ...cards),
     );
   });
   const title = runs.length ? [make("h2", "", {}, "Recorded runs")] : [];
-  find(element, ".sbd-shelf").replaceChildren(...title, ...sections);
+  find(element, ".sbd-gallery").replaceChildren(...title, ...sections);
   return () => {};
 }

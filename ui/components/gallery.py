@@ -7,14 +7,14 @@ from ui.components.assets import markup, mounts
 from ui.gallery import recorded
 
 
-def shelf() -> gr.HTML:
+def gallery() -> gr.HTML:
     """All recorded runs; its event `choose_run` carries the name of the one to open."""
     return gr.HTML(
         wire_json({"runs": [card_of(item) for item in recorded.gallery()]}),
-        html_template=markup("shelf"),
-        **mounts("shelf", "choose_run"),
+        html_template=markup("gallery"),
+        **mounts("gallery", "choose_run"),
         apply_default_css=False,
-        elem_id="sbd-shelf",
+        elem_id="sbd-gallery",
     )
 
 
