@@ -17,10 +17,10 @@ from ui.components.controls import Controls
 from ui.components.gallery import gallery
 from ui.components.learn import learn_view
 from ui.components.notice import Speaker
-from ui.components.outbox import outbox, parcel
 from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
+from ui.components.server_messages import server_message, server_messages
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of
@@ -89,10 +89,10 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         charts_section(visit)
         solvers_section(session, form.fields, RUN, client_from)
         limits_section()
-        carrier = outbox()
+        messages = server_messages()
         choosers = (gallery(), form.presets)
-        wire_sharing(show, choosers, carrier, visit, form.news, form.fields)
-        _wire_timing(session, show, carrier, client_from)
+        wire_sharing(show, choosers, messages, visit, form.news, form.fields)
+        _wire_timing(session, show, messages, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     return page
@@ -200,16 +200,16 @@ def _wire(
 def _wire_timing(
     session: Session,
     show: gr.HTML,
-    carrier: gr.HTML,
+    messages: gr.HTML,
     client_from: Callable[[gr.Request], Client],
 ) -> None:
     """Let the player have a decode made a few times, for the median of its engine seconds."""
 
     def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
         for news in timings(session, Form.of(data_of(event)), client_from(request)):
-            yield parcel(timing=news)
+            yield server_message(timing=news)
 
-    show.time(timed, None, carrier, **RUN)
+    show.time(timed, None, messages, **RUN)
 
 
 def _own_puzzle(event: gr.EventData) -> str:

@@ -13,7 +13,7 @@ from sbd_core.replay.wire_format import LANE_NAMES, wire_json
 from sbd_core.trace import Trace
 from ui.charts.figures import two_themes
 from ui.components.assets import ASSETS, markup, mounts, static_path
-from ui.components.outbox import parcel
+from ui.components.server_messages import server_message
 from ui.decode.form import message_of
 from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
@@ -45,9 +45,9 @@ def charts_section(visit: gr.State) -> None:
     def drawn(kept: VisitorRuns, event: gr.EventData) -> str:
         wish = data_of(event)
         try:
-            return parcel(run=wish.get("run"), **charts_of(kept, wish))
+            return server_message(run=wish.get("run"), **charts_of(kept, wish))
         except SetBlockDecodingError as error:
-            return parcel(error=message_of(error))
+            return server_message(error=message_of(error))
 
     section.draw_charts(drawn, visit, section, trigger_mode="always_last", **QUICK)
 

@@ -8,7 +8,7 @@ import gradio as gr
 from sbd_core.replay.wire_format import wire_json
 from ui.charts.section import LIBRARY
 from ui.components.assets import ASSETS, markup, mounts, static_path
-from ui.components.outbox import parcel
+from ui.components.server_messages import server_message
 from ui.gradio_hooks import data_of
 from ui.limits.answer import DEFAULTS, answer
 from ui.limits.choices import MEASURED, OWN, devices, models
@@ -29,7 +29,7 @@ def limits_section() -> None:
 
     def calculated(event: gr.EventData) -> str:
         wish = data_of(event)
-        return parcel(wish=wish.get("number"), **answer(wish))
+        return server_message(wish=wish.get("number"), **answer(wish))
 
     section.calculate(calculated, None, section, trigger_mode="always_last", **QUICK)
 

@@ -11,7 +11,7 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from ui.components.notice import Speaker
-from ui.components.outbox import parcel
+from ui.components.server_messages import server_message
 from ui.decode.form import message_of, settings_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gallery import recorded, replays
@@ -26,7 +26,7 @@ QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibil
 def wire_sharing(
     show: gr.HTML,
     choosers: Sequence[gr.HTML],
-    carrier: gr.HTML,
+    messages: gr.HTML,
     visit: gr.State,
     news: gr.HTML,
     fields: Mapping[str, gr.components.Component],
@@ -37,7 +37,7 @@ def wire_sharing(
     """
 
     def asked(kept: VisitorRuns, event: gr.EventData) -> str:
-        return answer(lambda: parcel(**file_of(kept, data_of(event))))
+        return answer(lambda: server_message(**file_of(kept, data_of(event))))
 
     def given(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
         return opened(lambda: open_trace(kept, data_of(event)))
@@ -53,8 +53,8 @@ def wire_sharing(
         values = [settings.get(name, gr.skip()) for name in fields]
         return (lines, Speaker().say(RECORDED_TEXT), *values)
 
-    show.ask(asked, visit, carrier, **QUICK)
-    show.give(given, visit, [show, carrier], **QUICK)
+    show.ask(asked, visit, messages, **QUICK)
+    show.give(given, visit, [show, messages], **QUICK)
     for chooser in choosers:
         chooser.choose_run(
             chosen,
@@ -68,9 +68,9 @@ def wire_sharing(
 def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
     """(what the player shows now, what the share sheet hears)."""
     try:
-        return wire_of(), parcel(isShown=True)
+        return wire_of(), server_message(isShown=True)
     except SetBlockDecodingError as error:
-        return gr.skip(), parcel(error=message_of(error))
+        return gr.skip(), server_message(error=message_of(error))
 
 
 def answer(make: Callable[[], str]) -> str:
@@ -78,7 +78,7 @@ def answer(make: Callable[[], str]) -> str:
     try:
         return make()
     except SetBlockDecodingError as error:
-        return parcel(error=message_of(error))
+        return server_message(error=message_of(error))
 
 
 def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:

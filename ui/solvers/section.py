@@ -12,7 +12,7 @@ from sbd_core.replay.wire_format import wire_json
 from sbd_core.trace import Trace
 from ui.components import controls
 from ui.components.assets import markup, mounts
-from ui.components.outbox import parcel
+from ui.components.server_messages import server_message
 from ui.decode.client import Client
 from ui.decode.form import Form, message_of
 from ui.decode.session import FAILED_TEXT, Session
@@ -47,7 +47,7 @@ def solvers_section(
         names = data_of(event).get("solvers")
         form = dict(zip(FROM_FORM, values, strict=True))
         for news in comparison(session, names, form, client_of(request)):
-            yield parcel(**news)
+            yield server_message(**news)
 
     section.compare(compared, [fields[name] for name in FROM_FORM], section, **run)
 

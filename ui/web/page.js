@@ -11,7 +11,7 @@ import { mountHere } from "./here/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
-import { mountOutbox } from "./share/outbox.js";
+import { mountServerMessages } from "./share/messages.js";
 import { mountSolvers } from "./solvers/mount.js";
 import { mountPlayer } from "./watch/mount.js";
 
@@ -26,7 +26,7 @@ const VIEWS = {
   limits: mountLimits,
   here: mountHere,
   notice: mountNotice,
-  outbox: mountOutbox,
+  server_messages: mountServerMessages,
   player: mountPlayer,
   presets: mountPresets,
   puzzle: mountPuzzle,

@@ -19,7 +19,7 @@ import { staircasePicture } from "./pictures/picture.js";
  * @property {(file: { name: string, text: string }) => void} give a trace file to show
  */
 
-/** @typedef {{ file?: string, text?: string, error?: string, isShown?: boolean }} Parcel */
+/** @typedef {{ file?: string, text?: string, error?: string, isShown?: boolean }} ServerMessage */
 
 const { limits } = constants;
 
@@ -213,7 +213,7 @@ export class Share {
 
   /**
    * An answer of the server: a file to save, or a sentence; `isShown` closes the sheet.
-   * @param {Parcel} parcel
+   * @param {ServerMessage} message
    */
   receive({ file, text, error, isShown }) {
     if (file) {

@@ -6,12 +6,12 @@ import { playerOf } from "../watch/mount.js";
 /** @import { Mount } from "../stub.js" */
 
 /** @type {Mount} */
-export function mountOutbox() {
+export function mountServerMessages() {
   return (text) => {
     if (!text) return;
-    const { timing, ...parcel } = JSON.parse(text);
+    const { timing, ...message } = JSON.parse(text);
     const player = playerOf(document);
     if (timing) player?.takeTiming(timing);
-    else player?.share.receive(parcel);
+    else player?.share.receive(message);
   };
 }

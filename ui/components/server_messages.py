@@ -11,17 +11,17 @@ from ui.components.assets import markup, mounts
 _count = itertools.count()
 
 
-def outbox() -> gr.HTML:
-    """An empty carrier; its values are made by `parcel`."""
+def server_messages() -> gr.HTML:
+    """An empty carrier; its values are made by `server_message`."""
     return gr.HTML(
         "",
-        html_template=markup("outbox"),
-        **mounts("outbox"),
+        html_template=markup("server_messages"),
+        **mounts("server_messages"),
         apply_default_css=False,
-        elem_id="sbd-outbox",
+        elem_id="sbd-server-messages",
     )
 
 
-def parcel(**content: Any) -> str:
+def server_message(**content: Any) -> str:
     """A value that arrives even if it says the same as the last one."""
     return wire_json({"number": next(_count), **content})
