@@ -120,7 +120,7 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
             "gallery": gallery(),
         }
     found = {view: str(part.value) for view, part in parts.items()}
-    return {"notice": "", "here": wire_json(place(name, files)), **found}
+    return {"status_line": "", "here": wire_json(place(name, files)), **found}
 
 
 def place(name: str, files: Sequence[Path]) -> dict[str, Any]:

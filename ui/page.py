@@ -16,11 +16,11 @@ from ui.components.assets import STYLES, kept_flag
 from ui.components.controls import Controls
 from ui.components.gallery import gallery
 from ui.components.learn import learn_view
-from ui.components.notice import Speaker
 from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
 from ui.components.server_messages import server_message, server_messages
+from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of
@@ -91,7 +91,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         limits_section()
         messages = server_messages()
         choosers = (gallery(), form.presets)
-        wire_sharing(show, choosers, messages, visit, form.news, form.fields)
+        wire_sharing(show, choosers, messages, visit, form.status, form.fields)
         _wire_timing(session, show, messages, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
@@ -135,7 +135,7 @@ def _wire(
 ) -> Any:
     """Returns the event of the page's load."""
     fields = form.fields
-    outputs = [show, form.news, form.decode, form.stop]
+    outputs = [show, form.status, form.decode, form.stop]
 
     client_from = partial(client_of, page)
 
@@ -176,8 +176,8 @@ def _wire(
 
     opened = linked_run(session, shown, client_from, list(fields))
     shown_first = [*outputs, lanes, *fields.values()]
-    # The script puts a word of its own in the notice's place: whether the runs are kept.
-    linked = page.load(opened, [visit, form.news], shown_first, js=kept_flag(), **RUN)
+    # The script puts a word of its own in the place of the status line: whether the runs are kept.
+    linked = page.load(opened, [visit, form.status], shown_first, js=kept_flag(), **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
         gr.on(triggers, decode, [visit, *fields.values()], outputs, **RUN),

@@ -14,7 +14,7 @@ def decode_rows(monkeypatch) -> list[tuple]:
     monkeypatch.setattr("ui.decode.update_throttle.SECONDS_BETWEEN_YIELDS", 0.0)
     monkeypatch.setattr("ui.decode.update_throttle.SECONDS_TO_FIRST", 0.0)
     demo = page_module.build(story_model())
-    shown = 4  # player, notice, Decode, Stop
+    shown = 4  # player, status line, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)
     values = ["" if item.value is None else item.value for item in decode.inputs[1:]]
     return list(decode.fn(None, VisitorRuns(), *values))

@@ -10,9 +10,9 @@ from sbd_core.config import MAX_PREDRAFTS
 from sbd_core.config import SOLVERS as RULES
 from ui.browser.here import here
 from ui.components.boldness import boldness
-from ui.components.notice import notice
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
+from ui.components.status_line import status_line
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 from ui.form.measured import Best, best_for
@@ -60,7 +60,7 @@ class Controls:
     fields: dict[str, gr.components.Component]
     decode: gr.Button
     stop: gr.Button
-    news: gr.HTML
+    status: gr.HTML
     puzzle: gr.HTML
     presets: gr.HTML
     boldness: gr.HTML
@@ -90,7 +90,7 @@ def build(model: LazyModel) -> Controls:
             scale=1,
             elem_id="sbd-stop",
         )
-    news = notice()
+    status = status_line()
     here(model.name, model.folder)
     dial = boldness(best, block_range, can_draft=model.can_draft)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
@@ -104,7 +104,7 @@ def build(model: LazyModel) -> Controls:
         fields[name].elem_id = element_id
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
-    return Controls(fields, decode, stop, news, own_puzzle, bar, dial)
+    return Controls(fields, decode, stop, status, own_puzzle, bar, dial)
 
 
 def start_of(best: Best) -> dict[str, Any]:

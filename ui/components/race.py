@@ -8,7 +8,7 @@ import gradio as gr
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import markup, mounts
 from ui.components.controls import SHARED_BY_VIEWS
-from ui.components.notice import Speaker
+from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.session import Session
 from ui.gallery import recorded

@@ -6,8 +6,8 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from ui.components.notice import Speaker
 from ui.components.race import raced, refused
+from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.form import MAX_PROMPT_CHARACTERS, Form, message_of
 from ui.decode.session import Session
@@ -17,7 +17,7 @@ from ui.share import permalink
 
 Updates = Iterator[tuple[Any, ...]]
 KEPT = "kept"
-NUM_SHOWN = 4  # player, notice, Decode, Stop; the race and the fields of the form come after
+NUM_SHOWN = 4  # player, status line, Decode, Stop; the race and the fields of the form come after
 
 
 def linked_run(

@@ -10,8 +10,8 @@ import gradio as gr
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
-from ui.components.notice import Speaker
 from ui.components.server_messages import server_message
+from ui.components.status_line import Speaker
 from ui.decode.form import message_of, settings_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gallery import recorded, replays
@@ -28,7 +28,7 @@ def wire_sharing(
     choosers: Sequence[gr.HTML],
     messages: gr.HTML,
     visit: gr.State,
-    news: gr.HTML,
+    status: gr.HTML,
     fields: Mapping[str, gr.components.Component],
 ) -> None:
     """Let the player `ask` for files of a run, be `give`n a trace, or a recorded one.
@@ -59,7 +59,7 @@ def wire_sharing(
         chooser.choose_run(
             chosen,
             visit,
-            [show, news, *fields.values()],
+            [show, status, *fields.values()],
             trigger_mode="always_last",  # of quick presses the last one counts
             **QUICK,
         )

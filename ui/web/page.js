@@ -3,9 +3,9 @@
 import { mountCharts } from "./charts/mount.js";
 import { mountBoldness } from "./form/boldness.js";
 import { mountHeader } from "./form/header.js";
-import { mountNotice } from "./form/notice.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
+import { mountStatusLine } from "./form/status.js";
 import { mountGallery } from "./gallery/mount.js";
 import { mountHere } from "./here/mount.js";
 import { mountLearn } from "./learn/mount.js";
@@ -25,7 +25,7 @@ const VIEWS = {
   learn: mountLearn,
   limits: mountLimits,
   here: mountHere,
-  notice: mountNotice,
+  status_line: mountStatusLine,
   server_messages: mountServerMessages,
   player: mountPlayer,
   presets: mountPresets,

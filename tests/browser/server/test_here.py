@@ -144,7 +144,7 @@ def test_an_engine_that_cannot_be_fetched_is_told_and_the_server_goes_on(context
         page.route("**/sbd.wasm*", lambda route: route.abort())
         page.goto(two_models_url + "?engine=browser")
         words = "The engine’s code cannot be reached. The recorded runs go on."
-        expect(page.locator(".sbd-notice")).to_have_text(words)
+        expect(page.locator(".sbd-status-line")).to_have_text(words)
         decode_button(page).click()
         assert is_of_server(page)
     finally:

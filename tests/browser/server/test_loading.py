@@ -22,7 +22,7 @@ def test_a_decode_pressed_while_the_model_is_loading_waits_and_then_runs(serve, 
         title = page.locator(".sbd-model")
         sync_api.expect(title).to_have_text("story · loading …")
         decode_button(page).click()
-        sync_api.expect(page.locator(".sbd-notice")).to_have_text(LOADING_TEXT)
+        sync_api.expect(page.locator(".sbd-status-line")).to_have_text(LOADING_TEXT)
     finally:
         model.load()
     has_begun(page)
@@ -42,7 +42,7 @@ def test_a_model_that_cannot_be_loaded_is_told_on_the_page(serve, open_page):
     words = "story could not be loaded: model: 'story' lacks weights"
     sync_api.expect(page.locator(".sbd-model")).to_have_text(words)
     decode_button(page).click()
-    sync_api.expect(page.locator(".sbd-notice")).to_have_text("model: 'story' lacks weights")
+    sync_api.expect(page.locator(".sbd-status-line")).to_have_text("model: 'story' lacks weights")
 
 
 def test_a_live_run_opens_on_its_first_reveal(open_page, story_url):

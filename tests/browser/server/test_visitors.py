@@ -102,7 +102,7 @@ def test_a_double_click_on_decode_starts_one_run(story):
     has_begun(story)
     story.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
     expect(decode_button(story)).to_be_enabled()
-    expect(story.locator(".sbd-notice")).to_have_text("")
+    expect(story.locator(".sbd-status-line")).to_have_text("")
     assert story.evaluate("window.runs.size") == 1
     decode(story)
     assert story.evaluate("window.runs.size") == 2

@@ -205,8 +205,8 @@ BAD_LINKS = {
 @pytest.mark.parametrize("part", BAD_LINKS)
 def test_a_bad_link_is_answered_by_a_sentence(open_page, story_url, part):
     page = open_page(f"{story_url}?prompt=mine&{part}")
-    notice = page.locator(".sbd-notice.is-error")
-    expect(notice).to_contain_text(f"This link cannot be decoded: {BAD_LINKS[part]}")
+    line = page.locator(".sbd-status-line.is-error")
+    expect(line).to_contain_text(f"This link cannot be decoded: {BAD_LINKS[part]}")
     expect(page.get_by_label("Prompt")).to_have_value("mine")
     assert state(page)["run"] == "opening"
 

@@ -115,7 +115,7 @@ def test_an_address_that_names_no_model_is_told(contexts, server):
     try:
         page.goto(address(server) + "?model=nowhere&view=watch")
         words = "The model’s folder has no config.json. The recorded runs go on."
-        expect(page.locator(".sbd-notice")).to_have_text(words)
+        expect(page.locator(".sbd-status-line")).to_have_text(words)
     finally:
         page.close()
 

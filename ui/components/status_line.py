@@ -10,14 +10,14 @@ from ui.components.assets import markup, mounts
 _turns = itertools.count()
 
 
-def notice() -> gr.HTML:
+def status_line() -> gr.HTML:
     """An empty line; its values are made by a Speaker."""
     return gr.HTML(
         "",
-        html_template=markup("notice"),
-        **mounts("notice"),
+        html_template=markup("status_line"),
+        **mounts("status_line"),
         apply_default_css=False,
-        elem_id="sbd-notice",
+        elem_id="sbd-status-line",
     )
 
 

@@ -8,8 +8,8 @@ import { isLater } from "./order.js";
 /** @import { Order } from "./order.js" */
 
 /** @type {Mount} */
-export function mountNotice({ element, value, signal }) {
-  const line = find(element, ".sbd-notice");
+export function mountStatusLine({ element, value, signal }) {
+  const line = find(element, ".sbd-status-line");
   /** @type {Order} */
   let lastOrder = [-1, -1];
   /** @param {string} text */
@@ -24,7 +24,7 @@ export function mountNotice({ element, value, signal }) {
   /** @param {string} words @param {boolean} isError */
   function say(words, isError) {
     line.setAttribute("role", isError ? "alert" : "status");
-    line.className = `sbd-notice is-${isError ? "error" : "status"}`;
+    line.className = `sbd-status-line is-${isError ? "error" : "status"}`;
     setText(line, words);
   }
   show(value);
