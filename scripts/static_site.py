@@ -27,13 +27,13 @@ from sbd_core.replay.wire_format import wire_json
 from ui.browser.here import model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
-from ui.components.boldness import boldness
 from ui.components.gallery import gallery
 from ui.components.header import header
 from ui.components.learn import learn_view
 from ui.components.player import player
 from ui.components.presets import preset_bar
 from ui.components.race import race_view
+from ui.components.risk_slider import risk_slider
 from ui.decode.form import settings_of
 from ui.form.measured import best_for
 from ui.gallery import recorded, replays
@@ -113,7 +113,7 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
         parts = {
             "header": header(f"{name} · in your browser"),
             "presets": preset_bar(name, controls.PROMPT_ID),
-            "boldness": boldness(best, block_range, can_draft=True),
+            "risk_slider": risk_slider(best, block_range, can_draft=True),
             "player": player(replays.opening()),
             "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
             "learn": learn_view(prompt_id=controls.PROMPT_ID),

@@ -192,8 +192,8 @@ def _wire(
         [field.change for field in choice],  # type: ignore[attr-defined]
         _parameters_of, choice, parameters, queue=False, **HIDDEN,
     )  # fmt: skip
-    dialled = [*choice, fields["gamma"]]
-    form.boldness.choose(_dialled, None, dialled, queue=False, **HIDDEN)
+    set_by_slider = [*choice, fields["gamma"]]
+    form.risk_slider.choose(_settings_of_slider, None, set_by_slider, queue=False, **HIDDEN)
     return linked
 
 
@@ -228,7 +228,7 @@ def _parameters_of(strategy: str, solver: str) -> list[Any]:
     return [gr.update(visible=controls.is_in_use(strategy, solver, name)) for name in PARAMETERS]
 
 
-def _dialled(event: gr.EventData) -> tuple[Any, Any, Any]:
+def _settings_of_slider(event: gr.EventData) -> tuple[Any, Any, Any]:
     """Strategy, solver and gamma as the slider asks for them; what it does not name stays."""
     wish = data_of(event)
     strategy, gamma = wish.get("strategy"), wish.get("gamma")

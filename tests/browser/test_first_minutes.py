@@ -158,11 +158,11 @@ def measured_url(serve):
 def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page, measured_url):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
-    expect(page.locator(".sbd-boldness-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
-    now, stale = page.locator(".sbd-boldness-now"), page.locator(".sbd-stale").first
+    expect(page.locator(".sbd-risk-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
+    now, stale = page.locator(".sbd-risk-now"), page.locator(".sbd-stale").first
     words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
-    expect(page.locator(".sbd-boldness-best")).to_be_hidden()
+    expect(page.locator(".sbd-risk-best")).to_be_hidden()
     # The recording on the stage was made otherwise, and says so; its settings are one click away.
     opening = recorded.opening_traces()["sbd"].config.solver.gamma
     if (best.strategy, best.gamma) != ("sbd", opening):
@@ -170,7 +170,7 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
         page.locator(".sbd-stale-use").click()
         expect(now).to_have_text(f"γ {opening:g}")
         expect(stale).to_be_hidden()
-        page.locator(".sbd-boldness-best").click()
+        page.locator(".sbd-risk-best").click()
         expect(now).to_have_text(words)
     decode(page)
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
@@ -184,7 +184,7 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
     open_card(page, "gamma-too-high")
-    now = page.locator(".sbd-boldness-now")
+    now = page.locator(".sbd-risk-now")
     gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
     page.get_by_label("Prompt").fill("Something of mine.")
@@ -199,7 +199,7 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
 def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
     page.get_by_label("Safer to bolder").fill("8")
-    now = page.locator(".sbd-boldness-now")
+    now = page.locator(".sbd-risk-now")
     expect(now).to_have_text("γ 1")
     page.get_by_label("Prompt").fill("Something of mine.")
     page.wait_for_timeout(600)  # longer than the form takes to follow
@@ -212,7 +212,7 @@ def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
     strategy = page.get_by_label("Strategy")
     for step, name, words in (("0", "Verify", "exact: verify"), ("5", "Set Block", "γ 0.2")):
         page.get_by_label("Safer to bolder").fill(step)
-        expect(page.locator(".sbd-boldness-now")).to_have_text(words)
+        expect(page.locator(".sbd-risk-now")).to_have_text(words)
         expect(strategy).to_have_value(re.compile(f"^{name}"))
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.2")
     expect(page.locator(".sbd-stale")).to_contain_text("γ 0.2 instead of")

@@ -9,9 +9,9 @@ import gradio as gr
 from sbd_core.config import MAX_PREDRAFTS
 from sbd_core.config import SOLVERS as RULES
 from ui.browser.here import here
-from ui.components.boldness import boldness
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
+from ui.components.risk_slider import risk_slider
 from ui.components.status_line import status_line
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
 from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
@@ -63,7 +63,7 @@ class Controls:
     status: gr.HTML
     puzzle: gr.HTML
     presets: gr.HTML
-    boldness: gr.HTML
+    risk_slider: gr.HTML
 
 
 def build(model: LazyModel) -> Controls:
@@ -92,7 +92,7 @@ def build(model: LazyModel) -> Controls:
         )
     status = status_line()
     here(model.name, model.folder)
-    dial = boldness(best, block_range, can_draft=model.can_draft)
+    slider = risk_slider(best, block_range, can_draft=model.can_draft)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
         if model.can_draft:
@@ -104,7 +104,7 @@ def build(model: LazyModel) -> Controls:
         fields[name].elem_id = element_id
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
-    return Controls(fields, decode, stop, status, own_puzzle, bar, dial)
+    return Controls(fields, decode, stop, status, own_puzzle, bar, slider)
 
 
 def start_of(best: Best) -> dict[str, Any]:

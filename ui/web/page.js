@@ -1,10 +1,10 @@
 // The bundle of the page: every view by the name that Python gives it.
 
 import { mountCharts } from "./charts/mount.js";
-import { mountBoldness } from "./form/boldness.js";
 import { mountHeader } from "./form/header.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
+import { mountRiskSlider } from "./form/risk.js";
 import { mountStatusLine } from "./form/status.js";
 import { mountGallery } from "./gallery/mount.js";
 import { mountHere } from "./here/mount.js";
@@ -19,7 +19,7 @@ import { mountPlayer } from "./watch/mount.js";
 
 /** @type {Readonly<Record<string, Mount>>} */
 const VIEWS = {
-  boldness: mountBoldness,
+  risk_slider: mountRiskSlider,
   charts: mountCharts,
   header: mountHeader,
   learn: mountLearn,

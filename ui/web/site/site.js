@@ -39,7 +39,7 @@ async function choose({ name, is_typed: isTyped }) {
 const EVENTS = {
   presets: { choose_run: choose },
   gallery: { choose_run: choose },
-  boldness: { choose: fillForm },
+  risk_slider: { choose: fillForm },
   player: {
     give: () => {
       const words = "A trace file opens on the page that python app.py serves, not on this one.";

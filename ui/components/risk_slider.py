@@ -10,7 +10,7 @@ GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 """What the slider offers, nats; any other gamma can be typed."""
 
 
-def boldness(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> gr.HTML:
+def risk_slider(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> gr.HTML:
     """Its event `choose` carries a strategy and a gamma; it says what is outside the usual range.
 
     best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
@@ -24,9 +24,9 @@ def boldness(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> gr
     }
     return gr.HTML(
         wire_json(value),
-        html_template=markup("boldness"),
-        **mounts("boldness", "choose"),
+        html_template=markup("risk_slider"),
+        **mounts("risk_slider", "choose"),
         apply_default_css=False,
-        elem_id="sbd-boldness",
+        elem_id="sbd-risk",
         elem_classes=["sbd-watch-only"],
     )

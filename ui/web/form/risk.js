@@ -5,7 +5,7 @@
 // prompt of the visitor's own starts from the best ones again, unless something was set by hand.
 
 import constants from "../constants.json" with { type: "json" };
-import { nearestStep, outsideWords } from "../core/boldness.js";
+import { nearestStep, outsideWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
@@ -23,7 +23,7 @@ const ANSWER_MS = 1500; // how long the form may take to follow
 const wordsOf = ({ strategy, gamma }) => (strategy === "verify" ? "exact: verify" : `γ ${gamma}`);
 
 /** The slider; its steps are verify and the gammas. */
-class Boldness {
+class RiskSlider {
   /**
    * @param {Setting} setting
    * @param {Trigger} trigger
@@ -40,18 +40,18 @@ class Boldness {
       step: 1,
       "aria-label": "Safer to bolder",
     });
-    this.now = make("output", "sbd-boldness-now");
-    this.outside = make("p", "sbd-boldness-outside", { role: "status" });
-    this.best = make("button", "sbd-boldness-best", { type: "button" });
+    this.now = make("output", "sbd-risk-now");
+    this.outside = make("p", "sbd-risk-outside", { role: "status" });
+    this.best = make("button", "sbd-risk-best", { type: "button" });
     this.why = make(
       "p",
-      "sbd-boldness-why",
+      "sbd-risk-why",
       {},
       `${setting.best.words.replaceAll("γ ", "γ\u00a0")} `,
       this.best,
     );
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
-    this.ends = make("div", "sbd-boldness-ends", {}, ...ends);
+    this.ends = make("div", "sbd-risk-ends", {}, ...ends);
     this.range.addEventListener("input", () =>
       this.choose(this.choiceAt(Number(this.range.value))),
     );
@@ -104,7 +104,7 @@ class Boldness {
     const isSame = this.chosen !== null && asked !== null && isAlike(this.chosen, asked.choice);
     if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
     const choice = this.asked?.choice ?? this.chosen;
-    const canDial = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
+    const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
     range.disabled = choice === null || !setting.can_draft;
     if (choice) {
       const isVerify = choice.strategy === "verify";
@@ -112,7 +112,7 @@ class Boldness {
     }
     const share = (Number(range.value) / setting.gammas.length) * 100;
     range.style.setProperty("--done", `${share}%`);
-    const other = canDial ? "set by another dial" : "one token a forward pass";
+    const other = isSettable ? "set by another setting" : "one token a forward pass";
     const words = choice ? wordsOf(choice) : other;
     setText(this.now, words);
     setAttribute(range, "aria-valuetext", words);
@@ -155,11 +155,11 @@ function isAlike(choice, other) {
 }
 
 /** @type {Mount} */
-export function mountBoldness({ element, value, trigger, signal }) {
-  const dial = new Boldness(JSON.parse(value), trigger);
+export function mountRiskSlider({ element, value, trigger, signal }) {
+  const slider = new RiskSlider(JSON.parse(value), trigger);
   const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
-  const nodes = [dial.range, dial.ends, dial.outside, dial.why, advanced];
-  find(element, ".sbd-boldness").replaceChildren(...nodes);
+  const nodes = [slider.range, slider.ends, slider.outside, slider.why, advanced];
+  find(element, ".sbd-risk").replaceChildren(...nodes);
   /** @param {boolean} isOpen */
   function openAdvanced(isOpen) {
     document.body.classList.toggle("sbd-is-advanced", isOpen);
@@ -172,12 +172,12 @@ export function mountBoldness({ element, value, trigger, signal }) {
   /** @param {Event} event */
   const typed = (event) => {
     const hasSettings = event instanceof CustomEvent && event.detail?.hasSettings;
-    if (event.target === promptBox("sbd-prompt-box") && !hasSettings) dial.followPrompt();
-    if (event.target === templateBox()) dial.followTemplate();
+    if (event.target === promptBox("sbd-prompt-box") && !hasSettings) slider.followPrompt();
+    if (event.target === templateBox()) slider.followTemplate();
   };
   document.addEventListener("input", typed, { signal });
-  onUseSettings((settings) => dial.choose(settings), signal);
-  watchForm(() => dial.look(), signal);
-  dial.look();
+  onUseSettings((settings) => slider.choose(settings), signal);
+  watchForm(() => slider.look(), signal);
+  slider.look();
   return () => {};
 }

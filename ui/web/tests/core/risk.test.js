@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { nearestStep, outsideWords } from "../../core/boldness.js";
+import { nearestStep, outsideWords } from "../../core/risk.js";
 
 const USUAL = { gammas: [0, 0.1, 1], block_range: [2, 16] };
 
