@@ -9,7 +9,6 @@ import gradio as gr
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
-from ui.arrival import arriving_header
 from ui.charts.section import charts_section
 from ui.components import controls
 from ui.components.assets import STYLES, kept_flag
@@ -33,6 +32,7 @@ from ui.gallery import recorded, replays
 from ui.gradio_hooks import client_of, data_of, look_into_queue_every
 from ui.lazy_model import LazyModel
 from ui.limits.section import limits_section
+from ui.loading_header import loading_header
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 from ui.solvers.section import solvers_section
@@ -72,7 +72,7 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         fill_width=True,
         delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
     ) as page:
-        arriving_header(page, lazy)
+        loading_header(page, lazy)
         learn_view(prompt_id=controls.PROMPT_ID)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):

@@ -14,8 +14,8 @@ import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.backends.c import compiler
 from sbd_core.models.backends.c.compiler import COMPILERS
-from ui.arrival import about
 from ui.launch import check_address, checked_port, load_behind, model_of
+from ui.loading_header import about
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """

@@ -62,10 +62,10 @@ class Session:
 
     @property
     def model(self) -> SetBlockModel:
-        """The model, waiting until it is loaded; `arrival` waits with words."""
+        """The model, waiting until it is loaded; `while_loading` waits with words."""
         return self._lazy_model.result()
 
-    def arrival(self) -> Iterator[Update]:
+    def while_loading(self) -> Iterator[Update]:
         """News while the model is being loaded; none if it is there."""
         while not self._lazy_model.wait(SECONDS_BETWEEN_LOOKS):
             yield Update(message=LOADING_TEXT)
@@ -87,7 +87,7 @@ class Session:
         is_stopped = visit.watch()
         lanes: list[Lane] = []
         try:
-            yield from self.arrival()
+            yield from self.while_loading()
             lanes = self.open(form)
             ticket = self.queue.join(client.address)
             yield from self.wait(ticket, client)
@@ -118,7 +118,7 @@ class Session:
         ticket = None
         lanes: list[Lane] = []
         try:
-            for _ in self.arrival():
+            for _ in self.while_loading():
                 yield None
             lanes = [self.open(form)[0] for form in forms]
             ticket = self.queue.join(client.address)

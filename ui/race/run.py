@@ -40,7 +40,7 @@ def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[New
     lanes: dict[str, Lane] = {}
     try:
         forms = forms_of(entry)
-        for update in session.arrival():
+        for update in session.while_loading():
             yield News(update.message)
         lanes = {name: session.open(form)[0] for name, form in forms.items()}
         ticket = session.queue.join(client.address)

@@ -8,21 +8,21 @@ from ui.components.header import header
 from ui.lazy_model import LazyModel
 
 
-def arriving_header(page: gr.Blocks, lazy: LazyModel) -> None:
+def loading_header(page: gr.Blocks, lazy: LazyModel) -> None:
     """The header of the page that is being built; it follows the model on its way."""
     if lazy.is_settled:
         header(about(lazy.result()))
         return
     title = header(f"{lazy.name} · loading …")
 
-    def arrived() -> str:
+    def loaded() -> str:
         try:
             return about(lazy.result())
         except SetBlockDecodingError as error:
             return f"{lazy.name} could not be loaded: {error}"
 
     page.load(
-        arrived,
+        loaded,
         None,
         title,
         concurrency_limit=None,
