@@ -28,7 +28,7 @@ export class Figure {
     this.frame = 0;
     this.target = 0;
     this.hasMoved = false;
-    this.isArriving = false;
+    this.isStep = false;
     /** @type {() => void} */
     this.arrived = () => {};
     /** @type {PlayerState} */
@@ -118,11 +118,11 @@ export class Figure {
   /**
    * Go to a forward pass; its reveals settle if it arrives.
    * @param {number} pass
-   * @param {boolean} isArriving
+   * @param {boolean} isStep
    */
-  seek(pass, isArriving) {
+  seek(pass, isStep) {
     this.hasMoved = true;
-    this.isArriving = isArriving;
+    this.isStep = isStep;
     this.set({ pass: clamp(pass, 0, this.run.main.lastPass), gammaPreview: null });
   }
 
@@ -158,13 +158,13 @@ export class Figure {
   }
 
   paint() {
-    if (this.hasMoved) this.reveals.begin(this.isArriving ? 1000 / CALLS_A_SECOND : null);
+    if (this.hasMoved) this.reveals.begin(this.isStep ? 1000 / CALLS_A_SECOND : null);
     const view = viewOf(this.state, {
       run: this.run,
       reveals: this.reveals,
       isDark: isDarkPage(),
       isLecture: false,
-      isArriving: this.hasMoved && this.isArriving,
+      isStep: this.hasMoved && this.isStep,
     });
     this.hasMoved = false;
     for (const part of this.parts) part.update(view);

@@ -165,7 +165,7 @@ export class Player {
     const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
     const first = run.id === "opening" ? middlePass(main) : isRead ? 1 : 0;
     this.open(isCalm ? middlePass(main) : first, !isCalm);
-    if (isRead) this.playback.arrive();
+    if (isRead) this.playback.startStep();
     if (run.id === "opening") return;
     // On a phone the form is as long as the screen: what was asked for must be seen.
     const behavior = STILL.matches ? "auto" : "smooth";
@@ -270,13 +270,13 @@ export class Player {
       reveals,
       isDark: isDarkPage(),
       isLecture: isLecturing(this.root),
-      isArriving: this.playback.isArriving,
+      isStep: this.playback.isStep,
     });
   }
 
   paint() {
     const { playback } = this;
-    if (playback.hasMoved) this.reveals.begin(playback.arrival);
+    if (playback.hasMoved) this.reveals.begin(playback.stepMs);
     const view = this.makeView();
     if (!view) return;
     playback.hasMoved = false;

@@ -88,7 +88,7 @@ class Tile {
     if (view.focus === position && view.showsFocus) classes.push("is-focused");
     if (view.held === position) classes.push("is-held");
     if (node.className !== classes.join(" ")) node.className = classes.join(" ");
-    const item = state.kind === "new" && view.isArriving ? state.item : undefined;
+    const item = state.kind === "new" && view.isStep ? state.item : undefined;
     const count = item ? (view.run.main.steps[view.pass]?.reveals.length ?? 0) : 0;
     const delay = item ? view.reveals.delay(item.rank, count) : 0;
     const { entropy } = state;

@@ -30,7 +30,7 @@ import { tokenName } from "../core/text/letters.js";
  * @property {RevealMotion} reveals
  * @property {boolean} isDark
  * @property {boolean} isLecture
- * @property {boolean} isArriving whether the pass is the next one, so that its reveals settle
+ * @property {boolean} isStep whether the pass is the next one, so that its reveals settle
  */
 
 /**

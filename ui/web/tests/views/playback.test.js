@@ -39,11 +39,11 @@ test("a seek stays within the run, ends a preview and, by hand, pauses", () => {
 test("reveals settle after a step to the next pass, and not after a jump", () => {
   const { playback } = playbackAt();
   playback.seek(1, true);
-  assert.equal(playback.isArriving, true);
+  assert.equal(playback.isStep, true);
   playback.seek(0, true);
-  assert.equal(playback.isArriving, false);
+  assert.equal(playback.isStep, false);
   playback.seek(2, true);
-  assert.equal(playback.isArriving, false);
+  assert.equal(playback.isStep, false);
 });
 
 test("play at the end of a whole run begins it anew; the last pass pauses it", () => {

@@ -25,7 +25,7 @@ const viewAt = (change) =>
       showsHindsight: false,
       ...change,
     },
-    { run: runOf(), reveals: STILL, isDark: false, isLecture: false, isArriving: false },
+    { run: runOf(), reveals: STILL, isDark: false, isLecture: false, isStep: false },
   );
 
 test("the focus is what is pointed at, then what is held, else the most uncertain", () => {

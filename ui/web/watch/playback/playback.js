@@ -22,7 +22,7 @@ export class Playback {
     this.shown = shown;
     this.change = change;
     /** @type {number | null} how long the pass stands that comes next [ms], null after a jump */
-    this.arrival = null;
+    this.stepMs = null;
     this.hasMoved = false;
     this.clock = makeClock(
       () => state.isPlaying,
@@ -32,20 +32,20 @@ export class Playback {
   }
 
   /** Whether the pass to be drawn is the next one, so that its reveals settle. */
-  get isArriving() {
-    return this.hasMoved && this.arrival !== null;
+  get isStep() {
+    return this.hasMoved && this.stepMs !== null;
   }
 
   /** Another run is on the stage: what the old one's next pass was due at says nothing. */
   jump() {
-    this.arrival = null;
+    this.stepMs = null;
     this.hasMoved = true;
     this.clock.stop();
   }
 
   /** The pass that the playhead jumped to comes as the next of a run that is read from there. */
-  arrive() {
-    this.arrival = 1000 / this.pace();
+  startStep() {
+    this.stepMs = 1000 / this.pace();
   }
 
   /** Passes a second at the chosen speed, more while a live run is ahead. */
@@ -72,7 +72,7 @@ export class Playback {
     if (!run) return;
     const target = clamp(pass, 0, Math.max(run.main.lastPass, 0));
     const isStep = target === this.state.pass + 1;
-    this.arrival = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
+    this.stepMs = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
     this.hasMoved = true;
     this.change({ pass: target, gammaPreview: null, ...(isManual ? { isPlaying: false } : {}) });
   }

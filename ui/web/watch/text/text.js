@@ -70,7 +70,7 @@ class Token {
     this.doubt(isDoubted ? hindsightTitle(view.run, lane, position) : "");
     this.paint(entropy === null ? "transparent" : entropyColour(entropy, view.isDark));
     this.write(partPieces(parts, index));
-    if (!isNew || !view.isArriving) return;
+    if (!isNew || !view.isStep) return;
     const count = lane.steps[view.pass]?.reveals.length ?? 0;
     view.reveals.play(this.node, "text", item.rank, count);
   }
