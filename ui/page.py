@@ -11,7 +11,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
 from ui.charts.section import charts_section
 from ui.components import controls
-from ui.components.assets import STYLES, kept_flag
+from ui.components.assets import STYLES, saved_runs_flag
 from ui.components.controls import Controls
 from ui.components.gallery import gallery
 from ui.components.learn import learn_view
@@ -139,15 +139,15 @@ def _wire(
 
     client_from = partial(client_of, page)
 
-    def shown(kept: VisitorRuns, asked: Form, client: Client) -> Iterator[tuple[Any, ...]]:
+    def shown(runs: VisitorRuns, asked: Form, client: Client) -> Iterator[tuple[Any, ...]]:
         speaker = Speaker()
         is_running, message, news, wire = False, None, "", ""
         try:
-            for update in session.decode(asked, kept, client):
+            for update in session.decode(asked, runs, client):
                 # What is the same as before costs Gradio far less than gr.skip().
                 buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
                 # The buttons are those of all decodes: another may still run when this one ends.
-                is_any_running = kept.is_decoding(speaker, is_running=update.is_running)
+                is_any_running = runs.is_decoding(speaker, is_running=update.is_running)
                 if is_any_running != is_running:
                     is_running = is_any_running
                     buttons = _buttons(is_running=is_running)
@@ -159,25 +159,25 @@ def _wire(
                 wire = update.wire or wire
                 yield (wire, news, *buttons)
         finally:
-            kept.is_decoding(speaker, is_running=False)
+            runs.is_decoding(speaker, is_running=False)
 
-    def decode(request: gr.Request, kept: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
+    def decode(request: gr.Request, runs: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
         form = Form(**dict(zip(fields, values, strict=True)))
-        yield from shown(kept, form.as_shown(), client_from(request))
+        yield from shown(runs, form.as_shown(), client_from(request))
 
     def redo(
-        request: gr.Request, kept: VisitorRuns, event: gr.EventData
+        request: gr.Request, runs: VisitorRuns, event: gr.EventData
     ) -> Iterator[tuple[Any, ...]]:
-        yield from shown(kept, Form.of(data_of(event)), client_from(request))
+        yield from shown(runs, Form.of(data_of(event)), client_from(request))
 
-    def stopped(kept: VisitorRuns) -> tuple[Any, ...]:
-        kept.stop()  # cancelling alone frees the model only at the next yield
+    def stopped(runs: VisitorRuns) -> tuple[Any, ...]:
+        runs.stop()  # cancelling alone frees the model only at the next yield
         return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(is_running=False))
 
     opened = linked_run(session, shown, client_from, list(fields))
     shown_first = [*outputs, lanes, *fields.values()]
     # The script puts a word of its own in the place of the status line: whether the runs are kept.
-    linked = page.load(opened, [visit, form.status], shown_first, js=kept_flag(), **RUN)
+    linked = page.load(opened, [visit, form.status], shown_first, js=saved_runs_flag(), **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
     running = [
         gr.on(triggers, decode, [visit, *fields.values()], outputs, **RUN),

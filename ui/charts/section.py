@@ -42,10 +42,10 @@ def charts_section(visit: gr.State) -> None:
         elem_id="sbd-charts",
     )
 
-    def drawn(kept: VisitorRuns, event: gr.EventData) -> str:
+    def drawn(runs: VisitorRuns, event: gr.EventData) -> str:
         wish = data_of(event)
         try:
-            return server_message(run=wish.get("run"), **charts_of(kept, wish))
+            return server_message(run=wish.get("run"), **charts_of(runs, wish))
         except SetBlockDecodingError as error:
             return server_message(error=message_of(error))
 

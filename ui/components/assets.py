@@ -25,7 +25,7 @@ def markup(name: str) -> str:
 
 
 @cache
-def kept_flag() -> str:
+def saved_runs_flag() -> str:
     """What the page's load calls first: whether the runs of its address are kept in the tab."""
     return (DIST / "flag.js").read_text(encoding="utf-8").strip()
 

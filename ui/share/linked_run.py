@@ -32,14 +32,14 @@ def linked_run(
     address that asks for the visitor's own browser leaves the decode to it.
     """
 
-    def linked(kept: VisitorRuns, flag: Any, request: gr.Request) -> Updates:
+    def linked(runs: VisitorRuns, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
         if permalink.is_race(query):
             yield from _race(session, query, fields, client)
         elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
             yield _outputs(fields, values=_fields_of(query, fields))
         elif permalink.is_link(query):
-            yield from _decode(session, lambda form: shown(kept, form, client), query, fields)
+            yield from _decode(session, lambda form: shown(runs, form, client), query, fields)
         else:
             yield _outputs(fields)
 

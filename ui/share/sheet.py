@@ -36,16 +36,16 @@ def wire_sharing(
     choosers: what lets a visitor `choose_run`; its settings go into the `fields` of the form.
     """
 
-    def asked(kept: VisitorRuns, event: gr.EventData) -> str:
-        return answer(lambda: server_message(**file_of(kept, data_of(event))))
+    def asked(runs: VisitorRuns, event: gr.EventData) -> str:
+        return answer(lambda: server_message(**file_of(runs, data_of(event))))
 
-    def given(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
-        return opened(lambda: open_trace(kept, data_of(event)))
+    def given(runs: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
+        return opened(lambda: open_trace(runs, data_of(event)))
 
-    def chosen(kept: VisitorRuns, event: gr.EventData) -> tuple[Any, ...]:
+    def chosen(runs: VisitorRuns, event: gr.EventData) -> tuple[Any, ...]:
         nothing = [gr.skip() for _ in fields]
         try:
-            lines, settings = open_recorded(kept, data_of(event))
+            lines, settings = open_recorded(runs, data_of(event))
         except SetBlockDecodingError as error:
             return (gr.skip(), Speaker().say(message_of(error), is_error=True), *nothing)
         if data_of(event).get("is_typed"):  # the visitor may be changing it by now

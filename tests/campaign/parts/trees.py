@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.browser.conftest import CHROMIUM, FLAGS, decode, go_to, painted, returning, state
 from tests.browser.player.test_branches import COMPLETE, intervene, rows
-from tests.browser.server.test_kept import is_saved
+from tests.browser.server.test_saved_runs import is_saved
 from tests.campaign.figure import Figure
 from tests.campaign.parts.restarts import Restarted, restarted
 from tests.campaign.server import served

@@ -4,7 +4,7 @@ import { elementOf, find } from "../dom/elements.js";
 import { currentView, onTurn, turnTo } from "../dom/page.js";
 import { here, takeHere } from "../here/here.js";
 
-import { TabKeeper } from "../kept/tab.js";
+import { TabKeeper } from "../saved_runs/tab.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { Player } from "./player.js";
 

@@ -5,7 +5,7 @@ import { entropyColour, inkOn } from "../../core/scale.js";
 
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { Step } from "../../core/run/wire.js" */
-/** @import { KeptPicture } from "./kept.js" */
+/** @import { CachedPicture } from "./cached.js" */
 /** @import { RevealMotion, View } from "../view.js" */
 
 const AFTER_END = 0.3; // how much of a cell after the end of the answer is seen
@@ -104,7 +104,7 @@ export function drawPasses(context, view, geometry, from, to) {
  * @param {CanvasRenderingContext2D} context
  * @param {StairsView} view
  * @param {Geometry} geometry
- * @param {KeptPicture} cells
+ * @param {CachedPicture} cells
  * @param {number} scale
  */
 export function drawCells(context, view, geometry, cells, scale) {

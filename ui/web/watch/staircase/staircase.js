@@ -5,9 +5,9 @@
 import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setAttribute, setStyle } from "../../dom/elements.js";
+import { StaircasePictures } from "./cached.js";
 import { drawAxes, drawBlocks, drawCells, drawCurrent } from "./drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "./extent.js";
-import { StaircasePictures } from "./kept.js";
 
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { Actions } from "../actions.js" */

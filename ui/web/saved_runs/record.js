@@ -5,8 +5,8 @@ import { History } from "../core/run/history.js";
 /** @import { Family, Node } from "../core/run/family.js" */
 /** @import { Run } from "../core/run/run.js" */
 
-/** @typedef {{ lines: string, parent: number, words: string, depth: number }} KeptRun parent: its index, -1 */
-/** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: KeptRun[] }} KeptTab */
+/** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: its index, -1 */
+/** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: SavedRun[] }} SavedTab */
 
 export const VERSION = 1;
 const MAX_RUNS = 64;
@@ -17,7 +17,7 @@ const MAX_CHARACTERS = 20_000_000;
  * @param {Family} family
  * @param {Run | null} shown
  * @param {number} pass
- * @returns {KeptTab | null}
+ * @returns {SavedTab | null}
  */
 export function recordOf({ nodes }, shown, pass) {
   const kept = nodes.slice(0, MAX_RUNS);
@@ -61,7 +61,7 @@ export function treeOf(record) {
 
 /**
  * @param {unknown} record
- * @returns {record is KeptTab}
+ * @returns {record is SavedTab}
  */
 function isRecord(record) {
   return (

@@ -10,7 +10,7 @@ import { drawDiagonal, drawPasses } from "./drawing.js";
 /** @typedef {(context: CanvasRenderingContext2D, from: number, to: number) => void} DrawRows */
 
 /** A picture that is kept until its key changes. */
-export class KeptPicture {
+export class CachedPicture {
   constructor() {
     this.canvas = document.createElement("canvas");
     this.key = "";
@@ -74,8 +74,8 @@ export class KeptPicture {
 /** What a frame of the staircase needs of other frames: drawn once, then copied. */
 export class StaircasePictures {
   constructor() {
-    this.cells = new KeptPicture();
-    this.line = new KeptPicture();
+    this.cells = new CachedPicture();
+    this.line = new CachedPicture();
   }
 
   /**
