@@ -24,7 +24,7 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_
 from sbd_core.package.files import ASSETS
 from sbd_core.replay.page import STYLES as REPLAY_STYLES
 from sbd_core.replay.wire_format import wire_json
-from ui.browser.here import model_files
+from ui.browser.here import COMPILED, model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
 from ui.components.gallery import gallery
@@ -38,7 +38,7 @@ from ui.decode.form import settings_of
 from ui.form.measured import best_for
 from ui.gallery import recorded, replays
 
-SCRIPTS = ("site.js", "engine.js", "sbd.wasm", "replay.js")
+SCRIPTS = ("site.js", "engine.js", "replay.js", *(file.name for file in COMPILED.values()))
 RUN_ID = "gallery"
 """Of every recorded run; ui/web/site/site.js gives each a name of its own."""
 MARKER = "sbd-site.json"
@@ -129,7 +129,7 @@ def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
         "name": name,
         "is_only": True,
         "script": "dist/engine.js",
-        "wasm": "dist/sbd.wasm",
+        "wasm": {kind: f"dist/{file.name}" for kind, file in COMPILED.items()},
         "base": "model/",
         "names": [file.name for file in files],
         "bytes": sum(file.stat().st_size for file in files),

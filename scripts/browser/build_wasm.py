@@ -1,13 +1,15 @@
 """Compiles the C backend to WebAssembly: assets/dist/sbd.wasm, which decodes in the browser.
 
-python -m scripts.browser.build_wasm           needs clang and wasm-ld (apt install clang lld)
-python -m scripts.browser.build_wasm --check   exit status 1 if the file is of other sources
+python -m scripts.browser.build_wasm           needs clang and wasm-ld, 16 or newer
+python -m scripts.browser.build_wasm --check   exit status 1 if a file is of other sources
 
-The file carries a digest of its sources, so that --check needs no compiler.
+sbd-fma.wasm is the same with fused multiply-add (relaxed SIMD), for browsers that have it. The
+files carry a digest of their sources, so that --check needs no compiler.
 """
 
 import argparse
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +19,11 @@ from tempfile import TemporaryDirectory
 from sbd_core.models.backends.c import compiler
 from sbd_core.package.files import ASSETS
 
-FILE = ASSETS / "dist" / "sbd.wasm"
+DIST = ASSETS / "dist"
+FILES = {"sbd.wasm": (), "sbd-fma.wasm": ("-mrelaxed-simd",)}
+"""Compiled files and the flags each has of its own."""
+OLDEST, NEWEST = 16, 30
+"""Versions of clang: older ones write relaxed SIMD in a way that browsers no longer read."""
 FLAGS = (
     "--target=wasm32",
     "-O3",
@@ -33,30 +39,44 @@ SECTION = b"sbd-sources"
 SOURCES = Path(compiler.__file__).parent
 
 
-def digest() -> bytes:
-    """SHA-256 of everything that the compiled file depends on but the compiler."""
-    found = hashlib.sha256(repr((FLAGS, compiler.SOURCES, EXPORTS)).encode())
+def digest(name: str) -> bytes:
+    """SHA-256 of everything that a compiled file depends on but the compiler."""
+    found = hashlib.sha256(repr((FLAGS, FILES[name], compiler.SOURCES, EXPORTS)).encode())
     for file in sorted(SOURCES.glob("*.[ch]")):
         found.update(file.name.encode() + b"\0" + file.read_bytes())
     return found.digest()
 
 
-def build() -> bytes:
-    """The file's content, compiled now. Raises FileNotFoundError without a compiler."""
-    for tool in ("clang", "wasm-ld"):
-        if shutil.which(tool) is None:
-            raise FileNotFoundError(f"{tool} is not on the PATH (Debian: apt install clang lld)")
+def tools() -> tuple[str, str, str]:
+    """clang, wasm-ld and their version, such as "16.0.6". Raises FileNotFoundError without."""
+    for suffix in ("", *(f"-{number}" for number in range(NEWEST, OLDEST - 1, -1))):
+        clang, linker = shutil.which(f"clang{suffix}"), shutil.which(f"wasm-ld{suffix}")
+        if clang is None or linker is None:
+            continue
+        said = subprocess.run([clang, "--version"], capture_output=True, text=True, check=True)
+        version = re.search(r"version (\d+)[\d.]*", said.stdout)
+        if version and int(version[1]) >= OLDEST:
+            return clang, linker, version[0].removeprefix("version ")
+    raise FileNotFoundError(
+        f"clang and wasm-ld {OLDEST} or newer are not on the PATH "
+        f"(Debian: apt install clang-{OLDEST} lld-{OLDEST})"
+    )
+
+
+def build(name: str) -> bytes:
+    """The content of one of FILES, compiled now. Raises FileNotFoundError without a compiler."""
+    clang, linker, _ = tools()
     with TemporaryDirectory() as folder:
         objects = []
-        for name, own in compiler.SOURCES.items():
-            objects.append(str(Path(folder, f"{name}.o")))
-            command = ["clang", *FLAGS, *own, "-c", name, "-o", objects[-1]]
+        for source, own in compiler.SOURCES.items():
+            objects.append(str(Path(folder, f"{source}.o")))
+            command = [clang, *FLAGS, *FILES[name], *own, "-c", source, "-o", objects[-1]]
             subprocess.run(command, cwd=SOURCES, check=True)
         linked = Path(folder, "sbd.wasm")
-        exports = [f"--export={name}" for name in EXPORTS]
-        words = ["wasm-ld", "--no-entry", "--strip-debug", *exports, *objects, "-o", str(linked)]
+        exports = [f"--export={function}" for function in EXPORTS]
+        words = [linker, "--no-entry", "--strip-debug", *exports, *objects, "-o", str(linked)]
         subprocess.run(words, check=True)
-        return linked.read_bytes() + custom_section(SECTION, digest())
+        return linked.read_bytes() + custom_section(SECTION, digest(name))
 
 
 def custom_section(name: bytes, content: bytes) -> bytes:
@@ -66,27 +86,28 @@ def custom_section(name: bytes, content: bytes) -> bytes:
     return bytes([0, len(body)]) + body
 
 
-def is_fresh(content: bytes) -> bool:
+def is_fresh(name: str, content: bytes) -> bool:
     """Whether a compiled file is of the present sources and flags."""
-    return content.endswith(custom_section(SECTION, digest()))
+    return content.endswith(custom_section(SECTION, digest(name)))
 
 
 def main() -> int:
-    """The command line. Exit status: 0 done or fresh, 1 the file is stale, 2 no compiler."""
+    """The command line. Exit status: 0 done or fresh, 1 a file is stale, 2 no compiler."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     if parser.parse_args().check:
-        if is_fresh(FILE.read_bytes()):
-            return 0
-        print(f"{FILE} is stale: run python -m scripts.browser.build_wasm", file=sys.stderr)
-        return 1
+        stale = [name for name in FILES if not is_fresh(name, (DIST / name).read_bytes())]
+        for name in stale:
+            print(f"{name} is stale: run python -m scripts.browser.build_wasm", file=sys.stderr)
+        return 1 if stale else 0
     try:
-        content = build()
+        for name in FILES:
+            content = build(name)
+            (DIST / name).write_bytes(content)
+            print(f"{name}: {len(content) / 1000:.0f} kB")
     except (FileNotFoundError, subprocess.CalledProcessError) as error:
         print(f"build_wasm: {error}", file=sys.stderr)
         return 2
-    FILE.write_bytes(content)
-    print(f"{FILE.name}: {len(content) / 1000:.0f} kB")
     return 0
 
 

@@ -5,7 +5,8 @@ python -m scripts.browser.compare_engines --prompts 24 --ways 4
 
 Tokens, reveals and every other whole number of a trace must be equal, entropies and probabilities
 to 1e-4, and so must the wire lines that the page reads. Where a solver prefers one of two positions
-whose scores are equal up to rounding, the two may part; such decodes are counted as ties. The last
+whose scores are equal up to rounding, the two may part; such decodes are counted as ties. --wasm
+says which of the two compiled files decodes; a browser takes sbd-fma.wasm where it can. The last
 line is one JSON object; --out writes it too.
 Exit status: 0 all equal, 1 not, 2 no Node.
 """
@@ -31,9 +32,12 @@ from sbd_core.package.files import write_text
 from sbd_core.replay.wire_format import RunWire
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.trace import Trace
+from scripts.browser.build_wasm import FILES
 
 ROOT = Path(__file__).parents[2]
 COMPARE = ROOT / "ui" / "web" / "tests" / "engine" / "compare.js"
+RELAXED_SIMD = "--experimental-wasm-relaxed-simd"
+"""What older Nodes must be told to run sbd-fma.wasm; newer ones do not know it."""
 LONGEST = 128
 SEED = 0
 CHECKPOINT = "checkpoint"
@@ -99,9 +103,19 @@ def wire_lines(model: HuggingFaceModel, trace: Trace) -> list[str]:
     return [start, *(wire.step(trace.config.strategy, event) for event in trace.events)]
 
 
-def compare(model: HuggingFaceModel, count: int, num_ways: int | None) -> dict[str, Any]:
+def node_flags() -> list[str]:
+    """What Node must be told to run each compiled file."""
+    words = ["node", "--v8-options"]
+    known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    return [RELAXED_SIMD] if RELAXED_SIMD in known else []
+
+
+def compare(
+    model: HuggingFaceModel, count: int, num_ways: int | None, wasm: str = "sbd-fma.wasm"
+) -> dict[str, Any]:
     """What Node says: {"cases", "tokens", "ties", "differences": [sentence], "largest"}."""
-    words = ["node", str(COMPARE), str(model.folder or DEFAULT_CHECKPOINT)]
+    folder = str(model.folder or DEFAULT_CHECKPOINT)
+    words = ["node", *node_flags(), str(COMPARE), folder, wasm]
     node = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     )
@@ -123,6 +137,7 @@ def main() -> int:
     parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
     parser.add_argument("--prompts", type=int, default=600, help="how many (default %(default)s)")
     parser.add_argument("--ways", type=int, help="ways of decoding each prompt; default: all")
+    parser.add_argument("--wasm", choices=FILES, default="sbd-fma.wasm", help="compiled file")
     parser.add_argument("--out", type=Path, help="write the JSON object to this file too")
     flags = parser.parse_args()
     if which("node") is None:
@@ -130,8 +145,9 @@ def main() -> int:
         return 2
     model = sbd_core.load(flags.model, device="cpu", dtype="float32")
     choose_threads(model.num_parameters)
-    said = compare(model, flags.prompts, flags.ways)
-    result = {"model": model.name, "prompts": flags.prompts, **said, **circumstances(model.folder)}
+    said = compare(model, flags.prompts, flags.ways, flags.wasm)
+    asked = {"model": model.name, "wasm": flags.wasm, "prompts": flags.prompts}
+    result = {**asked, **said, **circumstances(model.folder)}
     for difference in said["differences"][:20]:
         print(difference[:1000])
     if flags.out:

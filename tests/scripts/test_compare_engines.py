@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from scripts.browser import compare_engines
+from scripts.browser.build_wasm import FILES
 
 PROMPTS, WAYS = 24, 4
 
@@ -13,8 +14,9 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node
 
 
 @needs_node
-def test_tokens_and_reveals_are_those_of_sbd_core(nano) -> None:
-    said = compare_engines.compare(nano, PROMPTS, WAYS)
+@pytest.mark.parametrize("wasm", FILES)
+def test_tokens_and_reveals_are_those_of_sbd_core(nano, wasm) -> None:
+    said = compare_engines.compare(nano, PROMPTS, WAYS, wasm)
     assert said["differences"] == []
     assert said["cases"] == PROMPTS * WAYS
     # Positions that are equally good up to rounding are rare.

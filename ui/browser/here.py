@@ -19,6 +19,7 @@ from ui.components.assets import ASSETS, DIST, markup, mounts, static_path
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
 MOST_BYTES = 450_000_000
+COMPILED = {"plain": DIST / "sbd.wasm", "fma": DIST / "sbd-fma.wasm"}
 SMALL_FILES = (
     "config.json",
     "generation_config.json",
@@ -58,11 +59,11 @@ def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]
     """See Setting in ui/web/here/mount.js."""
     styles = [ASSETS / "css" / f"{style}.css" for style in STYLES]
     page, script = ASSETS / "html" / "replay.html", DIST / "replay.js"
-    gr.set_static_paths([*files, DIST / "engine.js", DIST / "sbd.wasm", page, script, *styles])
+    gr.set_static_paths([*files, DIST / "engine.js", *COMPILED.values(), page, script, *styles])
     return {
         "name": name,
         "script": _versioned(DIST / "engine.js"),
-        "wasm": _versioned(DIST / "sbd.wasm"),
+        "wasm": {kind: _versioned(file) for kind, file in COMPILED.items()},
         "base": f"{static_path(folder.resolve())}/",
         "names": [file.name for file in files],
         "bytes": sum(file.stat().st_size for file in files),

@@ -141,7 +141,7 @@ def test_without_a_server_the_browser_decodes(contexts, two_models_url):
 def test_an_engine_that_cannot_be_fetched_is_told_and_the_server_goes_on(contexts, two_models_url):
     page = contexts(False).new_page()
     try:
-        page.route("**/sbd.wasm*", lambda route: route.abort())
+        page.route("**/sbd*.wasm*", lambda route: route.abort())
         page.goto(two_models_url + "?engine=browser")
         words = "The engine’s code cannot be reached. The recorded runs go on."
         expect(page.locator(".sbd-status-line")).to_have_text(words)

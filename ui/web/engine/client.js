@@ -2,9 +2,9 @@
 // page never computes: its thread stays free.
 
 /** @import { News } from "./session/session.js" */
-/** @import { Reply, Source, Wish } from "./worker.js" */
+/** @import { Compiled, Reply, Source, Wish } from "./worker.js" */
 
-/** @typedef {{ script: string, wasm: string, source: Source }} Place addresses of the engine and its model */
+/** @typedef {{ script: string, wasm: Compiled, source: Source }} Place addresses of the engine and its model */
 /** @typedef {{ name: string, numParameters: number, blockRange: [number, number] | null }} Ready */
 
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";

@@ -114,6 +114,23 @@ export class Scratch {
   }
 }
 
+/** A module with one function that uses f32x4.relaxed_madd. */
+const RELAXED = Uint8Array.from(
+  [
+    [0, 97, 115, 109, 1, 0, 0, 0], // the format and its version
+    [1, 5, 1, 96, 0, 1, 123], // one type: a function that gives a vector
+    [3, 2, 1, 0], // one function of that type
+    [10, 19, 1, 17, 0], // its code: three vectors of zeros, one instruction, end
+    ...[1, 2, 3].map(() => [65, 0, 253, 15]),
+    [253, 133, 2, 11],
+  ].flat(),
+);
+
+/** Whether fused multiply-add runs here, as sbd-fma.wasm needs it. */
+export function canFuseMultiplyAdd() {
+  return typeof WebAssembly === "object" && WebAssembly.validate(RELAXED);
+}
+
 /**
  * The kernel of the bytes of sbd.wasm. Raises EngineError where it cannot run.
  * @param {ArrayBuffer | Uint8Array<ArrayBuffer>} bytes

@@ -3,7 +3,7 @@
 import { readCheckpoint } from "./checkpoint/folder.js";
 import { numParameters } from "./checkpoint/shape.js";
 import { EngineError, ModelError } from "./errors.js";
-import { makeKernel } from "./kernel.js";
+import { canFuseMultiplyAdd, makeKernel } from "./kernel.js";
 import { Session } from "./session/session.js";
 
 /** @import { ReadFile } from "./checkpoint/folder.js" */
@@ -16,8 +16,9 @@ import { Session } from "./session/session.js";
  * where that is known.
  * @typedef {{ name: string, base?: string, names?: string[], files?: [name: string, file: Blob][] }} Source
  */
+/** @typedef {{ plain: string, fma: string }} Compiled addresses of sbd.wasm and sbd-fma.wasm */
 /**
- * @typedef {{ kind: "load", source: Source, wasm: string }
+ * @typedef {{ kind: "load", source: Source, wasm: Compiled }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
  *   | { kind: "file", run: string }
@@ -86,9 +87,10 @@ function readerOf(files) {
   };
 }
 
-/** @param {Source} source @param {string} wasm */
+/** @param {Source} source @param {Compiled} wasm */
 async function load({ name, base, names, files }, wasm) {
-  const response = await fetch(wasm).catch(() => null);
+  const address = canFuseMultiplyAdd() ? wasm.fma : wasm.plain;
+  const response = await fetch(address).catch(() => null);
   if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
   const kernel = await makeKernel(await response.arrayBuffer());
   const checkpoint = await readCheckpoint(

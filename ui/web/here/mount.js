@@ -9,10 +9,10 @@ import { formOfAddress, readForm } from "./form.js";
 import { here, onLine, sayHere } from "./here.js";
 
 /** @import { Form } from "../engine/session/form.js" */
-/** @import { Source } from "../engine/worker.js" */
+/** @import { Compiled, Source } from "../engine/worker.js" */
 /** @import { Mount } from "../stub.js" */
 
-/** @typedef {{ name: string, script: string, wasm: string, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
+/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
 
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
@@ -24,7 +24,7 @@ function placeOf({ name, script, wasm, base, names, page, styles, replay, is_onl
   const address = isOnly ? besidePage : fileAddress;
   return {
     script: address(script),
-    wasm: address(wasm),
+    wasm: { plain: address(wasm.plain), fma: address(wasm.fma) },
     source: (isOnly && askedModel()) || { name, base: address(base), names },
     parts: {
       page: address(page),

@@ -1,7 +1,7 @@
 /* One forward pass of a Llama-shaped model over one text, in fp32 on one thread.
 
    The same sums as llama/forward.py in one call, on the same weights and cache. Matrices
-   lie row by row; `step` is the distance between rows. Knows no masks but
+   lie row by row unless they are packed; `step` is the distance between rows. Knows no masks but
    causal tokens and blocks behind some of them. Compiled natively and to WebAssembly. */
 
 #include "arithmetic.h"
@@ -19,6 +19,12 @@ enum { LANES = COLUMNS / 2 };
 #define UNROLLED _Pragma("GCC unroll 8")
 #endif
 typedef float Wide __attribute__((vector_size(4 * LANES), aligned(4)));
+#ifdef __wasm_relaxed_simd__ /* a multiplication and an addition in one instruction */
+#define PLUS_PRODUCT(sum, number, vector) \
+    __builtin_wasm_relaxed_madd_f32x4((Wide){number, number, number, number}, vector, sum)
+#else
+#define PLUS_PRODUCT(sum, number, vector) ((sum) + (number) * (vector))
+#endif
 
 typedef struct {
     const float *attention_norm, *query_key_value, *out, *feed_forward_norm, *gate_up, *down;
@@ -42,8 +48,29 @@ typedef struct {
 } Rows;
 
 typedef struct {
+    const float *start;
+    Index step, between; /* distances of the rows of a panel of COLUMNS columns, and of panels */
+    int is_packed;       /* one panel after the other, then the columns left over, row by row */
+} Matrix;
+
+typedef struct {
     Index position, seen, first, stop; /* sees the keys before `seen`, and first .. stop - 1 */
 } Row;
+
+/* Row by row. */
+static Matrix as_it_lies(const float *b, Index step) {
+    return (Matrix){b, step, COLUMNS, 0};
+}
+
+/* A matrix of the model: natively where PyTorch has it; in WebAssembly packed by
+   ui/web/engine/checkpoint/weights.js, so that it is read in the order in which it lies. */
+static Matrix weights(const float *b, Index inner, Index columns) {
+#ifdef __wasm__
+    return (Matrix){b, COLUMNS, COLUMNS * inner, 1};
+#else
+    return as_it_lies(b, columns);
+#endif
+}
 
 /* c (rows, COLUMNS) = or += a (rows, inner) @ b (inner, COLUMNS) */
 static inline __attribute__((always_inline)) void tile(const int rows, Index inner,
@@ -59,8 +86,8 @@ static inline __attribute__((always_inline)) void tile(const int rows, Index inn
         __builtin_prefetch(b + AHEAD * b_step);
         __builtin_prefetch(b + AHEAD * b_step + LANES);
         UNROLLED for (int r = 0; r < rows; r++) {
-            left[r] += a[r * a_step + i] * one;
-            right[r] += a[r * a_step + i] * other;
+            left[r] = PLUS_PRODUCT(left[r], a[r * a_step + i], one);
+            right[r] = PLUS_PRODUCT(right[r], a[r * a_step + i], other);
         }
     }
     UNROLLED for (int r = 0; r < rows; r++) {
@@ -69,37 +96,59 @@ static inline __attribute__((always_inline)) void tile(const int rows, Index inn
     }
 }
 
+/* tile() of one row: sums of every fourth product apart, as each waits for the one before. */
+static void tile_of_one(Index inner, const float *a, const float *b, Index b_step, float *c, int adds) {
+    Wide left[4] = {0}, right[4] = {0};
+    Index i = 0;
+    if (adds) left[0] = *(Wide *)c, right[0] = *(Wide *)(c + LANES);
+    for (; i + 4 <= inner; i += 4, b += 4 * b_step)
+        UNROLLED for (int part = 0; part < 4; part++) {
+            left[part] = PLUS_PRODUCT(left[part], a[i + part], *(const Wide *)(b + part * b_step));
+            right[part] = PLUS_PRODUCT(right[part], a[i + part], *(const Wide *)(b + part * b_step + LANES));
+        }
+    for (; i < inner; i++, b += b_step) {
+        left[0] = PLUS_PRODUCT(left[0], a[i], *(const Wide *)b);
+        right[0] = PLUS_PRODUCT(right[0], a[i], *(const Wide *)(b + LANES));
+    }
+    *(Wide *)c = left[0] + left[1] + (left[2] + left[3]);
+    *(Wide *)(c + LANES) = right[0] + right[1] + (right[2] + right[3]);
+}
+
+/* c (1, columns) = or += a (1, inner) @ b (inner, columns), b in the order it lies in memory */
+static void product_of_one(Index inner, Index columns, const float *x, const float *w, Index b_step,
+        float *restrict to, int adds) {
+    if (!adds) __builtin_memset(to, 0, columns * sizeof(float));
+    Index i = 0;
+    for (; i + 8 <= inner; i += 8, x += 8, w += 8 * b_step)
+        for (Index j = 0; j < columns; j++)
+            to[j] += x[0] * w[j] + x[1] * w[b_step + j] + x[2] * w[2 * b_step + j]
+                     + x[3] * w[3 * b_step + j] + x[4] * w[4 * b_step + j]
+                     + x[5] * w[5 * b_step + j] + x[6] * w[6 * b_step + j]
+                     + x[7] * w[7 * b_step + j];
+    for (; i < inner; i++, x++, w += b_step)
+        for (Index j = 0; j < columns; j++) to[j] += *x * w[j];
+}
+
 /* c (rows, columns) = or += a (rows, inner) @ b (inner, columns) */
 static void product(Index rows, Index inner, Index columns, const float *a, Index a_step,
-        const float *b, Index b_step, float *c, Index c_step, int adds) {
-    Index whole = rows > 1 ? columns / COLUMNS * COLUMNS : 0;
-    for (Index j = 0; j < whole; j += COLUMNS) {
+        Matrix b, float *c, Index c_step, int adds) {
+    Index whole = rows > 1 || b.is_packed ? columns / COLUMNS * COLUMNS : 0;
+    const float *panel = b.start;
+    for (Index j = 0; j < whole; j += COLUMNS, panel += b.between) {
         for (Index r = 0; r < rows;) {
             const float *from = a + r * a_step;
             float *to = c + r * c_step + j;
             Index left = rows - r;
-            if (left >= ROWS) tile(ROWS, inner, from, a_step, b + j, b_step, to, c_step, adds), r += ROWS;
-            else if (ROWS > 4 && left >= 4) tile(4, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 4;
-            else if (left >= 2) tile(2, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 2;
-            else tile(1, inner, from, a_step, b + j, b_step, to, c_step, adds), r += 1;
+            if (left >= ROWS) tile(ROWS, inner, from, a_step, panel, b.step, to, c_step, adds), r += ROWS;
+            else if (ROWS > 4 && left >= 4) tile(4, inner, from, a_step, panel, b.step, to, c_step, adds), r += 4;
+            else if (left >= 2) tile(2, inner, from, a_step, panel, b.step, to, c_step, adds), r += 2;
+            else if (b.is_packed) tile_of_one(inner, from, panel, b.step, to, adds), r += 1;
+            else tile(1, inner, from, a_step, panel, b.step, to, c_step, adds), r += 1;
         }
     }
-    for (Index r = 0; r < rows && whole < columns; r++) { /* b in the order it lies in memory */
-        float *restrict to = c + r * c_step;
-        if (!adds) __builtin_memset(to + whole, 0, (columns - whole) * sizeof(float));
-        Index i = 0;
-        for (; i + 8 <= inner; i += 8) {
-            const float *x = a + r * a_step + i, *w = b + i * b_step;
-            for (Index j = whole; j < columns; j++)
-                to[j] += x[0] * w[j] + x[1] * w[b_step + j] + x[2] * w[2 * b_step + j]
-                         + x[3] * w[3 * b_step + j] + x[4] * w[4 * b_step + j]
-                         + x[5] * w[5 * b_step + j] + x[6] * w[6 * b_step + j]
-                         + x[7] * w[7 * b_step + j];
-        }
-        for (; i < inner; i++)
-            for (Index j = whole; j < columns; j++)
-                to[j] += a[r * a_step + i] * b[i * b_step + j];
-    }
+    for (Index r = 0; r < rows && whole < columns; r++)
+        product_of_one(inner, columns - whole, a + r * a_step, panel, b.is_packed ? columns - whole : b.step,
+                       c + r * c_step + whole, adds);
 }
 
 /* Lane by lane, as its order of additions is kept: one after the other would be slow. */
@@ -194,11 +243,24 @@ static void attend(const Model *m, const Cache *cache, Index layer, const Rows *
     for (Index h = 0; h < m->num_heads; h++) {
         const float *key = keys + h / group * size * capacity, *value = values + h / group * capacity * size;
         float *queries = heads + h * size;
-        product(rows, size, padded, queries, step, key, capacity, scores, padded, 0);
+        product(rows, size, padded, queries, step, as_it_lies(key, capacity), scores, padded, 0);
         for (Index r = 0; r < rows; r++)
             softmax(scores + r * padded, placed(which, r), stop);
-        product(rows, stop, size, scores, padded, value, size, queries, step, 0);
+        product(rows, stop, size, scores, padded, as_it_lies(value, size), queries, step, 0);
     }
+}
+
+/* A token's embedding: a column of the head where they are one matrix. */
+static void embed(const Model *m, Index id, float *to) {
+    Matrix head = weights(m->head, m->hidden, m->vocabulary);
+    const float *from = m->embedding + id * m->between_tokens;
+    Index step = m->between_values, whole = m->vocabulary / COLUMNS * COLUMNS;
+    if (head.is_packed && m->embedding == m->head) {
+        step = id < whole ? COLUMNS : m->vocabulary - whole;
+        from = id < whole ? m->head + id / COLUMNS * head.between + id % COLUMNS
+                          : m->head + whole * m->hidden + id - whole;
+    }
+    for (Index i = 0; i < m->hidden; i++) to[i] = from[i * step];
 }
 
 /* logits (num_wanted, vocabulary) of the last rows. space: see forward.py. */
@@ -210,26 +272,24 @@ void forward(const Model *m, const Layer *layers, const Cache *cache, const floa
     Index heads_width = (m->num_heads + 2 * m->num_kv_heads) * size, mixed = m->num_heads * size;
     float *x = space, *y = x + rows * hidden, *z = y + rows * hidden;
     float *scores = z + rows * (heads_width > 2 * width ? heads_width : 2 * width);
-    for (Index r = 0; r < rows; r++)
-        for (Index i = 0; i < hidden; i++)
-            x[r * hidden + i] = m->embedding[ids[r] * m->between_tokens + i * m->between_values];
+    for (Index r = 0; r < rows; r++) embed(m, ids[r], x + r * hidden);
     for (Index i = 0; i < m->num_layers; i++) {
         const Layer *w = layers + i;
         normed(rows, hidden, x, w->attention_norm, m->eps, y);
-        product(rows, hidden, heads_width, y, hidden, w->query_key_value, heads_width, z, heads_width, 0);
+        product(rows, hidden, heads_width, y, hidden, weights(w->query_key_value, hidden, heads_width), z, heads_width, 0);
         attend(m, cache, i, &which, cosines, sines, z, scores);
-        product(rows, mixed, hidden, z, heads_width, w->out, hidden, x, hidden, 1);
+        product(rows, mixed, hidden, z, heads_width, weights(w->out, mixed, hidden), x, hidden, 1);
         normed(rows, hidden, x, w->feed_forward_norm, m->eps, y);
-        product(rows, hidden, 2 * width, y, hidden, w->gate_up, 2 * width, z, 2 * width, 0);
+        product(rows, hidden, 2 * width, y, hidden, weights(w->gate_up, hidden, 2 * width), z, 2 * width, 0);
         for (Index r = 0; r < rows; r++)
             for (Index j = 0; j < width; j++) {
                 float gate = z[r * 2 * width + j];
                 z[r * 2 * width + j] = gate / (1 + exponential(-gate)) * z[r * 2 * width + width + j];
             }
-        product(rows, width, hidden, z, 2 * width, w->down, hidden, x, hidden, 1);
+        product(rows, width, hidden, z, 2 * width, weights(w->down, width, hidden), x, hidden, 1);
     }
     normed(num_wanted, hidden, x + (rows - num_wanted) * hidden, m->norm, m->eps, y);
-    product(num_wanted, hidden, m->vocabulary, y, hidden, m->head, m->vocabulary, logits, m->vocabulary, 0);
+    product(num_wanted, hidden, m->vocabulary, y, hidden, weights(m->head, hidden, m->vocabulary), logits, m->vocabulary, 0);
 }
 
 /* e^x of `count` numbers in place: what the tests hold against e^x itself. */

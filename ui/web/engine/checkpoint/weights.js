@@ -9,6 +9,8 @@ import { rotaryTables } from "./rotary.js";
 /** @import { Shape } from "./shape.js" */
 
 const FLOAT_BYTES = 4;
+/** Columns of a panel: a matrix lies panel by panel, then the columns left over. As forward.c. */
+const COLUMNS = 8;
 
 /** @typedef {{ place: number, step: number, column: number, inner: number, outer: number }} Target */
 
@@ -135,7 +137,7 @@ export class Weights {
     const isEmbedding = !isTied && name === "model.embed_tokens.weight";
     if (matrix) {
       this.expect(name, tensor, [matrix.outer, matrix.inner]);
-      this.transpose(tensor.bits(), matrix);
+      this.pack(tensor.bits(), matrix);
     } else if (norm !== undefined) {
       this.expect(name, tensor, [hidden]);
       const scale = new Float32Array(tensor.bits().buffer).map(
@@ -165,11 +167,17 @@ export class Weights {
    * @param {Uint32Array} bits (outer, inner)
    * @param {Target} target
    */
-  transpose(bits, { place, step, column, inner, outer }) {
+  pack(bits, { place, step, column, inner, outer }) {
     const to = new Uint32Array(this.kernel.memory.buffer, place, inner * step);
+    const numWhole = step - (step % COLUMNS);
     for (let o = 0; o < outer; o += 1) {
+      const at = column + o;
+      const isWhole = at < numWhole;
+      const between = isWhole ? COLUMNS : step - numWhole;
+      const inPanel = isWhole ? at % COLUMNS : at - numWhole;
+      const start = (at - inPanel) * inner + inPanel;
       const from = o * inner;
-      for (let i = 0, at = column + o; i < inner; i += 1, at += step) to[at] = bits[from + i] ?? 0;
+      for (let i = 0; i < inner; i += 1) to[start + i * between] = bits[from + i] ?? 0;
     }
   }
 

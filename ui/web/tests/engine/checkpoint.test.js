@@ -7,6 +7,7 @@ import { readShape } from "../../engine/checkpoint/shape.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { makeKernel } from "../../engine/kernel.js";
+import { Cache } from "../../engine/model.js";
 import { Tokenizer } from "../../engine/text/tokenizer.js";
 
 const ASSETS = new URL("../../../../assets/", import.meta.url);
@@ -228,5 +229,57 @@ test("every text comes back from its tokens", async () => {
     const ids = tokenizer.encode(text);
     assert.equal(tokenizer.decode(ids), text);
     assert.ok(ids.every((id) => !tokenizer.specialIds.has(id)));
+  }
+});
+
+test("a vocabulary that fills no whole panel gives the same logits", async () => {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith(".safetensors"));
+  /** @type {Record<string, { dtype: string, shape: number[], data: Uint8Array }>} */
+  const tensors = {};
+  for (const name of names) {
+    const file = new SafetensorsFile(buffer(await readFile(new URL(name, FOLDER))), name);
+    for (const [key, { type, shape, start, stop }] of file.entries) {
+      const data = new Uint8Array(file.buffer, file.dataStart + start, stop - start);
+      tensors[key] = { dtype: type, shape, data };
+    }
+  }
+  const known = tensors["model.embed_tokens.weight"];
+  assert.ok(known);
+  const [size = 0, hidden = 0] = known.shape;
+  const twin = 300;
+  const rowBytes = known.data.length / size;
+  const row = known.data.subarray(twin * rowBytes, (twin + 1) * rowBytes);
+  const data = new Uint8Array([...known.data, ...row, ...row, ...row]);
+  const embedding = { ...known, shape: [size + 3, hidden], data };
+  const config = { ...(await json("config.json")), vocab_size: size + 3 };
+  const wider = await read({
+    "config.json": JSON.stringify(config),
+    "model.safetensors": safetensors({ ...tensors, "model.embed_tokens.weight": embedding }),
+  });
+  /** @param {Awaited<ReturnType<typeof read>>} checkpoint @param {number[]} causalIds */
+  const logits = ({ model }, causalIds) => {
+    const numCausalLogits = causalIds.length;
+    const cache = new Cache(model, 16);
+    const found = model.forward({
+      cache,
+      causalIds,
+      numCausalLogits,
+      blockIds: [],
+      earlyBlocks: [],
+    });
+    return found.row(numCausalLogits - 1).slice();
+  };
+  const bundled = await read({});
+  for (const ids of [[twin], [5, twin, 7], [5, 6, 7, 8, twin]]) {
+    const expected = logits(bundled, ids);
+    for (const same of [twin, size, size + 2]) {
+      const found = logits(
+        wider,
+        ids.map((id) => (id === twin ? same : id)),
+      );
+      assert.deepEqual(found.subarray(0, size), expected);
+      for (let id = size; id < size + 3; id += 1)
+        assert.ok(Math.abs((found[id] ?? 0) - (expected[twin] ?? 0)) < 1e-4);
+    }
   }
 });

@@ -13,7 +13,7 @@ import { RunWire } from "../../engine/session/wire.js";
 /** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
 /** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
 
-const WASM = new URL("../../../../assets/dist/sbd.wasm", import.meta.url);
+const DIST = new URL("../../../../assets/dist/", import.meta.url);
 const TOLERANCE = 1e-4;
 /** Scores closer than this are equal up to rounding: which one a solver prefers is chance. */
 const TIE = 1e-5;
@@ -212,8 +212,8 @@ function rewritten(line) {
   return RunWire.text(JSON.parse(line));
 }
 
-const [folder = ""] = process.argv.slice(2);
-const kernel = await makeKernel(await readFile(WASM));
+const [folder = "", compiled = "sbd.wasm"] = process.argv.slice(2);
+const kernel = await makeKernel(await readFile(new URL(compiled, DIST)));
 const checkpoint = await readCheckpoint("checkpoint", kernel, reader(folder));
 for await (const line of createInterface({ input: process.stdin })) {
   const { trace, wire } = JSON.parse(line);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { makeKernel, Scratch } from "../../engine/kernel.js";
+import { canFuseMultiplyAdd, makeKernel, Scratch } from "../../engine/kernel.js";
 
 const WASM = new URL("../../../../assets/dist/sbd.wasm", import.meta.url);
 
@@ -43,4 +43,10 @@ test("memory that is not there is refused in a sentence", async () => {
 
 test("bytes that are no WebAssembly are refused in a sentence", async () => {
   await assert.rejects(makeKernel(new Uint8Array([1, 2, 3, 4])), /WebAssembly has no 128-bit SIMD/);
+});
+
+test("the compiled file that fuses is one that this engine says it can run, or not", async () => {
+  const bytes = await readFile(new URL("sbd-fma.wasm", WASM));
+  assert.equal(WebAssembly.validate(bytes), canFuseMultiplyAdd());
+  assert.notDeepEqual(bytes, await readFile(WASM));
 });
