@@ -11,6 +11,7 @@ from sbd_core.cli import bench, evaluate, generate, lm_eval, prepare, roofline, 
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.package.extras import require
+from sbd_core.package.memory import ADVICE, is_out_of_memory
 
 COMMANDS = {
     "generate": generate,
@@ -49,6 +50,11 @@ def _run(words: list[str] | None) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        print(f"error: {ADVICE}", file=sys.stderr)
+        return 2
     return 0
 
 

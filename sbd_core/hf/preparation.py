@@ -22,6 +22,7 @@ from sbd_core.hf.mask_token import MaskToken, choose_mask_token, give_mask_token
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.loading import bars_only_on_a_terminal, read
 from sbd_core.models.model_config import refuse_other_attention
+from sbd_core.models.source_check import require_source
 
 NUM_PROBES, PROBE_LENGTH = 4, 24
 TOLERANCE = 1e-3
@@ -82,9 +83,8 @@ def prepare(
     target = Path(out)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise ArgumentError("out", "must be a new folder or an empty one", str(out))
-    name, is_folder = str(source), Path(source).is_dir()
-    if not is_folder and (not name or name[0] in "./~\\" or name.count("/") > 1):
-        raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(name)}")
+    name = str(source)
+    is_folder = require_source(name)
     model, tokenizer = read(name, "auto", is_folder=is_folder)
     _refuse_unfit(model, name)
     rows_before = num_embedding_rows(model)

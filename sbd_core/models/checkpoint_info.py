@@ -30,8 +30,8 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     """
     place = DEFAULT_CHECKPOINT if folder is None else Path(folder)
     try:
-        config = _object_in(place / "config.json")
-        tokenizer = _object_in(place / "tokenizer_config.json")
+        config = object_in(place / "config.json")
+        tokenizer = object_in(place / "tokenizer_config.json")
         sizes = block_range_of(config.get("set_block_decoding"), str(folder))
         has_weights = any((place / name).is_file() for name in WEIGHTS)
     except (OSError, ValueError, ModelError):
@@ -41,7 +41,7 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     return CheckpointInfo(place.resolve().name, sizes)
 
 
-def _object_in(file: Path) -> dict[str, Any]:
+def object_in(file: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises OSError, ValueError."""
     found = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(found, dict):

@@ -40,8 +40,8 @@ class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
     `.backend` makes the forwards: fused where can_fuse() says it can, else through the model.
-    `.is_native`: whether short ones run in C. `.folder`: where it was loaded from, None for one
-    of the hub or of no folder.
+    `.is_native`: whether short ones run in C. `.folder`: where all of it was loaded from, None
+    for one of the hub, of no folder, or with an adapter.
     """
 
     def __init__(
@@ -71,7 +71,8 @@ class HuggingFaceModel:
         self.compute_logit_stats: ComputeLogitStats = compute_logit_stats
         self.is_native = False
         place = Path(str(self.model.name_or_path))
-        self.folder = place if self.model.name_or_path and place.is_dir() else None
+        is_whole = getattr(model, "peft_config", None) is None
+        self.folder = place if is_whole and self.model.name_or_path and place.is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.backend: Backend = (

@@ -1,6 +1,5 @@
 """A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from huggingface_hub.errors import StrictDataclassError
+from huggingface_hub.utils import logging as hub_logging
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 from transformers.utils import logging
@@ -21,6 +21,12 @@ from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.devices import chosen_device, chosen_dtype
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.source_check import (
+    reason_of,
+    require_causal_lm,
+    require_fit,
+    require_source,
+)
 
 LOADING_ERRORS = (
     OSError,
@@ -29,6 +35,7 @@ LOADING_ERRORS = (
     KeyError,
     ImportError,
     TypeError,
+    MemoryError,
     SafetensorError,
     StrictDataclassError,
 )
@@ -56,10 +63,7 @@ def load(
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
     place = chosen_device(device)
     precision: Any = chosen_dtype(dtype, place)
-    is_folder = os.path.isdir(source)
-    # "name" and "owner/name" may be hub ids; anything else can only be a folder.
-    if not is_folder and (not source or source[0] in "./~\\" or source.count("/") > 1):
-        raise ModelError(f"model: must be a folder or a hub id; there is no folder {shown(source)}")
+    is_folder = require_source(source)
     model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
     wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
@@ -84,8 +88,10 @@ def read(
     Raises ModelError, which names what was asked for as `argument`.
     """
     options = {"trust_remote_code": False, "local_files_only": is_folder}
+    adapter = None
     try:
-        with bars_only_on_a_terminal():
+        with quietly():
+            adapter = require_causal_lm(source, argument)
             tokenizer = AutoTokenizer.from_pretrained(source, **options)
             loaded: Any = AutoModelForCausalLM.from_pretrained(
                 source,
@@ -96,19 +102,25 @@ def read(
                 **options,
             )
     except LOADING_ERRORS as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ModelError(
-            f"{argument}: must be a folder or hub id of a transformers causal LM with "
-            f"safetensors; {shown(source)} is not: {reason}"
-        ) from error
+        reason = reason_of(error, source, adapter)
+        raise ModelError(f"{argument}: {shown(source)} {reason}") from error
     model, report = loaded
-    # transformers fills weights that are not there with chance.
-    if report["missing_keys"]:
-        missing = sorted(report["missing_keys"])[0]
-        raise ModelError(
-            f"{argument}: {shown(source)} lacks weights its config names, such as {missing}"
-        )
+    require_fit(source, model, report, adapter, argument)
     return model, tokenizer
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep what transformers and the Hub say while they load to themselves; errors are raised."""
+    libraries = [(each, each.get_verbosity()) for each in (logging, hub_logging)]
+    for library, _ in libraries:
+        library.set_verbosity_error()
+    try:
+        with bars_only_on_a_terminal():
+            yield
+    finally:
+        for library, verbosity in libraries:
+            library.set_verbosity(verbosity)
 
 
 @contextmanager

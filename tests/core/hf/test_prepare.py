@@ -134,8 +134,8 @@ def bert(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "rule"),
     [
-        (lambda folder: folder.mkdir(), "model: must be a folder or hub id"),
-        (t5, "model: must be"),
+        (lambda folder: folder.mkdir(), "is no model: it holds no config.json"),
+        (t5, "model: must be a decoder alone"),
         (bert, "model: must be causal"),
         (lambda folder: save_tiny(folder, "sliding", tokenizer_with([])), "full attention"),
         (lambda folder: None, "there is no folder"),
