@@ -8,21 +8,36 @@ import sys
 def arguments() -> argparse.Namespace:
     """The command line; the environment gives the defaults of host and port."""
     is_space = "SPACE_ID" in os.environ
-    host = os.environ.get("GRADIO_SERVER_NAME", "0.0.0.0" if is_space else "127.0.0.1")
+    host = os.environ.get("GRADIO_SERVER_NAME")
     port = os.environ.get("GRADIO_SERVER_PORT", "7860")
     parser = argparse.ArgumentParser(description="Watch Set Block Decoding in the browser.")
-    parser.add_argument("--model", help="model folder or hub id; default: the bundled checkpoint")
+    parser.add_argument(
+        "--model", help="folder or hub id of a model or adapter; default: the bundled checkpoint"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
-        "--host", default=host, help="address to listen on; GRADIO_SERVER_NAME, else %(default)s"
+        "--public",
+        action="store_true",
+        default=is_space,
+        help="for strangers: listen on every address, with tighter limits; always so in a Space",
+    )
+    parser.add_argument(
+        "--host",
+        default=host,
+        help="address to listen on; GRADIO_SERVER_NAME, else 127.0.0.1, or 0.0.0.0 with --public",
     )
     parser.add_argument("--port", default=port, help="GRADIO_SERVER_PORT, else %(default)s")
-    return parser.parse_args()
+    flags = parser.parse_args()
+    flags.host = flags.host or ("0.0.0.0" if flags.public else "127.0.0.1")
+    return flags
 
 
 def main() -> int:
     """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
     flags = arguments()
+    from ui.hosting.zero_gpu import before_torch
+
+    before_torch()
     from sbd_core.errors import SetBlockDecodingError
     from sbd_core.package.extras import require
     from ui.gradio_hooks import no_stubs_for_editors
@@ -35,7 +50,7 @@ def main() -> int:
         lazy = model_of(flags.model, flags.device)
         with no_stubs_for_editors():
             from ui import page
-        demo = page.build(lazy)
+        demo = page.build(lazy, is_public=flags.public)
         address = {"server_name": flags.host, "server_port": port}
         demo.launch(prevent_thread_lock=True, **address, **page.launch_options())
         load_behind(lazy)

@@ -78,12 +78,24 @@ def test_the_front_pages_stay_short(path, most) -> None:
     assert len((ROOT / path).read_text("utf-8").splitlines()) <= most
 
 
+DOCUMENTED = {
+    "title", "emoji", "colorFrom", "colorTo", "sdk", "python_version", "sdk_version",
+    "suggested_hardware", "suggested_storage", "app_file", "app_build_command", "app_port",
+    "base_path", "fullWidth", "header", "short_description", "models", "datasets", "tags",
+    "thumbnail", "pinned", "hf_oauth", "hf_oauth_expiration_minutes", "hf_oauth_scopes",
+    "hf_oauth_authorized_org", "disable_embedding", "startup_duration_timeout", "custom_headers",
+    "preload_from_hub", "license",
+}  # fmt: skip
+"""Keys of https://huggingface.co/docs/hub/spaces-config-reference, and the license of any card."""
+
+
 def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
     """The keys and values that the Hub documents for Spaces; the versions are those pinned here."""
     [matter] = re.findall(
         r"\A---\n(.*?)\n---\n", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
     )
     found = yaml.safe_load(matter)
+    assert set(found) <= DOCUMENTED
     colours = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
     assert {"title", "emoji", "colorFrom", "colorTo", "sdk"} <= set(found)
     assert {found["colorFrom"], found["colorTo"]} <= colours
@@ -96,6 +108,9 @@ def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
     assert found["fullWidth"] is True
     assert found["license"] == "apache-2.0"
     assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in found["tags"])
+    assert re.fullmatch(r"\S{1,2}", found["emoji"])
+    texts = {"title", "emoji", "sdk_version", "python_version", "short_description"}
+    assert all(isinstance(found[name], str) for name in texts)  # 3.10 unquoted would be 3.1
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/decoding.md", str(CARD)])

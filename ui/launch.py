@@ -11,6 +11,7 @@ import sbd_core
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
 from sbd_core.models.protocol import SetBlockModel
+from ui.hosting.zero_gpu import is_lent
 from ui.lazy_model import LazyModel
 
 if TYPE_CHECKING:
@@ -63,15 +64,19 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         choose_threads(model.num_parameters)
         return model
 
-    info = read_checkpoint_info(path_or_hub_id) if device in DEVICES_TO_TRUST else None
+    # A model that is to be on a lent GPU must be there before the page is served.
+    may_wait = device in DEVICES_TO_TRUST and not is_lent()
+    info = read_checkpoint_info(path_or_hub_id) if may_wait else None
     if info is None:
-        return LazyModel.of(load())
+        return LazyModel.of(load(), path_or_hub_id or "")
     return LazyModel(
         info.name,
         can_draft=True,
         block_range=info.block_range,
         load=load,
         folder=DEFAULT_CHECKPOINT if path_or_hub_id is None else Path(path_or_hub_id),
+        is_trained=info.is_trained,
+        source=path_or_hub_id or "",
     )
 
 

@@ -15,7 +15,8 @@ class LazyModel:
     """The one model of a page.
 
     name, can_draft (whether it has a mask token), block_range, folder (where it lies, None for one
-    of the hub): the model's own, known at once.
+    of the hub), is_trained (to decode blocks): the model's own, known at once. source: the folder
+    or hub id that was asked for.
     """
 
     def __init__(
@@ -26,17 +27,21 @@ class LazyModel:
         block_range: tuple[int, int] | None,
         load: Callable[[], SetBlockModel],
         folder: Path | None = None,
+        is_trained: bool = True,
+        source: str = "",
     ) -> None:
         self.name = name
         self.can_draft = can_draft
         self.block_range = block_range
         self.folder = folder
+        self.is_trained = is_trained
+        self.source = source or name
         self._load = load
         self._future: futures.Future[SetBlockModel] = futures.Future()
         self._wanted = threading.Event()
 
     @classmethod
-    def of(cls, model: "SetBlockModel | LazyModel") -> "LazyModel":
+    def of(cls, model: "SetBlockModel | LazyModel", source: str = "") -> "LazyModel":
         """A model that is there as one that need not be waited for."""
         if isinstance(model, LazyModel):
             return model
@@ -47,6 +52,8 @@ class LazyModel:
             block_range=model.block_range,
             load=lambda: model,
             folder=getattr(model, "folder", None),
+            is_trained=can_draft and getattr(model, "is_trained", True),
+            source=source,
         )
         here.load()
         return here

@@ -36,6 +36,7 @@ from ui.loading_header import loading_header
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 from ui.solvers.section import solvers_section
+from ui.untrained import untrained
 
 PARAMETERS = (
     "solver", "gamma", "tau", "factor", "k", "by", "seed", "num_predrafts", "draft_threshold"
@@ -63,9 +64,13 @@ RUN: dict[str, Any] = {
 }
 
 
-def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
-    """The page over one model, which may still be on its way. Launch it with `launch_options()`."""
+def build(model: SetBlockModel | LazyModel, *, is_public: bool = False) -> gr.Blocks:
+    """The page over one model, which may still be on its way. Launch it with `launch_options()`.
+
+    is_public: whether strangers use it; they get tighter limits, and no word of this machine.
+    """
     lazy = LazyModel.of(model)
+    session = Session(lazy, is_public=is_public)
     with gr.Blocks(
         analytics_enabled=False,
         title="Set Block Decoding",
@@ -73,15 +78,16 @@ def build(model: SetBlockModel | LazyModel) -> gr.Blocks:
         delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
     ) as page:
         loading_header(page, lazy)
+        untrained(lazy, may_name_folder=not is_public)
         learn_view(prompt_id=controls.PROMPT_ID)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
-                form = controls.build(lazy)
+                form = controls.build(lazy, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(replays.opening())
                 lanes = race_view(can_draft=lazy.can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
-        session, client_from = Session(lazy), partial(client_of, page)
+        client_from = partial(client_of, page)
         # First: later handlers do not get their names.
         add_endpoints(session, client_from, IN_LINE)
         linked = _wire(page, session, form, show, lanes, visit)

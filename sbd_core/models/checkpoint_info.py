@@ -7,7 +7,7 @@ from typing import Any
 
 from sbd_core.cost.model_shape import Shape
 from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.models.model_config import block_range_of
+from sbd_core.models.model_config import block_range_of, says_trained
 from sbd_core.package.files import ASSETS
 
 DEFAULT_CHECKPOINT = ASSETS / "checkpoints" / "sbd-nano"
@@ -16,10 +16,14 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 @dataclass(frozen=True, slots=True)
 class CheckpointInfo:
-    """A model that reads blocks, by its folder. block_range: as in SetBlockModel."""
+    """A model that reads blocks, by its folder. block_range: as in SetBlockModel.
+
+    is_trained: whether it has learnt to, or was only prepared for that.
+    """
 
     name: str
     block_range: tuple[int, int]
+    is_trained: bool
 
 
 def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
@@ -32,13 +36,14 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     try:
         config = object_in(place / "config.json")
         tokenizer = object_in(place / "tokenizer_config.json")
-        sizes = block_range_of(config.get("set_block_decoding"), str(folder))
+        found = config.get("set_block_decoding")
+        sizes = block_range_of(found, str(folder))
         has_weights = any((place / name).is_file() for name in WEIGHTS)
     except (OSError, ValueError, ModelError):
         return None
     if sizes is None or not has_weights or not isinstance(tokenizer.get("mask_token"), str):
         return None
-    return CheckpointInfo(place.resolve().name, sizes)
+    return CheckpointInfo(place.resolve().name, sizes, says_trained(found))
 
 
 def object_in(file: Path) -> dict[str, Any]:

@@ -15,7 +15,11 @@ from sbd_core.errors import ModelError, shown
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.model_config import block_range_of, refuse_other_attention
+from sbd_core.models.model_config import (
+    block_range_of,
+    is_trained_for_blocks,
+    refuse_other_attention,
+)
 from sbd_core.models.protocol import Cache, ForwardRequest
 from sbd_core.models.token_text import token_text
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
@@ -40,8 +44,9 @@ class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
     `.backend` makes the forwards: fused where can_fuse() says it can, else through the model.
-    `.is_native`: whether short ones run in C. `.folder`: where all of it was loaded from, None
-    for one of the hub, of no folder, or with an adapter.
+    `.is_native`: whether short ones run in C. `.is_trained`: whether it has learnt to read blocks.
+    `.folder`: where all of it was loaded from, None for one of the hub, of no folder, or with an
+    adapter.
     """
 
     def __init__(
@@ -65,6 +70,7 @@ class HuggingFaceModel:
         self.end_token_ids = end_token_ids(model, tokenizer)
         self.max_positions = getattr(model.config, "max_position_embeddings", None)
         self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+        self.is_trained = self.mask_token_id is not None and is_trained_for_blocks(model.config)
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )

@@ -9,6 +9,7 @@ from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, slowe
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
 from ui.decode import session as session_module
+from ui.hosting.limits import Limits
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -188,7 +189,7 @@ def test_stop_ends_a_race_and_frees_the_model(open_page, slow_url):
 
 
 def test_a_race_beyond_the_limit_says_what_to_change(open_page, slow_url):
-    with mock.patch.object(session_module, "MAX_RUN_SECONDS", 0.5):
+    with mock.patch.object(session_module, "USUAL", Limits(max_run_seconds=0.5)):
         page = open_page(slow_url)
         enter(page)
         go(page).click()

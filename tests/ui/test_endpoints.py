@@ -15,6 +15,7 @@ from ui import page as page_module
 from ui.decode import session as session_module
 from ui.decode import update_throttle
 from ui.decode.form import Form
+from ui.hosting.limits import Limits
 from ui.share.permalink import form_of
 
 
@@ -108,7 +109,7 @@ def test_race_gives_a_row_a_lane(client):
 
 
 def test_a_race_that_takes_too_long_is_refused_and_no_lane_cut_short(client, monkeypatch):
-    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", -1.0)
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=-1.0))
     with pytest.raises(AppError, match="this page’s limit"):
         client.predict("p", ["ntp"], api_name="/race")
 

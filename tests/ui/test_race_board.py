@@ -9,6 +9,7 @@ from sbd_core.decoding.api import generate
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode import session as session_module
 from ui.decode.session import LOADING_TEXT, Session, waiting_text
+from ui.hosting.limits import Limits
 from ui.lazy_model import LazyModel
 from ui.race.board import board, fixed_passes
 from ui.race.entry import LANES, Entry
@@ -129,7 +130,7 @@ def test_stopping_frees_the_model_at_once():
 
 
 def test_a_race_that_takes_too_long_says_what_to_change(monkeypatch):
-    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", 0.05)
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=0.05))
     model = story_model()
     forward = model.forward
     model.forward = lambda *args: (time.sleep(0.02), forward(*args))[1]  # type: ignore[method-assign]

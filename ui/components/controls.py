@@ -8,17 +8,18 @@ import gradio as gr
 
 from sbd_core.config import MAX_PREDRAFTS
 from sbd_core.config import SOLVERS as RULES
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from ui.browser.here import here
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.components.risk_slider import risk_slider
 from ui.components.status_line import status_line
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
-from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 from ui.form.measured import Best, best_for
 from ui.gallery import recorded
 from ui.gallery.examples import presets
 from ui.gallery.recorded import OPENING_LANES
+from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
 
 SOLVERS = [
@@ -66,9 +67,9 @@ class Controls:
     risk_slider: gr.HTML
 
 
-def build(model: LazyModel) -> Controls:
+def build(model: LazyModel, limits: Limits = USUAL) -> Controls:
     """Everything in the form, inside the layout that is open now."""
-    best = best_for(model.name, can_draft=model.can_draft)
+    best = best_for(model.name, can_draft=model.can_draft, is_trained=model.is_trained)
     start = start_of(best)
     block_range = model.block_range or DEFAULT_BLOCK_RANGE
     bar = preset_bar(model.name, PROMPT_ID)
@@ -77,7 +78,7 @@ def build(model: LazyModel) -> Controls:
         label="Prompt",
         lines=5,
         max_lines=6,
-        max_length=MAX_PROMPT_CHARACTERS,
+        max_length=limits.max_prompt_characters,
         elem_id=PROMPT_ID,
     )
     with gr.Row(elem_id="sbd-go"):
@@ -91,14 +92,15 @@ def build(model: LazyModel) -> Controls:
             elem_id="sbd-stop",
         )
     status = status_line()
-    here(model.name, model.folder)
+    may_fetch = limits.may_fetch_model or model.folder == DEFAULT_CHECKPOINT
+    here(model.name, model.folder if may_fetch and model.is_trained else None)
     slider = risk_slider(best, block_range, can_draft=model.can_draft)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
         if model.can_draft:
             fields["template"] = _template()
         fields |= _solver_fields(model, start)
-        fields |= _size_fields(block_range)
+        fields |= _size_fields(model, limits.max_new_tokens)
         own_puzzle = puzzle(PROMPT_ID)
     for name, element_id in FIELD_IDS.items():
         fields[name].elem_id = element_id
@@ -181,16 +183,17 @@ def _template() -> gr.Textbox:
     )
 
 
-def _size_fields(block_range: tuple[int, int]) -> dict[str, gr.components.Component]:
-    low, high = block_range
+def _size_fields(model: LazyModel, max_new_tokens: int) -> dict[str, gr.components.Component]:
+    low, high = model.block_range or DEFAULT_BLOCK_RANGE
+    trained = "trained on" if model.is_trained else "not trained yet, on"
     return {
         "block_size": gr.Number(
             high,
             label="Block size",
-            info=f"positions decoded together; trained on {low} to {high}",
+            info=f"positions decoded together; {trained} {low} to {high}",
             precision=0,
         ),
-        "max_new_tokens": _slider("Longest answer, tokens", 16, MAX_NEW_TOKENS, 128, 16),
+        "max_new_tokens": _slider("Longest answer, tokens", 16, max_new_tokens, 128, 16),
         "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
     }
 

@@ -39,7 +39,7 @@ class FairQueue:
 
     A turn that lasts longer than `max_turn_seconds` is over, whether or not its holder left: a
     visitor who vanished must not keep the model. Nobody is let in who would wait longer than
-    `max_wait_seconds`, going by the turns before.
+    `max_wait_seconds`, going by the turns before, and no client who has `max_places_each`.
     """
 
     def __init__(
@@ -47,9 +47,11 @@ class FairQueue:
         max_turn_seconds: float,
         max_wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
+        max_places_each: int = MAX_PLACES,
     ) -> None:
         self._max_turn_seconds = max_turn_seconds
         self._max_wait_seconds = max_wait_seconds
+        self._max_places_each = max_places_each
         self._clock = clock
         self._lock = threading.Condition()
         self._line: list[Ticket] = []  # in the order of turns; the first one's turn it is
@@ -62,6 +64,8 @@ class FairQueue:
         """A place in line. Raises QueueFull if its turn would come too late."""
         with self._lock:
             self._end_long_turn()
+            if sum(other.client == client for other in self._line) >= self._max_places_each:
+                raise QueueFull(held_text(self._max_places_each))
             ticket = self._ticket(client)
             place = sum(self._comes_before(other, ticket) for other in self._line)
             seconds = place * self._turn_seconds()
@@ -126,6 +130,11 @@ class FairQueue:
             self._recent.append(self._clock() - self._turn_began)
             if self._line:
                 self._begin_turn()
+
+
+def held_text(num_places: int) -> str:
+    """Why a visitor gets no further place in the line."""
+    return f"Your {num_places} runs before this one are still in line here; wait for one of them."
 
 
 def full_text(num_ahead: int, seconds: float | None) -> str:

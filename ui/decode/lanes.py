@@ -7,10 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
-from sbd_core.models.protocol import SetBlockModel
+from ui.hosting.zero_gpu import Stream, is_lent
 
 
 @dataclass(slots=True, eq=False)
@@ -20,7 +19,7 @@ class Lane:
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
 
-    model: SetBlockModel
+    stream: Stream
     prompt: str
     config: DecodeConfig
     events: list[StepEvent] = field(default_factory=list)
@@ -38,7 +37,7 @@ class Lane:
         if self._is_closed:
             return None
         if self._stream is None:
-            self._stream = sbd_core.stream(self.model, self.prompt, self.config)
+            self._stream = self.new_stream()
         event = next(self._stream, None)
         if event is None:
             self.close()
@@ -46,6 +45,10 @@ class Lane:
             self.events.append(event)
             self.has_revealed = self.has_revealed or bool(event.reveals)
         return event
+
+    def new_stream(self) -> Iterator[StepEvent]:
+        """The whole decode from its start, apart from this lane."""
+        return self.stream(self.prompt, self.config)
 
     def close(self) -> None:
         """Let go of the stream and its KV cache; the events stay."""
@@ -56,9 +59,14 @@ class Lane:
 def passes(lanes: Sequence[Lane], deadline: float) -> Iterator[tuple[Lane, StepEvent | None]]:
     """Every forward pass of every lane, one of each in turn, None for its end; until the deadline.
 
-    Forward passes before a lane's first reveal are not a turn: they only read the prompt.
+    Forward passes before a lane's first reveal are not a turn: they only read the prompt. On a GPU
+    that is lent a call at a time, one lane comes after the other.
     """
     running = list(lanes)
+    if is_lent():  # a second GPU might not be lent while the first call waits for it
+        for lane in lanes:
+            yield from _alone(lane, deadline)
+        return
     while running and time.monotonic() <= deadline:
         for lane in list(running):
             event = lane.step()
@@ -68,3 +76,13 @@ def passes(lanes: Sequence[Lane], deadline: float) -> Iterator[tuple[Lane, StepE
             yield lane, event
             if event is None:
                 running.remove(lane)
+
+
+def _alone(lane: Lane, deadline: float) -> Iterator[tuple[Lane, StepEvent | None]]:
+    event = None
+    while time.monotonic() <= deadline:
+        event = lane.step()
+        yield lane, event
+        if event is None:
+            return
+    lane.close()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sbd_core.config import EntropyBound
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.package.memory import is_out_of_memory
 from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK, RunWire
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
@@ -22,11 +23,11 @@ from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
+from ui.hosting.limits import PUBLIC, USUAL, Limits
+from ui.hosting.zero_gpu import streamed
 from ui.lazy_model import LazyModel
 
-MAX_PROMPT_TOKENS = 1_000
 MAX_ASK = 16
-MAX_RUN_SECONDS = 60.0
 MAX_WAIT_SECONDS = 90.0
 """Nobody is let into the line who would wait longer, going by the turns before."""
 MAX_PATIENCE_SECONDS = 180.0
@@ -35,6 +36,10 @@ SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
 LOADING_TEXT = "The model is being loaded; yours starts by itself."
 FAILED_TEXT = "The decode failed inside the program; its log says where."
+
+FULL_TEXT = (
+    "The model ran out of memory; try a shorter answer, a shorter prompt or a smaller block."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -56,9 +61,17 @@ class Update:
 class Session:
     """All visitors' way to one model. Only the model is shared, and nobody writes to it."""
 
-    def __init__(self, model: SetBlockModel | LazyModel) -> None:
+    def __init__(self, model: SetBlockModel | LazyModel, *, is_public: bool = False) -> None:
         self._lazy_model = LazyModel.of(model)
-        self.queue = FairQueue(MAX_RUN_SECONDS + 10, MAX_WAIT_SECONDS)
+        self._is_public = is_public
+        most, places = self.limits.max_run_seconds + 10, self.limits.max_places
+        self._stream = streamed(self._lazy_model.result, self.limits.max_run_seconds)
+        self.queue = FairQueue(most, MAX_WAIT_SECONDS, max_places_each=places)
+
+    @property
+    def limits(self) -> Limits:
+        """What a visitor may ask for."""
+        return PUBLIC if self._is_public else USUAL
 
     @property
     def model(self) -> SetBlockModel:
@@ -99,9 +112,10 @@ class Session:
             yield Update(
                 message=message_of(error), is_error=True, is_running=False, num_ahead=ahead
             )
-        except Exception:  # the page must say something, whatever broke
+        except Exception as error:  # the page must say something, whatever broke
             logger.exception("a decode failed")
-            yield Update(message=FAILED_TEXT, is_error=True, is_running=False)
+            text = FULL_TEXT if is_out_of_memory(error) else FAILED_TEXT
+            yield Update(message=text, is_error=True, is_running=False)
         finally:
             for lane in lanes:
                 lane.close()
@@ -124,11 +138,11 @@ class Session:
             ticket = self.queue.join(client.address)
             for _ in self.wait(ticket, client):
                 yield None
-            deadline = time.monotonic() + MAX_RUN_SECONDS
+            deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
                 while lane.step() is not None:
                     if time.monotonic() > deadline:
-                        raise SetBlockDecodingError(late_text())
+                        raise SetBlockDecodingError(late_text(self.limits))
                     require_listener(client)
                     yield None
                 yield self.trace(lane)
@@ -143,12 +157,10 @@ class Session:
         from sbd_core.decoding.api import prompt_token_ids
 
         prompt, config = checked(form)
+        self.limits.check_config(prompt, config)
         blanks = pins_of(self.model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
-        num_tokens = len(prompt_token_ids(self.model, prompt, config))
-        if num_tokens > MAX_PROMPT_TOKENS:
-            rule = f"must be at most {MAX_PROMPT_TOKENS:,} tokens"
-            raise ArgumentError("prompt", rule, num_tokens)
+        self.limits.check_prompt_tokens(len(prompt_token_ids(self.model, prompt, config)))
         if config.block_size > MAX_SHOWN_BLOCK:
             rule = f"must be at most {MAX_SHOWN_BLOCK} positions on this page"
             raise ArgumentError("block_size", rule, config.block_size)
@@ -156,7 +168,7 @@ class Session:
         if config.strategy != "ntp":
             plain = replace(config, num_predrafts=0, pinned={})
             configs.append(replace(plain, strategy="ntp", solver=EntropyBound()))
-        return [Lane(self.model, prompt, each) for each in configs]
+        return [Lane(self._stream, prompt, each) for each in configs]
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """News of the line until it is the ticket's turn. Raises if that takes too long."""
@@ -177,7 +189,7 @@ class Session:
         client: Client,
     ) -> Iterator[Update]:
         lines: list[str] = []
-        deadline = time.monotonic() + MAX_RUN_SECONDS
+        deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
         is_awaited = True  # the first reveal of the main lane
         for line in self._lines(run_id, lanes, deadline, ask):
@@ -190,7 +202,7 @@ class Session:
             if throttle.is_due(is_awaited=is_there):
                 yield Update(wire="\n".join(lines), message="Decoding …")
                 lines.clear()
-        text = late_text() if time.monotonic() > deadline else ""
+        text = late_text(self.limits) if time.monotonic() > deadline else ""
         yield Update(wire="\n".join(lines), message=text, is_running=False)
 
     def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
@@ -240,9 +252,9 @@ def require_listener(client: Client) -> None:
         raise SetBlockDecodingError("Stopped: nobody listens to this run any more.")
 
 
-def late_text() -> str:
+def late_text(limits: Limits) -> str:
     """That the time of a run is over."""
-    return f"Stopped after {MAX_RUN_SECONDS:.0f} seconds, this page’s limit."
+    return f"Stopped after {limits.max_run_seconds:.0f} seconds, this page’s limit."
 
 
 def waiting_text(num_ahead: int) -> str:

@@ -46,10 +46,13 @@ class Row:
     tokens_per_forward: float
 
 
-def best_for(model: str, *, can_draft: bool) -> Best:
+def best_for(model: str, *, can_draft: bool, is_trained: bool = True) -> Best:
     """What the page starts from with a model; one that was not measured gets the paper's gamma."""
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
+    if not is_trained:
+        words = "This model is not trained for blocks: next-token prediction shows what it can do."
+        return Best("ntp", DEFAULT_GAMMA, words)
     found = measured() if model == BUNDLED_MODEL else None
     words = f"γ {DEFAULT_GAMMA:g} is the paper’s; this model was not measured."
     return found or Best("sbd", DEFAULT_GAMMA, words)

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import sbd_core
 from sbd_core.errors import SetBlockDecodingError
-from ui.decode import session as limits
 from ui.decode.client import LOCAL, Client
 from ui.decode.form import message_of
 from ui.decode.lanes import Lane
 from ui.decode.session import SECONDS_BETWEEN_LOOKS, Session, require_listener
+from ui.hosting.limits import Limits
 from ui.race.board import board
 from ui.race.entry import LANES, Entry, forms_of
 
@@ -46,7 +45,7 @@ def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[New
         ticket = session.queue.join(client.address)
         for update in session.wait(ticket, client):
             yield News(update.message)
-        yield from _run(lanes, client)
+        yield from _run(lanes, session.limits, client)
         traces = {name: session.trace(lane) for name, lane in lanes.items()}
         yield News("", is_running=False, board=board(traces))
     except SetBlockDecodingError as error:
@@ -61,9 +60,9 @@ def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[New
         session.queue.leave(ticket)
 
 
-def _run(lanes: Mapping[str, Lane], client: Client) -> Iterator[News]:
+def _run(lanes: Mapping[str, Lane], limits: Limits, client: Client) -> Iterator[News]:
     """Every lane to its end, after a few forward passes of each that are thrown away."""
-    deadline = time.monotonic() + limits.MAX_RUN_SECONDS
+    deadline = time.monotonic() + limits.max_run_seconds
     yield News("Warming up …")
     for lane in lanes.values():
         _warm_up(lane)
@@ -73,7 +72,7 @@ def _run(lanes: Mapping[str, Lane], client: Client) -> Iterator[News]:
             now = time.monotonic()
             if now > deadline:
                 raise SetBlockDecodingError(
-                    f"The race took longer than {limits.MAX_RUN_SECONDS:.0f} seconds, this page’s "
+                    f"The race took longer than {limits.max_run_seconds:.0f} seconds, this page’s "
                     "limit; choose fewer lanes or a shorter answer."
                 )
             require_listener(client)
@@ -85,6 +84,5 @@ def _run(lanes: Mapping[str, Lane], client: Client) -> Iterator[News]:
 
 def _warm_up(lane: Lane) -> None:
     """A few forward passes that are thrown away."""
-    passes = sbd_core.stream(lane.model, lane.prompt, lane.config)
-    for _ in zip(range(WARM_PASSES), passes, strict=False):
+    for _ in zip(range(WARM_PASSES), lane.new_stream(), strict=False):
         pass

@@ -6,6 +6,7 @@ import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
 import { mountRiskSlider } from "./form/risk.js";
 import { mountStatusLine } from "./form/status.js";
+import { mountUntrained } from "./form/untrained.js";
 import { mountGallery } from "./gallery/mount.js";
 import { mountHere } from "./here/mount.js";
 import { mountLearn } from "./learn/mount.js";
@@ -33,6 +34,7 @@ const VIEWS = {
   race: mountRace,
   gallery: mountGallery,
   solvers: mountSolvers,
+  untrained: mountUntrained,
 };
 
 /** @type {Map<string, AbortController>} views on the page */

@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.conftest import begin, decode, decode_button, has_begun, state, sync_api
 from ui.decode import session as session_module
+from ui.hosting.limits import Limits
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -65,7 +66,7 @@ def test_stop_while_waiting_leaves_the_line(waiting):
 
 
 def test_a_run_longer_than_the_limit_ends_and_says_so(open_page, slow_url, monkeypatch):
-    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", 1.0)
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=1.0))
     page = open_page(slow_url)
     page.get_by_label("Prompt").fill("mine")
     begin(page)

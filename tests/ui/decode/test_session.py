@@ -13,6 +13,7 @@ from ui.decode import update_throttle
 from ui.decode.form import Form, checked, message_of
 from ui.decode.session import LOADING_TEXT, Session, Update, waiting_text
 from ui.decode.visitor_runs import VisitorRuns
+from ui.hosting.limits import Limits
 from ui.lazy_model import LazyModel
 
 
@@ -83,7 +84,7 @@ def test_bad_form_gives_one_line_that_names_the_rule(name):
 
 
 def test_prompt_with_too_many_tokens_is_refused(monkeypatch):
-    monkeypatch.setattr(session_module, "MAX_PROMPT_TOKENS", 10)
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_prompt_tokens=10))
     (news,) = updates(Form("x" * 11))
     assert news.message == "Prompt must be at most 10 tokens; got 11."
 
@@ -170,7 +171,7 @@ def test_failed_runs_free_the_model():
 
 
 def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
-    monkeypatch.setattr(session_module, "MAX_RUN_SECONDS", 0.05)
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=0.05))
     model = story_model()
     forward = model.forward
     model.forward = lambda *args: (time.sleep(0.02), forward(*args))[1]  # type: ignore[method-assign]

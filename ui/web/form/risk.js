@@ -20,7 +20,10 @@ import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 const ANSWER_MS = 1500; // how long the form may take to follow
 
 /** @param {Choice} choice */
-const wordsOf = ({ strategy, gamma }) => (strategy === "verify" ? "exact: verify" : `γ ${gamma}`);
+function wordsOf({ strategy, gamma }) {
+  if (strategy === "ntp") return "next-token prediction";
+  return strategy === "verify" ? "exact: verify" : `γ ${gamma}`;
+}
 
 /** The slider; its steps are verify and the gammas. */
 class RiskSlider {
@@ -118,7 +121,10 @@ class RiskSlider {
     setAttribute(range, "aria-valuetext", words);
     const gamma = choice?.strategy === "sbd" ? choice.gamma : 0;
     setText(this.outside, outsideWords(setting, gamma, numberOf("block_size") ?? 2));
-    this.best.hidden = !setting.can_draft || (choice !== null && isAlike(choice, this.bestChoice));
+    const isBest = choice
+      ? isAlike(choice, this.bestChoice)
+      : choiceOf("strategy") === setting.best.strategy;
+    this.best.hidden = !setting.can_draft || isBest;
   }
 
   /** Only Set Block Decoding fills in blanks. */

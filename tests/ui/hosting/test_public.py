@@ -1,0 +1,66 @@
+"""A page for strangers: what they may ask for, and what they are not told of the machine."""
+
+import pytest
+
+from tests.ui.doubles import PROMPT, story_model
+from ui.decode.fair_queue import FairQueue, QueueFull
+from ui.decode.form import Form
+from ui.decode.session import Session
+from ui.hosting.limits import PUBLIC, USUAL
+from ui.lazy_model import LazyModel
+from ui.untrained import words_for
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        (Form("x" * 1_001), "Prompt must be at most 1,000 characters on this page; got 1001."),
+        (Form("x" * 802), "Prompt must be at most 400 tokens; got 401."),
+        (Form("p", max_new_tokens=129), "Longest answer must be at most 128 tokens on this page"),
+    ],
+)
+def test_a_public_page_refuses_what_is_longer_and_the_usual_one_takes_it(form, sentence) -> None:
+    model = story_model()
+    model.encode = lambda prompt, *, is_raw: (PROMPT,) * (len(prompt) // 2)
+    [news] = list(Session(model, is_public=True).decode(form))
+    assert news.is_error
+    assert news.message.startswith(sentence)
+    Session(model).check(form)
+
+
+def test_the_limits_for_everyone_are_nowhere_wider() -> None:
+    for name in USUAL.__dataclass_fields__:
+        assert getattr(PUBLIC, name) < getattr(USUAL, name), name
+
+
+def test_one_address_cannot_fill_the_line() -> None:
+    queue = FairQueue(60.0, 1e9, max_places_each=2)
+    first, _ = queue.join("a"), queue.join("a")
+    with pytest.raises(QueueFull, match="Your 2 runs before this one are still in line"):
+        queue.join("a")
+    queue.join("b")
+    queue.leave(first)
+    queue.join("a")
+
+
+def plain(**fields) -> LazyModel:
+    model = story_model(**fields)
+    return LazyModel.of(model, "runs/my model")
+
+
+def test_a_model_without_a_mask_token_offers_the_line_that_prepares_it() -> None:
+    model = plain(mask_token_id=None, block_range=None)
+    assert not model.is_trained
+    lines = words_for(model, model.source)["lines"]
+    assert lines == [
+        "sbd prepare 'runs/my model' --out ready",
+        "sbd train --stage sbd --init ready --out trained",
+        "python app.py --model trained",
+    ]
+    assert words_for(model, model.name)["lines"][0] == "sbd prepare story --out ready"
+
+
+def test_a_prepared_model_offers_training_alone() -> None:
+    model = LazyModel.of(story_model())
+    model.is_trained = False
+    assert words_for(model, "ready")["lines"][0].startswith("sbd train --stage sbd --init ready")

@@ -1,0 +1,110 @@
+"""A Space with ZeroGPU: decodes run in forked processes, as its package does it.
+
+That package is made for Spaces and is no requirement here; Lender stands in for it. As there, a
+decorated generator runs in a process forked from this one, arguments and values are pickled, and
+two calls at a time would wait for each other.
+"""
+
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+from types import ModuleType
+
+import pytest
+
+from tests.ui.doubles import ANSWER, story_model
+from tests.ui.test_race_board import ALL
+from ui.decode.form import Form
+from ui.decode.session import Session
+from ui.decode.visitor_runs import VisitorRuns
+from ui.hosting.limits import PUBLIC
+from ui.race.entry import Entry
+from ui.race.run import race
+
+
+class Lender(ModuleType):
+    """`spaces`, with one GPU. durations: asked for. pids: of the processes that decoded."""
+
+    def __init__(self) -> None:
+        super().__init__("spaces")
+        self.durations: list[int] = []
+        self.pids: set[int] = set()
+        self._is_free = threading.Semaphore(1)
+
+    def GPU(self, duration):
+        self.durations.append(duration)
+
+        def decorated(function):
+            def called(*args):
+                assert self._is_free.acquire(timeout=5), "a second GPU was asked for"
+                try:
+                    yield from self._elsewhere(function, pickle.dumps(args))
+                finally:
+                    self._is_free.release()
+
+            return called
+
+        return decorated
+
+    def _elsewhere(self, function, packed):
+        ours, theirs = multiprocessing.Pipe()
+        process = multiprocessing.get_context("fork").Process(
+            target=work, args=(function, packed, theirs)
+        )
+        process.start()
+        theirs.close()
+        try:
+            self.pids.add(ours.recv())
+            while True:
+                yield ours.recv()
+        except EOFError:
+            return
+        finally:
+            process.kill()
+            process.join()
+
+
+def work(function, packed, pipe) -> None:
+    pipe.send(os.getpid())
+    for value in function(*pickle.loads(packed)):
+        pipe.send(value)
+    pipe.close()
+    os._exit(0)
+
+
+@pytest.fixture
+def lender(monkeypatch) -> Lender:
+    there = Lender()
+    monkeypatch.setitem(sys.modules, "spaces", there)
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    return there
+
+
+# Forking is ZeroGPU's way; Python warns of it in a process that has threads.
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_every_forward_pass_runs_on_the_lent_gpu_and_the_page_shows_all_of_it(lender) -> None:
+    session = Session(story_model(), is_public=True)
+    kept = VisitorRuns()
+    news = list(session.decode(Form("p", max_new_tokens=128), kept))
+    assert [update.message for update in news if update.is_error] == []
+    traces = kept.newest()
+    assert {name: trace.text for name, trace in traces.items()} == {"sbd": ANSWER, "ntp": ANSWER}
+    assert len(lender.pids) == 2
+    assert os.getpid() not in lender.pids
+    assert lender.durations == [PUBLIC.max_run_seconds]
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_race_runs_there_lane_by_lane(lender) -> None:
+    session = Session(story_model(), is_public=True)
+    last = list(race(session, Entry("p", ALL)))[-1]
+    assert last.board is not None, last.message
+    assert len(lender.pids) == 2 * len(ALL)  # each lane is warmed up first
+
+
+def test_elsewhere_the_decode_stays_in_this_process(lender, monkeypatch) -> None:
+    monkeypatch.delenv("SPACES_ZERO_GPU")
+    list(Session(story_model()).decode(Form("p", max_new_tokens=16)))
+    assert (lender.durations, lender.pids) == ([], set())

@@ -1,0 +1,1 @@
+"""What changes where the page is open to everyone: limits, and GPUs that are lent."""

@@ -1,0 +1,43 @@
+"""GPUs that ZeroGPU lends for the length of a call: in a Space with that hardware, nowhere else.
+
+A lent call runs in another process, forked from this one: what goes in and comes out is pickled,
+and nothing it changes is seen here. So a decode there is a prompt and a config in, events out.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+
+import sbd_core
+from sbd_core.config import DecodeConfig
+from sbd_core.events import StepEvent
+from sbd_core.models.protocol import SetBlockModel
+
+Stream = Callable[[str, DecodeConfig], Iterator[StepEvent]]
+
+
+def is_lent() -> bool:
+    """Whether the GPU of this machine is there only inside a lent call."""
+    return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
+
+
+def before_torch() -> None:
+    """To be called before torch is imported: the package of ZeroGPU changes it."""
+    if is_lent():
+        __import__("spaces")
+
+
+def streamed(model: Callable[[], SetBlockModel], seconds: float) -> Stream:
+    """How to decode with model(): each call a generator of events, on a lent GPU where there are.
+
+    seconds: the longest a call may take.
+    """
+
+    def stream(prompt: str, config: DecodeConfig) -> Iterator[StepEvent]:
+        yield from sbd_core.stream(model(), prompt, config)
+
+    if not is_lent():
+        return stream
+    import spaces
+
+    lent: Stream = spaces.GPU(duration=round(seconds))(stream)
+    return lent

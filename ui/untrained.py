@@ -1,0 +1,52 @@
+"""The strip on a page whose model was not trained for Set Block Decoding: what is left, and how to
+train it. Decides only its words.
+"""
+
+import shlex
+
+import gradio as gr
+
+from sbd_core.replay.wire_format import wire_json
+from ui.components.assets import markup, mounts
+from ui.lazy_model import LazyModel
+
+OPEN = "python app.py --model trained"
+TRAIN = "sbd train --stage sbd --init {folder} --out trained"
+
+
+def untrained(model: LazyModel, *, may_name_folder: bool) -> None:
+    """Add the strip to the layout that is open now, if the model wants one.
+
+    may_name_folder: whether visitors may read where the model lies on this machine.
+    """
+    if model.is_trained:
+        return
+    gr.HTML(
+        wire_json(words_for(model, model.source if may_name_folder else model.name)),
+        html_template=markup("untrained"),
+        **mounts("untrained"),
+        apply_default_css=False,
+        elem_id="sbd-untrained",
+    )
+
+
+def words_for(model: LazyModel, source: str) -> dict[str, object]:
+    """{name, words, lines}: lines are commands. source: the model as a command names it."""
+    named = shlex.quote(source)
+    if not model.can_draft:
+        lines = [f"sbd prepare {named} --out ready", TRAIN.format(folder="ready"), OPEN]
+        words = (
+            "is a plain language model: it has no mask token and was not trained for Set Block "
+            "Decoding, so here it writes by next-token prediction, one token a forward pass. "
+            "These lines teach it:"
+        )
+        return {"name": model.name, "words": words, "lines": lines}
+    is_prepared = model.block_range is not None
+    lines = [] if is_prepared else [f"sbd prepare {named} --out ready"]
+    lines += [TRAIN.format(folder=named if is_prepared else "ready"), OPEN]
+    words = (
+        "has a mask token, but was not trained for Set Block Decoding. Next-token prediction, "
+        "chosen below, shows what it can do; any other strategy runs too, and writes poorly. "
+        "These lines teach it:"
+    )
+    return {"name": model.name, "words": words, "lines": lines}
