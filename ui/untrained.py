@@ -11,6 +11,7 @@ from ui.components.assets import markup, mounts
 from ui.lazy_model import LazyModel
 
 OPEN = "python app.py --model trained"
+RECORDED = "Runs of the gallery were recorded with the bundled model. These lines teach yours:"
 TRAIN = "sbd train --stage sbd --init {folder} --out trained"
 
 
@@ -38,7 +39,7 @@ def words_for(model: LazyModel, source: str) -> dict[str, object]:
         words = (
             "is a plain language model: it has no mask token and was not trained for Set Block "
             "Decoding, so here it writes by next-token prediction, one token a forward pass. "
-            "These lines teach it:"
+            + RECORDED
         )
         return {"name": model.name, "words": words, "lines": lines}
     is_prepared = model.block_range is not None
@@ -47,6 +48,6 @@ def words_for(model: LazyModel, source: str) -> dict[str, object]:
     words = (
         "has a mask token, but was not trained for Set Block Decoding. Next-token prediction, "
         "chosen below, shows what it can do; any other strategy runs too, and writes poorly. "
-        "These lines teach it:"
+        + RECORDED
     )
     return {"name": model.name, "words": words, "lines": lines}

@@ -16,7 +16,7 @@ from ui.untrained import words_for
     [
         (Form("x" * 1_001), "Prompt must be at most 1,000 characters on this page; got 1001."),
         (Form("x" * 802), "Prompt must be at most 400 tokens; got 401."),
-        (Form("p", max_new_tokens=129), "Longest answer must be at most 128 tokens on this page"),
+        (Form("pp", max_new_tokens=129), "Longest answer must be at most 128 tokens on this page"),
     ],
 )
 def test_a_public_page_refuses_what_is_longer_and_the_usual_one_takes_it(form, sentence) -> None:
