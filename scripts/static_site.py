@@ -24,7 +24,7 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_
 from sbd_core.package.files import ASSETS
 from sbd_core.replay.page import STYLES as REPLAY_STYLES
 from sbd_core.replay.wire_format import wire_json
-from ui.browser.here import COMPILED, model_files
+from ui.browser.engine_choice import COMPILED, model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
 from ui.components.gallery import gallery
@@ -113,18 +113,18 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
         parts = {
             "header": header(f"{name} · in your browser"),
             "presets": preset_bar(name, controls.PROMPT_ID),
-            "risk_slider": risk_slider(best, block_range, can_draft=True),
+            "risk-slider": risk_slider(best, block_range, can_draft=True),
             "player": player(replays.opening()),
             "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
             "learn": learn_view(prompt_id=controls.PROMPT_ID),
             "gallery": gallery(),
         }
     found = {view: str(part.value) for view, part in parts.items()}
-    return {"status_line": "", "here": wire_json(place(name, files)), **found}
+    return {"status-line": "", "engine-choice": wire_json(place(name, files)), **found}
 
 
 def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
-    """Where the engine and the model are; see Setting in ui/web/here/mount.js."""
+    """Where the engine and the model are; see Setting in ui/web/in_browser/mount.js."""
     return {
         "name": name,
         "is_only": True,

@@ -9,7 +9,7 @@ import gradio as gr
 from sbd_core.config import MAX_PREDRAFTS
 from sbd_core.config import SOLVERS as RULES
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from ui.browser.here import here
+from ui.browser.engine_choice import engine_choice
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.components.risk_slider import risk_slider
@@ -93,7 +93,7 @@ def build(model: LazyModel, limits: Limits = USUAL) -> Controls:
         )
     status = status_line()
     may_fetch = limits.may_fetch_model or model.folder == DEFAULT_CHECKPOINT
-    here(model.name, model.folder if may_fetch and model.is_trained else None)
+    engine_choice(model.name, model.folder if may_fetch and model.is_trained else None)
     slider = risk_slider(best, block_range, can_draft=model.can_draft)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):

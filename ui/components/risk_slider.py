@@ -24,9 +24,9 @@ def risk_slider(best: Best, block_range: tuple[int, int], *, can_draft: bool) ->
     }
     return gr.HTML(
         wire_json(value),
-        html_template=markup("risk_slider"),
-        **mounts("risk_slider", "choose"),
+        html_template=markup("risk-slider"),
+        **mounts("risk-slider", "choose"),
         apply_default_css=False,
-        elem_id="sbd-risk",
+        elem_id="sbd-risk-slider",
         elem_classes=["sbd-watch-only"],
     )

@@ -15,8 +15,8 @@ def server_messages() -> gr.HTML:
     """An empty carrier; its values are made by `server_message`."""
     return gr.HTML(
         "",
-        html_template=markup("server_messages"),
-        **mounts("server_messages"),
+        html_template=markup("server-messages"),
+        **mounts("server-messages"),
         apply_default_css=False,
         elem_id="sbd-server-messages",
     )

@@ -14,8 +14,8 @@ def status_line() -> gr.HTML:
     """An empty line; its values are made by a Speaker."""
     return gr.HTML(
         "",
-        html_template=markup("status_line"),
-        **mounts("status_line"),
+        html_template=markup("status-line"),
+        **mounts("status-line"),
         apply_default_css=False,
         elem_id="sbd-status-line",
     )

@@ -8,7 +8,7 @@ import { mountRiskSlider } from "./form/risk.js";
 import { mountStatusLine } from "./form/status.js";
 import { mountUntrained } from "./form/untrained.js";
 import { mountGallery } from "./gallery/mount.js";
-import { mountHere } from "./here/mount.js";
+import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
@@ -20,14 +20,14 @@ import { mountPlayer } from "./watch/mount.js";
 
 /** @type {Readonly<Record<string, Mount>>} */
 const VIEWS = {
-  risk_slider: mountRiskSlider,
+  "risk-slider": mountRiskSlider,
   charts: mountCharts,
   header: mountHeader,
   learn: mountLearn,
   limits: mountLimits,
-  here: mountHere,
-  status_line: mountStatusLine,
-  server_messages: mountServerMessages,
+  "engine-choice": mountEngineChoice,
+  "status-line": mountStatusLine,
+  "server-messages": mountServerMessages,
   player: mountPlayer,
   presets: mountPresets,
   puzzle: mountPuzzle,

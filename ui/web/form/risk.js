@@ -165,7 +165,7 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
   const slider = new RiskSlider(JSON.parse(value), trigger);
   const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
   const nodes = [slider.range, slider.ends, slider.outside, slider.why, advanced];
-  find(element, ".sbd-risk").replaceChildren(...nodes);
+  find(element, ".sbd-risk-slider").replaceChildren(...nodes);
   /** @param {boolean} isOpen */
   function openAdvanced(isOpen) {
     document.body.classList.toggle("sbd-is-advanced", isOpen);

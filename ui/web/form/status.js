@@ -1,7 +1,7 @@
 // One line under the buttons: what is going on, or what was wrong.
 
 import { find, setText } from "../dom/elements.js";
-import { onSaid, tellLine } from "../here/here.js";
+import { onStatus, sayNumAhead } from "../in_browser/bridge.js";
 import { isLater } from "./order.js";
 
 /** @import { Mount } from "../stub.js" */
@@ -19,7 +19,7 @@ export function mountStatusLine({ element, value, signal }) {
     if (!isLater(order, lastOrder)) return;
     lastOrder = order;
     say(words, kind === "error");
-    if (ahead) tellLine(ahead);
+    if (ahead) sayNumAhead(ahead);
   }
   /** @param {string} words @param {boolean} isError */
   function say(words, isError) {
@@ -28,6 +28,6 @@ export function mountStatusLine({ element, value, signal }) {
     setText(line, words);
   }
   show(value);
-  onSaid(({ text, isError }) => say(text, isError), signal);
+  onStatus(({ text, isError }) => say(text, isError), signal);
   return show;
 }

@@ -3,8 +3,8 @@
 import { elementOf, find } from "../dom/elements.js";
 import { onTurn, turnTo } from "../dom/page.js";
 import { isLater } from "../form/order.js";
-import { readForm } from "../here/form.js";
-import { here, takeHere } from "../here/here.js";
+import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
+import { readForm } from "../in_browser/form.js";
 import { keepAddress, linkToRace } from "../share/permalink.js";
 import { RaceForm } from "./form.js";
 import { RacePlayer } from "./player.js";
@@ -54,9 +54,9 @@ class RaceView {
       start: (choice) => {
         player.rest();
         player.stale.showRunning(true);
-        takeHere({ kind: "race", entry: entryOf(choice) }) || this.trigger("start", choice);
+        doInBrowser({ kind: "race", entry: entryOf(choice) }) || this.trigger("start", choice);
       },
-      halt: () => takeHere({ kind: "stop" }) || this.trigger("halt", {}),
+      halt: () => doInBrowser({ kind: "stop" }) || this.trigger("halt", {}),
     });
     this.host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     this.host.sbdRace = player;
@@ -100,7 +100,7 @@ class RaceView {
    * What this browser says of a race of its own.
    * @param {News} news
    */
-  takeHere({ text = "", isError = false, isRunning = false, board }) {
+  takeNews({ text = "", isError = false, isRunning = false, board }) {
     if (!this.parts) return;
     const { form, player } = this.parts;
     form.showRunning(isRunning);
@@ -137,7 +137,7 @@ export function mountRace({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   const view = new RaceView(find(element, ".sbd-race"), setting, trigger, signal);
   onTurn((name) => view.turn(name), signal);
-  here.race = (news) => view.takeHere(news);
+  inBrowser.race = (news) => view.takeNews(news);
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);
   document.addEventListener("keydown", press, { capture: true, signal });

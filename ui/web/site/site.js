@@ -1,7 +1,7 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
 import { find } from "../dom/elements.js";
-import { sayHere } from "../here/here.js";
+import { sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
 import { playerOf } from "../watch/mount.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
@@ -29,9 +29,9 @@ async function choose({ name, is_typed: isTyped }) {
     const id = crypto.randomUUID().slice(0, 8);
     playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
     fillForm(isTyped ? { ...settings, prompt: undefined } : settings);
-    sayHere(RECORDED_TEXT);
+    sayStatus(RECORDED_TEXT);
   } catch {
-    sayHere("This recorded run cannot be reached.", true);
+    sayStatus("This recorded run cannot be reached.", true);
   }
 }
 
@@ -39,7 +39,7 @@ async function choose({ name, is_typed: isTyped }) {
 const EVENTS = {
   presets: { choose_run: choose },
   gallery: { choose_run: choose },
-  risk_slider: { choose: fillForm },
+  "risk-slider": { choose: fillForm },
   player: {
     give: () => {
       const words = "A trace file opens on the page that python app.py serves, not on this one.";

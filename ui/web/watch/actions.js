@@ -52,7 +52,7 @@ export function makeActions(player) {
   /** @param {number} by */
   const step = (by) => () => player.seek(state.pass + by, true);
   /** @param {"pin" | "branch"} name */
-  const redoHere = (name) => () => {
+  const redoFocused = (name) => () => {
     if (player.makeView()?.showsFocus) player.parts.inspector.top[name].act();
   };
 
@@ -99,8 +99,8 @@ export function makeActions(player) {
     show: (run) => player.show(run),
     previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
     nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
-    pin: redoHere("pin"),
-    branch: redoHere("branch"),
+    pin: redoFocused("pin"),
+    branch: redoFocused("branch"),
     previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
     gamma: () => state.gammaPreview ?? player.run?.solver.gamma ?? 0,
     seek: (pass) => player.seek(pass, true),

@@ -2,7 +2,7 @@
 
 import { elementOf, find } from "../dom/elements.js";
 import { currentView, onTurn, turnTo } from "../dom/page.js";
-import { here, takeHere } from "../here/here.js";
+import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 
 import { TabKeeper } from "../saved_runs/tab.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
@@ -29,12 +29,14 @@ export function mountPlayer({ element, value, trigger, signal }) {
   /** @type {PlayerElement} */
   const host = find(element, ".sbd-host");
   const player = new Player(host, {
-    redo: (settings) => takeHere({ kind: "decode", form: settings }) || trigger("redo", settings),
+    redo: (settings) =>
+      doInBrowser({ kind: "decode", form: settings }) || trigger("redo", settings),
     host: {
       ask: (wish) =>
-        takeHere({ kind: "file", run: wish.run, format: wish.kind }) || trigger("ask", wish),
+        doInBrowser({ kind: "file", run: wish.run, format: wish.kind }) || trigger("ask", wish),
       give: (file) => trigger("give", file),
-      time: (settings) => takeHere({ kind: "time", form: settings }) || trigger("time", settings),
+      time: (settings) =>
+        doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
       began: (run) => {
         turnTo("watch");
         keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));
@@ -49,7 +51,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
   /** @param {string} text wire lines, or "stop": no more will come */
   function take(text) {
     // What the server says last of a run that it gave up is not about one of this browser.
-    if (text === "stop") here.isOn?.() || player.stop();
+    if (text === "stop") inBrowser.isOn?.() || player.stop();
     else if (text) player.push(text);
   }
   take(value);

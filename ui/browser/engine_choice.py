@@ -30,7 +30,7 @@ SMALL_FILES = (
 )
 
 
-def here(name: str, folder: Path | None) -> gr.HTML:
+def engine_choice(name: str, folder: Path | None) -> gr.HTML:
     """The line for the model `name`; an empty one if no browser can decode with it.
 
     folder: where the model lies, None for one that lies in none.
@@ -38,10 +38,10 @@ def here(name: str, folder: Path | None) -> gr.HTML:
     files = () if folder is None else model_files(folder)
     return gr.HTML(
         wire_json(_setting(name, folder, files)) if folder and files else "",
-        html_template=markup("here"),
-        **mounts("here"),
+        html_template=markup("engine-choice"),
+        **mounts("engine-choice"),
         apply_default_css=False,
-        elem_id="sbd-here",
+        elem_id="sbd-engine-choice",
     )
 
 
@@ -56,7 +56,7 @@ def model_files(folder: Path) -> tuple[Path, ...]:
 
 
 def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]:
-    """See Setting in ui/web/here/mount.js."""
+    """See Setting in ui/web/in_browser/mount.js."""
     styles = [ASSETS / "css" / f"{style}.css" for style in STYLES]
     page, script = ASSETS / "html" / "replay.html", DIST / "replay.js"
     gr.set_static_paths([*files, DIST / "engine.js", *COMPILED.values(), page, script, *styles])

@@ -4,9 +4,9 @@
 import { fileAddress } from "../dom/address.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { keepAddress } from "../share/permalink.js";
+import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
 import { Decoder, goButtons } from "./decoder.js";
 import { formOfAddress, readForm } from "./form.js";
-import { here, onLine, sayHere } from "./here.js";
 
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { Compiled, Source } from "../engine/worker.js" */
@@ -59,26 +59,26 @@ class HereView {
    */
   constructor(root, setting, signal) {
     this.setting = setting;
-    this.words = make("span", "sbd-here-words", { role: "status" });
-    this.button = make("button", "sbd-here-do", { type: "button" });
+    this.words = make("span", "sbd-engine-choice-words", { role: "status" });
+    this.button = make("button", "sbd-engine-choice-do", { type: "button" });
     root.replaceChildren(this.words, this.button);
     this.decoder = new Decoder(placeOf(setting), () => this.draw(), setting.is_only ?? false);
     /** @type {Form | null} what the server was asked last */
     this.asked = null;
     this.isWarming = false;
     this.button.addEventListener("click", () => this.turn());
-    here.take = (wish) => {
+    inBrowser.take = (wish) => {
       const isTaken = this.decoder.take(wish);
       if (!isTaken && wish.kind === "decode") this.served(wish.form);
       return isTaken;
     };
-    here.isOn = () => this.decoder.isOn;
-    onLine((numAhead) => this.hearLine(numAhead), signal);
+    inBrowser.isOn = () => this.decoder.isOn;
+    onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
       this.decoder.engine.end();
-      [here.take, here.isOn] = [null, null];
+      [inBrowser.take, inBrowser.isOn] = [null, null];
     });
     this.draw();
   }
@@ -204,7 +204,7 @@ class HereView {
     const [, stop] = goButtons();
     if (stop && !stop.disabled) stop.click();
     decoder.take({ kind: "decode", form: asked });
-    sayHere(words);
+    sayStatus(words);
   }
 
   /** What the address asks for. */
@@ -219,8 +219,8 @@ class HereView {
 }
 
 /** @type {Mount} */
-export function mountHere({ element, value, signal }) {
-  const root = find(element, ".sbd-here");
+export function mountEngineChoice({ element, value, signal }) {
+  const root = find(element, ".sbd-engine-choice");
   if (!value) return () => {};
   const view = new HereView(root, JSON.parse(value), signal);
   view.begin();

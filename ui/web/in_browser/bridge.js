@@ -4,21 +4,21 @@
 /** @import { News } from "../engine/session/session.js" */
 
 /**
- * @typedef {object} Here
+ * @typedef {object} InBrowser
  * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, if it is for it
  * @property {(() => boolean) | null} isOn whether new decodes are made in this browser
  * @property {((news: News) => void) | null} race shows a race's news
  */
 
-/** @type {Here} */
-export const here = { take: null, isOn: null, race: null };
+/** @type {InBrowser} */
+export const inBrowser = { take: null, isOn: null, race: null };
 
 /**
  * Whether a wish is done in this browser; if not, it is the server's.
  * @param {Wish} wish
  */
-export function takeHere(wish) {
-  return here.take?.(wish) ?? false;
+export function doInBrowser(wish) {
+  return inBrowser.take?.(wish) ?? false;
 }
 
 const SAY_EVENT = "sbd-say";
@@ -30,7 +30,7 @@ const SAY_EVENT = "sbd-say";
  * @param {string} text
  * @param {boolean} isError
  */
-export function sayHere(text, isError = false) {
+export function sayStatus(text, isError = false) {
   document.dispatchEvent(new CustomEvent(SAY_EVENT, { detail: { text, isError } }));
 }
 
@@ -38,7 +38,7 @@ export function sayHere(text, isError = false) {
  * @param {(said: Said) => void} hear
  * @param {AbortSignal} signal
  */
-export function onSaid(hear, signal) {
+export function onStatus(hear, signal) {
   /** @param {Event} event */
   const listen = (event) => event instanceof CustomEvent && hear(event.detail);
   document.addEventListener(SAY_EVENT, listen, { signal });
@@ -50,7 +50,7 @@ const LINE_EVENT = "sbd-line";
  * The server says how many runs are before this visitor's; Infinity for a full line.
  * @param {number} numAhead
  */
-export function tellLine(numAhead) {
+export function sayNumAhead(numAhead) {
   document.dispatchEvent(new CustomEvent(LINE_EVENT, { detail: numAhead }));
 }
 
@@ -58,7 +58,7 @@ export function tellLine(numAhead) {
  * @param {(numAhead: number) => void} hear
  * @param {AbortSignal} signal
  */
-export function onLine(hear, signal) {
+export function onNumAhead(hear, signal) {
   /** @param {Event} event */
   const listen = (event) => event instanceof CustomEvent && hear(Number(event.detail));
   document.addEventListener(LINE_EVENT, listen, { signal });

@@ -3,7 +3,7 @@
 
 import { Engine } from "../engine/client.js";
 import { playerOf } from "../watch/mount.js";
-import { here, sayHere } from "./here.js";
+import { inBrowser, sayStatus } from "./bridge.js";
 import { replayPage } from "./replay.js";
 
 /** @import { Place, Ready } from "../engine/client.js" */
@@ -70,7 +70,7 @@ export class Decoder {
       this.reason = error instanceof Error ? error.message : String(error);
       this.set("failed");
       this.showBusy(false);
-      sayHere(`${this.reason} The recorded runs go on.`, true);
+      sayStatus(`${this.reason} The recorded runs go on.`, true);
       return false;
     }
   }
@@ -105,11 +105,11 @@ export class Decoder {
   async send(wish) {
     if (wish.kind === "decode") {
       this.showBusy(true);
-      if (this.state !== "on") sayHere("The model is on its way to your browser …");
+      if (this.state !== "on") sayStatus("The model is on its way to your browser …");
     }
     if (await this.turnOn()) this.engine.send(wish);
     else if (wish.kind === "race")
-      here.race?.({ about: "race", text: this.reason, isError: true, isRunning: false });
+      inBrowser.race?.({ about: "race", text: this.reason, isError: true, isRunning: false });
   }
 
   /** @param {Extract<Wish, { kind: "file" }>} wish */
@@ -133,7 +133,7 @@ export class Decoder {
   hear(news) {
     const player = playerOf(document);
     if (news.about === "race") {
-      here.race?.(news);
+      inBrowser.race?.(news);
       return;
     }
     if (news.timing) player?.takeTiming(news.timing);
@@ -150,7 +150,7 @@ export class Decoder {
       if (id) this.runs.add(id);
     }
     if (news.isRunning !== undefined) this.showBusy(news.isRunning);
-    if (news.text !== undefined) sayHere(news.text, news.isError);
+    if (news.text !== undefined) sayStatus(news.text, news.isError);
     // A worker that died is started anew by the next wish.
     if (news.isError && !this.engine.worker) this.set("off");
   }
