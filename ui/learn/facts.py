@@ -34,7 +34,7 @@ def facts(recorded: Recorded) -> dict[str, str]:
         "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
         "coin_nats": f"{log(2):.2f}",
         "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
-        "engine-choice": "the small machine that recorded it",
+        "here": "the small machine that recorded it",
         "here_ratio": times(ntp.seconds / main.seconds),
         **order_facts(recorded),
         **clash_facts(recorded),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from sbd_core.errors import TrainingError, shown_name
+from sbd_core.errors import MAX_SHOWN_PATH, TrainingError, shown_name
 from sbd_core.tasks import Example
 from sbd_core.training.data.sources import mixed, read_source
 from sbd_core.training.data.task_weights import Weights, recipe_weights
@@ -78,7 +78,7 @@ class ExampleStream:
                 # Arrays take a tenth of what lists of numbers take.
                 pieces.append((array("I", prompt), array("I", answer[start : start + size])))
         if not pieces:
-            where = f"data {shown_name(source)}"
+            where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
             raise TrainingError(f"{where}: no record fits into {recipe.row_tokens} tokens")
         return pieces
 

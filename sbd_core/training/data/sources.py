@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from sbd_core.errors import ArgumentError, TrainingError, shown, shown_name
+from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
 from sbd_core.tasks import Example, task
 from sbd_core.tasks.drills import generate_kind
 
@@ -67,7 +67,7 @@ def _generated(group: str, random: Random) -> Example:
 def read_source(source: str) -> list[Example]:
     """All records of a source, at least one. Raises TrainingError naming file and line."""
     kind, _, name = source.partition(":")
-    where = f"data {shown_name(source)}"
+    where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
     if kind == "hf":
         found = _records(where, _dataset(where, name), "record")
     else:

@@ -13,6 +13,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from scripts.static_site import write_site
 from tests.browser.conftest import decode_button, state, sync_api
+from tests.browser.server.test_saved_runs import SAVED
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -80,10 +81,13 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     online = decode_here(page, "What is 12 + 30?")
     assert online["main"]["steps"] < online["ntp"]["steps"] == online["ntp"]["tokens"]
     until(page, KEPT)
+    until(page, SAVED.removeprefix("() => "))
+    page.wait_for_timeout(600)  # its last lines are there too
     server.shutdown()
     server.server_close()
     page.reload()
     expect(page.get_by_text(HERE)).to_be_visible()
+    expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
     offline = decode_here(page, "What is 12 + 30?")
     assert offline["main"]["text"] == online["main"]["text"]
 

@@ -93,6 +93,7 @@ class LimitsView {
 
   changed() {
     this.linked = null;
+    this.host.dataset.isOld = "";
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.ask(), PAUSE_MS);
   }

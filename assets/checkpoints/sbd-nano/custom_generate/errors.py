@@ -13,6 +13,7 @@ SetBlockDecodingError
 from typing import Any
 
 MAX_SHOWN = 80
+MAX_SHOWN_PATH = 400
 PLAIN = (str, int, float, bool, type(None))
 """Values that an error takes along when it is pickled."""
 
@@ -73,9 +74,9 @@ def _remade(
     return error
 
 
-def shown_name(name: str) -> str:
-    """A name for a message: a plain one as it is, any other escaped and shortened."""
-    return name if name.isascii() and name.isprintable() and len(name) <= MAX_SHOWN else shown(name)
+def shown_name(name: str, most: int = MAX_SHOWN) -> str:
+    """A name for a message: a plain one of at most `most` characters, else escaped and cut."""
+    return name if name.isascii() and name.isprintable() and len(name) <= most else shown(name)
 
 
 def shown(value: object) -> str:
