@@ -196,14 +196,23 @@ SLOTS: dict[str, Pool[str]] = {
                  "any dictionary", "the dict", "a given dict", "this dictionary", "my dictionary", "my dict", "a Python dictionary of numbers", "the given dictionary",
                  "one dictionary", "an input dictionary", "any dict", "some dict", "a mapping", "a dictionary of numbers"),
 }
-NAME_VERBS = _words("get find make do calc my check compute run try the new to all")
-NAME_NOUNS = _words("result value item list text total output answer data thing stuff number word part job")
-SINGLE_NAMES = _words("f g h func fn foo bar helper run process transform answer calculate go main_task apply work")
+NAME_VERBS = _words(
+    "get find make do calc my check compute run try the new to all count sum sort filter remove add build create convert "
+    "return give take read parse split join merge reverse is has list show tell print solve test apply use set pick select "
+    "collect group map update handle process first last next max min best total old your our some one each"
+)
+NAME_NOUNS = _words(
+    "result value item list text total output answer data thing stuff number word part job score price name age point grade "
+    "letter digit vowel key entry table pair group line sentence string array length size index position order step root "
+    "temperature weight height width area day year month hour minute color fruit student city team user file record row column "
+    "amount sum count average mean median range limit half double square power factor prime even odd max min code message"
+)
+SINGLE_NAMES = _words("f g h func fn foo bar helper run process transform answer calculate go main_task apply work k t u compute execute do_it convert check method task my_func my_function test_function fun job step main_function solution routine action")
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "list": _words("values items xs nums data lst array arr elements seq my_list things rows series"),
-    "dict": _words("mapping d data lookup_table pairs my_dict info entries stock prices"),
-    "str": _words("s string txt message phrase line sentence t content source_text label title"),
-    "int": _words("x num value k number m integer amount y z count_of size p q"),
+    "list": _words("values items xs nums data lst array arr elements seq my_list things rows series scores prices ages grades points words_list num_list samples temperatures weights heights names letters results readings marks data_list int_list items_list input_list counts years days group team collection records entries vec vector"),
+    "dict": _words("mapping d data lookup_table pairs my_dict info entries stock prices scores ages table_data phone_book inventory counts grades population settings options config record user points"),
+    "str": _words("s string txt message phrase line sentence t content source_text label title name word_in input_text sequence_text paragraph password username message_text greeting city color fruit my_string my_text value_text note story quote question answer email code"),
+    "int": _words("x num value k number m integer amount y z count_of size p q number_in num1 num2 first second total price age score year day hour length height_cm distance speed weight points level position step start end limit_value digit target quantity my_number input_number"),
 }
 # How a form is asked for.
 HINTS_BY_FORM: dict[str, Pool[str]] = {

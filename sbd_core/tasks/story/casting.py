@@ -94,9 +94,10 @@ def animal_name(random: Random, wording: Wording) -> str:
 
 def species(random: Random, wording: Wording) -> str:
     """An animal, perhaps with an adjective, or one that nobody knows."""
-    if random.random() < MADE_UP_RATE / 2:
+    if random.random() < MADE_UP_RATE:
         return _word(random, wording)
-    found = SPECIES_POOL.draw(random, wording)
+    pool = words.ODD_SPECIES if random.random() < ODD_RATE else SPECIES_POOL
+    found = pool.draw(random, wording)
     if random.random() < ADJECTIVE_RATE / 2:
         found = f"{words.SPECIES_ADJECTIVES.draw(random, wording)} {found}"
     return found

@@ -29,7 +29,19 @@ SPECIES: dict[str, str] = {
     "koala": "yawned", "sheep": "bleated", "snail": "blinked", "crocodile": "snapped",
     "kangaroo": "hopped", "chicken": "clucked", "dolphin": "whistled", "giraffe": "blinked",
 }  # fmt: skip
-SPECIES_ADJECTIVES = Pool(_words("young baby fat clever lazy tame shy funny wild"))
+SPECIES_ADJECTIVES = Pool(_words(
+    "young baby fat clever lazy tame shy funny wild curious sleepy hungry noisy gentle playful cheeky grumpy "
+    "jolly friendly spotted fluffy furry cuddly naughty wise tiny giant chubby skinny greedy calm proud nervous"
+))  # fmt: skip
+ODD_SPECIES = Pool(_phrases(
+    """tortoise, badger, beaver, seal, whale, shark, octopus, crab, lobster, starfish, jellyfish, goldfish,
+    eagle, falcon, seagull, pelican, flamingo, peacock, robin, sparrow, pigeon, raven, stork, turkey, rooster,
+    ferret, weasel, mole, bat, rat, chipmunk, skunk, porcupine, moose, deer, reindeer, elk, bison,
+    buffalo, yak, ox, bull, calf, foal, mule, zebra, rhino, hippo, leopard, cheetah, panther, lion, lynx, jaguar,
+    hyena, gorilla, chimpanzee, baboon, lemur, sloth, anteater, armadillo, platypus, wombat, gecko, chameleon,
+    iguana, python, cobra, toad, newt, salamander, beetle, ladybug, butterfly, bee, grasshopper, cricket, spider,
+    caterpillar, worm, walrus, salmon, trout, sea lion, alpaca, antelope, gazelle, dinosaur, griffin"""
+))  # fmt: skip
 ANY_CRY = "called out"
 SPECIES_POOL = Pool(tuple(SPECIES))
 WRITER_SPECIES = ("dog", "cat", "rabbit", "hen", "goat")
@@ -52,11 +64,16 @@ ROLES = Pool(_phrases(
     clown, prince, shepherd, painter, captain, gardener, nurse, detective, cowboy, scientist,
     firefighter, mermaid, elf, witch, tailor, little princess, old sailor, brave knight, lazy king,
     young shepherd, clever detective, busy baker, sleepy astronaut, hunter, dancer, juggler, pilot,
-    kind queen, tiny elf, poor miller, rich merchant, lonely lighthouse keeper, train driver"""
+    kind queen, tiny elf, poor miller, rich merchant, lonely lighthouse keeper, train driver,
+    postman, policeman, plumber, carpenter, blacksmith, musician, singer, writer, poet, inventor,
+    explorer, diver, soldier, judge, librarian, student, shopkeeper, waiter, magician, dwarf, goblin,
+    troll, robber, beggar, hermit, monk, young farmer, clumsy knight, shy prince,
+    happy baker, tired nurse, brave sailor, old wizard, little fairy, proud king, wise queen, famous painter"""
 ))  # fmt: skip
 ROLE_PRONOUNS = {
     "princess": "she", "queen": "she", "mermaid": "she", "witch": "she", "king": "he",
-    "prince": "he", "fisherman": "he", "cowboy": "he",
+    "prince": "he", "fisherman": "he", "cowboy": "he", "postman": "he", "policeman": "he",
+    "monk": "he", "fairy": "she",
 }  # fmt: skip
 OBJECTS: tuple[str, ...] = _words(
     """kite ball drum lamp hat scarf umbrella basket bell boat book bottle bucket button cap clock
@@ -79,11 +96,22 @@ ODD_OBJECTS = Pool(_phrases(
     piece of cheese, bunch of tulips, cup of tea, ball of wool, pocket knife, fishing net,
     rocking chair, teddy bear, snow globe, music box, ice cream cone, dinosaur egg, pocket watch,
     diamond, helicopter, parachute, camera, calculator, pancake, watermelon, banana, sword, shield,
-    wand, carpet, wheel, cookie jar, garden gnome, walking stick, magnifying glass, trombone"""
+    wand, carpet, wheel, cookie jar, garden gnome, walking stick, magnifying glass, trombone,
+    saucepan, kettle, frying pan, teacup, fork, tablecloth, mattress, armchair, wardrobe, bookshelf, rug,
+    curtain, mop, broom, vacuum cleaner, toaster, freezer, radio, television, tablet, keyboard,
+    microphone, harmonica, xylophone, harp, saxophone, cello, tuba, piano, scooter, surfboard, sled, snowboard,
+    canoe, raft, sailboat, airplane, motorbike, taxi, bus, wheelchair, shovel, rake, axe, screwdriver,
+    wrench, brick, bolt, chain, padlock, purse, wallet, backpack, bracelet, earring, brooch, locket,
+    slipper, sock, mitten, belt, raincoat, dress, tie, apron, muffler, yo-yo, frisbee, jigsaw,
+    crayon, notebook, eraser, ruler, globe, stopwatch, thermometer, bird cage, flowerpot,
+    watering can, sunflower, cucumber, carrot, pineapple, strawberry, lollipop, doughnut, croissant, sausage,
+    loaf of bread, bottle of milk, pile of leaves, pair of glasses, set of paints, roll of tape, ball of string"""
 ))  # fmt: skip
 OBJECT_ADJECTIVES = Pool(_words(
     "old tiny golden wooden paper shiny glass rusty striped huge round plastic silver heavy dusty "
-    "fluffy invisible square painted folded metal torn velvet funny sparkling crooked soft"
+    "fluffy invisible square painted folded metal torn velvet funny sparkling crooked soft "
+    "large small long thin thick flat wet dry warm cold light magic broken expensive cheap fancy plain pretty ugly "
+    "sticky smooth leather cotton iron bronze stone copper woolen silk giant strange odd secret ancient modern"
 ))  # fmt: skip
 PLACES: dict[str, str] = {
     "park": "in", "beach": "at", "forest": "in", "market": "at", "farm": "on", "garden": "in",
@@ -109,7 +137,10 @@ ODD_PLACES: dict[str, str] = {
     "glass palace": "in", "football field": "on", "corner shop": "at", "cathedral": "in",
 }  # fmt: skip
 ODD_PLACE_POOL = Pool(tuple(ODD_PLACES))
-PLACE_ADJECTIVES = Pool(_words("quiet dark sunny lonely windy misty frozen crowded tiny famous"))
+PLACE_ADJECTIVES = Pool(_words(
+    "quiet dark sunny lonely windy misty frozen crowded tiny famous old little big busy empty noisy "
+    "hidden rainy snowy foggy distant nearby sleepy magic lovely peaceful strange forgotten"
+))  # fmt: skip
 REALMS = Pool(("kingdom", "town", "land", "city", "island", "country", "planet"))
 LISTS: dict[str, frozenset[str]] = {
     "person": frozenset(PEOPLE),

@@ -21,7 +21,7 @@ PROMPT_POOLS = [pool for pool in vars(prompts).values() if isinstance(pool, Pool
 PROMPT_POOLS += list(prompts.PETS.values())
 KNOWN = {word.lower() for listed in LISTS.values() for word in listed} | {
     word
-    for pool in (words.ODD_OBJECTS, words.ODD_PLACE_POOL, words.ROLES)
+    for pool in (words.ODD_OBJECTS, words.ODD_SPECIES, words.ODD_PLACE_POOL, words.ROLES)
     for phrase in (*pool.seen, *pool.reserved)
     for word in phrase.split()
 }
@@ -117,7 +117,7 @@ def test_wordings_hold_no_word_of_the_lists() -> None:
 def test_no_unusual_thing_is_met_by_chance_in_the_wordings() -> None:
     """Else a story would pass that leaves it out."""
     text = " ".join(re.sub(r"\{\w+\}", "_", wording) for wording in plots.WORDINGS).lower()
-    for pool in (words.ODD_OBJECTS, words.ODD_PLACE_POOL, words.ROLES):
+    for pool in (words.ODD_OBJECTS, words.ODD_SPECIES, words.ODD_PLACE_POOL, words.ROLES):
         for phrase in (*pool.seen, *pool.reserved):
             assert not re.search(rf"\b{phrase}(e?s)?\b", text), phrase
 
@@ -166,7 +166,7 @@ def test_nothing_reserved_for_test_is_in_train() -> None:
     train, test = drawn(8, "train", 5000), drawn(8, "test", 1500)
     assert {e.wording for e in train} == {"seen"}
     pools = (words.PEOPLE_POOL, words.ANIMAL_POOL, words.ODD_OBJECTS, words.ODD_PLACE_POOL,
-             words.ROLES, words.OBJECT_POOL, words.SPECIES_POOL)  # fmt: skip
+             words.ODD_SPECIES, words.ROLES, words.OBJECT_POOL, words.SPECIES_POOL)  # fmt: skip
     reserved = {phrase for pool in pools for phrase in pool.reserved}
     assert len(reserved) > 60
     met = {phrase for e in train for phrase in phrases_of(e)}

@@ -81,7 +81,7 @@ class Rewording:
     def __init__(self, seen: Iterable[str], reserved: Iterable[str]) -> None:
         held_out = tuple(reserved)
         every_seen = "\n".join(seen).lower()
-        self._held_out = frozenset(_shape(text) for text in held_out)
+        self._held_out = frozenset(shape(text) for text in held_out)
         self._fragments = tuple(
             {
                 part.strip().lower()
@@ -96,7 +96,7 @@ class Rewording:
         lowered = text.lower()
         return (
             is_reserved(text)
-            or _shape(lowered) in self._held_out
+            or shape(lowered) in self._held_out
             or any(fragment in lowered for fragment in self._fragments)
         )
 
@@ -123,6 +123,6 @@ def _article(found: re.Match[str], text: str) -> str:
     return f"{found[1]}n " if AN_BEFORE.match(text, found.end()) else f"{found[1]} "
 
 
-def _shape(text: str) -> str:
+def shape(text: str) -> str:
     """A description without what its slots are filled with."""
     return LITERAL_SLOT.sub("_", text.lower())
