@@ -42,8 +42,8 @@ def checkpoint() -> Path:
 
 
 def loaded(folder: Path) -> HuggingFaceModel:
-    """A model as the laws want it: on the CPU in fp32, whatever else the machine has."""
-    return sbd_core.load(folder, device="cpu", dtype="float32")
+    """A model as the laws want it: PyTorch on the CPU in fp32, whatever else the machine has."""
+    return sbd_core.load(folder, device="cpu", dtype="float32", native=False)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ import socket
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import sbd_core
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
@@ -13,9 +12,6 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_
 from sbd_core.models.protocol import SetBlockModel
 from ui.hosting.zero_gpu import is_lent
 from ui.lazy_model import LazyModel
-
-if TYPE_CHECKING:
-    from sbd_core.models.hf_model import HuggingFaceModel
 
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0
@@ -60,7 +56,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     def load() -> SetBlockModel:
         from sbd_core.models.threads import choose_threads
 
-        model = _fastest(path_or_hub_id, device)
+        model = sbd_core.load(path_or_hub_id, device=device)
         choose_threads(model.num_parameters)
         return model
 
@@ -78,19 +74,6 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         is_trained=info.is_trained,
         source=path_or_hub_id or "",
     )
-
-
-def _fastest(path_or_hub_id: str | None, device: str) -> "HuggingFaceModel":
-    """The model with short forward passes in C where they can be, else as load() gives it."""
-    from sbd_core.models.devices import chosen_device
-
-    if chosen_device(device).type == "cpu":
-        try:
-            return sbd_core.load(path_or_hub_id, device=device, native=True)
-        except ArgumentError as error:
-            if error.argument != "native":
-                raise
-    return sbd_core.load(path_or_hub_id, device=device)
 
 
 def load_behind(lazy: LazyModel) -> None:

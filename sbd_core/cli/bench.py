@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from sbd_core.cli.decoding_flags import NATIVE_HELP
+from sbd_core.cli.decoding_flags import add_native
 from sbd_core.package.files import require_writable, write_text
 
 HELP = "measure wall-clock against transformers generate()"
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
-    parser.add_argument("--native", action="store_true", help=NATIVE_HELP)
+    add_native(parser)
     parser.add_argument("--limit", type=int, default=50, help="prompts per task")
     parser.add_argument(
         "--rounds", type=int, default=1, help="runs of each prompt, the best counts"

@@ -14,9 +14,14 @@ if TYPE_CHECKING:
 SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
 
 NATIVE_HELP = (
-    "short forward passes of one text in C, compiled at the start "
-    "(Llama-shaped models in fp32 on the CPU; needs a C compiler)"
+    "short forward passes of one text in C (Llama-shaped models in fp32 on the CPU; needs a C "
+    "compiler the first time). Default: wherever that can be"
 )
+
+
+def add_native(parser: argparse.ArgumentParser) -> None:
+    """--native and --no-native; None for neither."""
+    parser.add_argument("--native", action=argparse.BooleanOptionalAction, help=NATIVE_HELP)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
-    parser.add_argument("--native", action="store_true", help=NATIVE_HELP)
+    add_native(parser)
     parser.add_argument("--strategy", default="sbd", help="sbd, ntp or verify")
     parser.add_argument("--solver", default="entropy-bound", help=", ".join(SOLVERS))
     parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise ArgumentError("prompt", "must not be empty", prompt)
     if arguments.trace is not None:
         require_writable("trace", arguments.trace)
-    trace = _decoded(arguments, prompt, config)
+    trace, where = _decoded(arguments, prompt, config)
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
@@ -71,13 +71,18 @@ def run(arguments: argparse.Namespace) -> None:
         return
     print(
         f"\n[{trace.num_tokens} tokens in {trace.num_forwards} forward passes, "
-        f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s]",
+        f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s, {where}]",
         file=sys.stderr,
     )
 
 
-def _decoded(arguments: argparse.Namespace, prompt: str, config: DecodeConfig) -> "Trace":
-    """Decode one prompt; without --json its text is printed as it becomes final."""
+def _decoded(
+    arguments: argparse.Namespace, prompt: str, config: DecodeConfig
+) -> "tuple[Trace, str]":
+    """Decode one prompt, and what made the forward passes.
+
+    Without --json the text is printed as it becomes final.
+    """
     # Imported here so that --help and bad flags answer at once.
     from sbd_core.decoding.api import make_trace, stream
     from sbd_core.decoding.readable import with_new_text
@@ -94,7 +99,8 @@ def _decoded(arguments: argparse.Namespace, prompt: str, config: DecodeConfig) -
     note = untrained_note(model.model.config, model.name)
     if note is not None and config.strategy != "ntp":
         print(f"note: {note}", file=sys.stderr)
-    return make_trace(model, prompt, config, events if arguments.json else printed())
+    trace = make_trace(model, prompt, config, events if arguments.json else printed())
+    return trace, "in C" if model.is_native else "in PyTorch"
 
 
 def _result(trace: "Trace") -> dict[str, Any]:

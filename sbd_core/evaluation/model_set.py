@@ -23,7 +23,7 @@ class ModelSet:
         *,
         device: str = "auto",
         dtype: str = "auto",
-        native: bool = False,
+        native: bool | None = None,
     ) -> None:
         """Load them all; see load() for the arguments and errors."""
         self._sources = dict(sources)

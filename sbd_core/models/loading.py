@@ -1,5 +1,6 @@
 """A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,12 @@ from huggingface_hub.errors import StrictDataclassError
 from huggingface_hub.utils import logging as hub_logging
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
-from transformers.utils import logging
+from transformers.utils import logging as transformers_logging
 
 from sbd_core.config import DecodeConfig
-from sbd_core.errors import ModelError, shown
-from sbd_core.models.backends.c.forward import CBackend
+from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.models.backends.c.compiler import found_compiler
+from sbd_core.models.backends.c.forward import CBackend, can_run_in_c
 from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
@@ -27,6 +29,8 @@ from sbd_core.models.source_check import (
     require_fit,
     require_source,
 )
+
+logger = logging.getLogger(__name__)
 
 LOADING_ERRORS = (
     OSError,
@@ -46,14 +50,15 @@ def load(
     *,
     device: str = "auto",
     dtype: str = "auto",
-    native: bool = False,
+    native: bool | None = None,
 ) -> HuggingFaceModel:
     """Load a model folder or hub id; None is the checkpoint that ships with this package.
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a CPU,
     the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". native: short forward passes
-    of one text in C, compiled now (see sbd_core.models.backends.c.forward). Weights are read from
-    safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
+    of one text in C, compiled once and kept (see sbd_core.models.backends.c); None where that can
+    be, with a warning in the log if a compiler fails; `.is_native` says which it is. Weights are
+    read from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
     """
     if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
         raise ModelError(
@@ -71,13 +76,23 @@ def load(
     if place.type == "cuda" and isinstance(wrapped.backend, FusedLlamaBackend):
         _, largest = wrapped.block_range or (1, DecodeConfig().block_size)
         wrapped.backend = CudaGraphBackend(wrapped.backend, name, largest)
-    if native:
-        wrapped.backend, wrapped.compute_logit_stats = (
-            CBackend(wrapped.backend, name),
-            CComputeLogitStats(),
-        )
-        wrapped.is_native = True
+    if native or native is None:
+        _run_in_c(wrapped, is_wish=native is None)
     return wrapped
+
+
+def _run_in_c(model: HuggingFaceModel, *, is_wish: bool) -> None:
+    """Short forward passes in C. is_wish: leave the model as it is where that cannot be."""
+    if is_wish and not (can_run_in_c(model.backend) and found_compiler()):
+        return
+    try:
+        backend, stats = CBackend(model.backend, model.name), CComputeLogitStats()
+    except ArgumentError as error:
+        if not is_wish:
+            raise
+        logger.warning("forward passes run in PyTorch, not in C: %s", error)
+        return
+    model.backend, model.compute_logit_stats, model.is_native = backend, stats, True
 
 
 def read(
@@ -112,7 +127,7 @@ def read(
 @contextmanager
 def quietly() -> Iterator[None]:
     """Keep what transformers and the Hub say while they load to themselves; errors are raised."""
-    libraries = [(each, each.get_verbosity()) for each in (logging, hub_logging)]
+    libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
     for library, _ in libraries:
         library.set_verbosity_error()
     try:
@@ -126,11 +141,11 @@ def quietly() -> Iterator[None]:
 @contextmanager
 def bars_only_on_a_terminal() -> Iterator[None]:
     """Keep transformers' loading bars out of logs and pipes."""
-    was_enabled = logging.is_progress_bar_enabled()
+    was_enabled = transformers_logging.is_progress_bar_enabled()
     if not sys.stderr.isatty():
-        logging.disable_progress_bar()
+        transformers_logging.disable_progress_bar()
     try:
         yield
     finally:
         if was_enabled:
-            logging.enable_progress_bar()
+            transformers_logging.enable_progress_bar()

@@ -143,7 +143,7 @@ def main() -> int:
     if which("node") is None:
         print("compare_engines: needs Node, which is not on the PATH", file=sys.stderr)
         return 2
-    model = sbd_core.load(flags.model, device="cpu", dtype="float32")
+    model = sbd_core.load(flags.model, device="cpu", dtype="float32", native=False)
     choose_threads(model.num_parameters)
     said = compare(model, flags.prompts, flags.ways, flags.wasm)
     asked = {"model": model.name, "wasm": flags.wasm, "prompts": flags.prompts}

@@ -1,5 +1,8 @@
 """The forward in C is the fused one: same logits, cache and tokens, and clear about its limits."""
 
+import os
+import subprocess
+import sys
 from ctypes import c_int64, c_void_p
 
 import pytest
@@ -10,6 +13,7 @@ from sbd_core import ArgumentError, DecodeConfig, ModelError, generate
 from sbd_core.decoding.api import generate_batch
 from sbd_core.models.backends.c import compiler as compiled
 from sbd_core.models.backends.c import forward as module
+from sbd_core.models.backends.c import logit_stats as stats_module
 from sbd_core.models.backends.c.forward import CBackend
 from sbd_core.models.backends.llama.attention import LONG
 from tests.conftest import in_c, loaded
@@ -82,8 +86,77 @@ def test_a_model_it_cannot_run_is_refused_by_name(tiny_folders, name) -> None:
         sbd_core.load(tiny_folders[name], device="cpu", native=True)
 
 
-def test_without_a_compiler_it_says_so(llama, monkeypatch) -> None:
-    monkeypatch.setattr(module, "library", compiled.library.__wrapped__)
+@pytest.fixture
+def fresh_library(monkeypatch, tmp_path):
+    """library() as at a process's start, with nothing kept; gives the folder where it is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for user in (module, stats_module):
+        monkeypatch.setattr(user, "library", compiled.library.__wrapped__)
+    return tmp_path / "sbd_core"
+
+
+def test_load_decodes_in_c_where_a_compiler_is(tiny_folders, fresh_library) -> None:
+    if compiled.found_compiler() is None:
+        pytest.skip("no C compiler")
+    prompt, config = (5, 6, 7), DecodeConfig(max_new_tokens=12)
+    model, plain = (
+        sbd_core.load(tiny_folders["llama"], device="cpu", native=native)
+        for native in (None, False)
+    )
+    assert (model.is_native, plain.is_native) == (True, False)
+    assert [file.suffix for file in fresh_library.iterdir()] == [".so"]
+    assert generate(model, prompt, config).token_ids == generate(plain, prompt, config).token_ids
+    assert not sbd_core.load(tiny_folders["gpt2"], device="cpu").is_native
+    assert not sbd_core.load(tiny_folders["llama"], device="cpu", dtype="bfloat16").is_native
+
+
+def test_what_is_kept_needs_no_compiling_and_damage_is_mended(
+    fresh_library, tmp_path, monkeypatch
+) -> None:
+    if compiled.found_compiler() is None:
+        pytest.skip("no C compiler")
+    compiled.library.__wrapped__()
+    [kept] = fresh_library.iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled, "_compiled", None)  # calling it would raise
+        compiled.library.__wrapped__()
+    # At another place, as this process has the first one open.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    damaged = tmp_path / "other" / "sbd_core" / kept.name
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"\x7fELF cut off")
+    assert compiled.library.__wrapped__().forward
+    assert damaged.stat().st_size == kept.stat().st_size
+
+
+def test_processes_that_compile_at_once_all_get_the_whole_file(tmp_path) -> None:
+    if compiled.found_compiler() is None:
+        pytest.skip("no C compiler")
+    code = "from sbd_core.models.backends.c.compiler import library; library().forward"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    started = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(3)]
+    assert [process.wait() for process in started] == [0, 0, 0]
+    assert len(list((tmp_path / "sbd_core").iterdir())) == 1
+
+
+def test_a_home_that_cannot_be_written_is_done_without(tmp_path, fresh_library) -> None:
+    if compiled.found_compiler() is None:
+        pytest.skip("no C compiler")
+    fresh_library.write_text("a file where the folder would be")
+    assert compiled.library.__wrapped__().forward
+
+
+def test_a_compiler_that_fails_is_one_line_and_pytorch_decodes(
+    tiny_folders, fresh_library, monkeypatch, caplog
+) -> None:
+    monkeypatch.setattr(compiled, "COMPILERS", ("false",))
+    assert not sbd_core.load(tiny_folders["llama"], device="cpu").is_native
+    [line] = [record.getMessage() for record in caplog.records if "sbd_core" in record.name]
+    assert line.startswith("forward passes run in PyTorch, not in C: native: needs ")
+    assert "\n" not in line
+
+
+def test_without_a_compiler_it_says_so(llama, fresh_library, monkeypatch) -> None:
     monkeypatch.setattr(compiled, "COMPILERS", ("no-such-compiler",))
     with pytest.raises(
         ArgumentError, match=r"^native: needs a C compiler, one of no-such-compiler"

@@ -49,7 +49,7 @@ class CBackend:
 
     def __init__(self, fused: Any, name: str) -> None:
         """Raises ArgumentError for a model it cannot run, or if nothing compiles here."""
-        if not isinstance(fused, FusedLlamaBackend) or not _is_plain(fused):
+        if not can_run_in_c(fused):
             rule = "must be off but for an fp32 model on the CPU, Llama-shaped, without biases"
             raise ArgumentError("native", rule, name)
         self.fused = fused
@@ -122,9 +122,11 @@ class CBackend:
         self._call(*arguments)
 
 
-def _is_plain(fused: FusedLlamaBackend) -> bool:
-    """Whether forward.c computes what this forward does."""
-    w = fused.weights
+def can_run_in_c(backend: Any) -> bool:
+    """Whether forward.c computes what this backend does."""
+    if not isinstance(backend, FusedLlamaBackend):
+        return False
+    w = backend.weights
     matrices = [m for y in w.layers for m in (y.query_key_value, y.out, y.gate_up, y.down)]
     norms = [w.norm, *(n for y in w.layers for n in (y.attention_norm, y.feed_forward_norm))]
     return (
