@@ -28,6 +28,7 @@ UNITS = 10_000
 MAX_SHOWN_BLOCK = 64
 """The player draws every position of a block, whatever the strategy makes of it."""
 MIN_SHOWN_PROBABILITY = 0.0005
+UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 LANE_NAMES = {
     "sbd": "Set Block Decoding",
     "verify": "Verify (lossless)",
@@ -204,10 +205,12 @@ def scaled(value: float) -> int:
 def wire_json(body: Mapping[str, Any]) -> str:
     """One line of JSON that is safe inside markup and scripts, whatever text it carries."""
     text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    # A lone surrogate cannot be sent as UTF-8; JSON can escape it.
-    return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
+    text = text.translate(UNSAFE)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate; JSON can escape it
+        return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
+    return text
 
 
 def replay(
