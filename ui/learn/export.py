@@ -2,6 +2,7 @@
 
 python -m ui.learn.export --out learn.html     the scenes
 python -m ui.learn.export --words              their words alone, as plain text
+python -m ui.learn.export --time               how long a calm reader takes, worked out
 """
 
 import argparse
@@ -12,7 +13,16 @@ from pathlib import Path
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay.page import STYLES
 from ui.components.assets import ASSETS, DIST, markup
-from ui.learn.lesson import lesson, words_text
+from ui.learn.lesson import (
+    CALM_PACE,
+    CAPTION_WORDS,
+    DOING_SECONDS,
+    lesson,
+    minutes,
+    num_words,
+    scenes,
+    words_text,
+)
 
 
 def page() -> str:
@@ -24,6 +34,18 @@ def page() -> str:
     return text.replace("<!--LESSON-->", lesson())
 
 
+def time_text() -> str:
+    """How long the scenes take, and what that is worked out from."""
+    words = [num_words(scene) for scene in scenes()]
+    quick, slow = (minutes(pace) for pace in CALM_PACE)
+    return (
+        f"{quick:.0f} to {slow:.0f} minutes: {sum(words)} words and {CAPTION_WORDS} in each of "
+        f"{len(words)} pictures, at {CALM_PACE[0]} to {CALM_PACE[1]} words a minute, and "
+        f"{sum(DOING_SECONDS.values()) / 60:.1f} minutes to try "
+        "things out. Worked out, not measured."
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line. Exit status: 0 done, 2 the runs cannot be read or the file not written."""
     parser = argparse.ArgumentParser(
@@ -33,8 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = parser.add_mutually_exclusive_group(required=True)
     wanted.add_argument("--out", type=Path, help="the HTML file to write")
     wanted.add_argument("--words", action="store_true", help="print the words of the scenes")
+    wanted.add_argument("--time", action="store_true", help="print how long they take")
     flags = parser.parse_args(arguments)
     try:
+        if flags.time:
+            print(time_text())
+            return 0
         if flags.words:
             print(words_text(), end="")
             return 0

@@ -12,6 +12,7 @@ BIG_CHIP = "h100-bf16"
 NUM_LAYERS = 32
 """Of Llama-3.1-8B, whose layer is roofline.LLAMA_8B."""
 ROWS = 16
+RECORDER = "the processor that recorded this"
 
 
 def facts(recorded: Recorded) -> dict[str, str]:
@@ -34,7 +35,8 @@ def facts(recorded: Recorded) -> dict[str, str]:
         "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
         "coin_nats": f"{log(2):.2f}",
         "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
-        "here": "the small machine that recorded it",
+        "chip": chip.name,
+        "here": RECORDER,
         "here_ratio": times(ntp.seconds / main.seconds),
         **order_facts(recorded),
         **clash_facts(recorded),
@@ -120,7 +122,7 @@ def machines(recorded: Recorded) -> list[dict[str, Any]]:
     lanes = recorded.runs["text"]
     rows: list[dict[str, Any]] = [
         {
-            "name": "this small model, as recorded",
+            "name": RECORDER,
             "is_measured": True,
             "is_big": False,
             **{lane: trace.seconds for lane, trace in lanes.items()},

@@ -19,6 +19,23 @@ WORDS = ASSETS / "learn" / "words.json"
 SHOWN_WORDS = ("title", "question", "act", "answer")
 SHOWN_RUNS = ("text", "verify", "sudoku")
 NUM_OPTIONS = 3
+CAPTION_WORDS = 45
+"""What stands in and under a picture, in words, on average at most."""
+DOING_SECONDS = {
+    "one-at-a-time": 20,
+    "masks": 20,
+    "sure-and-unsure": 20,
+    "the-bound": 35,
+    "out-of-order": 30,
+    "the-cache": 35,
+    "what-goes-wrong": 30,
+    "checking": 20,
+    "what-it-buys": 20,
+    "your-turn": 10,
+}
+"""An allowance for what each scene asks for and for the picture that then moves, not measured."""
+CALM_PACE = (160, 130)
+"""Words a minute of somebody who reads to understand, quick and slow."""
 
 
 @cache
@@ -53,7 +70,11 @@ def lesson() -> str:
     body: dict[str, Any] = {
         "scenes": scenes(),
         "runs": {name: wire_format.replay(name, kept.runs[name]) for name in SHOWN_RUNS},
-        "gaps": [gap(kept, place) for place in (choices.sure, choices.unsure)],
+        # In the order of the text: a later gap shows what the earlier one hides.
+        "gaps": [
+            gap(kept, place)
+            for place in sorted((choices.sure, choices.unsure), key=lambda place: place.position)
+        ],
         "mask_pass": choices.mask_pass,
         "bound_pass": choices.bound_pass,
         "check_pass": choices.check_pass,
@@ -128,3 +149,9 @@ def plain(text: str) -> str:
 def num_words(scene: dict[str, str]) -> int:
     """Words of a scene, its heading left out."""
     return sum(len(plain(scene[name]).split()) for name in ("question", "act", "answer"))
+
+
+def minutes(words_a_minute: float) -> float:
+    """How long all scenes take: their words and captions read, then what each asks for done."""
+    num_read = sum(num_words(scene) + CAPTION_WORDS for scene in scenes())
+    return num_read / words_a_minute + sum(DOING_SECONDS.values()) / 60

@@ -119,8 +119,10 @@ def test_the_draft_that_is_checked_is_kept_in_part(kept):
     assert kept.choices.is_verify_ntp, "verify is exact"
 
 
-def test_both_gaps_offer_words_and_one_is_surer():
-    sure, unsure = json.loads(lesson.lesson())["gaps"]
+def test_both_gaps_offer_words_and_one_is_surer_and_none_gives_the_other_away():
+    gaps = json.loads(lesson.lesson())["gaps"]
+    assert len(gaps[0]["before"]) < len(gaps[1]["before"])
+    sure, unsure = sorted(gaps, key=lambda gap: gap["entropy"])
     assert sure["entropy"] < 0.5 < unsure["entropy"]
     for gap in (sure, unsure):
         assert gap["guesses"][0][0] in gap["options"]
@@ -184,3 +186,11 @@ def test_words_are_plain_text(capsys):
     said = capsys.readouterr().out
     assert said.count("\n\n") == NUM_SCENES - 1
     assert not re.search(r"[\[\]{}<>]", said)
+
+
+def test_a_calm_reader_takes_eight_to_twelve_minutes_and_the_command_says_so(capsys):
+    quick, slow = (lesson.minutes(pace) for pace in lesson.CALM_PACE)
+    assert 8 <= quick < slow <= 12
+    assert lesson.DOING_SECONDS.keys() == {scene["address"] for scene in lesson.scenes()}
+    assert export.main(["--time"]) == 0
+    assert f"{quick:.0f} to {slow:.0f} minutes" in capsys.readouterr().out

@@ -11,11 +11,16 @@ import { makeCallWords } from "../parts/calls.js";
 import { sweep } from "../parts/motion.js";
 
 /** @import { BudgetLayout } from "../../core/budget.js" */
+/** @import { Run } from "../../core/run/run.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
+const DIGITS = 3;
+
+/** @param {number} nats with so many digits that a sum can be checked */
+const fine = (nats) => nats.toFixed(DIGITS);
 
 /** @type {MakeScene} */
 export function makeBoundScene({ lesson, signal, did }) {
@@ -37,7 +42,8 @@ export function makeBoundScene({ lesson, signal, did }) {
     "p",
     "sbd-learn-source",
     {},
-    "The axis is uneven: small entropies have more room on it. Numbers are rounded.",
+    "The axis is uneven: small entropies have more room on it, and the smallest are too thin to see. " +
+      `Numbers are rounded. ${readWords(run, lesson.bound_pass)}`,
   );
   /** @param {View} view */
   function update(view) {
@@ -45,9 +51,9 @@ export function makeBoundScene({ lesson, signal, did }) {
     const layout = layOut(run, view.pass, revealed);
     const gamma = formatNats(view.gammaPreview ?? 0);
     const counted = layout.segments.filter(({ isIn, isFree }) => isIn && !isFree);
-    const terms = counted.map(({ item }) => formatNats(item.entropy)).join(" + ");
-    const total = counted.length > 1 ? `${terms} = ${formatNats(layout.spent)}` : terms || "0";
-    const free = layout.free ? formatNats(layout.free.entropy) : "";
+    const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
+    const total = counted.length > 1 ? `${terms} = ${fine(layout.spent)}` : terms || "0";
+    const free = layout.free ? fine(layout.free.entropy) : "";
     setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
     setText(
       sum,
@@ -94,7 +100,16 @@ export function makeBoundScene({ lesson, signal, did }) {
 function oneMore({ segments, spent, free }, gamma) {
   if (!free || segments.every(({ isIn }) => isIn)) return "All are kept.";
   const total = spent + free.entropy;
-  const digits = formatNats(total) === formatNats(gamma) ? 4 : 2;
-  const compared = digits > 2 ? ` above ${gamma.toFixed(digits)}` : "";
-  return `One more, and ${formatNats(free.entropy)} counts too: ${total.toFixed(digits)}${compared}, too much.`;
+  const digits = fine(total) === fine(gamma) ? 5 : DIGITS;
+  return `One more, and ${fine(free.entropy)} counts too: ${total.toFixed(digits)}, more than ${gamma.toFixed(digits)}.`;
+}
+
+/**
+ * What the calls before this one did.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function readWords({ main }, pass) {
+  const isOnlyRead = pass === 1 && !main.steps[0]?.reveals.length;
+  return isOnlyRead ? "Call 1 only read the prompt; this is call 2." : `This is call ${pass + 1}.`;
 }

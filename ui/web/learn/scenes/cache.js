@@ -7,6 +7,7 @@ import { showToken } from "../../dom/tokens.js";
 import { makeSlider } from "../parts/slider.js";
 import { blockState } from "../states.js";
 
+/** @import { LaneStep } from "../../core/run/lane.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const STEP_MS = 1100;
@@ -17,6 +18,17 @@ const WORDS = {
   riding: "full: read again, left to right, and this is stored",
   cached: "stored in the cache, as read left to right",
 };
+
+/**
+ * Which rows a call computes, and what becomes of them.
+ * @param {LaneStep | undefined} step
+ */
+function rowWords(step) {
+  const [causal, block] = [step?.causal ?? 0, step?.block.size ?? 0];
+  if (!causal) return ", all of the block, none stored";
+  const own = block ? `, ${block} of the block and not` : "";
+  return `: ${causal} read left to right and stored${own}`;
+}
 
 /** @type {MakeScene} */
 export function makeCacheScene({ lesson, signal, did, say }) {
@@ -75,7 +87,7 @@ export function makeCacheScene({ lesson, signal, did, say }) {
     const stored = (step?.cached ?? 0) + (step?.causal ?? 0);
     setText(
       counts,
-      `Call ${pass + 1}: ${countOf(rows, "row")} computed, ${step?.causal ?? 0} of them stored. ` +
+      `Call ${pass + 1}: ${countOf(rows, "row")} computed${rowWords(step)}. ` +
         `The cache then holds ${countOf(stored, "token")}.`,
     );
   }
@@ -122,8 +134,8 @@ export function makeCacheScene({ lesson, signal, did, say }) {
       "sbd-learn-source",
       {},
       "The cache: what was computed for read tokens, stored so that no later call computes it " +
-        "again. It is exact for these tokens. Whether they are those that one-at-a-time writing " +
-        "would choose: scenes 7 and 8.",
+        "again. Exact for these tokens; whether they are those that one-at-a-time writing would " +
+        "choose: scenes 7 and 8. After the last block no call comes, so it is not read again.",
     ),
   );
   return { root, answer };

@@ -43,10 +43,13 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     const thrown = countInWords(tokens.length - numAccepted, "token");
     const first = spoken(run.tokenText(tokens[numAccepted]));
     const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
-    const same = lesson.is_verify_ntp ? ", and it is the same" : "";
+    const onWords = main.steps[pass]?.draft.length
+      ? "The same call drafts what follows."
+      : "The next call drafts what follows.";
+    const same = lesson.is_verify_ntp ? ", with the same words" : "";
     const words =
       `${own}The call accepted ${countInWords(numAccepted, "token")} and threw away ${thrown}, ` +
-      `beginning with ${first}: read left to right, it writes ${instead} there itself and drafts on, all in one call. The whole ` +
+      `beginning with ${first}: read left to right, it writes ${instead} there itself. ${onWords} The whole ` +
       `answer took ${countOf(main.steps.length, "call")}, one at a time ` +
       `${lesson.check_ntp_calls}${same}.`;
     setText(news, words);

@@ -115,9 +115,10 @@ function sourceOf({ runs, num_different: numDifferent }) {
   const { text: run } = runs;
   const same = numDifferent
     ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ from those of one at a time`
-    : "the text is that of one at a time, token for token";
+    : "the text is here that of one at a time, token for token";
   return (
     `In blocks: Set Block Decoding without checking, γ = ${run.solver.gamma ?? 0}; ${same}. The calls ` +
-    "are recorded from this small model, the times on chips worked out as if a large one took as many."
+    "are counted on this small model, the one that reads the prompt included; the times on chips are " +
+    "worked out for a large model, on the assumption that it takes as many calls."
   );
 }

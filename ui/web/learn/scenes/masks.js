@@ -82,7 +82,7 @@ export function makeMaskScene({ lesson, did, say }) {
       "p",
       "sbd-learn-source",
       {},
-      "Each row of the picture looks at the columns that are filled in.",
+      "Each line of the picture is a place and looks at the places that are filled in.",
     ),
     make(
       "div",
@@ -109,7 +109,7 @@ export function makeMaskScene({ lesson, did, say }) {
       row < written.length
         ? `${nameOf(row)} looks at itself and at the text before it, at nothing after it.`
         : `${capital(nameOf(row))} looks at all the text and at all ${size} places of the block, as ` +
-          "they were before the call. Once filled it still does, until the block is done.";
+          "they were before the call. Once its token is known it goes on looking both ways, until the block is done.";
     setText(caption, words);
     return words;
   }

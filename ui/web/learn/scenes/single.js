@@ -89,7 +89,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      `Reading: all the weights, and a little more for each row. Worked out for a model of 8 billion weights on one ${lesson.big_chip}.`,
+      `Reading: all the weights, and a little more for each row. Worked out for a model of 8 billion weights on one ${lesson.big_chip}. The call that reads the prompt writes the first token. · is a space, ⏎ a line break.`,
     ),
   );
   const root = make("div", "sbd-learn-single", {}, choices.root, strip.root, bars);

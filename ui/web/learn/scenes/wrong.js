@@ -26,11 +26,12 @@ function storyNodes(edge) {
  */
 function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
   if (isRight || !first) return "Holds: no words clash.";
-  const more = others.length ? `, and ${others.length} more like it` : "";
+  const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");
   return (
     `Broken: “${words}”, filled together in call ${first.call + 1}${more}. Underlined: neighbours ` +
-    "from one call, the same twice or not fitting."
+    "from one call (the small number), the same twice or not fitting. Other faults: guesses kept " +
+    "though unsure."
   );
 }
 
