@@ -1,6 +1,6 @@
 // The player's tiles name a forward pass #5; here it is a call, so they say call 5.
 
-import { setText } from "../../dom/elements.js";
+import { make } from "../../dom/elements.js";
 
 /** @param {HTMLElement} root of tiles, updated before this */
 export function makeCallWords(root) {
@@ -8,7 +8,10 @@ export function makeCallWords(root) {
     update() {
       for (const node of root.querySelectorAll(".sbd-tile-pass")) {
         const words = node.textContent ?? "";
-        if (words.startsWith("#")) setText(node, `call ${words.slice(1)}`);
+        // The style sheet leaves the word out where tiles are narrow.
+        if (words.startsWith("#")) {
+          node.replaceChildren(make("span", "sbd-learn-call-word", {}, "call "), words.slice(1));
+        }
       }
     },
   };

@@ -25,9 +25,8 @@ const WORDS = {
  */
 function rowWords(step) {
   const [causal, block] = [step?.causal ?? 0, step?.block.size ?? 0];
-  if (!causal) return ", all of the block, none stored";
-  const own = block ? `, ${block} of the block and not` : "";
-  return `: ${causal} read left to right and stored${own}`;
+  if (!causal) return ", all of the block";
+  return `: ${causal} read and stored${block ? `, ${block} of the block` : ""}`;
 }
 
 /** @type {MakeScene} */
@@ -87,7 +86,7 @@ export function makeCacheScene({ lesson, signal, did, say }) {
     const stored = (step?.cached ?? 0) + (step?.causal ?? 0);
     setText(
       counts,
-      `Call ${pass + 1}: ${countOf(rows, "row")} computed${rowWords(step)}. ` +
+      `Call ${pass + 1} computes ${countOf(rows, "row")}${rowWords(step)}. ` +
         `The cache then holds ${countOf(stored, "token")}.`,
     );
   }
@@ -133,9 +132,8 @@ export function makeCacheScene({ lesson, signal, did, say }) {
       "p",
       "sbd-learn-source",
       {},
-      "The cache: what was computed for read tokens, stored so that no later call computes it " +
-        "again. Exact for these tokens; whether they are those that one-at-a-time writing would " +
-        "choose: scenes 7 and 8. After the last block no call comes, so it is not read again.",
+      "The cache: what was computed for tokens read, so that no later call computes it again. " +
+        "Exact for these tokens; whether they are the right ones: scenes 7 and 8.",
     ),
   );
   return { root, answer };

@@ -117,8 +117,8 @@ function sourceOf({ runs, num_different: numDifferent }) {
     ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ from those of one at a time`
     : "the text is here that of one at a time, token for token";
   return (
-    `In blocks: Set Block Decoding without checking, γ = ${run.solver.gamma ?? 0}; ${same}. The calls ` +
-    "are counted on this small model, the one that reads the prompt included; the times on chips are " +
-    "worked out for a large model, on the assumption that it takes as many calls."
+    `In blocks: Set Block Decoding without checking, γ = ${run.solver.gamma ?? 0}; ${same}. Calls, the ` +
+    "one that reads the prompt included, are counted on this small model; times on chips assume " +
+    "that a large one takes as many."
   );
 }

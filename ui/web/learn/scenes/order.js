@@ -101,7 +101,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
         "p",
         "sbd-learn-source",
         {},
-        `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given; the model copies them. A small number is the call that filled the cell, the one you click is dashed. At γ = ${run.solver.gamma ?? 0} a call keeps few.`,
+        `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given; the model copies them. A small number is the call that filled the cell, the one you click is dashed.`,
       ),
       make("h3", "", {}, "Empty cells in the order of the calls that filled them"),
       calls,
