@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 
-from sbd_core.cli import bench, evaluate, generate, lm_eval, prepare, roofline, train
+from sbd_core.cli import bench, evaluate, generate, lm_eval, merge, prepare, roofline, train
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.package.extras import require
@@ -17,12 +17,19 @@ COMMANDS = {
     "generate": generate,
     "prepare": prepare,
     "train": train,
+    "merge": merge,
     "evaluate": evaluate,
     "lm-eval": lm_eval,
     "bench": bench,
     "roofline": roofline,
 }
-EXTRA = {"train": "train", "evaluate": "eval", "bench": "eval", "lm-eval": "lm-eval"}
+EXTRA = {
+    "train": "train",
+    "merge": "lora",
+    "evaluate": "eval",
+    "bench": "eval",
+    "lm-eval": "lm-eval",
+}
 """The optional part that a command needs."""
 
 

@@ -16,7 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, required=True, help="model folder to write")
-    parser.add_argument("--recipe", type=Path, help="recipe file (the stage's own)")
+    parser.add_argument(
+        "--recipe",
+        type=Path,
+        help="recipe file (the stage's own), or finetune or lora: for a prepared model and --data",
+    )
     parser.add_argument("--steps", type=int, help="instead of the recipe's")
     parser.add_argument(
         "--minutes", type=float, help="train for that long, decay included, instead of steps"
@@ -24,6 +28,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, help="instead of the recipe's")
     parser.add_argument("--learning-rate", type=float, help="instead of the recipe's")
     parser.add_argument("--seed", type=int, help="instead of the recipe's")
+    parser.add_argument(
+        "--row-tokens", type=int, help="length of a row, into which texts are packed"
+    )
+    parser.add_argument(
+        "--prompt-weight",
+        type=float,
+        help="what a token of a prompt counts in the next-token loss; 0: the loss is on answers",
+    )
+    parser.add_argument(
+        "--min-block-size", type=int, help="of blocks to train on (as sbd prepare said)"
+    )
+    parser.add_argument("--max-block-size", type=int, help="likewise")
+    parser.add_argument(
+        "--lora", type=int, metavar="RANK", help="train an adapter of that rank alone (peft)"
+    )
     parser.add_argument(
         "--tasks",
         "--families",
@@ -33,10 +52,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         action="append",
         metavar="SOURCE",
-        help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks; may be given several times",
+        help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks: prompt and answer, messages, or "
+        "text; may be given several times",
     )
     parser.add_argument("--save-every", type=int, help="steps between saves (1000)")
     parser.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
+    parser.add_argument(
+        "--gradient-checkpointing",
+        action="store_true",
+        help="less memory: run each layer again in the backward pass",
+    )
+    parser.add_argument(
+        "--accumulate",
+        type=int,
+        default=1,
+        metavar="N",
+        help="less memory: read a step's batch in N forward and backward passes (1)",
+    )
     parser.add_argument("--compile", action="store_true", help="use torch.compile")
     parser.add_argument(
         "--precision", default="auto", help="auto (times a few steps of both), bf16 or fp32"
@@ -51,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
+    from sbd_core.hf.prompt_files import Share
     from sbd_core.training.checkpoints.state import state_folder
     from sbd_core.training.loop import train
     from sbd_core.training.recipes.recipe_files import read_recipe
@@ -68,19 +101,27 @@ def run(arguments: argparse.Namespace) -> None:
         precision=arguments.precision,
         attention=arguments.attention,
         num_workers=arguments.workers,
+        is_checkpointed=arguments.gradient_checkpointing,
+        num_parts=arguments.accumulate,
         **saving,
     )
-    metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
-    if arguments.json:
+    if arguments.json and Share.of_environment().rank == 0:
+        metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
         print(json.dumps({"out": str(arguments.out), **json.loads(metrics[-1])}))
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the flags change in the recipe."""
-    names = ("steps", "minutes", "batch_size", "learning_rate", "seed")
-    changes = {
+    names = (
+        *("steps", "minutes", "batch_size", "learning_rate", "seed"),
+        *("row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
+    )
+    changes: dict[str, Any] = dict(_prepared_range(arguments.init))
+    changes |= {
         name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None
     }
+    if arguments.lora is not None:
+        changes["lora_rank"] = arguments.lora
     if arguments.minutes is not None:
         require_number("minutes", arguments.minutes, 0)
         if arguments.minutes == 0:
@@ -92,6 +133,18 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.data is not None:
         changes["data"] = tuple(arguments.data)
     return changes
+
+
+def _prepared_range(init: Path | None) -> dict[str, int]:
+    """The blocks that `prepare` said the training of its folder would take."""
+    try:
+        config = json.loads((init / "config.json").read_text("utf-8")) if init else {}
+        said = config.get("set_block_decoding") or {}
+        if said.get("is_trained") is not False:
+            return {}
+        return {name: int(said[name]) for name in ("min_block_size", "max_block_size")}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # loading it says what is wrong
 
 
 def _tasks(words: str) -> dict[str, float]:

@@ -19,7 +19,7 @@ from sbd_core.training.data.masking import (
     noisy_sequence,
     pack,
 )
-from sbd_core.training.data.tokenizer import require_turns
+from sbd_core.training.data.tokenizer import padding_id, require_tokens
 from sbd_core.training.step.loss import LossModule, training_loss
 
 TEXTS_PER_FORWARD = 64
@@ -32,7 +32,7 @@ def perplexity(folder: Path, suites: Mapping[str, Sequence[Example]]) -> dict[st
     folder: a model folder, read in fp32. suites: none empty. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
-    require_turns(tokenizer, folder.name, needs_mask=False)
+    require_tokens(tokenizer, folder.name, needs_mask=False)
     module = LossModule(model).eval()
     return {name: _perplexity(module, tokenizer, items) for name, items in suites.items()}
 
@@ -46,7 +46,7 @@ def masked_loss(
     seed; blocks of block_size start at the answer. Raises TrainingError.
     """
     model, tokenizer = load_model(folder)
-    require_turns(tokenizer, folder.name, needs_mask=True)
+    require_tokens(tokenizer, folder.name, needs_mask=True)
     module = LossModule(model).eval()
     return {
         name: _masked_loss(module, tokenizer, items, block_size, seed)
@@ -67,7 +67,7 @@ def _perplexity(
     for pairs in _parts(tokenizer, items):
         sequences = [clean_sequence(prompt, answer, prompt_weight=0.0) for prompt, answer in pairs]
         longest = max(len(sequence) for sequence in sequences)
-        batch = pack(sequences, longest, tokenizer.pad_token_id)
+        batch = pack(sequences, longest, padding_id(tokenizer))
         weight = sum(sequence.ntp_weight for sequence in sequences)
         total += float(training_loss(module, batch, CPU).ntp) * weight
         count += weight
@@ -96,9 +96,7 @@ def _masked_loss(
             )
             for prompt, answer in pairs
         ]
-        batch = pack(
-            sequences, max(len(sequence) for sequence in sequences), tokenizer.pad_token_id
-        )
+        batch = pack(sequences, max(len(sequence) for sequence in sequences), padding_id(tokenizer))
         num_masked = int((batch.layout.is_noisy & (batch.targets != NO_TARGET)).sum())
         total += float(training_loss(module, batch, CPU).matp) * num_masked
         count += num_masked

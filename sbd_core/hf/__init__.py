@@ -8,18 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sbd_core.hf.generation import SetBlockOutput, generate
+    from sbd_core.hf.merging import Merged, merge
     from sbd_core.hf.preparation import Preparation, prepare
     from sbd_core.hf.vendoring import write_custom_generate
 
 _HOMES = {
+    "Merged": "merging",
     "Preparation": "preparation",
     "SetBlockOutput": "generation",
     "generate": "generation",
+    "merge": "merging",
     "prepare": "preparation",
     "write_custom_generate": "vendoring",
 }
 
-__all__ = ["Preparation", "SetBlockOutput", "generate", "prepare", "write_custom_generate"]
+__all__ = [
+    "Merged",
+    "Preparation",
+    "SetBlockOutput",
+    "generate",
+    "merge",
+    "prepare",
+    "write_custom_generate",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from sbd_core.config import MAX_BLOCK_SIZE, require_integer
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.hf.mask_token import MaskToken, choose_mask_token, give_mask_token, num_embedding_rows
 from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.models.adapters import is_adapter
 from sbd_core.models.loading import bars_only_on_a_terminal, read
 from sbd_core.models.model_config import refuse_other_attention
 from sbd_core.models.source_check import require_source
@@ -85,29 +86,31 @@ def prepare(
         raise ArgumentError("out", "must be a new folder or an empty one", str(out))
     name = str(source)
     is_folder = require_source(name)
+    if is_folder and is_adapter(name):
+        raise ModelError(f"model: {shown(name)} is an adapter: sbd merge makes it a model first")
     model, tokenizer = read(name, "auto", is_folder=is_folder)
     _refuse_unfit(model, name)
     rows_before = num_embedding_rows(model)
     mask = choose_mask_token(tokenizer, rows_before)
-    probes = _probes(min(rows_before, len(tokenizer)), mask.token_id)
-    before = _logits(model, probes)
+    texts = probes(min(rows_before, len(tokenizer)), mask.token_id)
+    before = logits(model, texts)
     give_mask_token(model, tokenizer, mask)
     rows_after = num_embedding_rows(model)
     _describe(model, mask, block_range)
-    with bars_only_on_a_terminal(), _written_whole(target) as fresh:
+    with bars_only_on_a_terminal(), written_whole(target) as fresh:
         model.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
         write_custom_generate(fresh)
         del model  # read again below: two copies of a large model need not fit in memory
         again, _ = read(str(fresh), "auto", is_folder=True)
-        change = _compare(before, _logits(again, probes), mask.token_id)
+        change = _compare(before, logits(again, texts), mask.token_id)
     return Preparation(
         model=name,
         folder=str(target),
         mask_token=mask,
         block_range=block_range,
         num_rows=(rows_before, rows_after),
-        num_checked=probes.numel(),
+        num_checked=texts.numel(),
         largest_change=change,
     )
 
@@ -120,7 +123,7 @@ def _refuse_unfit(model: Any, name: str) -> None:
     first = torch.ones((1, 4), dtype=torch.long)
     second = first.clone()
     second[0, -1] = 2
-    change = (_logits(model, first) - _logits(model, second))[0].abs()
+    change = (logits(model, first) - logits(model, second))[0].abs()
     # Before the changed token there is rounding at most.
     rounding = 1e-4 if model.dtype == torch.float32 else 1e-2
     if change[:3].max() > rounding * change[3].max():
@@ -143,7 +146,7 @@ def _describe(model: Any, mask: MaskToken, block_range: tuple[int, int]) -> None
     model.generation_config.suppress_tokens = sorted({*suppressed, mask.token_id})
 
 
-def _probes(num_tokens: int, mask_id: int) -> Tensor:
+def probes(num_tokens: int, mask_id: int) -> Tensor:
     """(NUM_PROBES, PROBE_LENGTH) token ids drawn evenly, none the mask."""
     weights = torch.ones(num_tokens)
     weights[mask_id:][:1] = 0
@@ -155,7 +158,7 @@ def _probes(num_tokens: int, mask_id: int) -> Tensor:
 
 
 @torch.inference_mode()
-def _logits(model: Any, token_ids: Tensor) -> Tensor:
+def logits(model: Any, token_ids: Tensor) -> Tensor:
     """fp32 (texts, length, vocab); a text at a time, as a batch adds up in another order."""
     model.eval()
     return torch.cat([model(input_ids=row[None]).logits.float() for row in token_ids])
@@ -176,7 +179,7 @@ def _compare(before: Tensor, after: Tensor, mask_id: int) -> float:
 
 
 @contextlib.contextmanager
-def _written_whole(target: Path) -> Iterator[Path]:
+def written_whole(target: Path) -> Iterator[Path]:
     """A folder beside `target` to fill, which takes its name once it is whole."""
     fresh = target.absolute().with_name(f".{target.name}.new")
     try:

@@ -1,20 +1,18 @@
 """Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
 
-import secrets
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from jinja2 import TemplateError
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.cost.model_shape import shape_or_none
-from sbd_core.errors import ModelError, shown
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse
 from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.chat import encode_prompt
 from sbd_core.models.model_config import (
     block_range_of,
     is_trained_for_blocks,
@@ -23,9 +21,6 @@ from sbd_core.models.model_config import (
 from sbd_core.models.protocol import Cache, ForwardRequest
 from sbd_core.models.token_text import token_text
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
-
-TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
-"""What the code of a chat template may raise."""
 
 
 class Backend(Protocol):
@@ -91,37 +86,7 @@ class HuggingFaceModel:
         Threads may call it at once: the tokenizer is set for each call, hence the lock.
         """
         with self._encoding:
-            return self._encode(prompt, is_raw=is_raw)
-
-    def _encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
-        if is_raw or not self.tokenizer.chat_template:
-            return tuple(self.tokenizer.encode(prompt, split_special_tokens=True))
-        special = [token.content for token in self.tokenizer.added_tokens_decoder.values()]
-        if any(text in prompt for text in special):
-            return self._encode_around(prompt)
-        return tuple(self.tokenizer.encode(self._in_template(prompt), add_special_tokens=False))
-
-    def _in_template(self, prompt: str) -> str:
-        """The prompt as the user's turn. Raises ModelError for a template that is broken."""
-        turn = [{"role": "user", "content": prompt}]
-        try:
-            text = self.tokenizer.apply_chat_template(
-                turn, tokenize=False, add_generation_prompt=True
-            )
-        except TEMPLATE_ERRORS as error:
-            reason = shown(" ".join(str(error).split()))
-            raise ModelError(f"{self.name}: its chat template cannot be used: {reason}") from error
-        return str(text)
-
-    def _encode_around(self, prompt: str) -> tuple[int, ...]:
-        """The template's own special tokens as such, the prompt's as plain text."""
-        stand_in = secrets.token_hex(16)
-        parts = self._in_template(stand_in).split(stand_in)
-        if len(parts) != 2:
-            raise ModelError(f"{self.name}: its chat template does not hold the prompt once")
-        before, after = (self.tokenizer.encode(p, add_special_tokens=False) for p in parts)
-        plain = self.tokenizer.encode(prompt, add_special_tokens=False, split_special_tokens=True)
-        return (*before, *plain, *after)
+            return tuple(encode_prompt(self.tokenizer, prompt, self.name, is_raw=is_raw))
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of an answer, special tokens left out."""

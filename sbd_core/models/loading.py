@@ -15,6 +15,7 @@ from transformers.utils import logging as transformers_logging
 
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.models.adapters import settle_adapter
 from sbd_core.models.backends.c.compiler import found_compiler
 from sbd_core.models.backends.c.forward import CBackend, can_run_in_c
 from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
@@ -121,6 +122,8 @@ def read(
         raise ModelError(f"{argument}: {shown(source)} {reason}") from error
     model, report = loaded
     require_fit(source, model, report, adapter, argument)
+    if adapter is not None and is_folder:
+        settle_adapter(model, Path(source), adapter, argument)
     return model, tokenizer
 
 

@@ -8,6 +8,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "train": ("accelerate", "filelock", "tqdm"),
     "eval": ("filelock", "tqdm"),
     "lm-eval": ("lm_eval",),
+    "lora": ("peft",),
     "plots": ("plotly",),
     "ui": ("gradio", "plotly"),
 }

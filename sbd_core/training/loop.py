@@ -19,9 +19,10 @@ from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.data.batch_loading import AHEAD
 from sbd_core.training.graceful_stop import graceful_stop
 from sbd_core.training.recipes.recipe import LEAST_REWEIGHT_STEPS, Recipe
-from sbd_core.training.run import Run, RunSettings
+from sbd_core.training.run import Run
 from sbd_core.training.step.attention import require_attention
 from sbd_core.training.step.precision import require_precision
+from sbd_core.training.step.step_runner import RunSettings
 
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
@@ -38,6 +39,8 @@ def train(
     precision: str = "auto",
     attention: str = "auto",
     num_workers: int | None = None,
+    is_checkpointed: bool = False,
+    num_parts: int = 1,
 ) -> None:
     """Run `recipe` from `init` (None: a new model) and write the model folder `out`.
 
@@ -45,7 +48,9 @@ def train(
     first. is_compiled: True runs the forward pass through torch.compile: minutes of waiting at
     the start, then less time a step. precision: auto times some steps of each, see precision.py.
     attention: see attention.py. num_workers: processes that build batches ahead; None: as many
-    as pay.
+    as pay. is_checkpointed: True keeps of each layer its input alone and runs it again in the
+    backward pass, which takes less memory and a third more time. num_parts: forward and backward
+    passes that the batch of a process is parted into, whose gradients add up.
 
     Goes on from the state beside `out` if there is one, of the same recipe and `init`. Ctrl-C
     and SIGTERM save, then raise KeyboardInterrupt: the model is not done. Raises ArgumentError
@@ -61,7 +66,10 @@ def train(
     require_precision(precision, accelerator.device)
     require_attention(attention, accelerator.device)
     _require_apart(init, out)
-    settings = RunSettings(is_compiled, precision, attention, num_workers)
+    require_integer("accumulate", num_parts, 1, recipe.batch_size)
+    settings = RunSettings(
+        is_compiled, precision, attention, num_workers, is_checkpointed, num_parts
+    )
     began_from = provenance(recipe, init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
         run = Run(recipe, init, out, settings, accelerator, began_from)

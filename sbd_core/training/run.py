@@ -5,7 +5,7 @@ import math
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -19,8 +19,10 @@ from torch.distributed.checkpoint.state_dict import (
     get_state_dict,
     set_optimizer_state_dict,
 )
+from transformers import PreTrainedModel
 
-from sbd_core.errors import TrainingError
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.models.adapters import Fingerprint, is_adapter
 from sbd_core.training.checkpoints.averaging import restore_average, running_average
 from sbd_core.training.checkpoints.checkpoint import (
     export,
@@ -29,6 +31,7 @@ from sbd_core.training.checkpoints.checkpoint import (
     recover,
     replace_folder,
 )
+from sbd_core.training.checkpoints.lora import TrainedAdapter, add_adapter, restore_adapter
 from sbd_core.training.checkpoints.provenance import Provenance
 from sbd_core.training.checkpoints.state import (
     STATE_ERRORS,
@@ -41,26 +44,14 @@ from sbd_core.training.checkpoints.state import (
 from sbd_core.training.data.batch_builder import Batch, BatchBuilder
 from sbd_core.training.data.batch_loading import batches, chosen_workers
 from sbd_core.training.data.task_weights import TaskWeights, recipe_weights
-from sbd_core.training.data.tokenizer import require_turns
+from sbd_core.training.data.tokenizer import require_tokens
 from sbd_core.training.recipes.recipe import Recipe
 from sbd_core.training.recipes.schedule import learning_rate, progress, require_enough_minutes
-from sbd_core.training.step.attention import chosen_attention
-from sbd_core.training.step.loss import Loss, LossModule, check_output_layer, training_loss
-from sbd_core.training.step.optimizers import make_optimizers
-from sbd_core.training.step.precision import Precision, autocast, faster, has_bf16, seconds_of
+from sbd_core.training.step.loss import Loss, check_output_layer
+from sbd_core.training.step.step_runner import RunSettings, StepRunner, base_dtype
 
 STEPS_BEFORE_ESTIMATE = 4
 """Steps after which the time of one is known; the first may compile."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunSettings:
-    """What changes a run's speed and not what it learns; see loop.train."""
-
-    is_compiled: bool
-    precision: str
-    attention: str
-    num_workers: int | None
 
 
 class Run:
@@ -84,28 +75,50 @@ class Run:
         self._settings, self._began_from = settings, began_from
         self.step, self.seconds, self._metrics = 0, 0.0, ""
         self._weights = TaskWeights(recipe)
-        self._precision: Precision = "fp32"
-        self._attention = "sdpa"
         if accelerator.is_main_process:
             recover(self._state_folder)
         accelerator.wait_for_everyone()
         has_state = self._state_folder.exists()
-        folder = self._state_folder / "model" if has_state else init
-        self._model, self._tokenizer = load_model(folder) if folder else new_model(recipe)
-        require_turns(self._tokenizer, "init", needs_mask=True)
-        check_output_layer(self._model)
-        optimizers = make_optimizers(self._model, recipe)
-        self._module, *wrapped = accelerator.prepare(LossModule(self._model), *optimizers)
-        self._optimizers = [item.optimizer for item in wrapped]
+        self._load(init, has_state=has_state)
+        self._runner = StepRunner(self._model, recipe, settings, accelerator)
         self._average = running_average(self._model, recipe, accelerator)
-        if settings.is_compiled:
-            self._module.compile()
         saved = self._restore() if has_state else None
         process = accelerator.process_index, accelerator.num_processes
-        self._builder = BatchBuilder(recipe, self._tokenizer, *process)
-        self._module.train()
-        self._choose_precision(saved)
+        self._builder = BatchBuilder(recipe, self._tokenizer, *process, settings.num_parts)
+        if accelerator.is_main_process:
+            for note in self._builder.notes:
+                print(f"note: {note}", file=sys.stderr)
+        self._runner.module.train()
+        precision = None if saved is None else saved.precision
+        self._runner.choose_precision(precision, lambda: self._builder.batch(self.step))
         self.seconds = self._agreed_seconds()
+
+    def _load(self, init: Path | None, *, has_state: bool) -> None:
+        """The model to train: of the state, of `init` or a new one."""
+        saved, recipe = self._state_folder / "model", self.recipe
+        self._base: Fingerprint | None = None
+        if init is not None and is_adapter(init):
+            raise TrainingError(f"init: {init} is an adapter: sbd merge makes it a model first")
+        if recipe.lora_rank:
+            if init is None:
+                rule = "must be 0 for a new model: give --init"
+                raise ArgumentError("lora_rank", rule, recipe.lora_rank)
+            dtype = base_dtype(self._settings.precision, self.accelerator)
+            self._model, self._tokenizer = load_model(init, dtype)
+        else:
+            folder = saved if has_state else init
+            self._model, self._tokenizer = load_model(folder) if folder else new_model(recipe)
+        require_tokens(self._tokenizer, "init", needs_mask=True)
+        check_output_layer(self._model)
+        if not recipe.lora_rank or init is None:
+            return
+        mask_id = self._tokenizer.mask_token_id
+        self._base = add_adapter(self._model, recipe, mask_id, init)
+        if has_state:
+            try:
+                restore_adapter(self._model, saved)
+            except STATE_ERRORS as error:
+                raise unreadable(self._state_folder, error) from error
 
     @property
     def is_done(self) -> bool:
@@ -126,9 +139,9 @@ class Run:
             torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
             batch = next(feed)
             waited = time.perf_counter() - began
-            loss = self._loss(batch)
+            loss = self._runner.backward(batch)
             rate = learning_rate(self.recipe, self.step, self.seconds)
-            self._update(loss, rate)
+            self._update(rate)
             self._record(loss, batch)
             if self._average is not None:
                 self._average.update_parameters(self._model)
@@ -146,14 +159,15 @@ class Run:
     def save(self) -> None:
         """Write the state, then the model folder as it would ship. All processes call it."""
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-        weights, optimizers = get_state_dict(self._module, self._optimizers, options=options)
+        weights, optimizers = get_state_dict(
+            self._runner.module, self._runner.optimizers, options=options
+        )
         if self.accelerator.is_main_process:
-            whole = type(self._model)(self._model.config)
-            whole.load_state_dict({name.removeprefix("model."): w for name, w in weights.items()})
+            model = self._trained(weights)
             state = State(
                 self.step,
                 self.seconds,
-                self._precision,
+                self._runner.precision,
                 self._metrics,
                 self._weights.to_data(),
                 optimizers,
@@ -164,15 +178,27 @@ class Run:
                 state=state,
                 recipe=self.recipe,
                 began_from=self._began_from,
-                model=whole,
+                model=model,
                 average=average,
                 tokenizer=self._tokenizer,
             )
             replace_folder(self._state_folder, write)
             past = self.recipe.past(self.step, self.seconds)
             made = self._made() if self.is_done else past
-            export(whole if average is None else average, self._tokenizer, made, self._out)
+            if isinstance(model, TrainedAdapter):
+                model.export(self._tokenizer, made, self._out)
+            else:
+                export(average or model, self._tokenizer, made, self._out)
         self.accelerator.wait_for_everyone()
+
+    def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
+        """What the weights of all processes make: the whole model, or its adapter alone."""
+        own = {name.removeprefix("model."): weight for name, weight in weights.items()}
+        if self._base is not None:
+            return TrainedAdapter(self._model, own, self._base, self.recipe)
+        whole = type(self._model)(self._model.config)
+        whole.load_state_dict(own)
+        return whole
 
     def _made(self) -> Recipe:
         """The recipe of the whole run, with the steps that its minutes were enough for."""
@@ -194,7 +220,7 @@ class Run:
     ) -> tuple[dict[str, float], bool]:
         """The metrics of a step over all processes, and whether one of them wishes to stop."""
         num_tokens = float((batch.packed.layout.document >= 0).sum())
-        losses = torch.stack([loss.total.detach(), loss.ntp, loss.matp]).double().tolist()
+        losses = torch.stack([loss.total, loss.ntp, loss.matp]).double().tolist()
         now = time.perf_counter() - began
         means = self._mean([*losses, num_tokens, waited, now, self._elapsed(), wish.is_set()])
         self.seconds = means[6]
@@ -239,68 +265,15 @@ class Run:
         if self.step < self.recipe.warmup_steps and (is_known or self.is_done):
             require_enough_minutes(self.recipe, self.step, self.seconds, min(durations))
 
-    def _loss(self, batch: Batch) -> Loss:
-        device = self.accelerator.device
-        with autocast(self._precision, device):
-            return training_loss(
-                self._module, batch.packed, device, batch.ntp_weight, self._attention
-            )
-
-    def _update(self, loss: Loss, rate: float) -> None:
-        self.accelerator.backward(loss.total)
-        most = self.recipe.max_gradient_norm
-        norm = float(self.accelerator.clip_grad_norm_(self._module.parameters(), most))
-        if not math.isfinite(norm):
-            raise TrainingError(f"the gradient's norm is {norm} at step {self.step + 1}; stopped")
-        for optimizer in self._optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            optimizer.step()
-            optimizer.zero_grad()
-
-    def _choose_precision(self, saved: State | None) -> None:
-        """Take the precision asked for or saved, or time some forward and backward passes."""
-        device, asked = self.accelerator.device, self._settings.precision
-        if asked == "auto" and saved is not None and saved.precision is not None:
-            asked = saved.precision
-        if not has_bf16(device):
-            asked = "fp32"
-        elif asked == "auto" and device.type == "cuda":
-            asked = "bf16"
-        if asked != "auto":
-            self._use("bf16" if asked == "bf16" else "fp32")
-            return
-        batch = self._builder.batch(self.step)
-        seconds: dict[Precision, float] = {}
-        for precision in ("fp32", "bf16"):
-            self._use(precision)
-            own = seconds_of(lambda: self._try(batch), device)
-            seconds[precision] = self._mean([own])[0]
-        self._use(faster(seconds))
-        if self.accelerator.is_main_process:
-            told = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
-            print(f"precision: {self._precision} ({told} a step)", file=sys.stderr)
-
-    def _use(self, precision: Precision) -> None:
-        device, settings = self.accelerator.device, self._settings
-        self._precision = precision
-        self._attention = chosen_attention(
-            settings.attention, device, precision, is_compiled=settings.is_compiled
-        )
-        self._model.set_attn_implementation(self._attention)
-
-    def _try(self, batch: Batch) -> None:
-        """The forward and backward passes of a step whose gradients are thrown away."""
-        self.accelerator.backward(self._loss(batch).total)
-        for optimizer in self._optimizers:
-            optimizer.zero_grad()
+    def _update(self, rate: float) -> None:
+        self._runner.update(rate, self.step)
 
     def _restore(self) -> State:
         state = read_state(self._state_folder, self.recipe, self._began_from)
         options = StateDictOptions(full_state_dict=True, cpu_offload=True)
         try:
             set_optimizer_state_dict(
-                self._module, self._optimizers, state.optimizers, options=options
+                self._runner.module, self._runner.optimizers, state.optimizers, options=options
             )
             self._weights.restore(state.task_weights, state.step)
         except STATE_ERRORS as error:

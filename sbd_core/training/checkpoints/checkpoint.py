@@ -32,8 +32,10 @@ from sbd_core.training.recipes.recipe import Recipe
 RECIPE_FILE = "recipe.json"
 """What tells a model folder that training wrote from any other folder."""
 
-MAX_SHARD = "9MB"
+SMALL_SHARD, SHARD = "9MB", "4GB"
 """Of a file of weights: small models go into repositories that refuse files of 10 MB."""
+MOST_SMALL = 100_000_000
+"""Weights of a small model."""
 
 
 def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
@@ -68,12 +70,14 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
     return LlamaForCausalLM(config), tokenizer
 
 
-def load_model(folder: Path) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """A model folder in fp32, for training. Raises TrainingError."""
+def load_model(
+    folder: Path, dtype: torch.dtype = torch.float32
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model folder, in fp32 for training. Raises TrainingError."""
     if not folder.is_dir():
         raise TrainingError(f"init: must be a model folder; got {folder}")
     try:
-        return read(str(folder), torch.float32, is_folder=True, argument="init")
+        return read(str(folder), dtype, is_folder=True, argument="init")
     except ModelError as error:
         raise TrainingError(str(error)) from error
 
@@ -93,25 +97,39 @@ def export(
             "max_block_size": recipe.max_block_size,
         }
         shipped.config.mask_token_id = tokenizer.mask_token_id
-    shipped.generation_config = GenerationConfig(
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        suppress_tokens=[tokenizer.mask_token_id],
-        do_sample=False,
-    )
+    shipped.generation_config = _generation_config(model, tokenizer)
 
     def write(target: Path) -> None:
-        shipped.save_pretrained(target, max_shard_size=MAX_SHARD)
+        is_small = shipped.num_parameters() <= MOST_SMALL
+        shipped.save_pretrained(target, max_shard_size=SMALL_SHARD if is_small else SHARD)
         tokenizer.save_pretrained(target)
         if recipe.stage == "sbd":
             write_custom_generate(target)
         (target / RECIPE_FILE).write_text(json.dumps(recipe.to_data(), indent=2) + "\n")
-        for item in folder.iterdir() if folder.is_dir() else ():
-            is_weights = ".safetensors" in item.name
-            if item.is_file() and not is_weights and not (target / item.name).exists():
-                shutil.copy2(item, target)
+        keep_others(folder, target)
 
     replace_folder(folder, write)
+
+
+def keep_others(folder: Path, target: Path) -> None:
+    """Copy the files of `folder` that `target` has none of, weights apart."""
+    for item in folder.iterdir() if folder.is_dir() else ():
+        is_weights = ".safetensors" in item.name
+        if item.is_file() and not is_weights and not (target / item.name).exists():
+            shutil.copy2(item, target)
+
+
+def _generation_config(model: Any, tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
+    """The model's own, its end tokens among it, which never answers with the mask."""
+    found = copy.deepcopy(model.generation_config)
+    if found.eos_token_id is None:
+        found.eos_token_id = tokenizer.eos_token_id
+    if found.pad_token_id is None:
+        found.pad_token_id = tokenizer.pad_token_id
+    found.suppress_tokens = sorted({*(found.suppress_tokens or []), tokenizer.mask_token_id})
+    if not found.do_sample:
+        found.do_sample = False
+    return found
 
 
 def replace_folder(folder: Path, write: Callable[[Path], Any]) -> None:

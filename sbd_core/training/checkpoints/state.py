@@ -4,7 +4,7 @@ import json
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError
@@ -13,6 +13,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.checkpoints.provenance import PARTS, Provenance
 from sbd_core.training.recipes.recipe import Recipe, recipe_from_data
+
+if TYPE_CHECKING:
+    from sbd_core.training.checkpoints.lora import TrainedAdapter
 
 # What a state folder that something else wrote over can raise when read.
 STATE_ERRORS = (
@@ -58,7 +61,7 @@ def write_state(
     state: State,
     recipe: Recipe,
     began_from: Provenance,
-    model: PreTrainedModel,
+    model: "PreTrainedModel | TrainedAdapter",
     average: PreTrainedModel | None,
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:

@@ -20,6 +20,7 @@ from sbd_core.training.data.masking import (
     pack,
 )
 from sbd_core.training.data.task_weights import Weights
+from sbd_core.training.data.tokenizer import padding_id
 from sbd_core.training.recipes.recipe import Recipe
 
 
@@ -39,13 +40,25 @@ class BatchBuilder:
     """The batch of every step of a recipe, or one process's share of it."""
 
     def __init__(
-        self, recipe: Recipe, tokenizer: Any, process_index: int = 0, num_processes: int = 1
+        self,
+        recipe: Recipe,
+        tokenizer: Any,
+        process_index: int = 0,
+        num_processes: int = 1,
+        least_rows: int = 1,
     ) -> None:
+        """least_rows: of each process's batch, the last ones of padding alone."""
         self._recipe = recipe
+        self._least_rows = least_rows
         self._tokenizer = tokenizer
         self._process_index = process_index
         self._num_processes = num_processes
         self._stream = ExampleStream(recipe, tokenizer)
+
+    @property
+    def notes(self) -> list[str]:
+        """See ExampleStream."""
+        return self._stream.notes
 
     def batch(self, step: int, weights: Weights | None = None) -> Batch:
         """The batch of a step. weights: of the groups it is drawn from, None for the recipe's.
@@ -63,7 +76,8 @@ class BatchBuilder:
         if recipe.stage == "sbd":
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._masked(sequences, nums_prompt, own, step)
-        packed = pack(sequences, recipe.row_tokens, self._tokenizer.pad_token_id)
+        padding = padding_id(self._tokenizer)
+        packed = pack(sequences, recipe.row_tokens, padding, self._least_rows)
         return Batch(packed, ntp_weight, tuple(drawn[index][0] for index in own))
 
     def _masked(

@@ -3,17 +3,20 @@
 from array import array
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
-from sbd_core.errors import MAX_SHOWN_PATH, TrainingError, shown_name
+from sbd_core.errors import MAX_SHOWN_PATH, ModelError, TrainingError, shown_name
+from sbd_core.models.chat import encode_plain, encode_turn
 from sbd_core.tasks import Example
-from sbd_core.training.data.sources import mixed, read_source
+from sbd_core.training.data.sources import Record, mixed, read_source
 from sbd_core.training.data.task_weights import Weights, recipe_weights
-from sbd_core.training.data.tokenizer import encode_plain_texts
+from sbd_core.training.data.tokenizer import encode_plain_texts, writes_own_turns
 from sbd_core.training.recipes.recipe import Recipe
 
 Pair = tuple[list[int], list[int]]
-"""Ids of (<user>prompt<assistant>, answer<eos>), the turn the chat template writes."""
+"""Ids of a prompt, to where the assistant answers, and of its answer, to its end token."""
+Piece: TypeAlias = "tuple[array[int], array[int]]"
+"""A Pair in arrays, which take a tenth of what lists of numbers take."""
 
 
 MOST_TRIED = 20
@@ -21,11 +24,12 @@ MOST_TRIED = 20
 
 
 class ExampleStream:
-    """Endless texts for one recipe."""
+    """Endless texts for one recipe. notes: lines on what of its sources is left out."""
 
     def __init__(self, recipe: Recipe, tokenizer: Any) -> None:
         self._recipe = recipe
         self._tokenizer = tokenizer
+        self.notes: list[str] = []
         self._sources = [self._pieces(source) for source in recipe.data]
 
     def draw(self, step: int, weights: Weights | None = None) -> list[tuple[str, Pair]]:
@@ -51,7 +55,7 @@ class ExampleStream:
             )
         return found[: recipe.batch_size]
 
-    def _encoded(self, items: "Sequence[Example | tuple[array[int], array[int]]]") -> list[Pair]:
+    def _encoded(self, items: "Sequence[Example | Piece]") -> list[Pair]:
         made = encode_examples(
             self._tokenizer, [item for item in items if isinstance(item, Example)]
         )
@@ -61,31 +65,65 @@ class ExampleStream:
             for item in items
         ]
 
-    def _pieces(self, source: str) -> "list[tuple[array[int], array[int]]]":
+    def _pieces(self, source: str) -> list[Piece]:
         """The records of a source that fit into a row; texts that do not are cut evenly.
 
         Only the last piece of a text ends in <eos>. Raises TrainingError where none fits.
         """
-        recipe = self._recipe
-        pieces = []
-        for record in read_source(source):
-            prompt, answer = encode_example(self._tokenizer, record)
-            longest = (recipe.row_tokens - len(prompt) - recipe.max_block_size + 1) // 2
-            if longest < 1 or (record.prompt and len(answer) > longest):
+        pieces: list[Piece] = []
+        records, num_left_out = read_source(source), 0
+        for record in records:
+            if not record.messages:
+                pieces += self._cut(record.answer)
                 continue
-            size = -(-len(answer) // -(-len(answer) // longest))
-            for start in range(0, len(answer), size):
-                # Arrays take a tenth of what lists of numbers take.
-                pieces.append((array("I", prompt), array("I", answer[start : start + size])))
+            pair = _encoded_turn(self._tokenizer, record)
+            if self._fits(pair):
+                pieces.append((array("I", pair[0]), array("I", pair[1])))
+            else:
+                num_left_out += 1
+        where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
+        row_tokens = self._recipe.row_tokens
         if not pieces:
-            where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
-            raise TrainingError(f"{where}: no record fits into {recipe.row_tokens} tokens")
+            raise TrainingError(f"{where}: no record fits into {row_tokens} tokens")
+        if num_left_out:
+            self.notes.append(
+                f"{where}: {num_left_out} of {len(records)} answers are left out, too long with "
+                f"their masked copy for a row of {row_tokens} tokens (--row-tokens)"
+            )
         return pieces
+
+    def _cut(self, text: str) -> list[Piece]:
+        """A text alone in equal pieces. What each begins with is its prompt."""
+        opening = text_opening(self._tokenizer)
+        ids = [*encode_plain(self._tokenizer, text), self._tokenizer.eos_token_id]
+        longest = (self._recipe.row_tokens - max(1, len(opening)) - self._longest_rest) // 2
+        if longest < 1:
+            return []
+        num_first = 0 if opening else 1
+        size = num_first + -(-len(ids) // -(-len(ids) // longest))
+        pieces = [ids[start : start + size] for start in range(0, len(ids), size)]
+        return [
+            (array("I", [*opening, *piece[:num_first]]), array("I", piece[num_first:]))
+            for piece in pieces
+            if len(piece) > num_first
+        ]
+
+    @property
+    def _longest_rest(self) -> int:
+        """What the last block of a masked copy may have beyond the answer's end."""
+        return self._recipe.max_block_size - 1
 
     def _fits(self, pair: Pair) -> bool:
         prompt, answer = pair
-        longest = len(prompt) + 2 * len(answer) + self._recipe.max_block_size - 1
+        longest = len(prompt) + 2 * len(answer) + self._longest_rest
         return longest <= self._recipe.row_tokens
+
+
+def text_opening(tokenizer: Any) -> list[int]:
+    """What a text alone follows: an empty turn of our own, else the start token if there is one."""
+    if writes_own_turns(tokenizer):
+        return list(tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"]))
+    return [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
 
 
 def encode_example(tokenizer: Any, example: Example) -> Pair:
@@ -94,7 +132,10 @@ def encode_example(tokenizer: Any, example: Example) -> Pair:
 
 
 def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
-    """encode_example() of each, all in one call of the tokenizer."""
+    """encode_example() of each; with our own chat template all in one call of the tokenizer."""
+    if not writes_own_turns(tokenizer):
+        turns = (Record((("user", one.prompt),), one.answer, one.task) for one in examples)
+        return [_encoded_turn(tokenizer, turn) for turn in turns]
     user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
     texts = [text for example in examples for text in (example.prompt, example.answer)]
     found = encode_plain_texts(tokenizer, texts)
@@ -102,3 +143,10 @@ def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
         ([user, *prompt, assistant], [*answer, tokenizer.eos_token_id])
         for prompt, answer in zip(found[::2], found[1::2], strict=True)
     ]
+
+
+def _encoded_turn(tokenizer: Any, record: Record) -> Pair:
+    try:
+        return encode_turn(tokenizer, record.messages, record.answer, "init")
+    except ModelError as error:
+        raise TrainingError(f"{record.where}: {error}") from error

@@ -58,6 +58,16 @@ class PackedBatch:
     targets: Tensor
     weights: Tensor
 
+    def parts(self, count: int) -> list["PackedBatch"]:
+        """The rows in `count` parts that differ by one row at most; count: at most all rows."""
+        layout = [getattr(self.layout, field.name) for field in fields(TrainingLayout)]
+        tensors = [self.token_ids, *layout, self.targets, self.weights]
+        split = [torch.tensor_split(tensor, count) for tensor in tensors]
+        return [
+            PackedBatch(token_ids, TrainingLayout(*places), targets, weights)
+            for token_ids, *places, targets, weights in zip(*split, strict=True)
+        ]
+
 
 def clean_sequence(
     prompt: Sequence[int], answer: Sequence[int], prompt_weight: float

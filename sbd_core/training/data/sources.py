@@ -1,9 +1,10 @@
 """Texts from outside the corpus: files and Hugging Face datasets. Knows no tokenizer.
 
 A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named). A record is a prompt and
-an answer, or a text alone: then the prompt is empty, and the model learns to write the text
-from nothing, as after <user><assistant>.
-- A file that ends in .jsonl holds one JSON object a line, with fields prompt and answer, or text.
+an answer; messages, each with a role and its content, of which every turn of the assistant is
+learnt as the answer to all before it; or a text alone, to be written from nothing.
+- A file that ends in .jsonl holds one JSON object a line, with fields prompt and answer, or
+  messages, or text.
 - Any other file is UTF-8 text; every paragraph (parted by empty lines) is a text.
 - Of a dataset the first MAX_RECORDS records are read, with the same fields. `datasets` must be
   installed; without a network what it has cached, or a folder as NAME, still works.
@@ -12,18 +13,38 @@ from nothing, as after <user><assistant>.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
+from sbd_core.models.chat import Message
 from sbd_core.tasks import Example, task
 from sbd_core.tasks.drills import generate_kind
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
+NEEDED = "needs the fields prompt and answer, or messages, or text"
 Piece = TypeVar("Piece")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the assistant is to answer after messages; without any, a text alone.
+
+    where: the source and its line, for errors.
+    """
+
+    messages: tuple[Message, ...]
+    answer: str
+    where: str
+
+    @property
+    def prompt(self) -> str:
+        """All that is said before the answer."""
+        return "\n".join(content for _, content in self.messages)
 
 
 def require_sources(data: object) -> None:
@@ -64,7 +85,7 @@ def _generated(group: str, random: Random) -> Example:
     return task(name).generate(random, "train")
 
 
-def read_source(source: str) -> list[Example]:
+def read_source(source: str) -> list[Record]:
     """All records of a source, at least one. Raises TrainingError naming file and line."""
     kind, _, name = source.partition(":")
     where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
@@ -76,7 +97,7 @@ def read_source(source: str) -> list[Example]:
             found = _records(where, _json_lines(where, text), "line")
         else:
             paragraphs = re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
-            found = [_example("", part.strip()) for part in paragraphs if part.strip()]
+            found = [Record((), part.strip(), where) for part in paragraphs if part.strip()]
     if not found:
         raise TrainingError(f"{where}: is empty")
     return found
@@ -122,32 +143,58 @@ def _dataset(where: str, name: str) -> Iterator[tuple[int, object]]:
         raise TrainingError(f"{where}: cannot be loaded: {reason}") from error
 
 
-def _records(where: str, records: Iterable[tuple[int, object]], unit: str) -> list[Example]:
-    return [_record(f"{where}: {unit} {number}", record) for number, record in records]
+def _records(where: str, records: Iterable[tuple[int, object]], unit: str) -> list[Record]:
+    return [
+        turn for number, record in records for turn in _turns(f"{where}: {unit} {number}", record)
+    ]
 
 
-def _record(where: str, record: Any) -> Example:
+def _turns(where: str, record: Any) -> list[Record]:
+    """What one record teaches. Raises TrainingError."""
     fields = record if isinstance(record, Mapping) else {}
+    if "messages" in fields:
+        return _answered(where, fields["messages"])
     if "prompt" in fields and "answer" in fields:
-        told, learnt = "prompt", "answer"
-    elif "text" in fields:
-        told, learnt = "", "text"
-    else:
-        needed = "needs the fields prompt and answer, or text"
-        raise TrainingError(f"{where} {needed}; got {shown(record)}")
-    prompt, answer = (fields[told] if told else ""), fields[learnt]
-    for name, value in ((told, prompt), (learnt, answer)):
-        if not isinstance(value, str) or not _is_encodable(value):
-            raise TrainingError(f"{where}: field {name} must be text; got {shown(value)}")
-    if not answer.strip():
-        raise TrainingError(f"{where}: field {learnt} must not be empty")
-    return _example(prompt, answer)
+        prompt = _text(where, "prompt", fields["prompt"])
+        answer = _text(where, "answer", fields["answer"], may_be_empty=False)
+        return [Record((("user", prompt),), answer, where)]
+    if "text" in fields:
+        return [Record((), _text(where, "text", fields["text"], may_be_empty=False), where)]
+    raise TrainingError(f"{where} {NEEDED}; got {shown(record)}")
+
+
+def _answered(where: str, messages: Any) -> list[Record]:
+    """Every turn of the assistant, with all before it."""
+    if isinstance(messages, str) or not isinstance(messages, Sequence):
+        raise TrainingError(f"{where}: field messages must be a list; got {shown(messages)}")
+    said: list[Message] = []
+    found = []
+    for number, message in enumerate(messages, start=1):
+        fields = message if isinstance(message, Mapping) else {}
+        for name in ("role", "content"):
+            if name not in fields:
+                raise TrainingError(
+                    f"{where}: message {number} needs the fields role and content; "
+                    f"got {shown(message)}"
+                )
+        role = _text(where, f"role of message {number}", fields["role"], may_be_empty=False)
+        content = _text(where, f"content of message {number}", fields["content"])
+        if role == "assistant" and said and content.strip():
+            found.append(Record(tuple(said), content, where))
+        said.append((role, content))
+    if not found:
+        raise TrainingError(f"{where}: no message is an answer of the assistant to another")
+    return found
+
+
+def _text(where: str, name: str, value: object, *, may_be_empty: bool = True) -> str:
+    if not isinstance(value, str) or not _is_encodable(value):
+        raise TrainingError(f"{where}: field {name} must be text; got {shown(value)}")
+    if not may_be_empty and not value.strip():
+        raise TrainingError(f"{where}: field {name} must not be empty")
+    return value
 
 
 def _is_encodable(text: str) -> bool:
     """False for halves of surrogate pairs, which JSON can hold and UTF-8 cannot."""
     return not any("\ud800" <= sign <= "\udfff" for sign in text)
-
-
-def _example(prompt: str, answer: str) -> Example:
-    return Example("data", prompt, answer, "")

@@ -53,21 +53,27 @@ def train_tokenizer(texts: Iterable[str], vocabulary_size: int) -> PreTrainedTok
     )
 
 
-def require_turns(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
-    """Raise TrainingError unless the tokenizer has every token that frames a training text."""
-    named: dict[str, int | None] = {}
-    for name in ("<user>", "<assistant>"):
-        token_id = tokenizer.convert_tokens_to_ids(name)
-        named[name] = None if token_id == tokenizer.unk_token_id else token_id
-    named |= {"an eos token": tokenizer.eos_token_id, "a pad token": tokenizer.pad_token_id}
-    if needs_mask:
-        named["a mask token"] = tokenizer.mask_token_id
-    for name, token_id in named.items():
-        if token_id is None:
-            raise TrainingError(
-                f"{argument}: the tokenizer has not got {name}; texts are <user>prompt<assistant>"
-                "answer and eos, padded and masked: add what is missing to it"
-            )
+def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
+    """Raise TrainingError unless the tokenizer has the tokens that training needs."""
+    if tokenizer.eos_token_id is None:
+        raise TrainingError(
+            f"{argument}: the tokenizer has no eos token, which ends every answer: give it one"
+        )
+    if needs_mask and tokenizer.mask_token_id is None:
+        raise TrainingError(
+            f"{argument}: the tokenizer has no mask token: sbd prepare gives a model one"
+        )
+
+
+def padding_id(tokenizer: Any) -> int:
+    """What fills rows: any token would do, as none attends to it and none predicts it."""
+    pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
+    return int(end if pad is None else pad)
+
+
+def writes_own_turns(tokenizer: Any) -> bool:
+    """Whether the chat template is the one above, whose frames are the same for every text."""
+    return bool(tokenizer.chat_template == CHAT_TEMPLATE)
 
 
 def encode_plain_texts(tokenizer: PreTrainedTokenizerFast, texts: list[str]) -> list[list[int]]:

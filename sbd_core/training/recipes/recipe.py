@@ -28,7 +28,9 @@ class Recipe:
     batch_size: examples a step, packed into rows of row_tokens; an example that with its
     masked copy is longer than a row is left out.
     min/max_block_size: k is drawn uniformly from this range each step (stage sbd).
-    prompt_weight: what a prompt token counts in the NTP sum.
+    prompt_weight: what a prompt token counts in the NTP sum; 0: the loss is on answers alone.
+    lora_rank: 0 trains every weight; any other an adapter of that rank beside every linear layer,
+    scaled by lora_alpha / lora_rank, and the mask's embedding (needs --init).
     full_mask_ratio: away from the paper's loss, the ratio of texts masked whole (stage sbd); the
     first paper_loss_steps take the paper's loss all the same.
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
@@ -55,6 +57,8 @@ class Recipe:
     weight_decay: float = 0.0
     max_gradient_norm: float = 1.0
     averaging: float = 0.0
+    lora_rank: int = 0
+    lora_alpha: float = 32.0
     row_tokens: int = 256
     min_block_size: int = 2
     max_block_size: int = 16
@@ -86,15 +90,19 @@ class Recipe:
             require_integer(name, getattr(self, name), 1)
         for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "reweight_steps", "seed"):
             require_integer(name, getattr(self, name), 0)
+        require_integer("lora_rank", self.lora_rank, 0)
         require_integer("min_block_size", self.min_block_size, 1)
         require_integer("max_block_size", self.max_block_size, self.min_block_size)
-        for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes"):
+        for name in ("learning_rate", "prompt_weight", "weight_decay", "minutes", "lora_alpha"):
             require_number(name, getattr(self, name), 0)
         require_number("averaging", self.averaging, 0, MOST_AVERAGING)
         require_number("max_gradient_norm", self.max_gradient_norm, 0)
         require_number("full_mask_ratio", self.full_mask_ratio, 0, 1)
         if self.max_gradient_norm == 0:
             raise ArgumentError("max_gradient_norm", "must be above 0", self.max_gradient_norm)
+        if self.lora_rank and (self.optimizer != "adamw" or self.averaging):
+            rule = "must be 0 unless optimizer is adamw and averaging is 0"
+            raise ArgumentError("lora_rank", rule, self.lora_rank)
         if self.minutes and self.decay_steps >= self.steps:
             rule = "must be fewer than steps, as a ratio of which --minutes takes them"
             raise ArgumentError("decay_steps", rule, self.decay_steps)
@@ -158,7 +166,7 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
         raise ArgumentError("tasks", rule, tasks)
     found = {name: weight for name, weight in found.items() if weight > 0}
     if not found and not may_be_empty:
-        raise ArgumentError("tasks", rule, tasks)
+        raise ArgumentError("tasks", f"{rule}, or empty with --data", tasks)
     return found
 
 

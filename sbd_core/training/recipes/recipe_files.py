@@ -11,6 +11,8 @@ from sbd_core.training.recipes.recipe import FIELDS, RENAMED, Recipe, recipe_fro
 RECIPES = Path(__file__).parent
 SHIPPED = ("ntp", "sbd", "baseline")
 """What --stage names: the two stages, and what "sbd" is compared with, more steps of "ntp"."""
+NAMED = (*SHIPPED, "finetune", "lora")
+"""What --recipe and a base may name: those, and two for a model of others and data of one's own."""
 
 
 def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
@@ -20,7 +22,8 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
     """
     if stage not in SHIPPED:
         raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
-    source = path or RECIPES / f"{stage}.json"
+    is_named = path is not None and str(path) in NAMED and not path.exists()
+    source = RECIPES / f"{path if is_named else stage}.json" if is_named or not path else path
     given = {**_read(source, ()), **changes, "stage": stage}
     missing = [
         item.name
@@ -54,5 +57,5 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
         return data
     if not isinstance(base, str) or not base:
         raise TrainingError(f"recipe {source}: base must name a recipe or a file beside it")
-    under = RECIPES / f"{base}.json" if base in SHIPPED else source.parent / base
+    under = RECIPES / f"{base}.json" if base in NAMED else source.parent / base
     return {**_read(under, (*above, source.resolve())), **data}

@@ -20,14 +20,32 @@ class Loss:
     """Cross-entropies in nats. ntp: mean over predicted tokens; matp: mean over masked ones.
 
     total is what is minimised: (sum of NTP + sum of MATP) / weight of the NTP sum, Eq. 14 per
-    token. by_document: (num_documents, 4), of its answer alone: sum and number of NTP, sum and
-    number of MATP.
+    token. sums: of NTP and its weights, of MATP and its weights. by_document: (num_documents, 4),
+    of its answer alone: sum and number of NTP, sum and number of MATP. The losses of a batch's
+    parts add up to its own.
     """
 
     total: Tensor
-    ntp: Tensor
-    matp: Tensor
+    sums: Tensor
     by_document: Tensor
+
+    @property
+    def ntp(self) -> Tensor:
+        """The mean over predicted tokens."""
+        return self.sums[0] / self.sums[1]
+
+    @property
+    def matp(self) -> Tensor:
+        """The mean over masked tokens, 0 without any."""
+        return self.sums[2] / self.sums[3].clamp(min=1)
+
+    def __add__(self, other: "Loss") -> "Loss":
+        size = max(len(self.by_document), len(other.by_document))
+        mine, its = (
+            functional.pad(loss.by_document, (0, 0, 0, size - len(loss.by_document)))
+            for loss in (self, other)
+        )
+        return Loss(self.total + other.total, self.sums + other.sums, mine + its)
 
 
 class LossModule(nn.Module):
@@ -39,6 +57,8 @@ class LossModule(nn.Module):
     def __init__(self, model: Any) -> None:
         super().__init__()
         self.model = model
+        # Where accelerate looks for the layers to shard.
+        self._no_split_modules = model._no_split_modules
 
     def forward(
         self,
@@ -104,16 +124,17 @@ def training_loss(
     ntp = (losses * weights)[~is_noisy].sum()
     matp = (losses * weights)[is_noisy].sum()
     own_weight = weights[~is_noisy].sum()
+    noisy_weight = weights[is_noisy].sum()
     return Loss(
         (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
-        (ntp / own_weight).detach(),
-        (matp / weights[is_noisy].sum().clamp(min=1)).detach(),
+        torch.stack([ntp.detach(), own_weight, matp.detach(), noisy_weight]),
         _by_document(losses.detach(), weights == 1, is_noisy, document),
     )
 
 
 def _by_document(losses: Tensor, is_counted: Tensor, is_noisy: Tensor, document: Tensor) -> Tensor:
-    found = torch.zeros(int(document.max()) + 1, 4, device=losses.device)
+    num_documents = int(document.max()) + 1 if len(document) else 0
+    found = torch.zeros(num_documents, 4, device=losses.device)
     document, column = document.to(losses.device), 2 * is_noisy.long()
     found.index_put_((document, column), losses * is_counted, accumulate=True)
     found.index_put_((document, column + 1), is_counted.float(), accumulate=True)

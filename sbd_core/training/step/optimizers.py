@@ -12,7 +12,8 @@ def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.
     """AdamW for all, or Muon for the hidden matrices and AdamW for embeddings and norms."""
     settings: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
     if recipe.optimizer == "adamw":
-        return [torch.optim.AdamW(model.parameters(), betas=(0.9, 0.98), **settings)]
+        trained = [weight for weight in model.parameters() if weight.requires_grad]
+        return [torch.optim.AdamW(trained, betas=(0.9, 0.98), **settings)]
     embeddings = {id(model.get_input_embeddings().weight), id(model.get_output_embeddings().weight)}
     matrices = [p for p in model.parameters() if p.ndim == 2 and id(p) not in embeddings]
     others = [p for p in model.parameters() if p.ndim != 2 or id(p) in embeddings]

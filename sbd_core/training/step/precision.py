@@ -35,9 +35,12 @@ def has_bf16(device: torch.device) -> bool:
     return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
-def autocast(precision: Precision, device: torch.device) -> torch.autocast:
-    """The context of a forward pass in this precision."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
+def autocast(
+    precision: Precision, device: torch.device, *, keeps_casts: bool = True
+) -> torch.autocast:
+    """The context of a forward pass in this precision. keeps_casts: of weights, to its end."""
+    enabled = precision == "bf16"
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled, cache_enabled=keeps_casts)
 
 
 def seconds_of(step: Callable[[], None], device: torch.device) -> float:

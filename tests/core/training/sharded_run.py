@@ -25,7 +25,6 @@ class ShardingAccelerator(Accelerator):
         self.state._shared_state["fsdp_plugin"] = FullyShardedDataParallelPlugin(
             fsdp_version=2,
             auto_wrap_policy="transformer_based_wrap",
-            transformer_cls_names_to_wrap=["LlamaDecoderLayer"],
         )
 
     def prepare(self, *parts: Any) -> Any:

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from accelerate.commands.config.config_args import load_config_from_file
 
+import sbd_core
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.recipes.recipe import Recipe
 from tests.core.training.training_runs import TINY, all_losses, command, same, train, weights
@@ -62,13 +64,18 @@ def test_an_evaluation_that_is_killed_leaves_no_process_behind() -> None:
         time.sleep(0.1)
 
 
-def in_two(words: list[str]) -> None:
-    """Run a command of Python in two processes that know of each other."""
-    both = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+LAUNCH = Path(sbd_core.__file__).parent / "training" / "launch"
+BY_TORCH = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+BY_ACCELERATE = ["accelerate.commands.launch", "--config_file", f"{LAUNCH / 'ddp.yaml'}"]
+
+
+def in_two(words: list[str], launcher: list[str] = BY_TORCH) -> str:
+    """The output of a command of Python run in two processes that know of each other."""
     environment = {**os.environ, "ACCELERATE_USE_CPU": "true"}
-    words = [sys.executable, *both, *words]
+    words = [sys.executable, "-m", *launcher, *words]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1e-4) -> None:
@@ -81,8 +88,21 @@ def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1
 def test_two_processes_take_the_steps_of_one(tmp_path) -> None:
     recipe = replace(TINY, steps=2, batch_size=8, optimizer="adamw")
     train(recipe, None, tmp_path / "alone")
-    in_two(command(recipe, tmp_path))
+    launcher = [*BY_ACCELERATE, "--num_processes", "2"]
+    out = in_two([*command(recipe, tmp_path), "--accumulate", "2", "--json"], launcher)
+    assert out.count('"step": 2') == 1, "one process reports"
     assert_close(tmp_path / "model", tmp_path / "alone")
+
+
+def test_the_launch_configs_are_read_by_accelerate() -> None:
+    found = {file.stem: load_config_from_file(str(file)) for file in LAUNCH.glob("*.yaml")}
+    kinds = {name: config.distributed_type.value for name, config in found.items()}
+    assert kinds == {"single": "NO", "ddp": "MULTI_GPU", "fsdp": "FSDP"}
+    assert found["fsdp"].fsdp_config["fsdp_version"] == 2
+    for name, config in found.items():
+        # The command lowers the precision itself, for the loss is fp32.
+        assert config.mixed_precision == "no", name
+        assert f"{name}.yaml" in (LAUNCH / f"{name}.yaml").read_text()
 
 
 def sharded(recipe: Recipe, folder: Path) -> None:

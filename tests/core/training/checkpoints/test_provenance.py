@@ -97,15 +97,15 @@ def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monke
     assert same(before, weights(tmp_path / "model"))
 
 
-def test_a_tokenizer_without_turns_or_mask_is_named(tmp_path) -> None:
+def test_a_tokenizer_without_end_or_mask_is_named(tmp_path) -> None:
     model, tokenizer = new_model(TINY)
-    turnless = saved(model, maskless_tokenizer(), tmp_path / "turnless")
-    with pytest.raises(TrainingError, match=r"init: .* not got <user>"):
-        train(TINY, turnless, tmp_path / "out")
-    tokenizer.mask_token = None
-    maskless = saved(model, tokenizer, tmp_path / "maskless")
-    with pytest.raises(TrainingError, match=r"init: .* not got a mask token"):
+    maskless = saved(model, maskless_tokenizer(), tmp_path / "maskless")
+    with pytest.raises(TrainingError, match=r"init: .* no mask token: sbd prepare"):
         train(TINY, maskless, tmp_path / "out")
+    tokenizer.eos_token = None
+    endless = saved(model, tokenizer, tmp_path / "endless")
+    with pytest.raises(TrainingError, match=r"init: .* no eos token"):
+        train(TINY, endless, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

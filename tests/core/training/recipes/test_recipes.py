@@ -9,7 +9,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.recipes.recipe import recipe_from_data
-from sbd_core.training.recipes.recipe_files import RECIPES, SHIPPED, read_recipe
+from sbd_core.training.recipes.recipe_files import NAMED, RECIPES, SHIPPED, read_recipe
 from sbd_core.training.recipes.schedule import learning_rate
 from tests.core.training.training_runs import TINY
 
@@ -28,7 +28,7 @@ def test_the_rate_rises_stays_and_falls() -> None:
 def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
     recipe = read_recipe(stage, None, {})
     assert recipe.stage == ("ntp" if stage == "baseline" else stage)
-    assert {path.stem for path in RECIPES.glob("*.json")} == set(SHIPPED)
+    assert {path.stem for path in RECIPES.glob("*.json")} == set(NAMED)
     file = tmp_path / "recipe.json"
     file.write_text(json.dumps(recipe.to_data()))
     assert read_recipe(stage, file, {}) == recipe

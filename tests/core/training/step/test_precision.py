@@ -9,10 +9,10 @@ import torch
 from sbd_core.errors import ArgumentError
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.data.masking import pack
-from sbd_core.training.run import Run
 from sbd_core.training.step import precision
 from sbd_core.training.step.attention import ATTENTIONS, chosen_attention
 from sbd_core.training.step.loss import LossModule, training_loss
+from sbd_core.training.step.step_runner import StepRunner
 from tests.core.models.tiny_models import tiny_model
 from tests.core.training.data.masked_texts import CPU, PAD, VOCABULARY, noisy, pairs
 from tests.core.training.training_runs import TINY, all_losses, train
@@ -39,11 +39,11 @@ def test_auto_takes_the_faster_precision_and_a_resumed_run_keeps_it(
 
     clock = [0.0]
 
-    def passing(run: Run, batch: object) -> None:
-        clock[0] += told[run._precision]
+    def passing(runner: StepRunner, batch: object) -> None:
+        clock[0] += told[runner.precision]
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_try", passing)
+        patch.setattr(StepRunner, "_try", passing)
         patch.setattr(precision, "perf_counter", lambda: clock[0])
         train(replace(TINY, steps=1, decay_steps=0), None, tmp_path / "model", precision="auto")
     assert f"precision: {wanted}" in capfd.readouterr().err

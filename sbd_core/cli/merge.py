@@ -1,0 +1,24 @@
+"""`merge`: an adapter and its base as one model folder."""
+
+import argparse
+import json
+from pathlib import Path
+
+HELP = "write an adapter and its base as a model folder that needs no peft"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `merge`."""
+    parser.add_argument("adapter", metavar="ADAPTER", type=Path, help="folder of the adapter")
+    parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Merge, and say what was done. Raises our errors."""
+    from sbd_core.hf.merging import merge
+
+    done = merge(arguments.adapter, arguments.out)
+    print(done)
+    if arguments.json:
+        print(json.dumps(done.to_data()))

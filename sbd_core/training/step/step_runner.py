@@ -1,0 +1,146 @@
+"""The forward and backward passes of a step and its update, on the model as accelerate wraps it."""
+
+import math
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import DistributedType
+from transformers import PreTrainedModel
+
+from sbd_core.errors import TrainingError
+from sbd_core.training.data.batch_builder import Batch
+from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.step.attention import chosen_attention
+from sbd_core.training.step.loss import Loss, LossModule, training_loss
+from sbd_core.training.step.optimizers import make_optimizers
+from sbd_core.training.step.precision import Precision, autocast, faster, has_bf16, seconds_of
+
+WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
+"""Where every backward pass would send its gradients to the other processes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What changes a run's speed and memory and not what it learns; see loop.train."""
+
+    is_compiled: bool
+    precision: str
+    attention: str
+    num_workers: int | None
+    is_checkpointed: bool = False
+    num_parts: int = 1
+
+
+def base_dtype(precision: str, accelerator: Accelerator) -> torch.dtype:
+    """What the weights beside an adapter are held in, which no step changes.
+
+    Sharded ones are fp32, as weights that are sharded together must be of one dtype.
+    """
+    device = accelerator.device
+    may_be_bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
+    is_sharded = accelerator.distributed_type == DistributedType.FSDP
+    is_bf16 = may_be_bf16 and has_bf16(device) and not is_sharded
+    return torch.bfloat16 if is_bf16 else torch.float32
+
+
+class StepRunner:
+    """Steps of a recipe on one model. model: as it came; module, optimizers: as wrapped."""
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        recipe: Recipe,
+        settings: RunSettings,
+        accelerator: Accelerator,
+    ) -> None:
+        self.model, self._recipe, self._settings = model, recipe, settings
+        self._accelerator = accelerator
+        self.precision: Precision = "fp32"
+        self._attention = "sdpa"
+        if settings.is_checkpointed:
+            model.activation_checkpointing_enable({"use_reentrant": False})
+        optimizers = make_optimizers(model, recipe)
+        self.module, *wrapped = accelerator.prepare(LossModule(model), *optimizers)
+        self.optimizers: list[Any] = [item.optimizer for item in wrapped]
+        if settings.is_compiled:
+            self.module.compile()
+
+    def backward(self, batch: Batch) -> Loss:
+        """The loss of a batch, part by part, its gradients added to those there are."""
+        count = self._settings.num_parts
+        parts = batch.packed.parts(count) if count > 1 else [batch.packed]
+        losses = []
+        for number, part in enumerate(parts, start=1):
+            is_kept = number < count and self._accelerator.distributed_type in WITH_BUCKETS
+            with self._accelerator.no_sync(self.module) if is_kept else nullcontext():
+                with self._autocast():
+                    device = self._accelerator.device
+                    loss = training_loss(
+                        self.module, part, device, batch.ntp_weight, self._attention
+                    )
+                self._accelerator.backward(loss.total)
+            losses.append(Loss(loss.total.detach(), loss.sums, loss.by_document))
+        return sum(losses[1:], start=losses[0])
+
+    def update(self, rate: float, step: int) -> None:
+        """Follow the gradients, at that learning rate. Raises TrainingError if they are not finite.
+
+        step: steps before this one.
+        """
+        most = self._recipe.max_gradient_norm
+        norm = float(self._accelerator.clip_grad_norm_(self.module.parameters(), most))
+        if not math.isfinite(norm):
+            raise TrainingError(f"the gradient's norm is {norm} at step {step + 1}; stopped")
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+            optimizer.zero_grad()
+
+    def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
+        """Take the precision asked for or saved, or time some forward and backward passes."""
+        device, asked = self._accelerator.device, self._settings.precision
+        if asked == "auto" and saved is not None:
+            asked = saved
+        if not has_bf16(device):
+            asked = "fp32"
+        elif asked == "auto" and device.type == "cuda":
+            asked = "bf16"
+        if asked != "auto":
+            self._use("bf16" if asked == "bf16" else "fp32")
+            return
+        batch = make_batch()
+        seconds: dict[Precision, float] = {}
+        for precision in ("fp32", "bf16"):
+            self._use(precision)
+            own = seconds_of(lambda: self._try(batch), device)
+            total = self._accelerator.reduce(torch.tensor([own], device=device), "sum")
+            seconds[precision] = float(total) / self._accelerator.num_processes
+        self._use(faster(seconds))
+        if self._accelerator.is_main_process:
+            told = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
+            print(f"precision: {self.precision} ({told} a step)", file=sys.stderr)
+
+    def _use(self, precision: Precision) -> None:
+        device, settings = self._accelerator.device, self._settings
+        self.precision = precision
+        self._attention = chosen_attention(
+            settings.attention, device, precision, is_compiled=settings.is_compiled
+        )
+        self.model.set_attn_implementation(self._attention)
+
+    def _autocast(self) -> torch.autocast:
+        # Casts that are kept for a second use would outlive the layers that are run again.
+        is_kept = not self._settings.is_checkpointed
+        return autocast(self.precision, self._accelerator.device, keeps_casts=is_kept)
+
+    def _try(self, batch: Batch) -> None:
+        """The forward and backward passes of a step whose gradients are thrown away."""
+        self.backward(batch)
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()

@@ -1,0 +1,154 @@
+"""Fine-tuning a prepared model on chat data, whole or by an adapter; merging; saving memory."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM
+
+import sbd_core
+from sbd_core import DecodeConfig
+from sbd_core.__main__ import main
+from sbd_core.errors import ModelError
+from sbd_core.hf import merge
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
+from tests.core.training.training_runs import all_losses, same, weights
+
+pytest.importorskip("peft", reason="peft is of the optional part lora")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+CONFIG = DecodeConfig(max_new_tokens=12, block_size=4)
+RECORDS = [
+    {"messages": [{"role": "user", "content": f"{n} + 1?"}, {"role": "assistant", "content": "7."}]}
+    for n in range(4)
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> Path:
+    """`ready`, a prepared Qwen3, and chat.jsonl."""
+    folder = tmp_path_factory.mktemp("lora")
+    save_tiny(folder / "base", "qwen3", tiny_tokenizer())
+    (folder / "chat.jsonl").write_text("\n".join(json.dumps(record) for record in RECORDS))
+    words = [str(folder / "base"), "--out", str(folder / "ready"), "--max-block-size", "6"]
+    assert main(["prepare", *words]) == 0
+    flat = {"base": "lora", "lora_rank": 4, "learning_rate": 0.05, "warmup_steps": 0}
+    (folder / "lora.json").write_text(json.dumps({**flat, "decay_steps": 0}))
+    assert train(folder, "adapter", "--recipe", str(folder / "lora.json"), "--steps", "3") == 0
+    return folder
+
+
+def train(folder: Path, out: str, *words: str, init: str = "ready") -> int:
+    given = ["--stage", "sbd", "--init", str(folder / init), "--out", str(folder / out)]
+    given += ["--data", f"file:{folder / 'chat.jsonl'}", "--row-tokens", "64", "--batch-size", "4"]
+    if "--recipe" not in words:
+        given += ["--recipe", "finetune", "--learning-rate", "0.01"]
+    return main(["train", *given, *words, "--precision", "fp32", "--save-every", "1"])
+
+
+def answer(folder: Path) -> list[int]:
+    model = sbd_core.load(folder, device="cpu", dtype="float32")
+    assert model.block_range == (2, 6), "as prepare said"
+    return list(sbd_core.generate(model, "2 + 1?", CONFIG).token_ids)
+
+
+def test_a_prepared_model_is_fine_tuned_whole_on_chat_data(folders) -> None:
+    assert train(folders, "whole", "--steps", "2") == 0
+    found = load_file(folders / "whole" / "model.safetensors")
+    before = load_file(folders / "ready" / "model.safetensors")
+    assert set(found) == set(before)
+    assert not same({n: w.float() for n, w in found.items()}, before)
+    config = json.loads((folders / "whole" / "config.json").read_text())
+    assert config["set_block_decoding"] == {"min_block_size": 2, "max_block_size": 6}
+    assert answer(folders / "whole")
+
+
+def test_parts_and_checkpointing_take_the_same_steps(folders) -> None:
+    train(folders, "plain", "--steps", "2")
+    train(folders, "small", "--steps", "2", "--accumulate", "3", "--gradient-checkpointing")
+    assert all_losses(folders / "small") == pytest.approx(all_losses(folders / "plain"), rel=1e-5)
+    wanted = weights(folders / "plain")
+    for name, weight in weights(folders / "small").items():
+        torch.testing.assert_close(weight, wanted[name], atol=1e-3, rtol=1e-3)
+
+
+def test_an_adapter_is_trained_alone_and_decodes_as_its_merged_model(folders, capsys) -> None:
+    saved = load_file(folders / "adapter" / "adapter_model.safetensors")
+    assert not any("base_layer" in name for name in saved)
+    assert any("trainable_tokens" in name for name in saved), "the mask's embedding"
+    assert any(w.abs().max() > 0 for name, w in saved.items() if "lora_B" in name)
+    found = answer(folders / "adapter")
+    assert main(["merge", str(folders / "adapter"), "--out", str(folders / "merged")]) == 0
+    assert "merged in fp32: the largest change of a logit" in capsys.readouterr().out
+    assert answer(folders / "merged") == found
+    assert not (folders / "merged" / "adapter_config.json").exists()
+    words = ["generate", "2 + 1?", "--model", str(folders / "adapter"), "--json", "--device", "cpu"]
+    assert main([*words, "--block-size", "4", "--max-new-tokens", "12"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["token_ids"] == found
+
+
+def test_an_adapter_goes_on_from_its_state(folders) -> None:
+    recipe = ("--recipe", str(folders / "lora.json"))
+    for steps in ("1", "3"):
+        assert train(folders, "parted", *recipe, "--steps", steps) == 0
+    both = (
+        load_file(folders / name / "adapter_model.safetensors") for name in ("adapter", "parted")
+    )
+    assert same(*both)
+    state = folders / "parted.state" / "model"
+    assert (state / "adapter_model.safetensors").is_file()
+    assert not list(state.glob("model*.safetensors")), "the base is not saved again"
+
+
+def test_an_adapter_of_another_base_is_refused_in_one_sentence(folders, tmp_path, capsys) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    for file in (folders / "adapter").iterdir():
+        (adapter / file.name).write_bytes(file.read_bytes())
+    told = json.loads((adapter / "adapter_config.json").read_text())
+
+    def of(base: Path | str) -> Path:
+        told["base_model_name_or_path"] = str(base)
+        (adapter / "adapter_config.json").write_text(json.dumps(told))
+        return adapter
+
+    words = ["generate", "a", "--device", "cpu", "--model", str(of(folders / "base"))]
+    assert main([*words, "--strategy", "ntp", "--max-new-tokens", "2"]) == 0, "the same weights"
+    other = save_tiny(tmp_path / "other", "qwen3", tiny_tokenizer())
+    shifted = load_file(other / "model.safetensors")
+    shifted["model.norm.weight"] += 1
+    save_file(shifted, other / "model.safetensors", {"format": "pt"})
+    short = AutoModelForCausalLM.from_pretrained(other)
+    short.model.layers, short.config.num_hidden_layers = short.model.layers[:1], 1
+    short.config.layer_types = short.config.layer_types[:1]
+    short.save_pretrained(tmp_path / "short")
+    tiny_tokenizer().save_pretrained(tmp_path / "short")
+    gpt2 = save_tiny(tmp_path / "gpt2", "gpt2", tiny_tokenizer())
+    for base in (other, tmp_path / "short", gpt2):
+        with pytest.raises(ModelError, match="is an adapter of another base than"):
+            sbd_core.load(of(base), device="cpu")
+    (adapter / "sbd_adapter.json").unlink()  # as one of another tool
+    for base in (tmp_path / "short", gpt2):
+        with pytest.raises(ModelError, match="is an adapter of another base than"):
+            sbd_core.load(of(base), device="cpu")
+    capsys.readouterr()
+    assert main([*words[:-1], str(of("./gone"))]) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "there is no folder" in printed
+
+
+def test_what_cannot_be_is_refused(folders, tmp_path, capsys) -> None:
+    assert train(folders, "again", "--steps", "1", init="adapter") == 2
+    assert "sbd merge makes it a model first" in capsys.readouterr().err
+    assert main(["merge", str(folders / "ready"), "--out", str(tmp_path / "x")]) == 2
+    assert "must be the folder of an adapter" in capsys.readouterr().err
+    with pytest.raises(ModelError):
+        merge(tmp_path / "nothing", tmp_path / "x")
+    words = ["train", "--stage", "sbd", "--recipe", "lora", "--out", str(tmp_path / "x")]
+    assert main([*words, "--data", f"file:{folders / 'chat.jsonl'}"]) == 2
+    assert "give --init" in capsys.readouterr().err
+    assert main(words) == 2
+    assert "or empty with --data" in capsys.readouterr().err
