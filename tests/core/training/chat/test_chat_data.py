@@ -70,7 +70,7 @@ def test_every_turn_of_the_assistant_is_learnt_with_all_before_it(tmp_path) -> N
 )
 def test_a_record_that_lacks_something_is_named_by_its_line(tmp_path, record, message) -> None:
     source = source_of(tmp_path, {"messages": TALK}, record)
-    with pytest.raises(TrainingError, match=f"chat.jsonl: line 2.*{message}"):
+    with pytest.raises(TrainingError, match=f": line 2.*{message}"):
         read_source(source)
 
 
