@@ -143,8 +143,10 @@ def with_staircases(page: Any) -> None:
     """One prompt under four solvers, decoded and side by side."""
     page.get_by_role("button", name="Compare solvers").click()
     page.get_by_role("button", name="Decode all").click()
-    page.wait_for_selector(".sbd-solvers-stairs")
-    page.locator(".sbd-solvers").evaluate("node => node.scrollIntoView({ block: 'center' })")
+    page.wait_for_selector(".sbd-solver-comparison-stairs")
+    page.locator(".sbd-solver-comparison").evaluate(
+        "node => node.scrollIntoView({ block: 'center' })"
+    )
 
 
 def with_recording(page: Any, name: str, part: float) -> None:

@@ -35,7 +35,7 @@ from ui.limits.section import limits_section
 from ui.loading_header import loading_header
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
-from ui.solvers.section import solvers_section
+from ui.solver_comparison.section import solver_comparison_section
 from ui.untrained import untrained
 
 PARAMETERS = (
@@ -93,7 +93,7 @@ def build(model: SetBlockModel | LazyModel, *, is_public: bool = False) -> gr.Bl
         linked = _wire(page, session, form, show, lanes, visit)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
-        solvers_section(session, form.fields, RUN, client_from)
+        solver_comparison_section(session, form.fields, RUN, client_from)
         limits_section()
         messages = server_messages()
         choosers = (gallery(), form.presets)

@@ -21,11 +21,11 @@ def compare(page):
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
 def test_four_solvers_stand_side_by_side(open_page, story_url, scheme, width):
     page = open_page(story_url, width, 844, color_scheme=scheme, reduced_motion="reduce")
-    expect(page.locator(".sbd-solvers-body")).to_be_hidden()
+    expect(page.locator(".sbd-solver-comparison-body")).to_be_hidden()
     toggle(page).click()
     page.get_by_label("Solver 2").select_option("top-k")
     compare(page)
-    stairs = page.locator(".sbd-solvers-stairs")
+    stairs = page.locator(".sbd-solver-comparison-stairs")
     expect(stairs).to_have_count(4)
     names = stairs.evaluate_all("all => all.map((n) => n.getAttribute('aria-label'))")
     assert names[1].startswith("Top-k, k ")
@@ -35,10 +35,10 @@ def test_four_solvers_stand_side_by_side(open_page, story_url, scheme, width):
     compare(page)
     expect(stairs).to_have_count(3)
     painted(page)
-    assert serious(page, ".sbd-solvers") == []
+    assert serious(page, ".sbd-solver-comparison") == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate(CONTROLS)
-    own = page.locator(".sbd-solvers :is(button, select)").evaluate_all(
+    own = page.locator(".sbd-solver-comparison :is(button, select)").evaluate_all(
         "all => all.map((n) => n.dataset.stop)"
     )
     assert len(own) == 6
@@ -58,4 +58,4 @@ def test_no_solver_chosen_is_said(story):
     for number in range(1, 5):
         story.get_by_label(f"Solver {number}").select_option("")
     compare(story)
-    expect(story.locator(".sbd-solvers-status")).to_contain_text("must be 1 to 4 of")
+    expect(story.locator(".sbd-solver-comparison-status")).to_contain_text("must be 1 to 4 of")

@@ -15,7 +15,7 @@ DIST = ASSETS / "dist"
 
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in (*PLAYER_STYLES, "race", "charts", "solvers", "limits", "page", "learn")
+    for name in (*PLAYER_STYLES, "race", "charts", "solver-comparison", "limits", "page", "learn")
 )
 
 

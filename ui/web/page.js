@@ -13,7 +13,7 @@ import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
 import { mountServerMessages } from "./share/messages.js";
-import { mountSolvers } from "./solvers/mount.js";
+import { mountSolverComparison } from "./solver_comparison/mount.js";
 import { mountPlayer } from "./watch/mount.js";
 
 /** @import { Mount, Place, Take } from "./stub.js" */
@@ -33,7 +33,7 @@ const VIEWS = {
   puzzle: mountPuzzle,
   race: mountRace,
   gallery: mountGallery,
-  solvers: mountSolvers,
+  "solver-comparison": mountSolverComparison,
   untrained: mountUntrained,
 };
 

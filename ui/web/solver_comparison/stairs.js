@@ -31,7 +31,10 @@ export function stairsWords({ label, num_tokens: tokens, num_passes: passes }) {
 
 /** @param {Lane} lane */
 export function makeStairs(lane) {
-  return make("canvas", "sbd-solvers-stairs", { role: "img", "aria-label": stairsWords(lane) });
+  return make("canvas", "sbd-solver-comparison-stairs", {
+    role: "img",
+    "aria-label": stairsWords(lane),
+  });
 }
 
 /**

@@ -27,7 +27,7 @@ TITLES = {name: title for title, name in controls.SOLVERS}
 logger = logging.getLogger(__name__)
 
 
-def solvers_section(
+def solver_comparison_section(
     session: Session,
     fields: Mapping[str, Any],
     run: dict[str, Any],
@@ -37,10 +37,10 @@ def solvers_section(
     choices = [{"key": name, "name": title} for title, name in controls.SOLVERS]
     section = gr.HTML(
         wire_json({"solvers": choices, "start": START}),
-        html_template=markup("solvers"),
-        **mounts("solvers", "compare"),
+        html_template=markup("solver-comparison"),
+        **mounts("solver-comparison", "compare"),
         apply_default_css=False,
-        elem_id="sbd-solvers",
+        elem_id="sbd-solver-comparison",
     )
 
     def compared(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:

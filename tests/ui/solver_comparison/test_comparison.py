@@ -7,7 +7,7 @@ from sbd_core.config import DecodeConfig, EntropyBound, LeftToRight
 from tests.ui.doubles import story_model
 from ui.decode.client import LOCAL
 from ui.decode.session import Session
-from ui.solvers.section import MOST, START, TITLES, chosen, comparison
+from ui.solver_comparison.section import MOST, START, TITLES, chosen, comparison
 
 FORM = {
     "prompt": "p",

@@ -13,7 +13,7 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
 const WORDS = "This prompt under up to four solvers, their staircases side by side.";
 
-class SolversSection {
+class SolverComparison {
   /**
    * @param {HTMLElement} root
    * @param {Setting} setting
@@ -24,7 +24,7 @@ class SolversSection {
     this.trigger = trigger;
     /** @type {{ lane: Lane, canvas: HTMLCanvasElement }[]} */
     this.shown = [];
-    this.status = make("p", "sbd-solvers-status", { role: "status" }, WORDS);
+    this.status = make("p", "sbd-solver-comparison-status", { role: "status" }, WORDS);
     this.toggle = make(
       "button",
       "sbd-charts-toggle",
@@ -40,13 +40,13 @@ class SolversSection {
       box.value = start;
       return box;
     });
-    this.go = make("button", "sbd-solvers-go", { type: "button" }, "Decode all");
-    this.lanes = make("div", "sbd-solvers-lanes");
+    this.go = make("button", "sbd-solver-comparison-go", { type: "button" }, "Decode all");
+    this.lanes = make("div", "sbd-solver-comparison-lanes");
     this.body = make(
       "div",
-      "sbd-card sbd-solvers-body",
+      "sbd-card sbd-solver-comparison-body",
       { hidden: "" },
-      make("div", "sbd-solvers-form", {}, ...this.choices, this.go),
+      make("div", "sbd-solver-comparison-form", {}, ...this.choices, this.go),
       this.lanes,
     );
     this.toggle.addEventListener("click", () => this.turn());
@@ -90,7 +90,7 @@ class SolversSection {
         const right = verdict ? `, ${verdict.right ? "right" : "wrong"}` : "";
         return make(
           "section",
-          "sbd-solvers-lane",
+          "sbd-solver-comparison-lane",
           {},
           make("h3", "", {}, label),
           make(
@@ -115,8 +115,12 @@ class SolversSection {
 }
 
 /** @type {Mount} */
-export function mountSolvers({ element, value, trigger, signal }) {
-  const section = new SolversSection(find(element, ".sbd-solvers"), JSON.parse(value), trigger);
+export function mountSolverComparison({ element, value, trigger, signal }) {
+  const section = new SolverComparison(
+    find(element, ".sbd-solver-comparison"),
+    JSON.parse(value),
+    trigger,
+  );
   const draw = () => section.draw();
   const scheme = new MutationObserver(draw);
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
