@@ -91,6 +91,7 @@ def build(model: SetBlockModel | LazyModel, *, is_public: bool = False) -> gr.Bl
         # First: later handlers do not get their names.
         add_endpoints(session, client_from, IN_LINE)
         linked = _wire(page, session, form, show, lanes, visit)
+        _wire_form(form)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
         solver_comparison_section(session, form.fields, RUN, client_from)
@@ -145,27 +146,7 @@ def _wire(
 
     client_from = partial(client_of, page)
 
-    def shown(runs: VisitorRuns, asked: Form, client: Client) -> Iterator[tuple[Any, ...]]:
-        speaker = Speaker()
-        is_running, message, news, wire = False, None, "", ""
-        try:
-            for update in session.decode(asked, runs, client):
-                # What is the same as before costs Gradio far less than gr.skip().
-                buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
-                # The buttons are those of all decodes: another may still run when this one ends.
-                is_any_running = runs.is_decoding(speaker, is_running=update.is_running)
-                if is_any_running != is_running:
-                    is_running = is_any_running
-                    buttons = _buttons(is_running=is_running)
-                if update.message != message:
-                    message = update.message
-                    news = speaker.say(
-                        message, is_error=update.is_error, num_ahead=update.num_ahead
-                    )
-                wire = update.wire or wire
-                yield (wire, news, *buttons)
-        finally:
-            runs.is_decoding(speaker, is_running=False)
+    shown = partial(_shown, session, form)
 
     def decode(request: gr.Request, runs: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
         form = Form(**dict(zip(fields, values, strict=True)))
@@ -191,6 +172,36 @@ def _wire(
         linked,
     ]
     form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
+    return linked
+
+
+def _shown(
+    session: Session, form: Controls, runs: VisitorRuns, asked: Form, client: Client
+) -> Iterator[tuple[Any, ...]]:
+    """Values of the player, the status line, Decode and Stop while a run is decoded."""
+    speaker = Speaker()
+    is_running, message, status, wire = False, None, "", ""
+    try:
+        for update in session.decode(asked, runs, client):
+            # What is the same as before costs Gradio far less than gr.skip().
+            buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
+            # The buttons are those of all decodes: another may still run when this one ends.
+            is_any_running = runs.is_decoding(speaker, is_running=update.is_running)
+            if is_any_running != is_running:
+                is_running = is_any_running
+                buttons = _buttons(is_running=is_running)
+            if update.message != message:
+                message = update.message
+                status = speaker.say(message, is_error=update.is_error, num_ahead=update.num_ahead)
+            wire = update.wire or wire
+            yield (wire, status, *buttons)
+    finally:
+        runs.is_decoding(speaker, is_running=False)
+
+
+def _wire_form(form: Controls) -> None:
+    """Let the form follow itself: fields that the choice looks at, a puzzle, the slider."""
+    fields = form.fields
     form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
     parameters = [fields[name] for name in PARAMETERS]
     choice = [fields["strategy"], fields["solver"]]
@@ -200,7 +211,6 @@ def _wire(
     )  # fmt: skip
     set_by_slider = [*choice, fields["gamma"]]
     form.risk_slider.choose(_settings_of_slider, None, set_by_slider, queue=False, **HIDDEN)
-    return linked
 
 
 def _wire_timing(

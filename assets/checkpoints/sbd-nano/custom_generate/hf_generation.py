@@ -95,39 +95,40 @@ def generate(
     """
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
     before, temperature, after = split_at_temperature(logits_processor or [])
-    if mask_token_id is None:
-        mask_token_id = getattr(model.config, "mask_token_id", None)
-    if strategy != "ntp":
-        _require_mask(model, mask_token_id)
+    mask_token_id = _mask_token_id(model, mask_token_id, is_needed=strategy != "ntp")
     wrapped = TokenModel(
         model,
         mask_token_id,
         _end_token_ids(generation_config),
         with_processors(before, temperature, after),
     )
-    if not generation_config.do_sample:
-        temperature, seed = 0.0, seed or 0
-    elif seed is None:
-        seed = int(torch.randint(2**31, ()))
+    temperature, seed = _sampling(generation_config, temperature, seed)
     config = DecodeConfig(
         strategy=strategy,
         solver=_solver(gamma, solver),
         block_size=_block_size(model) if block_size is None else block_size,
         max_new_tokens=generation_config.max_length - input_ids.shape[1],
         temperature=temperature,
-        seed=seed or 0,
+        seed=seed,
         top_k_recorded=0,
         allows_untrained_block_size=allows_untrained_block_size,
     )
-    rows = [_Row(ids) for ids in _without_padding(input_ids, model_kwargs.get("attention_mask"))]
+    prompts = _without_padding(input_ids, model_kwargs.get("attention_mask"))
     repeats = generation_config.num_return_sequences or 1
-    seeds = [config.seed + index % repeats for index in range(len(rows))]
-    prompts = [row.prompt_ids for row in rows]
-    events = stream_batch(wrapped, prompts, config, batch_size=len(rows), seeds=seeds)
+    seeds = [config.seed + index % repeats for index in range(len(prompts))]
+    events = stream_batch(wrapped, prompts, config, batch_size=len(prompts), seeds=seeds)
+    rows = [_Row(prompt) for prompt in prompts]
     if token_streamer is not None:
         token_streamer.put(input_ids.cpu())
     _decode(rows, events, _other_criteria(stopping_criteria), token_streamer, mask_token_id)
     return _output(rows, input_ids, generation_config)
+
+
+def _sampling(generation_config: Any, temperature: float, seed: int | None) -> tuple[float, int]:
+    """(temperature, seed): temperature 0 where nothing is sampled; a seed of torch's if none."""
+    if not generation_config.do_sample:
+        return 0.0, seed or 0
+    return temperature, int(torch.randint(2**31, ())) if seed is None else seed
 
 
 def _decode(
@@ -227,9 +228,13 @@ def _refuse(
         raise ArgumentError("streamer", rule, f"a batch of {input_ids.shape[0]}")
 
 
-def _require_mask(model: Any, mask_token_id: int | None) -> None:
+def _mask_token_id(model: Any, given: int | None, *, is_needed: bool) -> int | None:
+    """The one given, or the model's own. Raises ArgumentError if there is none and it is needed."""
+    found = getattr(model.config, "mask_token_id", None) if given is None else given
+    if not is_needed:
+        return found
     name = model.config._name_or_path or type(model).__name__
-    if mask_token_id is None:
+    if found is None:
         raise ArgumentError(
             "mask_token_id",
             f"must be given, as the config of {name} names none: sbd prepare gives a model one",
@@ -238,6 +243,7 @@ def _require_mask(model: Any, mask_token_id: int | None) -> None:
     note = untrained_note(model.config, name)
     if note is not None:
         logger.warning_once(note)
+    return found
 
 
 def _solver(gamma: float | None, solver: Solver | None) -> Solver:

@@ -21,7 +21,11 @@ def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
 
 def is_trained_for_blocks(config: Any) -> bool:
     """Whether a model has learnt to read masks: prepared and not yet trained, it has not."""
-    found = getattr(config, "set_block_decoding", None)
+    return says_trained(getattr(config, "set_block_decoding", None))
+
+
+def says_trained(found: Any) -> bool:
+    """The same of config.set_block_decoding alone."""
     return isinstance(found, dict) and found.get("is_trained", True) is not False
 
 
