@@ -145,7 +145,6 @@ def _wire(
     outputs = [show, form.status, form.decode, form.stop]
 
     client_from = partial(client_of, page)
-
     shown = partial(_shown, session, form)
 
     def decode(request: gr.Request, runs: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:

@@ -48,78 +48,117 @@ import { positionTitle } from "./view.js";
  * @returns {Actions}
  */
 export function makeActions(player) {
+  return {
+    ...positionActions(player),
+    ...runActions(player),
+    ...playActions(player),
+    lecture: () => player.lecture.toggle(),
+    help: () => player.parts.help.toggle(),
+    hood: () => player.parts.hood.toggle(),
+    share: () => player.share.toggle(),
+    toggleHindsight: () => player.set({ showsHindsight: !player.state.showsHindsight }),
+    letGo: () => {
+      player.set({ held: null, gammaPreview: null, alternative: null });
+      player.lecture.leave();
+    },
+  };
+}
+
+/**
+ * Up and down: between tiles, or, in a text or the staircase, along all positions.
+ * @param {Player} player
+ * @param {number} by
+ */
+function movePosition(player, by) {
+  const view = player.makeView();
+  if (!view) return;
+  const host = document.activeElement?.closest("[data-cursor]");
+  if (!host || !player.root.contains(host)) {
+    player.parts.tiles.move(by, view.focus);
+    return;
+  }
+  const { start, size } = view.run.windowAt(player.state.pass);
+  const target = clamp((view.focus ?? start - by) + by, 0, start + size - 1);
+  player.set({ hovered: target });
+  player.say(positionTitle(player.makeView() ?? view, target));
+}
+
+/**
+ * Which position is pointed at, and which is held.
+ * @param {Player} player
+ */
+function positionActions(player) {
   const { state } = player;
-  /** @param {number} by */
-  const step = (by) => () => player.seek(state.pass + by, true);
+  /** @param {number | null} position */
+  const holdAt = (position) => {
+    player.set({ held: position, alternative: null });
+    if (position !== null) player.parts.tiles.keepInSight();
+  };
+  /** @param {number} position */
+  const hold = (position) => holdAt(state.held === position ? null : position);
+  return {
+    /** @param {number | null} position */
+    hover: (position) => player.set({ hovered: position }),
+    hold,
+    holdAt,
+    // The focus goes back to the position's tile, as the button that lets go goes away.
+    release: () => {
+      const { held } = state;
+      holdAt(null);
+      player.parts.tiles.move(0, held);
+    },
+    holdCursor: () => {
+      if (state.hovered !== null) hold(state.hovered);
+    },
+    previousPosition: () => movePosition(player, -1),
+    nextPosition: () => movePosition(player, 1),
+    /** @param {number} token */
+    choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
+  };
+}
+
+/**
+ * What decodes again, and which run is shown.
+ * @param {Player} player
+ */
+function runActions(player) {
   /** @param {"pin" | "branch"} name */
   const redoFocused = (name) => () => {
     if (player.makeView()?.showsFocus) player.parts.inspector.top[name].act();
   };
-
-  /**
-   * Up and down: between tiles, or, in a text or the staircase, along all positions.
-   * @param {number} by
-   */
-  function movePosition(by) {
-    const view = player.makeView();
-    if (!view) return;
-    const host = document.activeElement?.closest("[data-cursor]");
-    if (!host || !player.root.contains(host)) {
-      player.parts.tiles.move(by, view.focus);
-      return;
-    }
-    const { start, size } = view.run.windowAt(state.pass);
-    const target = clamp((view.focus ?? start - by) + by, 0, start + size - 1);
-    actions.hover(target);
-    player.say(positionTitle(player.makeView() ?? view, target));
-  }
-
-  /** @type {Actions} */
-  const actions = {
-    hover: (position) => player.set({ hovered: position }),
-    hold: (position) => actions.holdAt(state.held === position ? null : position),
-    holdAt: (position) => {
-      player.set({ held: position, alternative: null });
-      if (position !== null) player.parts.tiles.keepInSight();
-    },
-    // The focus goes back to the position's tile, as the button that lets go goes away.
-    release: () => {
-      const { held } = state;
-      actions.holdAt(null);
-      player.parts.tiles.move(0, held);
-    },
-    holdCursor: () => {
-      if (state.hovered !== null) actions.hold(state.hovered);
-    },
-    previousPosition: () => movePosition(-1),
-    nextPosition: () => movePosition(1),
-    choose: (token) => player.set({ alternative: token, held: player.makeView()?.focus ?? null }),
+  return {
     canRedo: player.redo !== null,
+    /** @param {Record<string, unknown>} changes @param {Origin} origin */
     redo: (changes, origin) => player.askAgain(changes, origin),
+    /** @param {Run | null} run */
     show: (run) => player.show(run),
     previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
     nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
     pin: redoFocused("pin"),
     branch: redoFocused("branch"),
+    timeAgain: () => player.timeAgain(),
+    /** @param {number | null} gamma */
     previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),
-    gamma: () => state.gammaPreview ?? player.run?.solver.gamma ?? 0,
+    gamma: () => player.state.gammaPreview ?? player.run?.solver.gamma ?? 0,
+  };
+}
+
+/**
+ * Where the playhead goes.
+ * @param {Player} player
+ */
+function playActions(player) {
+  /** @param {number} by */
+  const step = (by) => () => player.seek(player.state.pass + by, true);
+  return {
+    /** @param {number} pass */
     seek: (pass) => player.seek(pass, true),
     first: () => player.seek(0, true),
     last: () => player.seek(Infinity, true),
     back: step(-1),
     forward: step(1),
     togglePlay: () => player.playback.toggle(),
+    /** @param {number} speed */
     setSpeed: (speed) => player.set({ speed }),
-    lecture: () => player.lecture.toggle(),
-    help: () => player.parts.help.toggle(),
-    hood: () => player.parts.hood.toggle(),
-    share: () => player.share.toggle(),
-    timeAgain: () => player.timeAgain(),
-    toggleHindsight: () => player.set({ showsHindsight: !state.showsHindsight }),
-    letGo: () => {
-      player.set({ held: null, gammaPreview: null, alternative: null });
-      player.lecture.leave();
-    },
   };
-  return actions;
 }

@@ -3,7 +3,7 @@
 import constants from "../../constants.json" with { type: "json" };
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 import { Verdict } from "../verdict.js";
-import { makeLaneText } from "./text.js";
+import { LaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
 /** @import { Run } from "../../core/run/run.js" */
@@ -38,7 +38,7 @@ export class LaneView {
     this.cut = make("span", "sbd-lane-cut");
     this.doubts = make("button", "sbd-lane-doubts", { type: "button" });
     this.doubts.addEventListener("click", actions.toggleHindsight);
-    this.text = makeLaneText(label, actions);
+    this.text = new LaneText(label, actions);
     this.verdict = new Verdict();
     this.root = make(
       "section",

@@ -105,43 +105,41 @@ class Token {
   }
 }
 
-/**
- * The text of a lane, in a box that scrolls.
- * @param {string} label
- * @param {Actions} actions
- */
-export function makeLaneText(label, actions) {
-  const inner = make("div", "sbd-text-inner");
-  // Laid out from below (see the style sheet): the newest line stays in sight by itself.
-  const root = make(
-    "div",
-    "sbd-text",
-    { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" },
-    inner,
-  );
-  root.addEventListener("blur", () => actions.hover(null));
-  root.addEventListener("copy", (event) => {
-    // The browser would copy a line break between two parts of the text.
-    const copied = getSelection()?.getRangeAt(0).cloneContents().textContent ?? "";
-    event.clipboardData?.setData("text/plain", copied);
-    event.preventDefault();
-  });
-  /** @type {Token[]} */
-  const tokens = [];
-  /** What stands before the tokens that can be pointed at, as one piece of text. */
-  const before = make("span", "sbd-text-before");
-  /** @type {HTMLElement[]} `before`, then the tokens from `start` on */
-  let nodes = [];
-  let start = 0;
-  const flow = new Flow(inner);
-  /** @type {{ look: (Run | string | boolean | null)[], settled: number, focus: number | null }} */
-  let shown = { look: [], settled: 0, focus: null };
+/** The text of a lane, in a box that scrolls. */
+export class LaneText {
+  /**
+   * @param {string} label
+   * @param {Actions} actions
+   */
+  constructor(label, actions) {
+    this.actions = actions;
+    const inner = make("div", "sbd-text-inner");
+    // Laid out from below (see the style sheet): the newest line stays in sight by itself.
+    this.root = make(
+      "div",
+      "sbd-text",
+      { role: "group", "aria-label": label, tabindex: "0", "data-cursor": "" },
+      inner,
+    );
+    this.root.addEventListener("blur", () => actions.hover(null));
+    this.root.addEventListener("copy", copyWithoutBreaks);
+    /** @type {Token[]} */
+    this.tokens = [];
+    /** What stands before the tokens that can be pointed at, as one piece of text. */
+    this.before = make("span", "sbd-text-before");
+    /** @type {HTMLElement[]} `before`, then the tokens from `start` on */
+    this.nodes = [];
+    this.start = 0;
+    this.flow = new Flow(inner);
+    /** @type {{ look: (Run | string | boolean | null)[], settled: number, focus: number | null }} */
+    this.shown = { look: [], settled: 0, focus: null };
+  }
 
   /** @param {number} position */
-  function tokenAt(position) {
-    const token = tokens[position] ?? new Token(position, actions);
-    tokens[position] = token;
-    nodes[position - start + 1] = token.node;
+  tokenAt(position) {
+    const token = this.tokens[position] ?? new Token(position, this.actions);
+    this.tokens[position] = token;
+    this.nodes[position - this.start + 1] = token.node;
     return token;
   }
 
@@ -151,12 +149,12 @@ export function makeLaneText(label, actions) {
    * @param {Lane} lane
    * @param {number} position
    */
-  function beginAt(view, lane, position) {
-    start = position;
-    nodes = [before];
+  beginAt(view, lane, position) {
+    this.start = position;
+    this.nodes = [this.before];
     const pass = Math.min(view.pass, lane.lastPass);
-    const parts = textParts(view.run, lane, pass, 0, start);
-    before.textContent = parts.map(({ text }) => text).join("");
+    const parts = textParts(view.run, lane, pass, 0, position);
+    this.before.textContent = parts.map(({ text }) => text).join("");
   }
 
   /**
@@ -166,12 +164,12 @@ export function makeLaneText(label, actions) {
    * @param {number} to
    * @param {number} count
    */
-  function showRange(view, lane, from, to, count) {
+  showRange(view, lane, from, to, count) {
     const pass = Math.min(view.pass, lane.lastPass);
     const first = Math.max(from - 1, 0);
     const parts = textParts(view.run, lane, pass, first, Math.min(to + 1, count));
     for (let position = from; position < to; position += 1) {
-      tokenAt(position).show(parts, position - first, view, lane);
+      this.tokenAt(position).show(parts, position - first, view, lane);
     }
   }
 
@@ -180,31 +178,41 @@ export function makeLaneText(label, actions) {
    * @param {View} view
    * @param {Lane} lane
    */
-  function update(view, lane) {
+  update(view, lane) {
     const { run } = view;
     const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
     const look = [run, lane.finish, view.isDark, run.hasBytes, view.showsHindsight];
-    const isHere = view.showsFocus && view.focus !== null && view.focus < count;
-    const focus = isHere ? view.focus : null;
-    // In steps, so that it changes seldom.
-    const step = MAX_TEXT_TOKENS / 3;
-    const first = Math.max(0, Math.ceil((count - MAX_TEXT_TOKENS) / step) * step);
-    const isSame = first === start && look.every((each, index) => each === shown.look[index]);
-    if (!isSame) flow.clear();
-    if (!isSame || settled < start) beginAt(view, lane, first);
+    const focus = view.showsFocus && view.focus !== null && view.focus < count ? view.focus : null;
+    const first = firstToken(count);
+    const isSame =
+      first === this.start && look.every((each, index) => each === this.shown.look[index]);
+    if (!isSame) this.flow.clear();
+    if (!isSame || settled < this.start) this.beginAt(view, lane, first);
+    const { start, shown, nodes } = this;
     // The letters of a token can depend on the next one; bytes can join over several.
     const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
     const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, start) : start;
-    showRange(view, lane, from, count, count);
+    this.showRange(view, lane, from, count, count);
     for (const position of [shown.focus, focus]) {
       if (position === null || position >= from || position < start) continue;
-      showRange(view, lane, position, position + 1, count);
+      this.showRange(view, lane, position, position + 1, count);
     }
-    flow.show(nodes, count - start + 1, Math.max(settled - reach - start + 1, 0));
-    shown = { look, settled, focus };
-    if (document.activeElement !== root || focus === null) return;
+    this.flow.show(nodes, count - start + 1, Math.max(settled - reach - start + 1, 0));
+    this.shown = { look, settled, focus };
+    if (document.activeElement !== this.root || focus === null) return;
     nodes[Math.max(focus - start + 1, 0)]?.scrollIntoView({ block: "nearest" });
   }
+}
 
-  return { root, update };
+/** The first token that can be pointed at; it moves on in steps, so that it changes seldom. @param {number} count */
+function firstToken(count) {
+  const step = MAX_TEXT_TOKENS / 3;
+  return Math.max(0, Math.ceil((count - MAX_TEXT_TOKENS) / step) * step);
+}
+
+/** The browser would copy a line break between two parts of the text. @param {ClipboardEvent} event */
+function copyWithoutBreaks(event) {
+  const copied = getSelection()?.getRangeAt(0).cloneContents().textContent ?? "";
+  event.clipboardData?.setData("text/plain", copied);
+  event.preventDefault();
 }
