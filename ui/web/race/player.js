@@ -3,7 +3,7 @@
 
 import { clamp, raceSeconds } from "../core/numbers.js";
 import { answersInCells, puzzleIn } from "../core/sudoku.js";
-import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
+import { makeButton, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
@@ -14,14 +14,13 @@ import { RACE_HELP } from "./help.js";
 import { RaceLane } from "./lane.js";
 import { StaleRace } from "./stale.js";
 import { makeRaceTable } from "./table.js";
+import { makeMeasure, makeTransport } from "./transport.js";
 
 /** @import { Board } from "./board.js" */
 
 /** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} RaceState */
 
 const RACE_SECONDS = 8; // from start to the last finish, at speed 1
-
-const RACE_HEADINGS = { pass: "by forward pass", time: "by engine time" };
 
 const FAIR_WORDS =
   "The lanes ran one after another, after a short warm-up, with the same weights; " +
@@ -109,44 +108,17 @@ export class RacePlayer {
       "sbd-card sbd-race-card",
       { hidden: "" },
       this.stale.root,
-      make("div", "sbd-race-head", {}, this.title, this.makeMeasure()),
-      this.stage,
-      this.key,
-      this.makeTransport(),
-      this.told,
-    );
-  }
-
-  makeMeasure() {
-    const group = make("fieldset", "sbd-race-measure", {}, make("legend", "", {}, "Lanes advance"));
-    for (const [name, words] of Object.entries(RACE_HEADINGS)) {
-      const box = make("input", "", { type: "radio", name: "sbd-race-measure" });
-      box.checked = name === "pass";
-      box.addEventListener("change", () => this.measureBy(name === "time"));
-      group.append(make("label", "", {}, box, words));
-    }
-    return group;
-  }
-
-  makeTransport() {
-    return make(
-      "div",
-      "sbd-race-transport",
-      { role: "group", "aria-label": "Race playback" },
       make(
         "div",
-        "sbd-buttons",
+        "sbd-race-head",
         {},
-        makeButton("first", "Start (Home)", this.actions.first),
-        this.play,
-        makeButton("last", "Finish (End)", this.actions.last),
+        this.title,
+        makeMeasure((isByTime) => this.measureBy(isByTime)),
       ),
-      make("div", "sbd-scrubber", {}, this.range),
-      this.place,
-      makeSpeedChoice("Pace", (speed) => this.set({ speed })),
-      makeButton("share", "Copy the link (S)", this.actions.share),
-      makeButton("lecture", "Lecture mode (L)", this.actions.lecture),
-      makeButton("help", "Help (?)", this.actions.help),
+      this.stage,
+      this.key,
+      makeTransport(this),
+      this.told,
     );
   }
 

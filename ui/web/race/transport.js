@@ -1,0 +1,44 @@
+// What moves the clock of a race, and what it counts.
+
+import { makeButton, makeSpeedChoice } from "../dom/buttons.js";
+import { make } from "../dom/elements.js";
+
+/** @import { RacePlayer } from "./player.js" */
+
+const HEADINGS = { pass: "by forward pass", time: "by engine time" };
+
+/** @param {(isByTime: boolean) => void} choose */
+export function makeMeasure(choose) {
+  const group = make("fieldset", "sbd-race-measure", {}, make("legend", "", {}, "Lanes advance"));
+  for (const [name, words] of Object.entries(HEADINGS)) {
+    const box = make("input", "", { type: "radio", name: "sbd-race-measure" });
+    box.checked = name === "pass";
+    box.addEventListener("change", () => choose(name === "time"));
+    group.append(make("label", "", {}, box, words));
+  }
+  return group;
+}
+
+/** @param {RacePlayer} player */
+export function makeTransport(player) {
+  const { actions } = player;
+  return make(
+    "div",
+    "sbd-race-transport",
+    { role: "group", "aria-label": "Race playback" },
+    make(
+      "div",
+      "sbd-buttons",
+      {},
+      makeButton("first", "Start (Home)", actions.first),
+      player.play,
+      makeButton("last", "Finish (End)", actions.last),
+    ),
+    make("div", "sbd-scrubber", {}, player.range),
+    player.place,
+    makeSpeedChoice("Pace", (speed) => player.set({ speed })),
+    makeButton("share", "Copy the link (S)", actions.share),
+    makeButton("lecture", "Lecture mode (L)", actions.lecture),
+    makeButton("help", "Help (?)", actions.help),
+  );
+}
