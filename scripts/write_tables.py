@@ -12,6 +12,7 @@ from typing import Any
 
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.tables.faults import campaign
+from scripts.tables.memory import memory
 from scripts.tables.predrafts import predrafts
 from scripts.tables.results_files import RESULTS, results, table, where
 from scripts.tables.wall_clock import (
@@ -247,6 +248,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "page": page,
     "predrafts": predrafts,
     "campaign": campaign,
+    "memory": memory,
 }
 
 

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sbd_core.cli import train_estimate
 from sbd_core.config import require_number
 from sbd_core.errors import ArgumentError
 
@@ -15,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `train`."""
     parser.add_argument("--stage", required=True, help="ntp, sbd or baseline")
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
-    parser.add_argument("--out", type=Path, required=True, help="model folder to write")
+    parser.add_argument("--out", type=Path, help="model folder to write")
     parser.add_argument(
         "--recipe",
         type=Path,
@@ -78,11 +79,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=int, help="processes that build batches (as many as pay)")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    train_estimate.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
+    if arguments.estimate:
+        from sbd_core.training.recipes.recipe_files import read_recipe
+
+        # What is in the data does not matter, nor whether there is any yet.
+        changes.setdefault("data", ("file:data.jsonl",))
+        recipe = read_recipe(arguments.stage, arguments.recipe, changes)
+        train_estimate.run(arguments, recipe)
+        return
+    if arguments.out is None:
+        raise ArgumentError("out", "must be given", None)
     from sbd_core.hf.prompt_files import Share
     from sbd_core.training.checkpoints.state import state_folder
     from sbd_core.training.loop import train

@@ -53,8 +53,16 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
     stream = (item for _, item in islice(drawn, recipe.tokenizer_examples))
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)
     tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
+    config = new_config(recipe, len(tokenizer))
+    config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
+    torch.manual_seed(recipe.seed)
+    return LlamaForCausalLM(config), tokenizer
+
+
+def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:
+    """The shape of a new model."""
+    return LlamaConfig(
+        vocab_size=vocabulary_size,
         hidden_size=recipe.hidden_size,
         num_hidden_layers=recipe.num_layers,
         num_attention_heads=recipe.num_heads,
@@ -63,11 +71,7 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
         max_position_embeddings=recipe.max_positions,
         tie_word_embeddings=True,
         bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
     )
-    torch.manual_seed(recipe.seed)
-    return LlamaForCausalLM(config), tokenizer
 
 
 def load_model(

@@ -28,17 +28,8 @@ def add_adapter(
     The mask's embedding is one of them where the stage has masks. base: the folder of the model.
     Gives what the model's own weights are recognised by. Raises MissingExtraError.
     """
-    require("lora")
-    from peft import LoraConfig
-
     own = Fingerprint.of(model)
-    config = LoraConfig(
-        r=recipe.lora_rank,
-        lora_alpha=recipe.lora_alpha,  # type: ignore[arg-type]
-        target_modules="all-linear",
-        trainable_token_indices=[mask_token_id] if recipe.stage == "sbd" else None,
-        task_type="CAUSAL_LM",
-    )
+    config = lora_config(recipe, mask_token_id)
     torch.manual_seed(recipe.seed)
     model.add_adapter(config)
     # As wide as any other weight that is trained, whatever the base is stored in.
@@ -47,6 +38,20 @@ def add_adapter(
             weight.data = weight.data.float()
     config.base_model_name_or_path = str(base.resolve())
     return own
+
+
+def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
+    """What peft is to put beside a model. Raises MissingExtraError."""
+    require("lora")
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=recipe.lora_rank,
+        lora_alpha=recipe.lora_alpha,  # type: ignore[arg-type]
+        target_modules="all-linear",
+        trainable_token_indices=[mask_token_id] if recipe.stage == "sbd" else None,
+        task_type="CAUSAL_LM",
+    )
 
 
 def restore_adapter(model: PreTrainedModel, folder: Path) -> None:
