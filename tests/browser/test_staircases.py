@@ -59,3 +59,29 @@ def test_no_solver_chosen_is_said(story):
         story.get_by_label(f"Solver {number}").select_option("")
     compare(story)
     expect(story.locator(".sbd-solver-comparison-status")).to_contain_text("must be 1 to 4 of")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, scheme, width):
+    media = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    page = open_page(f"{story_url}#solvers", width, 900, **media)
+    go = page.get_by_role("button", name="Decode all")
+    expect(go).to_be_visible()
+    expect(page.locator("#sbd-player")).to_be_hidden()
+    expect(page.get_by_label("Prompt")).to_be_visible()
+    expect(page.locator(".sbd-chart:visible")).to_have_count(1)
+    expect(page.locator(".sbd-chart.is-solvers .main-svg").first).to_be_visible()
+    compare(page)
+    expect(page.locator(".sbd-solver-comparison-lane").first).to_contain_text(
+        "tokens a forward pass"
+    )
+    painted(page)
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".sbd-view", has_text="Watch").click()
+    expect(page.locator("#sbd-player")).to_be_visible()
+    expect(page.locator(".sbd-chart:visible")).to_have_count(0)
+    assert "#" not in page.url
+    page.locator(".sbd-view", has_text="Solvers").click()
+    expect(go).to_be_visible()
+    assert page.url.endswith("#solvers")

@@ -49,7 +49,7 @@ class Card {
     this.id = id;
     this.stage = make("div", "sbd-chart-stage");
     const head = [make("h3", "", {}, title), make("p", "", {}, words)];
-    this.root = make("section", "sbd-chart", {}, ...head, this.stage);
+    this.root = make("section", `sbd-chart is-${id}`, {}, ...head, this.stage);
     /** @type {Figure | null} */
     this.figure = null;
     this.isDrawn = false;

@@ -3,7 +3,7 @@
 
 import { fileAddress } from "../dom/address.js";
 import { find, make, setText } from "../dom/elements.js";
-import { isDarkPage } from "../dom/page.js";
+import { currentView, isDarkPage, onTurn } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
 import { ChartCards, makeLibrary } from "./cards.js";
 
@@ -119,6 +119,17 @@ class ChartSection {
 export function mountCharts({ element, value, trigger, signal }) {
   const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
   const follow = () => section.follow();
+  // The solvers' view has their chart: the bar is not there to open it.
+  let isOpenedForSolvers = false;
+  /** @param {string} name of the view that is in front now */
+  function turn(name) {
+    if ((name === "solvers") === isOpenedForSolvers || (section.isOpen && !isOpenedForSolvers))
+      return;
+    isOpenedForSolvers = !isOpenedForSolvers;
+    section.turn();
+  }
+  onTurn(turn, signal);
+  if (currentView() === "solvers") turn("solvers");
   document.addEventListener("sbd-run", follow, { signal });
   const scheme = new MutationObserver(() => section.turnTheme());
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });

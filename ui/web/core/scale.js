@@ -35,7 +35,7 @@ export function rampRgb(ramp, place) {
 }
 
 /**
- * Black or white, whichever can be read on the colour.
+ * Black or white, whichever can be read on the colour: at a luminance of 0.179 both have 4.58 : 1.
  * @param {number[]} rgb
  */
 export function inkOnRgb(rgb) {
@@ -43,7 +43,7 @@ export function inkOnRgb(rgb) {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.24 ? "#14161c" : "#ffffff";
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** @param {string[]} ramp */
@@ -57,7 +57,7 @@ function paletteOf(ramp) {
 // Every colour of both ramps and the ink on it: the views ask for thousands a frame.
 const LIGHT = paletteOf(constants.entropyScale.ramps.light);
 const DARK = paletteOf(constants.entropyScale.ramps.dark);
-const UNKNOWN = { colour: "transparent", ink: "#14161c" };
+const UNKNOWN = { colour: "transparent", ink: "#000000" };
 
 /**
  * @param {number} entropy

@@ -1,8 +1,9 @@
 // Solvers compared on the prompt of the form: a bar that opens it, up to four choices, and a small
-// staircase for each once all are decoded. Closed it asks the server for nothing.
+// staircase for each once all are decoded. Closed it asks the server for nothing. In front, at
+// #solvers, it is open, and the chart of every solver stands below it.
 
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import { isDarkPage } from "../dom/page.js";
+import { isDarkPage, onTurn, turnTo } from "../dom/page.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -11,6 +12,8 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 /** @typedef {{ solvers: { key: string, name: string }[], start: string[] }} Setting */
 /** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[] }} News */
 
+const NAME = "solvers";
+const HASH = `#${NAME}`;
 const WORDS = "This prompt under up to four solvers, their staircases side by side.";
 
 class SolverComparison {
@@ -49,14 +52,15 @@ class SolverComparison {
       make("div", "sbd-solver-comparison-form", {}, ...this.choices, this.go),
       this.lanes,
     );
-    this.toggle.addEventListener("click", () => this.turn());
+    this.toggle.addEventListener("click", () => this.open(this.body.hidden === true));
     this.go.addEventListener("click", () => this.start());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
     root.append(this.body);
   }
 
-  turn() {
-    this.body.hidden = !this.body.hidden;
+  /** @param {boolean} isOpen */
+  open(isOpen) {
+    this.body.hidden = !isOpen;
     this.toggle.setAttribute("aria-expanded", String(!this.body.hidden));
     this.draw();
   }
@@ -101,7 +105,7 @@ class SolverComparison {
             ` forward passes for ${tokens} tokens`,
           ),
           make("div", "", {}, canvas),
-          make("p", "", {}, `${rate} a forward pass${right}`),
+          make("p", "", {}, `${rate} tokens a forward pass${right}`),
         );
       }),
     );
@@ -130,6 +134,20 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
     scheme.disconnect();
     size.disconnect();
   });
+  /** @param {string} name of the view that is in front now */
+  function turn(name) {
+    const isInFront = name === NAME;
+    if (isInFront) section.open(true);
+    if ((location.hash === HASH) === isInFront) return;
+    const { pathname, search } = location;
+    history.replaceState(history.state, "", `${pathname}${search}${isInFront ? HASH : ""}`);
+  }
+  onTurn(turn, signal);
+  const follow = () => {
+    if (location.hash === HASH) turnTo(NAME);
+  };
+  addEventListener("hashchange", follow, { signal });
+  follow();
   // The player's keys are not meant while a solver is chosen.
   section.body.addEventListener("keydown", (event) => {
     if (elementOf(event)?.matches("select")) event.stopPropagation();

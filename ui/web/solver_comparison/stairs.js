@@ -26,7 +26,7 @@ export function extentOf(lanes) {
 /** @param {Lane} lane */
 export function stairsWords({ label, num_tokens: tokens, num_passes: passes }) {
   const rate = (tokens / Math.max(passes, 1)).toFixed(2);
-  return `${label}: ${tokens} tokens in ${passes} forward passes, ${rate} a forward pass`;
+  return `${label}: ${tokens} tokens in ${passes} forward passes, ${rate} tokens a forward pass`;
 }
 
 /** @param {Lane} lane */
