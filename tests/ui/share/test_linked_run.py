@@ -1,0 +1,67 @@
+"""What a link asks for, before any of it is decoded: a bad one is answered by a sentence."""
+
+import json
+from types import SimpleNamespace
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.ui.doubles import story_model
+from ui.components.controls import FIELD_IDS
+from ui.decode.client import LOCAL
+from ui.decode.session import Session
+from ui.decode.visitor_runs import VisitorRuns
+from ui.share.linked_run import NUM_SHOWN, linked_run
+
+FIELDS = ["prompt", *FIELD_IDS]
+
+BAD_LINKS = {
+    "gamma=abc": "γ must be a finite number >= 0; got 'abc'.",
+    "gamma=-1": "γ must be a finite number >= 0; got -1.",
+    "gamma=nan": "γ must be a finite number",
+    "block=99": "Block size must be from 2 to 16",
+    "tokens=1e9": "Longest answer must be at most 256",
+    "strategy=magic": "Strategy must be one of",
+    "solver=%3Cscript%3E": "Solver must be one of",
+    "seed=-3": "Seed must be a whole number",
+    "pins=1:2;3": "pins must be offsets and token ids like 3:17,5:99",
+    "pins=3:5,3:6": "Pins must name each position once; got 3.",
+    "pins=300:5": "A pin’s position must be a whole number",
+    "pins=3:999999": "pinned[3] must hold token ids from 0 to",
+}
+
+BAD_RACES = {
+    "race=ntp,%3Cb%3E": "lanes must each be one of ntp, sbd-low, sbd-high, verify, verify-ahead",
+    "race=sbd-low&low=1e999": "γ must be a finite number >= 0; got inf.",
+    "race=verify&block=99": "Block size must be from 2 to 16",
+}
+
+
+def answer_to(query: str) -> tuple:
+    """The one value of each output that the page's load gives for an address."""
+
+    def shown(*_):
+        pytest.fail("decoded")
+
+    opened = linked_run(Session(story_model()), shown, lambda request: LOCAL, FIELDS)
+    request = SimpleNamespace(query_params=dict(parse_qsl(query)))
+    [outputs] = opened(VisitorRuns(), "", request)
+    return outputs
+
+
+@pytest.mark.parametrize("part", BAD_LINKS)
+def test_a_bad_link_is_answered_by_a_sentence_and_keeps_its_prompt(part) -> None:
+    outputs = answer_to(f"prompt=mine&{part}")
+    status = json.loads(outputs[1])
+    assert status["kind"] == "error"
+    assert status["text"].startswith(f"This link cannot be decoded: {BAD_LINKS[part]}")
+    assert outputs[NUM_SHOWN + 1 + FIELDS.index("prompt")] == "mine"
+
+
+@pytest.mark.parametrize("part", BAD_RACES)
+def test_a_bad_link_of_a_race_is_answered_by_a_sentence_and_keeps_its_prompt(part) -> None:
+    outputs = answer_to(f"prompt=mine&{part}")
+    race = json.loads(outputs[NUM_SHOWN])
+    assert race["is_error"]
+    assert race["text"].startswith(f"This link cannot be raced: {BAD_RACES[part]}")
+    assert outputs[NUM_SHOWN + 1 + FIELDS.index("prompt")] == "mine"
