@@ -117,10 +117,14 @@ def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
 def test_the_lines_of_python_run_as_they_stand(path, monkeypatch, capsys) -> None:
     shown = []
     monkeypatch.setattr(go.Figure, "show", lambda figure: shown.append(figure))
-    [code] = re.findall(r"```python\n(.*?)```", TEXTS[ROOT / path], re.DOTALL)
-    exec(compile(code, path, "exec"), {})
-    assert capsys.readouterr().out.strip()
-    assert len(shown) == code.count(".show()")
+    blocks = re.findall(r"```python\n(.*?)```", TEXTS[ROOT / path], re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    assert blocks
+    for code in blocks:
+        exec(compile(code, path, "exec"), {})
+        assert capsys.readouterr().out.strip()
+        assert len(shown) == code.count(".show()")
+        shown.clear()
 
 
 def test_no_file_is_too_large_for_a_space() -> None:

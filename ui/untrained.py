@@ -12,7 +12,9 @@ from ui.lazy_model import LazyModel
 
 OPEN = "python app.py --model trained"
 RECORDED = "Runs of the gallery were recorded with the bundled model. These lines teach yours:"
-TRAIN = "sbd train --stage sbd --init {folder} --out trained"
+TRAIN = (
+    "sbd train --stage sbd --recipe finetune --init {folder} --data file:chat.jsonl --out trained"
+)
 
 
 def untrained(model: LazyModel, *, may_name_folder: bool) -> None:

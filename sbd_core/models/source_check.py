@@ -24,7 +24,7 @@ from sbd_core.package.memory import is_out_of_memory
 
 OTHER_SHAPE = ("Target modules", "mismatched_sizes", "size mismatch")
 """Of what peft and transformers say of an adapter whose layers the base lacks."""
-PEFT_ADVICE = "is an adapter of peft, which is not installed: pip install peft"
+PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
 
 
 def require_source(source: str, argument: str = "model") -> bool:

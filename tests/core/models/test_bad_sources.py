@@ -129,7 +129,7 @@ def test_an_adapter_of_another_base_is_refused(other, tmp_path) -> None:
 def test_an_adapter_without_peft_says_what_to_install(tmp_path, monkeypatch) -> None:
     (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "base"}')
     monkeypatch.setitem(__import__("sys").modules, "peft", None)
-    assert refused(tmp_path).endswith("which is not installed: pip install peft")
+    assert refused(tmp_path).endswith('which is not installed: pip install "sbd-core[lora]"')
 
 
 @pytest.mark.parametrize(

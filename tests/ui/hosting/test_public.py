@@ -54,7 +54,7 @@ def test_a_model_without_a_mask_token_offers_the_line_that_prepares_it() -> None
     lines = words_for(model, model.source)["lines"]
     assert lines == [
         "sbd prepare 'runs/my model' --out ready",
-        "sbd train --stage sbd --init ready --out trained",
+        "sbd train --stage sbd --recipe finetune --init ready --data file:chat.jsonl --out trained",
         "python app.py --model trained",
     ]
     assert words_for(model, model.name)["lines"][0] == "sbd prepare story --out ready"
@@ -63,4 +63,6 @@ def test_a_model_without_a_mask_token_offers_the_line_that_prepares_it() -> None
 def test_a_prepared_model_offers_training_alone() -> None:
     model = LazyModel.of(story_model())
     model.is_trained = False
-    assert words_for(model, "ready")["lines"][0].startswith("sbd train --stage sbd --init ready")
+    assert words_for(model, "ready")["lines"][0].startswith(
+        "sbd train --stage sbd --recipe finetune --init ready"
+    )
