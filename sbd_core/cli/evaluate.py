@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation
     from sbd_core.evaluation.comparison import Comparison
     from sbd_core.evaluation.paper_table import PaperTable
+    from sbd_core.evaluation.runners import Runner
+    from sbd_core.package.journal import Journal
 
 HELP = "measure accuracy and forward passes on held-out examples"
 
@@ -69,54 +71,84 @@ def run(arguments: argparse.Namespace) -> None:
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check(arguments)
 
-    found = _evaluated(arguments, config)
+    from sbd_core.evaluation.shared_runner import UnfinishedError
+
+    try:
+        found, journal = _evaluated(arguments, config)
+    except UnfinishedError:
+        return  # the process that ends last has the answers of all
     print(found)
     for note in getattr(found, "notes", ()):
         print(note, file=sys.stderr)
     data = found.to_data()
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
+    if journal is not None:
+        journal.clear()
     if arguments.json:
         print(json.dumps(data))
 
 
 def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
-) -> "Evaluation | PaperTable | Comparison":
+) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
+    """The results, and the journal of processes that shared the work."""
     from sbd_core.evaluation import Sample, evaluate, tables
     from sbd_core.evaluation.api import MODEL
     from sbd_core.evaluation.comparison import compare
     from sbd_core.evaluation.model_set import ModelSet
     from sbd_core.evaluation.paper_table import BASELINE, paper_table
+    from sbd_core.evaluation.runners import LocalRunner
+    from sbd_core.evaluation.shared_runner import SharedRunner, journal_of
+    from sbd_core.hf.prompt_files import Share
+    from sbd_core.models.threads import choose_threads
     from sbd_core.tasks import SUITES
 
     tasks = SUITES if arguments.suite == "all" else tuple(arguments.suite.split(","))
     chosen = {"limit": arguments.limit, "data_seed": arguments.data_seed, "split": arguments.split}
     chosen["batch_size"] = arguments.batch_size
     sample = Sample(tasks=tasks, **chosen)
+    share = Share.of_environment()
     loading = {name: getattr(arguments, name) for name in ("device", "dtype", "native")}
+    loading["device"] = share.device(arguments.device)
     if arguments.compare:
-        return compare(arguments.compare, config, sample, arguments.processes, **loading)
+        return compare(arguments.compare, config, sample, arguments.processes, **loading), None
     sources = {MODEL: arguments.model}
     if arguments.baseline is not None:
         sources[BASELINE] = arguments.baseline
     models = ModelSet(sources, **loading)
     if arguments.table:
-        return paper_table(models, config, sample, arguments.processes)
+        return paper_table(models, config, sample, arguments.processes), None
     configs: dict[str, DecodeConfig] = {config.strategy: config}
     if arguments.sweep:
         configs = tables.sweep_configs(config)
+    runner: Runner
+    if arguments.out is not None:
+        journal = journal_of(models[MODEL], configs, sample, arguments.out, share.rank)
+        if share.num_processes > 1 or journal.parts():
+            choose_threads(models[MODEL].num_parameters, sample.batch_size)
+            runner = SharedRunner(LocalRunner(models.models), journal, share)
+            return evaluate(models[MODEL], tasks, configs, runner=runner, **chosen), journal
     num_answers = len(configs) * len(tasks) * sample.limit
     runner = models.runner(num_answers, sample.batch_size, arguments.processes)
-    return evaluate(models[MODEL], tasks, configs, runner=runner, **chosen)
+    return evaluate(models[MODEL], tasks, configs, runner=runner, **chosen), None
 
 
 def _check(arguments: argparse.Namespace) -> None:
     """What can be refused before a model is loaded. Raises ArgumentError."""
+    from sbd_core.hf.prompt_files import Share
+
     if arguments.processes is not None:
         require_integer("processes", arguments.processes, 1)
     if arguments.out is not None:
         require_writable("out", arguments.out)
+    if Share.of_environment().num_processes > 1:
+        if arguments.out is None:
+            raise ArgumentError("out", "must be given to processes that share the work", None)
+        for name in ("table", "compare", "processes"):
+            if getattr(arguments, name):
+                rule = "must be left out by processes that share the work"
+                raise ArgumentError(name, rule, getattr(arguments, name))
     if arguments.compare and arguments.model:
         raise ArgumentError("compare", "must come without --model", arguments.model)
     if arguments.baseline is not None and not arguments.table:

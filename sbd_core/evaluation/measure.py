@@ -8,9 +8,6 @@ from sbd_core.evaluation.runners import Job, Runner
 from sbd_core.evaluation.scoring import Score, Tally, score
 from sbd_core.tasks import Example
 
-ROUND = 4
-"""Batches of one row before the next row's turn: enough for slots to be filled again."""
-
 Rows = Mapping[str, tuple[str, DecodeConfig]]
 """The name of a model and how it decodes, by the name of the row."""
 
@@ -27,14 +24,16 @@ def measure(
     suites: none empty. advance is told of each number of answers as they are done.
     """
     tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    for job, tally in runner.tallies(_jobs(rows, suites, batch_size)):
+    for job, tally in runner.tallies(_jobs(rows, suites, batch_size, runner.batches_per_job)):
         tallies[job.row, job.suite] += tally
         advance(len(job.items))
     return {row: [score(suite, tallies[row, suite]) for suite in suites] for row in rows}
 
 
-def _jobs(rows: Rows, suites: Mapping[str, Sequence[Example]], batch_size: int) -> Iterator[Job]:
-    share = ROUND * batch_size
+def _jobs(
+    rows: Rows, suites: Mapping[str, Sequence[Example]], batch_size: int, num_batches: int
+) -> Iterator[Job]:
+    share = num_batches * batch_size
     for suite, items in suites.items():
         for start in range(0, len(items), share):
             part = tuple(items[start : start + share])

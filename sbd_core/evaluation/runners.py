@@ -20,6 +20,9 @@ from sbd_core.evaluation.scoring import Answer, Tally, checked, tally
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks import Example
 
+ROUND = 4
+"""Batches that are enough for slots to be filled again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -34,9 +37,13 @@ class Job:
 
 
 class Runner(Protocol):
-    """What has the models and answers with them."""
+    """What has the models and answers with them.
+
+    batches_per_job: of one row before the next row's turn.
+    """
 
     num_processes: int
+    batches_per_job: int
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
         """Every job with what came of it, in any order."""
@@ -46,6 +53,7 @@ class LocalRunner:
     """The models of this process; the first job of a row warms up."""
 
     num_processes = 1
+    batches_per_job = ROUND
 
     def __init__(self, models: Mapping[str, SetBlockModel]) -> None:
         self._models = models
@@ -85,6 +93,8 @@ class ProcessPoolRunner:
     load() is given. Small models only: much of a batch's time is Python's, which threads do not
     share.
     """
+
+    batches_per_job = ROUND
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.package.files import require_writable, write_text
+from sbd_core.package.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +99,18 @@ def answer_prompts(
     require_writable("out", out)
     for row in prompts:
         prompt_token_ids(model, row["prompt"], config)
-    stem = f".{out.name}.{_fingerprint(model, prompts, config)}"
+    journal = Journal(out, _fingerprint(model, prompts, config), share.rank)
     mine = list(range(share.rank, len(prompts), share.num_processes))
-    done = _answers(out, stem)
+    done = journal.entries()
     missing = [index for index in mine if index not in done]
     report(len(mine) - len(missing), len(mine))
-    with _Journal(out.with_name(f"{stem}.part-{share.rank}")) as write:
+    with journal as write:
         chosen = [prompts[index]["prompt"] for index in missing]
         answers = _finished(model, chosen, config, batch_size)
         for count, (place, answer) in enumerate(answers, start=1):
-            write(json.dumps([missing[place], {**prompts[missing[place]], **answer}]) + "\n")
+            write(missing[place], {**prompts[missing[place]], **answer})
             report(len(mine) - len(missing) + count, len(mine))
-    return _written(out, stem, len(prompts))
+    return _written(out, journal, len(prompts))
 
 
 def _finished(
@@ -137,58 +138,15 @@ def _finished(
             )
 
 
-class _Journal:
-    """A file that lines are added to, each on the disk before the next."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> Callable[[str], None]:
-        self._file = self._path.open("a", encoding="utf-8")
-        if self._file.tell():
-            self._file.write("\n")  # a kill may have cut the last line; an empty one does no harm
-        return self._write
-
-    def _write(self, line: str) -> None:
-        self._file.write(line)
-        self._file.flush()
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-
-def _answers(out: Path, stem: str) -> dict[int, dict[str, Any]]:
-    """{index: line} of every journal; what was cut off by a kill is left out."""
-    found: dict[int, dict[str, Any]] = {}
-    for part in _parts(out, stem):
-        try:
-            text = part.read_text(encoding="utf-8", errors="replace")
-        except FileNotFoundError:
-            continue  # another process has written the answers and cleared up
-        for line in text.splitlines():
-            try:
-                index, answer = json.loads(line)
-            except ValueError:
-                continue
-            found[index] = answer
-    return found
-
-
-def _written(out: Path, stem: str, count: int) -> Summary | None:
-    answers = _answers(out, stem)
+def _written(out: Path, journal: Journal, count: int) -> Summary | None:
+    answers = journal.entries()
     if len(answers) < count:
         return None
     rows = [answers[index] for index in range(count)]
     write_text(out, "".join(json.dumps(row) + "\n" for row in rows))
-    for part in _parts(out, stem):
-        part.unlink(missing_ok=True)
+    journal.clear()
     sums = (sum(row[name] for row in rows) for name in ("num_tokens", "num_forwards"))
     return Summary(count, *sums)
-
-
-def _parts(out: Path, stem: str) -> list[Path]:
-    names = sorted(os.listdir(out.absolute().parent))
-    return [out.with_name(name) for name in names if name.startswith(f"{stem}.part-")]
 
 
 def _fingerprint(

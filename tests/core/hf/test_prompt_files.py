@@ -95,9 +95,10 @@ def test_two_processes_of_accelerate_launch_give_the_answers_of_one(prompts, tmp
     pytest.importorskip("accelerate")
     one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     words = ["-m", "sbd_core", "generate", "--prompts", str(prompts), *FLAGS]
-    launch = ["-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
-    launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    # With --cpu accelerate would start one process alone.
+    launch = ["-m", "accelerate.commands.launch", "--num_processes", "2"]
+    launch += ["--config_file", str(ROOT / "sbd_core" / "training" / "launch" / "ddp.yaml")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
     for command, out in ((words, one), ([*launch, *words], two)):
         done = subprocess.run(
             [sys.executable, *command, "--out", str(out)],
