@@ -5,7 +5,6 @@ import json
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from sbd_core import DecodeConfig, Trace, TraceError, generate
 from sbd_core.config import EntropyBound
 from sbd_core.cost.model_shape import ModelShape, Shape
-from sbd_core.trace_json import VERSION
 from tests.core.decoding.chance_models import chance_model
 
 Data = dict[str, Any]
@@ -32,13 +30,6 @@ def sound() -> Data:
 LAYER = Shape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_heads=1, head_size=4)
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=9, bytes_per_value=2)
 SOUND = sound()
-AHEAD = json.loads(
-    generate(
-        chance_model(1, agreement=0.7, end_bias=-9.0),
-        "ab",
-        DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.0, max_new_tokens=20),
-    ).to_json()
-)
 PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.version": lambda d: (d, "version"),
     "trace.model": lambda d: (d, "model"),
@@ -162,84 +153,6 @@ def test_a_huge_number_in_the_solver_or_the_seed_is_refused_too() -> None:
             )
         )
     assert "seed" in refused(damaged(lambda d: d["config"].update(seed=2**63)))
-
-
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ("", 3),
-        ("", [[1, 2]]),
-        ("[0]", [1, 2, [5], 0]),
-        ("[0]", [-1, 2, [5], False]),
-        ("[0]", [1, 2.5, [5], False]),
-        ("[0]", [1, 2, ["a"], False]),
-        ("[0]", [1, 2, [5], False, 1]),
-    ],
-)
-def test_a_damaged_predraft_is_named(place, value) -> None:
-    data = copy.deepcopy(AHEAD)
-    index = next(i for i, event in enumerate(data["events"]) if event["predrafts"])
-    event = data["events"][index]
-    if place:
-        event["predrafts"][0] = value
-    else:
-        event["predrafts"] = value
-    with pytest.raises(TraceError, match=rf"^trace\.events\[{index}\]\.predrafts"):
-        Trace.from_json(json.dumps(data))
-
-
-@pytest.mark.parametrize("name", ["num_predrafts", "draft_threshold"])
-def test_settings_of_drafting_are_checked_and_must_be_there(name) -> None:
-    for value in (-1, "2", None, 99):
-        data = copy.deepcopy(AHEAD)
-        data["config"][name] = value
-        with pytest.raises(TraceError, match=rf"^trace\.config\.{name}: "):
-            Trace.from_json(json.dumps(data))
-    data = copy.deepcopy(AHEAD)
-    del data["config"][name]
-    with pytest.raises(TraceError, match=rf"^trace\.config\.{name}: is missing"):
-        Trace.from_json(json.dumps(data))
-
-
-def test_a_trace_of_version_1_is_read_as_one_without_predrafts() -> None:
-    data = copy.deepcopy(SOUND)
-    data["version"] = 1
-    del data["shape"]
-    del data["config"]["num_predrafts"], data["config"]["draft_threshold"]
-    for event in data["events"]:
-        del event["predrafts"]
-    found = Trace.from_json(json.dumps(data))
-    assert found == replace(Trace.from_json(json.dumps(SOUND)), shape=None)
-    assert found.costs is None
-
-
-def test_a_trace_of_version_2_is_read_as_one_of_a_model_of_unknown_shape() -> None:
-    data = copy.deepcopy(SOUND)
-    data["version"] = 2
-    del data["shape"]
-    found = Trace.from_json(json.dumps(data))
-    assert found == replace(Trace.from_json(json.dumps(SOUND)), shape=None)
-
-
-def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
-    assert Trace.from_json(json.dumps(SOUND)).shape == SHAPE
-    assert Trace.from_json(json.dumps({**SOUND, "shape": None})).costs is None
-    for name in SOUND["shape"]:
-        for wrong in (0, -1, 1.5, "8", True, None, 10**30):
-            message = refused(json.dumps({**SOUND, "shape": {**SOUND["shape"], name: wrong}}))
-            assert message.startswith(f"trace.shape.{name}: ")
-        rest = {key: value for key, value in SOUND["shape"].items() if key != name}
-        message = refused(json.dumps({**SOUND, "shape": rest}))
-        assert message.startswith(f"trace.shape.{name}: must be given")
-    assert refused(json.dumps({**SOUND, "shape": [1]})).startswith("trace.shape: ")
-
-
-def test_another_format_and_a_newer_version_are_told_apart_from_damage() -> None:
-    assert "trace.format" in refused(damaged(lambda d: d.update(format="sbd")))
-    message = refused(damaged(lambda d: d.update(version=VERSION + 1)))
-    assert "trace.version" in message
-    assert "update" in message
-    assert "trace.format: is missing" in refused("{}")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "1", "null", '"sbd-trace"', "true", "nope", "\x00"])

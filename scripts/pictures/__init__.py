@@ -1,0 +1,1 @@
+"""What scripts.take_pictures photographs."""
