@@ -21,6 +21,7 @@ from sbd_core.models.threads import choose_threads
 from sbd_core.replay.page import page_of
 from scripts.measures import page as page_measures
 from scripts.measures import play as play_measures
+from scripts.measures import visit as visit_measures
 from tests.browser.conftest import CHROMIUM, FLAGS, recorded, returning, slowed
 from tests.ui.doubles import story_model
 from ui import page as page_module
@@ -91,8 +92,8 @@ class Stage:
             "painted_steps": lambda: page_measures.painted_steps(self.replay(folder)),
             "seeks": lambda: page_measures.seeks(self.replay(folder)),
             "mask_grid": lambda: page_measures.mask_grid(self.replay(folder)),
-            "cold_start": lambda: page_measures.cold_start(self.browser),
-            "access": lambda: page_measures.access(self.tab(self.served(story_model()))),
+            "cold_start": lambda: visit_measures.cold_start(self.browser),
+            "access": lambda: visit_measures.access(self.tab(self.served(story_model()))),
             "freed": lambda: self.freed(),
             "pin": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "p"),
             "branch": lambda: play_measures.first_tile(self.tab(self.served(self.model)), "b"),
@@ -118,7 +119,7 @@ class Stage:
     def freed(self) -> dict[str, Any]:
         """Needs two visitors of one slow model."""
         url = self.served(slowed(story_model(), 0.05))
-        return page_measures.freed(lambda: self.tab(url))
+        return visit_measures.freed(lambda: self.tab(url))
 
 
 def main() -> int:

@@ -11,7 +11,6 @@ from tests.browser.conftest import (
 )
 from ui.gallery import recorded
 
-
 SCROLL_MS = 1_000
 RUNNING_PASSES = 5
 BLANKS_PROMPT = (

@@ -153,67 +153,6 @@ def test_no_label_is_smaller_than_13_pixels(open_page, replay_url, width):
     assert page.evaluate(SMALL) == []
 
 
-def test_verify_says_what_became_of_its_draft(replay):
-    """Drafted, accepted, thrown away: struck and not vanished; a legend and one sentence say so."""
-    model = doubting_model()
-    trace = generate(model, "p", DecodeConfig(strategy="verify", max_new_tokens=64))
-    ntp = generate(model, "p", DecodeConfig(strategy="ntp", max_new_tokens=64))
-    push(replay, wire_format.replay("verified", {"verify": trace, "ntp": ntp}))
-    legend = replay.get_by_label("What the tiles mean")
-    expect(legend).to_be_visible()
-    expect(legend).to_contain_text("the answer is that of next-token prediction")
-    wrong, right = struck_and_accepted(trace)
-    assert wrong
-    assert right
-    tiles = ".sbd-tiles"
-    for pass_index in range(trace.num_forwards):
-        go_to(replay, pass_index)
-        thrown = wrong.get(pass_index, [])
-        replaced = replay.locator(f"{tiles} .sbd-tile-struck:not([hidden])")
-        expect(replaced).to_have_count(1 if thrown else 0)
-        expect(replay.locator(f"{tiles} .sbd-tile.is-struck")).to_have_count(
-            max(len(thrown) - 1, 0)
-        )
-        accepted = replay.locator(f"{tiles} .sbd-tile.is-accepted")
-        expect(accepted).to_have_count(right.get(pass_index, 0))
-    first = next(iter(wrong))
-    go_to(replay, first)
-    line = replay.locator(f"{tiles} .sbd-tile-struck:not([hidden])")
-    assert "line-through" in line.evaluate("n => getComputedStyle(n).textDecorationLine")
-    push(replay, recorded(story_model(), "sbd"))
-    expect(legend).to_be_hidden()
-
-
-def doubting_model():
-    """A story model whose drafts are wrong here and there."""
-    model = story_model()
-    block_logits = model.block_logits
-
-    def wrong_at_fifths(tokens, block):
-        rows = block_logits(tokens, block)
-        for index, row in enumerate(rows):
-            if (len(tokens) + index) % 5 == 4:
-                row[3 + (len(tokens) + index) % (len(row) - 3)] += 40.0
-        return rows
-
-    return dataclasses.replace(model, block_logits=wrong_at_fifths)
-
-
-def struck_and_accepted(trace):
-    """By pass: the tokens of its draft that were thrown away, and how many were accepted."""
-    wrong, right = {}, {}
-    for index in range(1, trace.num_forwards):
-        draft, step = trace.events[index - 1].draft, trace.events[index]
-        pairs = zip(draft, step.committed, strict=False)
-        same = [old == new for old, new in pairs]
-        num_right = same.index(False) if False in same else len(same)
-        if draft[num_right:]:
-            wrong[index] = draft[num_right:]
-        if num_right:
-            right[index] = num_right
-    return wrong, right
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_strategies_have_hues_of_their_own(open_page, replay_url, scheme):
     page = open_page(replay_url, color_scheme=scheme)
