@@ -4,10 +4,8 @@ train it. Decides only its words.
 
 import shlex
 
-import gradio as gr
-
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.lazy_model import LazyModel
 
 OPEN = "python app.py --model trained"
@@ -24,13 +22,7 @@ def untrained(model: LazyModel, *, may_name_folder: bool) -> None:
     """
     if model.is_trained:
         return
-    gr.HTML(
-        wire_json(words_for(model, model.source if may_name_folder else model.name)),
-        html_template=markup("untrained"),
-        **mounts("untrained"),
-        apply_default_css=False,
-        elem_id="sbd-untrained",
-    )
+    view("untrained", wire_json(words_for(model, model.source if may_name_folder else model.name)))
 
 
 def words_for(model: LazyModel, source: str) -> dict[str, object]:

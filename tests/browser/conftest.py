@@ -18,6 +18,7 @@ from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui import page as page_module
 from ui.gallery.examples import Preset
+from ui.gallery.recorded import gallery
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
@@ -101,6 +102,13 @@ def advanced(page):
 
 def decode_button(page):
     return page.get_by_role("button", name="Decode", exact=True)
+
+
+def click_card(page, name: str):
+    """Open a run of the gallery."""
+    place = [item.name for item in gallery()].index(name)
+    page.locator(".sbd-gallery-card").nth(place).click()
+    has_begun(page)
 
 
 def begin(page):

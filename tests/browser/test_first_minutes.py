@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import advanced, decode, has_begun, painted, state, sync_api
+from tests.browser.conftest import advanced, click_card, decode, has_begun, painted, state, sync_api
 from tests.ui.doubles import story_model
 from ui.components.presets import BUNDLED_MODEL
 from ui.form.measured import best_for
@@ -13,12 +13,6 @@ from ui.gallery.examples import presets
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-
-
-def open_card(page, name: str):
-    place = [item.name for item in recorded.gallery()].index(name)
-    page.locator(".sbd-gallery-card").nth(place).click()
-    has_begun(page)
 
 
 def box_of(page, selector: str) -> dict:
@@ -63,7 +57,7 @@ def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
 def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story, name):
     item = next(item for item in recorded.gallery() if item.name == name)
     trace = recorded.gallery_traces(name)["sbd"]
-    open_card(story, name)
+    click_card(story, name)
     expect(story.locator(".sbd-about")).to_have_text(item.sentence)
     expect(story.get_by_label("Prompt")).to_have_value(trace.prompt)
     advanced(story)
@@ -183,7 +177,7 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
 ):
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
-    open_card(page, "gamma-too-high")
+    click_card(page, "gamma-too-high")
     now = page.locator(".sbd-risk-now")
     gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
@@ -268,7 +262,7 @@ def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_
 
 def test_the_chip_of_another_text_is_not_pressed_while_a_recorded_run_is_on_the_stage(story):
     expect(story.locator(".sbd-chip[aria-pressed=true]")).to_have_count(1)
-    open_card(story, "gamma-too-high")
+    click_card(story, "gamma-too-high")
     prompt = story.get_by_label("Prompt").input_value()
     pressed = [preset.label for preset in presets() if prompt in preset.prompts]
     expect(story.locator(".sbd-chip[aria-pressed=true]")).to_have_count(len(pressed))

@@ -14,7 +14,7 @@ import gradio as gr
 
 from sbd_core.replay.page import STYLES
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import ASSETS, DIST, markup, mounts, static_path
+from ui.components.assets import ASSETS, DIST, static_path, view
 
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
@@ -36,12 +36,8 @@ def engine_choice(name: str, folder: Path | None) -> gr.HTML:
     folder: where the model lies, None for one that lies in none.
     """
     files = () if folder is None else model_files(folder)
-    return gr.HTML(
-        wire_json(_setting(name, folder, files)) if folder and files else "",
-        html_template=markup("engine-choice"),
-        **mounts("engine-choice"),
-        apply_default_css=False,
-        elem_id="sbd-engine-choice",
+    return view(
+        "engine-choice", wire_json(_setting(name, folder, files)) if folder and files else ""
     )
 
 

@@ -12,7 +12,7 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay.wire_format import LANE_NAMES, wire_json
 from sbd_core.trace import Trace
 from ui.charts.figures import two_themes
-from ui.components.assets import ASSETS, markup, mounts, static_path
+from ui.components.assets import ASSETS, static_path, view
 from ui.components.server_messages import server_message
 from ui.decode.form import message_of
 from ui.decode.verdict import verdicts_of
@@ -34,12 +34,8 @@ def charts_section(visit: gr.State) -> None:
     """A closed section for the run that the player shows; it follows the player while open."""
     gr.set_static_paths([LIBRARY])
     words = json.loads(WORDS.read_text(encoding="utf-8"))
-    section = gr.HTML(
-        wire_json({"cards": words, "library": static_path(LIBRARY)}),
-        html_template=markup("charts"),
-        **mounts("charts", "draw_charts"),
-        apply_default_css=False,
-        elem_id="sbd-charts",
+    section = view(
+        "charts", wire_json({"cards": words, "library": static_path(LIBRARY)}), "draw_charts"
     )
 
     def drawn(runs: VisitorRuns, event: gr.EventData) -> str:

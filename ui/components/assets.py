@@ -1,6 +1,7 @@
 """Reads the files of assets/ that components carry. Decides nothing."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,22 @@ def static_path(file: Path) -> str:
     return f"file={file.as_posix()}"
 
 
-def mounts(view: str, *events: str) -> dict[str, Any]:
+def _mounts(view: str, *events: str) -> dict[str, Any]:
     """Arguments of gr.HTML that hand the component to a view of the page's bundle.
 
     events: those that the view can trigger; Gradio knows an event by its name in the script.
     """
     names = "".join(f"// may trigger {event!r}\n" for event in events)
     return {"js_on_load": names + _stub(), "view": view, "bundle": _bundle()}
+
+
+def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr.HTML:
+    """A view of the page's bundle: its markup, its id `sbd-NAME`, the events it can trigger."""
+    return gr.HTML(
+        value,
+        html_template=markup(name),
+        **_mounts(name, *events),
+        apply_default_css=False,
+        elem_id=f"sbd-{name}",
+        elem_classes=list(classes),
+    )

@@ -3,18 +3,14 @@
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.gallery import recorded
 
 
 def gallery() -> gr.HTML:
     """All recorded runs; its event `choose_run` carries the name of the one to open."""
-    return gr.HTML(
-        wire_json({"runs": [card_of(item) for item in recorded.gallery()]}),
-        html_template=markup("gallery"),
-        **mounts("gallery", "choose_run"),
-        apply_default_css=False,
-        elem_id="sbd-gallery",
+    return view(
+        "gallery", wire_json({"runs": [card_of(item) for item in recorded.gallery()]}), "choose_run"
     )
 
 

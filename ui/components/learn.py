@@ -6,7 +6,7 @@ import gradio as gr
 
 from sbd_core.errors import TraceError
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.learn.lesson import lesson
 
 logger = logging.getLogger(__name__)
@@ -14,13 +14,7 @@ logger = logging.getLogger(__name__)
 
 def learn_view(*, prompt_id: str) -> gr.HTML:
     """The scenes beside Watch and Race. prompt_id: of the box that the last scene writes into."""
-    return gr.HTML(
-        setting(prompt_id),
-        html_template=markup("learn"),
-        **mounts("learn"),
-        apply_default_css=False,
-        elem_id="sbd-learn",
-    )
+    return view("learn", setting(prompt_id))
 
 
 def setting(prompt_id: str) -> str:

@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 
 
 def player(lines: str = "") -> gr.HTML:
@@ -11,10 +11,4 @@ def player(lines: str = "") -> gr.HTML:
     Its event `redo` carries the settings of a decode the visitor asks for inside the player,
     `time` those of one to be timed a few times.
     """
-    return gr.HTML(
-        lines,
-        html_template=markup("player"),
-        **mounts("player", "redo", "ask", "give", "time"),
-        apply_default_css=False,
-        elem_id="sbd-player",
-    )
+    return view("player", lines, "redo", "ask", "give", "time")

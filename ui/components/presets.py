@@ -6,7 +6,7 @@ Also one friendly line on what the model can do, and the visitor's own text kept
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.gallery.examples import Preset, presets, recording_of
 
 BUNDLED_MODEL = "sbd-nano"
@@ -19,13 +19,7 @@ def preset_bar(model_name: str, prompt_id: str) -> gr.HTML:
     """
     rows = [{"label": item.label, "prompts": prompts_of(item)} for item in presets()]
     value = wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
-    return gr.HTML(
-        value,
-        html_template=markup("presets"),
-        **mounts("presets", "choose_run"),
-        apply_default_css=False,
-        elem_id="sbd-presets",
-    )
+    return view("presets", value, "choose_run")
 
 
 def prompts_of(preset: Preset) -> list[tuple[str, str]]:

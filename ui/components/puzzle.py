@@ -5,7 +5,7 @@ import uuid
 
 import gradio as gr
 
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 
 
 def puzzle(prompt_id: str) -> gr.HTML:
@@ -13,13 +13,7 @@ def puzzle(prompt_id: str) -> gr.HTML:
 
     An accepted puzzle is written into the text box with the element id `prompt_id`.
     """
-    return gr.HTML(
-        json.dumps({"prompt_id": prompt_id}),
-        html_template=markup("puzzle"),
-        **mounts("puzzle", "solve"),
-        apply_default_css=False,
-        elem_id="sbd-puzzle",
-    )
+    return view("puzzle", json.dumps({"prompt_id": prompt_id}), "solve")
 
 
 def reply(prompt_id: str, *, prompt: str = "", error: str = "") -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.status_line import Speaker
 from ui.decode.client import Client
@@ -39,13 +39,7 @@ def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
         "prompt_id": prompt_id,
         "board": board(lanes, is_recorded=True) if lanes else None,
     }
-    return gr.HTML(
-        wire_json(value),
-        html_template=markup("race"),
-        **mounts("race", "start", "halt"),
-        apply_default_css=False,
-        elem_id="sbd-race",
-    )
+    return view("race", wire_json(value), "start", "halt")
 
 
 def wire_race(

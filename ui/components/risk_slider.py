@@ -3,7 +3,7 @@
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.form.measured import Best
 
 GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
@@ -22,11 +22,4 @@ def risk_slider(best: Best, block_range: tuple[int, int], *, can_draft: bool) ->
         "block_range": list(block_range),
         "can_draft": can_draft,
     }
-    return gr.HTML(
-        wire_json(value),
-        html_template=markup("risk-slider"),
-        **mounts("risk-slider", "choose"),
-        apply_default_css=False,
-        elem_id="sbd-risk-slider",
-        elem_classes=["sbd-watch-only"],
-    )
+    return view("risk-slider", wire_json(value), "choose", classes=["sbd-watch-only"])

@@ -6,20 +6,14 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 
 _count = itertools.count()
 
 
 def server_messages() -> gr.HTML:
     """An empty carrier; its values are made by `server_message`."""
-    return gr.HTML(
-        "",
-        html_template=markup("server-messages"),
-        **mounts("server-messages"),
-        apply_default_css=False,
-        elem_id="sbd-server-messages",
-    )
+    return view("server-messages", "")
 
 
 def server_message(**content: Any) -> str:

@@ -5,20 +5,14 @@ import json
 
 import gradio as gr
 
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 
 _turns = itertools.count()
 
 
 def status_line() -> gr.HTML:
     """An empty line; its values are made by a Speaker."""
-    return gr.HTML(
-        "",
-        html_template=markup("status-line"),
-        **mounts("status-line"),
-        apply_default_css=False,
-        elem_id="sbd-status-line",
-    )
+    return view("status-line", "")
 
 
 class Speaker:

@@ -7,7 +7,7 @@ import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
 from ui.charts.section import LIBRARY
-from ui.components.assets import ASSETS, markup, mounts, static_path
+from ui.components.assets import ASSETS, static_path, view
 from ui.components.server_messages import server_message
 from ui.gradio_hooks import data_of
 from ui.limits.answer import DEFAULTS, answer
@@ -19,13 +19,7 @@ WORDS = ASSETS / "limits.json"
 
 def limits_section() -> None:
     """The view beside Watch and Race, at the address #limits."""
-    section = gr.HTML(
-        wire_json(setting()),
-        html_template=markup("limits"),
-        **mounts("limits", "calculate"),
-        apply_default_css=False,
-        elem_id="sbd-limits",
-    )
+    section = view("limits", wire_json(setting()), "calculate")
 
     def calculated(event: gr.EventData) -> str:
         wish = data_of(event)

@@ -11,7 +11,7 @@ from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay.wire_format import wire_json
 from sbd_core.trace import Trace
 from ui.components import controls
-from ui.components.assets import markup, mounts
+from ui.components.assets import view
 from ui.components.server_messages import server_message
 from ui.decode.client import Client
 from ui.decode.form import Form, message_of
@@ -35,13 +35,7 @@ def solver_comparison_section(
 ) -> None:
     """A closed section below the charts. run: how Gradio is to run a decode."""
     choices = [{"key": name, "name": title} for title, name in controls.SOLVERS]
-    section = gr.HTML(
-        wire_json({"solvers": choices, "start": START}),
-        html_template=markup("solver-comparison"),
-        **mounts("solver-comparison", "compare"),
-        apply_default_css=False,
-        elem_id="sbd-solver-comparison",
-    )
+    section = view("solver-comparison", wire_json({"solvers": choices, "start": START}), "compare")
 
     def compared(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
         names = data_of(event).get("solvers")

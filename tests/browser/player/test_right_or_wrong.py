@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from tests.browser.conftest import decode, has_begun, painted, sync_api
+from tests.browser.conftest import click_card, decode, painted, sync_api
 from tests.ui.doubles import story_model
-from ui.gallery import recorded
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -14,9 +13,7 @@ expect = sync_api.expect
 
 def open_card(page, name: str):
     """Show a run of the gallery, at its last pass."""
-    place = [item.name for item in recorded.gallery()].index(name)
-    page.locator(".sbd-gallery-card").nth(place).click()
-    has_begun(page)
+    click_card(page, name)
     page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 

@@ -21,7 +21,15 @@ from sbd_core.training import run
 from sbd_core.training.checkpoints.checkpoint import replace_folder
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.run import Run
-from tests.core.training.training_runs import TINY, all_losses, command, same, train, weights
+from tests.core.training.training_runs import (
+    TINY,
+    all_losses,
+    command,
+    interrupted_at,
+    same,
+    train,
+    weights,
+)
 
 
 class Killed(BaseException):
@@ -195,18 +203,8 @@ def test_a_data_file_that_vanishes_on_the_way_ends_no_run_and_is_named_later(
     file = tmp_path / "texts.txt"
     file.write_text("Tara has 49 pencils.")
     recipe = replace(TINY, data=(f"file:{file}",))
-    update = Run._update
-
-    def vanishing(run: Run, *rest: object) -> None:
-        file.unlink(missing_ok=True)
-        if run.step == 3:
-            raise KeyboardInterrupt
-        update(run, *rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "_update", vanishing)
-        with pytest.raises(KeyboardInterrupt):
-            train(recipe, None, tmp_path / "model", save_every=1)
+    with interrupted_at(3, monkeypatch, lambda: file.unlink(missing_ok=True)):
+        train(recipe, None, tmp_path / "model", save_every=1)
     before = weights(tmp_path / "model")
     with pytest.raises(TrainingError, match=r"texts\.txt: cannot be read|other texts"):
         train(recipe, None, tmp_path / "model")

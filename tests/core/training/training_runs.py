@@ -1,15 +1,19 @@
 """A training run small enough for a test, and what it left behind."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from safetensors.torch import load_file
 
 from sbd_core.training import loop
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.recipes.recipe import Recipe
+from sbd_core.training.run import Run
 
 TINY = Recipe(
     stage="sbd",
@@ -58,3 +62,22 @@ def command(recipe: Recipe, folder: Path) -> list[str]:
     options = {"--stage": recipe.stage, "--recipe": file, "--out": folder / "model"}
     words = [str(word) for pair in options.items() for word in pair]
     return ["-m", "sbd_core", "train", *words, "--precision", "fp32", "--save-every", "1"]
+
+
+@contextmanager
+def interrupted_at(
+    step: int, monkeypatch: pytest.MonkeyPatch, before_each: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """What trains in here is stopped by Ctrl-C before it updates after so many steps."""
+    update = Run._update
+
+    def stopped(run: Run, *rest: object) -> None:
+        before_each()
+        if run.step == step:
+            raise KeyboardInterrupt
+        update(run, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_update", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            yield

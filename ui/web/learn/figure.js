@@ -5,7 +5,7 @@ import { clamp } from "../core/numbers.js";
 import { makeClock } from "../dom/clock.js";
 import { isDarkPage } from "../dom/page.js";
 import { Reveals, STILL } from "../dom/reveal.js";
-import { viewOf } from "../watch/view.js";
+import { initialState, viewOf } from "../watch/view.js";
 
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Actions } from "../watch/actions.js" */
@@ -31,17 +31,7 @@ export class Figure {
     this.isStep = false;
     /** @type {() => void} */
     this.arrived = () => {};
-    /** @type {PlayerState} */
-    this.state = {
-      pass: 0,
-      isPlaying: false,
-      speed: 1,
-      hovered: null,
-      held: null,
-      gammaPreview: null,
-      alternative: null,
-      showsHindsight: false,
-    };
+    this.state = initialState();
     this.clock = makeClock(
       () => this.state.isPlaying,
       () => CALLS_A_SECOND,

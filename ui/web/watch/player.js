@@ -21,7 +21,7 @@ import { makeActions } from "./actions.js";
 import { Parts } from "./parts.js";
 import { Playback } from "./playback/playback.js";
 import { Stale } from "./stale.js";
-import { viewOf } from "./view.js";
+import { initialState, viewOf } from "./view.js";
 
 /** @import { Node, Origin } from "../core/run/family.js" */
 /** @import { Run, Settings } from "../core/run/run.js" */
@@ -49,17 +49,7 @@ export class Player {
     this.reveals = new Reveals();
     this.frame = 0;
     this.told = "";
-    /** @type {PlayerState} */
-    this.state = {
-      pass: 0,
-      isPlaying: false,
-      speed: 1,
-      hovered: null,
-      held: null,
-      gammaPreview: null,
-      alternative: null,
-      showsHindsight: false,
-    };
+    this.state = initialState();
     const leaving = new AbortController();
     this.leaving = leaving;
     this.playback = new Playback(

@@ -25,6 +25,23 @@ import { tokenName } from "../core/text/letters.js";
  */
 
 /**
+ * What a player that was just made holds.
+ * @returns {PlayerState}
+ */
+export function initialState() {
+  return {
+    pass: 0,
+    isPlaying: false,
+    speed: 1,
+    hovered: null,
+    held: null,
+    gammaPreview: null,
+    alternative: null,
+    showsHindsight: false,
+  };
+}
+
+/**
  * @typedef {object} ViewParts
  * @property {Run} run
  * @property {RevealMotion} reveals

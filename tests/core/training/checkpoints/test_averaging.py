@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.run import Run
-from tests.core.training.training_runs import TINY, all_losses, same, train, weights
+from tests.core.training.training_runs import TINY, all_losses, interrupted_at, same, train, weights
 
 AVERAGED = replace(TINY, averaging=0.5)
 
@@ -35,15 +35,8 @@ def test_the_average_ships_and_the_last_weights_go_on(tmp_path, monkeypatch) -> 
     assert all_losses(tmp_path / "whole") == all_losses(tmp_path / "plain")
     assert not same(shipped, load_file(tmp_path / "plain" / "model.safetensors"))
 
-    def stopped(run: Run, *rest: object) -> None:
-        if run.step == 4:
-            raise KeyboardInterrupt
-        update(run, *rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "_update", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            train(AVERAGED, None, tmp_path / "model", save_every=1)
+    with interrupted_at(4, monkeypatch):
+        train(AVERAGED, None, tmp_path / "model", save_every=1)
     train(AVERAGED, None, tmp_path / "model")
     assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
     assert same(load_file(tmp_path / "model" / "model.safetensors"), shipped)

@@ -14,8 +14,7 @@ from sbd_core.training.data.batch_builder import BatchBuilder
 from sbd_core.training.data.task_weights import TaskWeights, recipe_weights
 from sbd_core.training.recipes import recipe as recipe_module
 from sbd_core.training.recipes.recipe_files import read_recipe
-from sbd_core.training.run import Run
-from tests.core.training.training_runs import TINY, all_losses, same, train, weights
+from tests.core.training.training_runs import TINY, all_losses, interrupted_at, same, train, weights
 
 THREE = replace(TINY, tasks={"math": 2.0, "json": 1.0, "drill": 1.0}, reweight_steps=50)
 
@@ -80,17 +79,8 @@ def test_a_run_that_weighs_anew_resumes_to_the_same_weights(tmp_path, monkeypatc
     progress = json.loads((state_folder(tmp_path / "whole") / "progress.json").read_text())
     learnt = progress["task_weights"]["weights"]
     assert learnt["4"] != learnt["5"], "they follow the losses"
-    update = Run._update
-
-    def stopped(run: Run, *rest: object) -> None:
-        if run.step == 5:
-            raise KeyboardInterrupt
-        update(run, *rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Run, "_update", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            train(recipe, None, tmp_path / "model", save_every=1)
+    with interrupted_at(5, monkeypatch):
+        train(recipe, None, tmp_path / "model", save_every=1)
     train(recipe, None, tmp_path / "model", save_every=1)
     assert all_losses(tmp_path / "model") == all_losses(tmp_path / "whole")
     assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))

@@ -10,7 +10,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.recipes.schedule import learning_rate, require_enough_minutes
 from sbd_core.training.run import Run
-from tests.core.training.training_runs import TINY, all_losses, command, train
+from tests.core.training.training_runs import TINY, all_losses, command, interrupted_at, train
 
 TIMED = replace(TINY, steps=10, decay_steps=4, warmup_steps=2, minutes=1.0, learning_rate=1.0)
 
@@ -50,17 +50,8 @@ def test_a_run_ends_when_its_time_does_with_its_rate_fallen(clock, tmp_path) -> 
 
 def test_a_stopped_run_goes_on_for_the_time_it_has_left(clock, tmp_path, monkeypatch) -> None:
     train(TIMED, None, tmp_path / "whole")
-    with monkeypatch.context() as patch:
-        update = Run._update
-
-        def stopped(run: Run, *rest: object) -> None:
-            if run.step == 7:
-                raise KeyboardInterrupt
-            update(run, *rest)
-
-        patch.setattr(Run, "_update", stopped)
-        with pytest.raises(KeyboardInterrupt):
-            train(TIMED, None, tmp_path / "model", save_every=1)
+    with interrupted_at(7, monkeypatch):
+        train(TIMED, None, tmp_path / "model", save_every=1)
     progress = json.loads((state_folder(tmp_path / "model") / "progress.json").read_text())
     assert (progress["step"], progress["seconds"]) == (7, 35.0)
     train(TIMED, None, tmp_path / "model")

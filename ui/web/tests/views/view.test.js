@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { positionTitle, tileState, viewOf } from "../../watch/view.js";
+import { initialState, positionTitle, tileState, viewOf } from "../../watch/view.js";
 import { runOf } from "../core/lines.js";
 
 const STILL = {
@@ -14,17 +14,7 @@ const STILL = {
 /** @param {Partial<import("../../watch/view.js").PlayerState>} change */
 const viewAt = (change) =>
   viewOf(
-    {
-      pass: 1,
-      isPlaying: false,
-      speed: 1,
-      hovered: null,
-      held: null,
-      gammaPreview: null,
-      alternative: null,
-      showsHindsight: false,
-      ...change,
-    },
+    { ...initialState(), pass: 1, ...change },
     { run: runOf(), reveals: STILL, isDark: false, isLecture: false, isStep: false },
   );
 
