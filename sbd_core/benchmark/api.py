@@ -1,4 +1,4 @@
-"""bench(): one of four measurements of a model, as plain data with machine, load and versions."""
+"""bench(): one of five measurements of a model, as plain data with machine, load and versions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from sbd_core.benchmark import report
 from sbd_core.benchmark.forward_passes import against_matrices, forwards, share_outside_forward
 from sbd_core.benchmark.memory import peak_memory
 from sbd_core.benchmark.methods import at_best_threads, methods, ours
+from sbd_core.benchmark.peers import count_all, peers
 from sbd_core.benchmark.predrafts import Decodes, Setting, decode_all, rows_data, settings
 from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.synthetic_shapes import BLOCK_SIZE, measured_shape, recorded_pattern
@@ -18,7 +19,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.tasks import SUITES, held_out
 
-Part = Literal["methods", "profile", "shape", "predrafts"]
+Part = Literal["methods", "profile", "shape", "predrafts", "peers"]
 PROFILED_PROMPTS = 5
 """Prompts a task for what needs no spread: the profile, the share outside the forward."""
 
@@ -61,7 +62,8 @@ def bench(
 
     part: "methods", every strategy and transformers generate() on the same prompts, with cost and
     memory; "profile", where the time of a forward pass goes; "shape", forward passes of random
-    weights; "predrafts", verify with drafts made ahead. assistant: a smaller model that drafts for
+    weights; "predrafts", verify with drafts made ahead; "peers", forward passes of others' ways to
+    decode. assistant: a smaller model that drafts for
     generate(). Raises ArgumentError.
     """
     result: dict[str, Any] = {"model": model.name, "device": model.device}
@@ -72,6 +74,7 @@ def bench(
         "profile": lambda: _profiles(model, workload),
         "shape": lambda: _shapes(model, workload),
         "predrafts": lambda: _predrafts(model, workload),
+        "peers": lambda: _peers(model, workload, assistant),
     }
     with other_load() as load_of_others:
         result |= measure[part]()
@@ -152,3 +155,16 @@ def _predrafts(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
                 tasks[name] = found
                 bar.update()
     return {"predrafts": rows_data(tasks)}
+
+
+def _peers(
+    model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
+) -> dict[str, Any]:
+    """Forward passes of every way to decode, on every prompt of every task."""
+    from tqdm import tqdm
+
+    found, left_out = peers(model, workload.max_new_tokens, assistant)
+    tasks = workload.prompts(model, workload.limit)
+    prompts = [prompt for items in tasks.values() for prompt in items]
+    with tqdm(total=len(prompts), unit="prompt") as bar:
+        return {"peers": count_all(found, prompts, bar.update), "left_out": left_out}

@@ -38,24 +38,13 @@ def methods(
     assistant: a smaller model that drafts for generate(). Raises ArgumentError if its tokenizer
     is not the model's.
     """
-    own = laid_out_as_usual(model)
-    look_up = {"prompt_lookup_num_tokens": LOOK_UP_TOKENS}
-    found = [
-        Method(BASELINE, _transformers(model, own, max_new_tokens)),
-        Method(f"{BASELINE}, prompt look-up", _transformers(model, own, max_new_tokens, look_up)),
-    ]
+    helper = None if assistant is None else laid_out_as_usual(assistant)
+    if assistant is not None and assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
+        raise ArgumentError("assistant", f"must have the tokenizer of {model.name}", assistant.name)
+    found = by_transformers(model, laid_out_as_usual(model), max_new_tokens, helper)
     left_out = []
     if assistant is None:
         left_out.append(f"{BASELINE}, assistant: left out, no --assistant was given")
-    else:
-        if assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
-            raise ArgumentError(
-                "assistant", f"must have the tokenizer of {model.name}", assistant.name
-            )
-        helper = {"assistant_model": laid_out_as_usual(assistant)}
-        found.append(
-            Method(f"{BASELINE}, assistant", _transformers(model, own, max_new_tokens, helper))
-        )
     found += [
         Method(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
     ]
@@ -64,6 +53,25 @@ def methods(
     elif model.block_range is None:
         left_out.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
     return found, left_out
+
+
+def by_transformers(
+    model: HuggingFaceModel, own: Any, max_new_tokens: int, helper: Any
+) -> list[Method]:
+    """generate() of transformers, alone, with prompt look-up and with an assistant.
+
+    own, helper: the transformers models of `model` and of the assistant, None for none.
+    """
+    ways: dict[str, dict[str, Any]] = {
+        BASELINE: {},
+        f"{BASELINE}, prompt look-up": {"prompt_lookup_num_tokens": LOOK_UP_TOKENS},
+    }
+    if helper is not None:
+        ways[f"{BASELINE}, assistant"] = {"assistant_model": helper}
+    return [
+        Method(name, _transformers(model, own, max_new_tokens, options))
+        for name, options in ways.items()
+    ]
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:

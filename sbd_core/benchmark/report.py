@@ -31,6 +31,8 @@ def text(result: Mapping[str, Any]) -> str:
         return _shapes(result)
     if "predrafts" in result:
         return _predrafts(result)
+    if "peers" in result:
+        return _peers(result)
     return _methods(result) if "forwards" in result else _profiles(result)
 
 
@@ -52,6 +54,20 @@ def _predrafts(result: Mapping[str, Any]) -> str:
         "seconds: times the first row's; roofline: an 8B model's predicted speed over the first"
     )
     return "\n".join([*lines, load_line(result["other_load"])])
+
+
+def _peers(result: Mapping[str, Any]) -> str:
+    lines = [f"{'tokens a forward pass':<48}{'every':>8}{'giving':>8}{'drafts':>8}  equal"]
+    lines += [
+        f"{name:<48}{row['tokens_per_forward']:>8.2f}{row['tokens_per_revealing_forward']:>8.2f}"
+        f"{row['num_draft_forwards']:>8}  {row['num_equal_to_baseline']}/{row['num_prompts']}"
+        for name, row in result["peers"].items()
+    ]
+    lines.append(
+        "every: all forward passes of the model count; giving: those that gave a token; drafts: "
+        "forward passes of the assistant; equal: answers that are those of the first row"
+    )
+    return "\n".join([*lines, *result["left_out"]])
 
 
 def _methods(result: Mapping[str, Any]) -> str:

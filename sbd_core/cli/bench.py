@@ -42,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="verify with drafts made ahead, and nothing else: 0, 1, 2 and 4 of them, and how far "
         "a draft goes",
     )
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="tokens a forward pass of others' ways to decode, by their definition and ours, and "
+        "nothing else",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
@@ -61,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
     model = load(arguments.model, native=arguments.native, **place)
     assistant = None if arguments.assistant is None else load(arguments.assistant, **place)
     choose_threads(model.num_parameters)
-    parts: tuple[Part, ...] = ("shape", "profile", "predrafts")
+    parts: tuple[Part, ...] = ("shape", "profile", "predrafts", "peers")
     part: Part = next((name for name in parts if getattr(arguments, name)), "methods")
     result = bench(model, workload, part, assistant)
     print(report.text(result))

@@ -1,0 +1,175 @@
+"""Forward passes of others' ways to decode beside ours, on the same prompts: counts, no times.
+
+Two definitions of tokens a forward pass stand side by side. Ours counts every forward pass of the
+model, that which reads the prompt among them. Theirs, as transformers counts for its diffusion
+models, counts those alone that gave a token. What an assistant reads is counted apart.
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+
+from sbd_core.benchmark.methods import by_transformers, laid_out_as_usual, methods, ours
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
+from sbd_core.models.hf_model import HuggingFaceModel
+
+THRESHOLDS = (0.95, 0.8)
+REFINEMENT = "diffusers BlockRefinementScheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of one answer, or of several together. num_draft_forwards: of an assistant."""
+
+    token_ids: tuple[int, ...] = ()
+    num_forwards: int = 0
+    num_revealing: int = 0
+    num_draft_forwards: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.token_ids + other.token_ids,
+            self.num_forwards + other.num_forwards,
+            self.num_revealing + other.num_revealing,
+            self.num_draft_forwards + other.num_draft_forwards,
+        )
+
+    def to_data(self) -> dict[str, Any]:
+        """For JSON."""
+        num_tokens = len(self.token_ids)
+        return {
+            "num_tokens": num_tokens,
+            "num_forwards": self.num_forwards,
+            "num_draft_forwards": self.num_draft_forwards,
+            "tokens_per_forward": round(num_tokens / self.num_forwards, 4),
+            "tokens_per_revealing_forward": round(num_tokens / self.num_revealing, 4),
+        }
+
+
+Peer = Callable[[Sequence[int]], Counts]
+
+
+def peers(
+    model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
+) -> tuple[dict[str, Peer], list[str]]:
+    """Every way that the model can run, by its name, generate() first; and why others cannot.
+
+    assistant: see methods(). Raises ArgumentError as it does.
+    """
+    _, left_out = methods(model, max_new_tokens, assistant)
+    own = laid_out_as_usual(model)
+    # A model that assists itself is counted apart all the same.
+    helper = None if assistant is None else copy.deepcopy(laid_out_as_usual(assistant))
+    found: dict[str, Peer] = {
+        method.name: _counted(method.answer, own, helper)
+        for method in by_transformers(model, own, max_new_tokens, helper)
+    }
+    if model.mask_token_id is None or model.block_range is None:
+        left_out.append(f"{REFINEMENT}: left out, {model.name} has no Set Block Decoding training")
+    elif find_spec("diffusers") is None:
+        left_out.append(f"{REFINEMENT}: left out, diffusers is not installed")
+    else:
+        for threshold in THRESHOLDS:
+            name = f"{REFINEMENT}, {threshold:g}"
+            found[name] = _refined(model, max_new_tokens, threshold)
+    for name, config in ours(model, max_new_tokens).items():
+        found[name] = _ours(model, config)
+    return found, left_out
+
+
+def count_all(
+    found: dict[str, Peer], prompts: Sequence[Sequence[int]], advance: Callable[[], Any]
+) -> dict[str, dict[str, Any]]:
+    """Counts of each over all prompts, and how many answers are those of the first."""
+    totals = dict.fromkeys(found, Counts())
+    equal = dict.fromkeys(found, 0)
+    for prompt in prompts:
+        first: tuple[int, ...] | None = None
+        for name, answer in found.items():
+            counts = answer(prompt)
+            first = counts.token_ids if first is None else first
+            equal[name] += counts.token_ids == first
+            totals[name] += counts
+        advance()
+    return {
+        name: {
+            **counts.to_data(),
+            "num_prompts": len(prompts),
+            "num_equal_to_baseline": equal[name],
+        }
+        for name, counts in totals.items()
+    }
+
+
+@contextmanager
+def _calls(model: Any) -> Iterator[list[None]]:
+    """A list that grows by one with each forward pass of a transformers model."""
+    seen: list[None] = []
+    handle = model.register_forward_pre_hook(lambda *_: seen.append(None))
+    try:
+        yield seen
+    finally:
+        handle.remove()
+
+
+def _counted(answer: Callable[[Sequence[int]], tuple[int, ...]], own: Any, helper: Any) -> Peer:
+    """A method of transformers: each forward pass of the model gives at least one token."""
+
+    def call(prompt: Sequence[int]) -> Counts:
+        with _calls(own) as forwards, _calls(own if helper is None else helper) as drafts:
+            token_ids = answer(prompt)
+        num_drafts = 0 if helper is None else len(drafts)
+        return Counts(token_ids, len(forwards), len(forwards), num_drafts)
+
+    return call
+
+
+def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Peer:
+    def call(prompt: Sequence[int]) -> Counts:
+        trace = generate(model, prompt, config)
+        num_revealing = sum(bool(event.reveals) for event in trace.events)
+        return Counts(trace.token_ids, trace.num_forwards, num_revealing)
+
+    return call
+
+
+def _refined(model: HuggingFaceModel, max_new_tokens: int, threshold: float) -> Peer:
+    """Blocks of the largest size, filled as the scheduler says, one token a step at the least."""
+    from diffusers import BlockRefinementScheduler
+
+    mask_id, block_range = model.mask_token_id, model.block_range
+    assert mask_id is not None
+    assert block_range is not None
+    size = block_range[1]
+    scheduler: Any = BlockRefinementScheduler(block_length=size, threshold=threshold)
+
+    def call(prompt: Sequence[int]) -> Counts:
+        cache, num_forwards = model.new_cache(), 1
+        answer: list[int] = []
+        model.forward(cache, prompt, (), 1)
+        pending: Sequence[int] = ()
+        while len(answer) < max_new_tokens and not model.end_token_ids & set(answer):
+            scheduler.set_timesteps(size)
+            block, step = torch.full((1, size), mask_id), 0
+            while bool((block == mask_id).any()):
+                logits = model.forward(cache, pending, block[0].tolist(), 0).cpu()
+                logits[:, mask_id] = -torch.inf
+                block = scheduler.step(logits[None], step, block, mask_token_id=mask_id).prev_sample
+                pending, step, num_forwards = (), step + 1, num_forwards + 1
+            pending = block[0].tolist()
+            answer += pending
+        return Counts(_ended(answer, max_new_tokens, model), num_forwards, num_forwards - 1)
+
+    return call
+
+
+def _ended(answer: list[int], most: int, model: HuggingFaceModel) -> tuple[int, ...]:
+    """The answer to its end token, that included."""
+    ends = [place for place, token in enumerate(answer) if token in model.end_token_ids]
+    return tuple(answer[: min(most, ends[0] + 1 if ends else most)])
