@@ -158,7 +158,7 @@ def _refined(model: HuggingFaceModel, max_new_tokens: int, threshold: float) -> 
             scheduler.set_timesteps(size)
             block, step = torch.full((1, size), mask_id), 0
             while bool((block == mask_id).any()):
-                logits = model.forward(cache, pending, block[0].tolist(), 0).cpu()
+                logits = model.forward(cache, pending, block[0].tolist(), 0).cpu().clone()
                 logits[:, mask_id] = -torch.inf
                 block = scheduler.step(logits[None], step, block, mask_token_id=mask_id).prev_sample
                 pending, step, num_forwards = (), step + 1, num_forwards + 1
