@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice, pairwise
 
 import sbd_core
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig, EntropyBound, solver_parameters
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.tasks import TASKS
@@ -110,10 +110,11 @@ def success_sentence(run: Decoded) -> str:
     """What to look at in a run of a task."""
     main, ntp = run.main, run.traces["ntp"]
     part = share_out_of_order(main)
+    gamma = solver_parameters(main.config.solver)["gamma"]
     order = f"{part:.0%} of the tokens landed before one on their left" if part else "left to right"
     return (
-        f"{main.num_tokens} tokens in {main.num_forwards} forward passes where next-token "
-        f"prediction takes {ntp.num_forwards}; {order}; the answer is right."
+        f"With γ = {gamma:g} nats {main.num_tokens} tokens in {main.num_forwards} forward passes "
+        f"where next-token prediction takes {ntp.num_forwards}; {order}; the answer is right."
     )
 
 

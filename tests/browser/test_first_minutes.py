@@ -212,6 +212,17 @@ def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
     expect(page.locator(".sbd-stale")).to_contain_text("γ 0.2 instead of")
 
 
+def test_after_a_decode_the_slider_set_back_to_verify_marks_the_stage(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    page.get_by_label("Safer to bolder").fill("4")
+    expect(page.locator(".sbd-risk-slider-now")).to_have_text("γ 0.1")
+    decode(page)
+    stale = page.locator(".sbd-stale")
+    expect(stale).to_be_hidden()
+    page.get_by_label("Safer to bolder").fill("0")
+    expect(stale).to_contain_text("Verify (lossless) instead of Set Block Decoding")
+
+
 def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(story):
     advanced(story)
     decode(story)

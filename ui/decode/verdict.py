@@ -35,7 +35,7 @@ WORDS = {
     ),
     "json": ("Right: the JSON that was asked for.", "Wrong: not the JSON that was asked for."),
     "story": (
-        "Right: it keeps every fact of the prompt.",
+        "Right: it keeps every fact of the prompt. Spelling and style are not checked.",
         "Wrong: it changes or leaves out a fact of the prompt.",
     ),
     "infill": (

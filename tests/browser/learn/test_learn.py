@@ -166,6 +166,16 @@ def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
     expect(page.locator(".sbd-learn-choice.is-right")).to_have_count(2)
 
 
+def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
+    page = lesson("the-bound")
+    kept = page.locator(".sbd-tile.is-kept-here")
+    expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
+    before = kept.count()
+    page.keyboard.press("ArrowRight")
+    expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
+    assert kept.count() > before
+
+
 def num_kept(total) -> int:
     expect(total).to_contain_text("it keeps")
     return int(re.search(r"keeps (\d+) of", total.inner_text())[1])

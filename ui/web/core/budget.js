@@ -2,7 +2,7 @@
 // largest revealed entropy that Eq. 8 leaves out of the sum, then what did not fit. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { clamp, formatNats } from "./numbers.js";
+import { clamp, formatGamma, formatNats } from "./numbers.js";
 import { countRevealed, revealCosts, solverOrder } from "./rules.js";
 
 /** @import { Run } from "./run/run.js" */
@@ -134,8 +134,8 @@ export function budgetNote(run, pass, preview, layout) {
   }
   const more = numAfterEnd ? `, ${numAfterEnd} after the end` : "";
   if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed${more}`;
-  const gamma = formatNats(preview ?? solver.gamma ?? 0);
+  const gamma = preview === null ? formatGamma(solver.gamma ?? 0) : formatNats(preview);
   const verb = preview === null ? "revealed" : "would be revealed";
   if (!isSum) return `each below γ ${gamma} nats · ${count} ${verb}${more}`;
-  return `${formatNats(spent)} of γ ${gamma} spent · ${count} ${verb}${more}`;
+  return `${spent.toFixed(gamma.split(".")[1]?.length ?? 2)} of γ ${gamma} spent · ${count} ${verb}${more}`;
 }

@@ -15,6 +15,22 @@ export function formatNats(entropy) {
   return entropy.toFixed(2);
 }
 
+/**
+ * A gamma as it was set, and not rounded to another one: 0.10, 0.005.
+ * @param {number} gamma nats
+ */
+export function formatGamma(gamma) {
+  return gamma.toFixed(Math.max(2, gammaDigits(gamma)));
+}
+
+/**
+ * Digits after the point that a gamma needs.
+ * @param {number} gamma nats
+ */
+export function gammaDigits(gamma) {
+  return Math.min(6, (String(Number(gamma.toFixed(6))).split(".")[1] ?? "").length);
+}
+
 /** @param {number} probability */
 export function formatPercent(probability) {
   return `${(probability * 100).toFixed(1)}%`;

@@ -4,6 +4,7 @@
 import { DEVICES, formatLarge, formatShort, rooflineOf } from "../core/forward/cost.js";
 import { make, setText } from "../dom/elements.js";
 
+/** @import { Device } from "../core/forward/cost.js" */
 /** @import { View } from "../watch/view.js" */
 
 const UNKNOWN =
@@ -17,6 +18,15 @@ const ROWS = [
   "Measured",
   "Roofline",
 ];
+
+/**
+ * That a device's numbers are of another size than those of the trace, which its time is worked out with.
+ * @param {Device} device
+ * @param {number} valueBytes of the trace
+ */
+function sizeWords({ valueBytes: own }, valueBytes) {
+  return own === valueBytes ? "" : `, at ${own} bytes a weight instead of ${valueBytes}`;
+}
 
 export class CostTable {
   /** @param {() => void} redraw */
@@ -91,7 +101,10 @@ export class CostTable {
       [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
       [(cost.flops / bytes).toFixed(1), "the more, the less the machine waits for memory"],
       this.measured(step.seconds),
-      [formatShort(seconds), `the least on ${device.name}: ${bound}`],
+      [
+        formatShort(seconds),
+        `the least on ${device.name}${sizeWords(device, run.valueBytes ?? 4)}: ${bound}`,
+      ],
     ]);
     const gain = computing / moving;
     const words = isMemoryBound

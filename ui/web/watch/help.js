@@ -35,7 +35,7 @@ const HELP_SIGHTS = [
   [
     "Staircase",
     "Every forward pass is a row, every position a column. The dashed line is where " +
-      "next-token prediction would be, one token a forward pass; the space between is the speed-up.",
+      "next-token prediction would be, one token a forward pass; the space between is the forward passes saved.",
   ],
   [
     "Verify",

@@ -3,7 +3,7 @@
 
 import { layOut } from "../budget.js";
 import { SOLVER_LINES } from "../glossary.js";
-import { countOf, formatNats } from "../numbers.js";
+import { countOf, formatGamma, formatNats } from "../numbers.js";
 import { tokenName } from "../text/letters.js";
 import { cacheAt } from "./cache.js";
 import { numPromptOf } from "./mask.js";
@@ -176,7 +176,8 @@ function choiceWords(run, pass) {
   const positions = new Set((run.main.steps[pass]?.reveals ?? []).map(({ position }) => position));
   const { spent, count, hasGamma, isSum } = layOut(run, pass, positions);
   if (!hasGamma || !isSum) return `s = ${count}`;
-  const bound = `${formatNats(spent)} ≤ γ = ${formatNats(run.solver.gamma ?? 0)}`;
+  const gamma = formatGamma(run.solver.gamma ?? 0);
+  const bound = `${spent.toFixed(gamma.split(".")[1]?.length ?? 2)} ≤ γ = ${gamma}`;
   return count === 1 && spent === 0 ? "s = 1" : `s = ${count}: ${bound}`;
 }
 

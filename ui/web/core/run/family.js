@@ -1,7 +1,7 @@
 // The runs that grew out of one another: a first run, and what pins, branches and other gammas
 // made of it. Knows no DOM.
 
-import { clamp, formatNats } from "../numbers.js";
+import { clamp, formatGamma } from "../numbers.js";
 import { differences } from "../text/diff.js";
 import { tokenName } from "../text/letters.js";
 
@@ -41,7 +41,7 @@ function originWords(run, { kind, position = -1, pass = 0 }) {
   const name = token === undefined ? "" : tokenName(run.tokenText(token));
   if (kind === "pin") return `pin ${name} at ${position}`;
   if (kind === "branch") return `branch at forward pass ${pass + 1}, ${name} at ${position}`;
-  return `γ ${formatNats(run.solver.gamma ?? 0)}`;
+  return `γ ${formatGamma(run.solver.gamma ?? 0)}`;
 }
 
 /**

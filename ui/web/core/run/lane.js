@@ -109,6 +109,15 @@ export class Lane {
   }
 
   /**
+   * Tokens of the answer that were read again by `pass`, so that hindsight knows of them.
+   * @param {number} pass
+   */
+  numReadAgainAt(pass) {
+    const known = [...this.hindsight.values()];
+    return known.filter((item) => item.pass <= pass && item.position < this.end).length;
+  }
+
+  /**
    * @param {number} position
    * @param {number} pass
    */

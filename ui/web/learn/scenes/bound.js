@@ -60,9 +60,20 @@ export function makeBoundScene({ lesson, signal, did }) {
       `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free. ${oneMore(layout, view.gammaPreview ?? 0)}`,
     );
   }
+  /**
+   * The tiles show what this γ keeps, not what the recorded run kept.
+   * @param {View} view
+   */
+  function markKept({ wouldReveal }) {
+    for (const { node, at } of tiles.tiles) {
+      const isKept = wouldReveal?.has(at) ?? false;
+      node.classList.toggle("is-kept-here", isKept);
+      node.classList.toggle("is-left-here", !isKept);
+    }
+  }
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(tiles, makeCallWords(tiles.root), budget, { update });
+  figure.add(tiles, makeCallWords(tiles.root), { update: markKept }, budget, { update });
   const root = make(
     "div",
     "sbd-learn-bound",

@@ -62,7 +62,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     {},
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
     make("pre", "sbd-learn-code", { tabindex: "0", "aria-label": "Written so far" }, written),
-    make("h3", "", {}, "The draft that comes next"),
+    make("h3", "", {}, "The block: what the last call wrote, then the draft that comes next"),
     tiles.root,
     legend.root,
     news,

@@ -25,7 +25,7 @@ function storyNodes(edge) {
  * @param {Edge} edge
  */
 function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
-  if (isRight || !first) return "Holds: no words clash.";
+  if (isRight || !first) return "Holds: every fact is kept, and no two words from one call clash.";
   const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");
   return (

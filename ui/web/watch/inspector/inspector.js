@@ -73,7 +73,7 @@ function hindsightText({ run, pass }, focus) {
 function inspectorKicker({ focus, held, showsFocus }) {
   if (focus === null) return "Inspector";
   if (held === focus) return `Position ${focus} · held`;
-  return showsFocus ? `Position ${focus}` : `Position ${focus} · most unsure now`;
+  return showsFocus ? `Position ${focus}` : `Position ${focus} · least sure now`;
 }
 
 /**

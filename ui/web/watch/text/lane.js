@@ -102,13 +102,13 @@ export class LaneView {
     const count = lane.disagreementsAt(view.pass).length;
     this.doubts.hidden = lane !== view.run.main || view.run.strategy !== "sbd";
     this.doubts.disabled = count === 0;
-    setText(this.doubts, `hindsight disagrees with ${count}`);
+    setText(this.doubts, `hindsight disagrees with ${count} of ${lane.numReadAgainAt(view.pass)}`);
     setAttribute(this.doubts, "aria-pressed", view.showsHindsight && count > 0);
     setAttribute(
       this.doubts,
       "title",
       "Tokens for which the causal forward pass over the finished block, next-token prediction, " +
-        "would have said another",
+        "would have said another, of those read again so far; the last block never is",
     );
   }
 }
