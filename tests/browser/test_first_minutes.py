@@ -215,7 +215,7 @@ def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
 def test_after_a_decode_the_slider_set_back_to_verify_marks_the_stage(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
     page.get_by_label("Safer to bolder").fill("4")
-    expect(page.locator(".sbd-risk-slider-now")).to_have_text("γ 0.1")
+    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
     decode(page)
     stale = page.locator(".sbd-stale")
     expect(stale).to_be_hidden()
