@@ -23,6 +23,7 @@ from sbd_core.models.backends.cuda_graph import CudaGraphBackend
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.devices import chosen_device, chosen_dtype
+from sbd_core.models.families.nemotron import loading_options, name_mask_token
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.source_check import (
     reason_of,
@@ -108,7 +109,9 @@ def read(
     try:
         with quietly():
             adapter = require_causal_lm(source, argument)
-            tokenizer = AutoTokenizer.from_pretrained(source, **options)
+            renamed = {} if adapter else loading_options(source, is_folder=is_folder)
+            own = {name: renamed[name] for name in renamed if name == "config"}
+            tokenizer = AutoTokenizer.from_pretrained(source, **options, **own)
             loaded: Any = AutoModelForCausalLM.from_pretrained(
                 source,
                 dtype=dtype,
@@ -116,12 +119,15 @@ def read(
                 attn_implementation="sdpa",
                 output_loading_info=True,
                 **options,
+                **renamed,
             )
     except LOADING_ERRORS as error:
         reason = reason_of(error, source, adapter)
         raise ModelError(f"{argument}: {shown(source)} {reason}") from error
     model, report = loaded
     require_fit(source, model, report, adapter, argument)
+    if renamed:
+        name_mask_token(tokenizer, model.config)
     if adapter is not None and is_folder:
         settle_adapter(model, Path(source), adapter, argument)
     return model, tokenizer

@@ -20,6 +20,7 @@ from transformers.utils.peft_utils import find_adapter_config_file
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.checkpoint_info import object_in
+from sbd_core.models.families.nemotron import MODEL_TYPE as NEMOTRON
 from sbd_core.package.memory import is_out_of_memory
 
 OTHER_SHAPE = ("Target modules", "mismatched_sizes", "size mismatch")
@@ -54,6 +55,8 @@ def require_causal_lm(source: str, argument: str = "model") -> dict[str, Any] | 
         raise ModelError(
             f"{argument}: {shown(source)} is no model: it holds no config.json with a model_type"
         )
+    if kind == NEMOTRON:
+        return None
     if kind not in CONFIG_MAPPING:
         raise ModelError(f"{argument}: {shown(source)} {_unknown(kind, config)}")
     _require_decoder(source, CONFIG_MAPPING[kind], config, argument)

@@ -1,0 +1,1 @@
+"""Families of models that transformers reads only once their folders are told of otherwise."""
