@@ -1,4 +1,4 @@
-"""A folder of Nemotron-Labs-Diffusion, of random weights: loaded, and decoded as its attention is."""
+"""A folder of Nemotron-Labs-Diffusion, of random weights: loaded, decoded as its attention is."""
 
 import json
 from dataclasses import replace
