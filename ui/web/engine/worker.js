@@ -1,20 +1,20 @@
 // The engine's worker: reads a model once, then decodes what it is asked. See client.js.
 
 import { readCheckpoint } from "./checkpoint/folder.js";
+import { leaving, readerBelow, readerOf } from "./checkpoint/readers.js";
 import { numParameters } from "./checkpoint/shape.js";
-import { EngineError, ModelError } from "./errors.js";
+import { EngineError } from "./errors.js";
 import { canFuseMultiplyAdd, makeKernel } from "./kernel.js";
 import { Session } from "./session/session.js";
 
-/** @import { ReadFile } from "./checkpoint/folder.js" */
 /** @import { RaceEntry } from "./session/board.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
 
 /**
  * Where a model is: below an address, or in files that the visitor gave. names: of the files there,
- * where that is known.
- * @typedef {{ name: string, base?: string, names?: string[], files?: [name: string, file: Blob][] }} Source
+ * where that is known. isFirst: fetched by a page that no service worker serves yet, but one will.
+ * @typedef {{ name: string, base?: string, names?: string[], isFirst?: boolean, files?: [name: string, file: Blob][] }} Source
  */
 /** @typedef {{ plain: string, fma: string }} Compiled addresses of sbd.wasm and sbd-fma.wasm */
 /**
@@ -31,7 +31,6 @@ import { Session } from "./session/session.js";
  *   | { kind: "news", news: News }} Reply
  */
 
-const MAX_FILE_BYTES = 450_000_000;
 const channel = new MessageChannel();
 /** @type {Session | null} */
 let session = null;
@@ -49,55 +48,21 @@ function breathe() {
   });
 }
 
-/**
- * @param {string} name
- * @param {number} size
- */
-function checkSize(name, size) {
-  if (size <= MAX_FILE_BYTES) return;
-  throw new ModelError(`${name} has ${(size / 1e6).toFixed(0)} MB, too much for a browser.`);
-}
-
-/**
- * @param {string} base
- * @param {string[]} [names]
- * @returns {ReadFile}
- */
-function readerBelow(base, names) {
-  return async (name) => {
-    if (names && !names.includes(name)) return null;
-    const response = await fetch(new URL(name, base)).catch(() => null);
-    if (!response) throw new ModelError("The model’s files cannot be reached.");
-    if (!response.ok) return null;
-    checkSize(name, Number(response.headers.get("content-length") ?? 0));
-    const data = await response.arrayBuffer();
-    tell({ kind: "progress", bytes: data.byteLength });
-    return data;
-  };
-}
-
-/** @param {[name: string, file: Blob][]} files @returns {ReadFile} */
-function readerOf(files) {
-  const known = new Map(files);
-  return async (name) => {
-    const file = known.get(name);
-    if (!file) return null;
-    checkSize(name, file.size);
-    return file.arrayBuffer();
-  };
+/** @param {Source} source */
+function readerFor({ base, names, isFirst, files }) {
+  if (!base) return readerOf(files ?? []);
+  const read = readerBelow(base, names, (bytes) => tell({ kind: "progress", bytes }));
+  return isFirst ? leaving(read, base) : read;
 }
 
 /** @param {Source} source @param {Compiled} wasm */
-async function load({ name, base, names, files }, wasm) {
+async function load(source, wasm) {
+  const { name } = source;
   const address = canFuseMultiplyAdd() ? wasm.fma : wasm.plain;
   const response = await fetch(address).catch(() => null);
   if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
   const kernel = await makeKernel(await response.arrayBuffer());
-  const checkpoint = await readCheckpoint(
-    name,
-    kernel,
-    base ? readerBelow(base, names) : readerOf(files ?? []),
-  );
+  const checkpoint = await readCheckpoint(name, kernel, readerFor(source));
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
   const { shape } = checkpoint.model;
   tell({ kind: "ready", name, numParameters: numParameters(shape), blockRange: shape.blockRange });

@@ -63,3 +63,6 @@ export function onNumAhead(hear, signal) {
   const listen = (event) => event instanceof CustomEvent && hear(Number(event.detail));
   document.addEventListener(LINE_EVENT, listen, { signal });
 }
+
+/** On the document: the engine has its model, or cannot have it. */
+export const SETTLED_EVENT = "sbd-engine-settled";

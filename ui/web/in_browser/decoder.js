@@ -3,13 +3,14 @@
 
 import { Engine } from "../engine/client.js";
 import { playerOf } from "../watch/mount.js";
-import { inBrowser, sayStatus } from "./bridge.js";
+import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
 import { replayPage } from "./replay.js";
 
 /** @import { Place, Ready } from "../engine/client.js" */
 /** @import { RaceEntry } from "../engine/session/board.js" */
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { News } from "../engine/session/session.js" */
+/** @import { Source } from "../engine/worker.js" */
 /** @import { Parts } from "./replay.js" */
 
 /**
@@ -75,6 +76,20 @@ export class Decoder {
     }
   }
 
+  /**
+   * Decode with another model from now on, or, if it cannot be read, with the one before.
+   * @param {Source} source
+   */
+  async use(source) {
+    const before = this.place.source;
+    this.engine.end();
+    this.state = "off";
+    this.place.source = source;
+    if (await this.turnOn()) return;
+    this.place.source = before;
+    this.set("off");
+  }
+
   turnOff() {
     if (this.isBusy) this.engine.send({ kind: "stop" });
     this.set("off");
@@ -84,6 +99,7 @@ export class Decoder {
   set(state) {
     this.state = state;
     this.changed();
+    if (state === "on" || state === "failed") document.dispatchEvent(new Event(SETTLED_EVENT));
   }
 
   /**

@@ -6,6 +6,7 @@ import { elementOf, find, make, setText } from "../dom/elements.js";
 import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
 import { Decoder, goButtons } from "./decoder.js";
+import { droppedModel, holdsModel } from "./dropped.js";
 import { formOfAddress, readForm } from "./form.js";
 
 /** @import { Form } from "../engine/session/form.js" */
@@ -25,7 +26,12 @@ function placeOf({ name, script, wasm, base, names, page, styles, replay, is_onl
   return {
     script: address(script),
     wasm: { plain: address(wasm.plain), fma: address(wasm.fma) },
-    source: (isOnly && askedModel()) || { name, base: address(base), names },
+    source: askedModel(isOnly ?? false) ?? {
+      name,
+      base: address(base),
+      names,
+      isFirst: isOnly && navigator.serviceWorker?.controller === null,
+    },
     parts: {
       page: address(page),
       styles: styles.map(address),
@@ -35,12 +41,15 @@ function placeOf({ name, script, wasm, base, names, page, styles, replay, is_onl
 }
 
 /**
- * The model folder that the address names, on any host that lets this page read it.
+ * The model folder that the address names, on any host that lets this page read it. Where a server
+ * can decode too, only with ?engine=browser: its model is another one.
+ * @param {boolean} isOnly
  * @returns {Source | null}
  */
-function askedModel() {
-  const asked = new URLSearchParams(window.location.search).get("model");
-  if (!asked) return null;
+function askedModel(isOnly) {
+  const query = new URLSearchParams(window.location.search);
+  const asked = query.get("model");
+  if (!asked || !(isOnly || query.get("engine") === "browser")) return null;
   const path = asked.endsWith("/") ? asked : `${asked}/`;
   const base = URL.canParse(path, document.baseURI) ? besidePage(path) : besidePage("no-model/");
   return { name: new URL(base).pathname.split("/").at(-2) ?? "model", base };
@@ -75,6 +84,7 @@ class HereView {
     inBrowser.isOn = () => this.decoder.isOn;
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
+    document.addEventListener("drop", (event) => this.drop(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
       this.decoder.engine.end();
@@ -87,11 +97,13 @@ class HereView {
     const { state, bytes, isOn } = this.decoder;
     const { is_only: isOnly } = this.setting;
     const elsewhere = isOnly ? "Decodes in your browser" : "Decoded on the server";
-    const whole = (this.setting.bytes / 1e6).toFixed(1);
+    const { source } = this.decoder.place;
+    const isOther = source.name !== this.setting.name;
+    const whole = isOther ? "" : ` of ${(this.setting.bytes / 1e6).toFixed(1)}`;
     const words = {
       off: elsewhere,
-      coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)} of ${whole} MB`,
-      on: "Decoded in your browser",
+      coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole} MB`,
+      on: `Decoded in your browser${isOther ? ` by ${source.name}` : ""}`,
       failed: elsewhere,
     };
     setText(this.words, words[state]);
@@ -140,6 +152,21 @@ class HereView {
     } else if (button === go) {
       this.served(readForm());
     }
+  }
+
+  /**
+   * Files of a model, dropped anywhere, are decoded with from now on.
+   * @param {DragEvent} event
+   */
+  drop(event) {
+    const { dataTransfer } = event;
+    if (!dataTransfer || !holdsModel(dataTransfer)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    void droppedModel(dataTransfer).then(
+      (source) => this.decoder.use(source),
+      () => sayStatus("The dropped folder cannot be read. The recorded runs go on.", true),
+    );
   }
 
   /** @param {KeyboardEvent} event */

@@ -1,7 +1,7 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
 import { find } from "../dom/elements.js";
-import { sayStatus } from "../in_browser/bridge.js";
+import { SETTLED_EVENT, sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
 import { playerOf } from "../watch/mount.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
@@ -56,8 +56,19 @@ function followScheme() {
   follow();
 }
 
+/** Once the engine has its model, so that nothing is fetched twice. */
+function keepForLater() {
+  if (!("serviceWorker" in navigator && window.isSecureContext)) return;
+  document.addEventListener(
+    SETTLED_EVENT,
+    () => void navigator.serviceWorker.register("sw.js").catch(() => {}),
+    { once: true },
+  );
+}
+
 function begin() {
   followScheme();
+  keepForLater();
   find(document, "#sbd-advanced").append(...makeFields());
   document.addEventListener("input", showFieldsInUse);
   const data = find(document, "#sbd-values").textContent ?? "{}";
@@ -70,9 +81,6 @@ function begin() {
     mount(name, { element, value, trigger });
   }
   fillForm(form);
-  if ("serviceWorker" in navigator && window.isSecureContext) {
-    navigator.serviceWorker.register("sw.js").catch(() => {});
-  }
 }
 
 begin();

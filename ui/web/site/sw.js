@@ -8,10 +8,19 @@ const worker = /** @type {any} */ (self);
 /** @type {{ version: string, files: string[] }} */
 const { version, files } = worker.SBD_FILES;
 const STORE = `sbd-${version}`;
+/** What the engine has read already: ui/web/engine/checkpoint/readers.js. */
+const ARRIVED = "sbd-arrived";
 
 async function keepAll() {
-  const store = await caches.open(STORE);
-  await store.addAll(files);
+  const [store, arrived] = await Promise.all([caches.open(STORE), caches.open(ARRIVED)]);
+  /** @param {string} file */
+  const keep = async (file) => {
+    const left = await arrived.match(file);
+    // What the browser has is asked for only whether it is still the same.
+    await (left ? store.put(file, left) : store.add(new Request(file, { cache: "no-cache" })));
+  };
+  await Promise.all(files.map(keep));
+  await caches.delete(ARRIVED);
   await worker.skipWaiting();
 }
 

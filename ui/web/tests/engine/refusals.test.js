@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { readerBelow, readerOf } from "../../engine/checkpoint/readers.js";
+import { Engine } from "../../engine/client.js";
+import { canFuseMultiplyAdd, makeKernel } from "../../engine/kernel.js";
+import { droppedModel, holdsModel } from "../../in_browser/dropped.js";
+
+const globals = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (globalThis));
+const { WebAssembly: assembly, fetch: fetched, Worker: worker } = globals;
+
+afterEach(() => {
+  Object.assign(globals, { WebAssembly: assembly, fetch: fetched, Worker: worker });
+});
+
+/** @param {string} name @param {number} size */
+function file(name, size) {
+  const arrayBuffer = async () => assert.fail(`${name} was read`);
+  return /** @type {[string, Blob]} */ (/** @type {unknown} */ ([name, { size, arrayBuffer }]));
+}
+
+test("a file of 4 GB is refused before it is read", async () => {
+  const sentence = /^Error: model.safetensors has 4000 MB, too much for a browser\.$/;
+  await assert.rejects(readerOf([file("model.safetensors", 4e9)])("model.safetensors"), sentence);
+  const headers = new Headers({ "content-length": "4000000000" });
+  globals.fetch = async () => ({ ok: true, headers, arrayBuffer: () => assert.fail("was read") });
+  const reader = readerBelow("https://models.example/m/", undefined, () => {});
+  await assert.rejects(reader("model.safetensors"), sentence);
+});
+
+test("a host that does not answer is said, a file that is not there is none", async () => {
+  globals.fetch = async () => {
+    throw new TypeError("Failed to fetch");
+  };
+  const reader = readerBelow("https://models.example/m/", undefined, () => {});
+  await assert.rejects(reader("config.json"), /^Error: The model’s files cannot be reached\.$/);
+  globals.fetch = async () => ({ ok: false });
+  assert.equal(await reader("config.json"), null);
+  assert.equal(await readerOf([])("config.json"), null);
+});
+
+test("without WebAssembly there is a sentence", async () => {
+  globals.WebAssembly = undefined;
+  assert.equal(canFuseMultiplyAdd(), false);
+  await assert.rejects(makeKernel(new Uint8Array(8)), /^Error: This browser has no WebAssembly/);
+});
+
+test("a worker that is blocked, or dies on its way, is a sentence", async () => {
+  const place = { script: "engine.js", wasm: { plain: "a", fma: "b" }, source: { name: "m" } };
+  globals.Worker = class {
+    constructor() {
+      throw new Error("blocked by the page's policy");
+    }
+  };
+  const sentence = /^Error: This browser does not let the page start a worker/;
+  await assert.rejects(new Engine(place, () => {}).load(), sentence);
+  globals.Worker = class extends EventTarget {
+    constructor() {
+      super();
+      queueMicrotask(() => this.dispatchEvent(new Event("error")));
+    }
+    postMessage() {}
+    terminate() {}
+  };
+  await assert.rejects(new Engine(place, () => {}).load(), sentence);
+});
+
+/** @param {string[]} names @param {{ name: string, isDirectory: boolean } | null} [entry] */
+function drop(names, entry = null) {
+  const files = names.map((name) => ({ name }));
+  const items = [{ webkitGetAsEntry: () => entry }];
+  return /** @type {DataTransfer} */ (/** @type {unknown} */ ({ items, files }));
+}
+
+test("weights or a folder are a model, a trace is none", async () => {
+  assert.ok(!holdsModel(drop(["run.json"])));
+  assert.ok(!holdsModel(drop([])));
+  assert.ok(holdsModel(drop(["config.json", "model.safetensors"])));
+  const loose = await droppedModel(drop(["config.json", "model.safetensors"]));
+  assert.deepEqual(
+    loose.files?.map(([name]) => name),
+    ["config.json", "model.safetensors"],
+  );
+  const inside = [["config.json"], ["model.safetensors"], []];
+  const folder = {
+    name: "tiny",
+    isDirectory: true,
+    createReader: () => ({
+      /** @param {(entries: unknown[]) => void} take */
+      readEntries: (take) =>
+        take(
+          (inside.shift() ?? []).map((name) => ({
+            isFile: true,
+            /** @param {(file: unknown) => void} give */
+            file: (give) => give({ name }),
+          })),
+        ),
+    }),
+  };
+  assert.ok(holdsModel(drop(["tiny"], folder)));
+  const found = await droppedModel(drop(["tiny"], folder));
+  assert.equal(found.name, "tiny");
+  assert.deepEqual(
+    found.files?.map(([name]) => name),
+    ["config.json", "model.safetensors"],
+  );
+});
