@@ -90,6 +90,9 @@ def steps(baseline: Path | None) -> dict[str, Step]:
             "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 1)
         ),
         "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
+        "site-picture": Step(
+            "-m scripts.browser.take_picture", ("assets/pictures/static-site-1440-light.png",)
+        ),
         "learn-pictures": Step(
             "-m scripts.record_learn.pictures",
             ("assets/pictures/learn/one-at-a-time-1440-light.png",),

@@ -124,6 +124,32 @@ def test_an_address_that_names_no_model_is_told(contexts, server):
         page.close()
 
 
+DROP = """async ([names, extra]) => {
+  const data = new DataTransfer();
+  for (const name of names) {
+    const file = await fetch(`model/${name}`);
+    data.items.add(new File([await file.arrayBuffer()], name));
+  }
+  for (const name of extra) data.items.add(new File([new Uint8Array(4)], name));
+  const drop = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+  document.body.dispatchEvent(drop);
+}"""
+
+
+def test_a_dropped_model_decodes_and_a_broken_one_is_told(open_page, server, site):
+    page = open_page(address(server))
+    expect(page.get_by_text(HERE)).to_be_visible()
+    names = [file.name for file in (site / "model").iterdir()]
+    small = [name for name in names if "safetensors" not in name]
+    page.evaluate(DROP, [small, ["model.safetensors"]])
+    line = page.locator(".sbd-status-line")
+    expect(line).to_have_text("model.safetensors is cut off. The recorded runs go on.")
+    decode_here(page, "What is 7 + 8?")
+    page.evaluate(DROP, [names, []])
+    expect(page.get_by_text(f"{HERE} by your model")).to_be_visible()
+    decode_here(page, "What is 12 + 30?")
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ArgumentError, match=r"^out: must be a new or empty folder"):
