@@ -1,0 +1,155 @@
+"""What a scene of the lesson asks for can be done, by pointer and by key, and is answered."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import sync_api
+from tests.browser.learn.conftest import answer
+from ui.learn.recorded import recorded
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+LAST = 10
+
+
+def drag(page, locator, part: float):
+    box = locator.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * part, middle, steps=6)
+    page.mouse.up()
+
+
+def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
+    page = lesson("one-at-a-time")
+    page.locator(".sbd-learn-choice", has_text="16").click()
+    expect(page.locator(".sbd-learn-choice.is-right")).to_have_text("64")
+    expect(page.locator(".sbd-learn-count")).to_have_text("64 calls, 64 tokens")
+    expect(answer(page)).not_to_be_empty()
+
+    page = lesson("masks")
+    page.get_by_role("button", name="mask 3: whom").click()
+    expect(page.locator(".sbd-learn-caption")).to_contain_text("all 16 places of the block")
+    expect(page.locator(".sbd-learn-at.is-seen")).to_have_count(22)
+    page.locator(".sbd-learn-at.is-text").nth(2).click()
+    expect(page.locator(".sbd-learn-at.is-seen")).to_have_count(3)
+
+    page = lesson("sure-and-unsure")
+    page.locator(".sbd-learn-gap-card").nth(0).locator(".sbd-learn-choice").nth(1).click()
+    expect(answer(page)).to_be_empty()
+    page.locator(".sbd-learn-gap-card").nth(1).locator(".sbd-learn-choice").nth(1).click()
+    expect(answer(page)).not_to_be_empty()
+    expect(page.locator(".sbd-learn-choice.is-right")).to_have_count(2)
+
+
+def num_kept(total) -> int:
+    expect(total).to_contain_text("it keeps")
+    return int(re.search(r"keeps (\d+) of", total.inner_text())[1])
+
+
+def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
+    page = lesson("the-bound")
+    total = page.locator(".sbd-learn-count")
+    few = num_kept(total)
+    assert few >= 1
+    drag(page, page.locator(".sbd-budget-track"), 0.9)
+    expect(answer(page)).not_to_be_empty()
+    many = num_kept(total)
+    assert many > few
+    expect(page.locator(".sbd-tile.is-would")).to_have_count(many)
+    page.get_by_role("slider").focus()
+    before = total.inner_text()
+    for _ in range(5):
+        page.keyboard.press("PageDown")
+    assert total.inner_text() != before
+
+
+def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
+    page = lesson("out-of-order")
+    cell = page.locator(".sbd-sudoku-cell:not(.is-given)").nth(1)
+    name = re.match(r"Row \d, column \d", cell.get_attribute("aria-label"))[0].lower()
+    cell.click()
+    expect(page.locator(".sbd-learn-order-side .sbd-learn-yours")).to_contain_text(
+        f"You chose {name.replace(',', '')}: the model filled it in call"
+    )
+    expect(page.locator(".sbd-sudoku-cell[data-chosen]")).to_have_count(1)
+    expect(answer(page)).not_to_be_empty()
+    assert not page.locator(".sbd-sudoku-cell.is-given .sbd-sudoku-pass:visible").count()
+
+
+def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(lesson):
+    order = recorded().choices.order
+    page = lesson("out-of-order")
+    question = page.locator(".sbd-learn-open")
+    assert question.count() == bool(order.settled_by)
+    if order.settled_by:
+        expect(question).to_have_text(f"{' or '.join(order.candidates)}?")
+        page.keyboard.press("ArrowRight")
+        expect(question).to_be_hidden()
+
+
+def test_calls_are_called_so_and_one_more_guess_is_counted(lesson):
+    page = lesson("the-bound")
+    page.keyboard.press("ArrowRight")
+    said = set(page.locator(".sbd-tile-pass").all_inner_texts()) - {""}
+    assert f"call {recorded().choices.bound_pass + 1}" in said
+    assert all(re.fullmatch(r"call \d+", words) for words in said)
+    expect(page.locator(".sbd-learn-sum")).to_contain_text(re.compile("more than|All are kept"))
+
+
+def test_stepping_through_calls_shows_what_the_cache_keeps(lesson):
+    page = lesson("the-cache")
+    slider = page.get_by_role("slider", name="Call")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(answer(page)).not_to_be_empty()
+    first = page.locator(".sbd-learn-block:has(.sbd-learn-cells)").first
+    for _ in recorded().runs["text"]["sbd"].events:
+        if "is-riding" in first.get_attribute("class"):
+            break
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".sbd-learn-block.is-riding")).to_have_count(1)
+    expect(page.locator(".sbd-learn-block.is-block")).to_have_count(1)
+    page.keyboard.press("End")
+    expect(page.locator(".sbd-learn-block.is-riding")).to_have_count(0)
+
+
+def test_gamma_is_raised_until_the_story_breaks(lesson):
+    page = lesson("what-goes-wrong")
+    verdict = page.locator(".sbd-learn-verdict")
+    expect(verdict).to_contain_text("Holds")
+    drag(page, page.get_by_role("slider", name="γ"), 1)
+    expect(verdict).to_contain_text("Broken")
+    assert page.locator(".sbd-learn-clash sub").count() >= 2
+    expect(answer(page)).not_to_be_empty()
+
+
+def test_a_drafted_token_is_thrown_away(lesson):
+    page = lesson("checking")
+    page.locator(".sbd-tile.is-draft").nth(1).click()
+    news = page.locator(".sbd-learn-yours")
+    expect(news).to_contain_text("You would throw away")
+    expect(news).to_contain_text("drafts what follows")
+    assert page.locator(".sbd-tile.is-accepted").count() > 0
+    expect(answer(page)).not_to_be_empty()
+
+
+def test_a_machine_is_chosen_and_a_prompt_without_a_server_says_what_to_run(lesson):
+    page = lesson("what-it-buys")
+    page.get_by_role("button", name="RTX 4090").click()
+    expect(page.locator(".sbd-learn-cost")).to_contain_text("times as fast")
+    page = lesson("your-turn")
+    page.get_by_role("button", name="Decode it").click()
+    expect(page.locator(".sbd-learn-yours")).to_contain_text("python app.py")
+
+
+def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
+    page = lesson("the-bound")
+    kept = page.locator(".sbd-tile.is-kept-here")
+    expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
+    before = kept.count()
+    page.keyboard.press("ArrowRight")
+    expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
+    assert kept.count() > before
