@@ -33,7 +33,7 @@ MAX_MARKED = 12
 def charts_section(visit: gr.State) -> None:
     """A closed section for the run that the player shows; it follows the player while open."""
     gr.set_static_paths([LIBRARY])
-    words = json.loads(WORDS.read_text(encoding="utf-8"))
+    words = card_words()
     section = view(
         "charts", wire_json({"cards": words, "library": static_path(LIBRARY)}), "draw_charts"
     )
@@ -46,6 +46,19 @@ def charts_section(visit: gr.State) -> None:
             return server_message(error=message_of(error))
 
     section.draw_charts(drawn, visit, section, trigger_mode="always_last", **QUICK)
+
+
+def card_words() -> list[dict[str, str]]:
+    """Title and words of every chart; the chart of solvers says how many examples it is of."""
+    text = WORDS.read_text(encoding="utf-8")
+    try:
+        rows = json.loads(SWEEP.read_text(encoding="utf-8"))["rows"]
+        tasks = next(iter(rows.values()))["families"]
+        count = str(min(task["num_examples"] for task in tasks))
+    except (OSError, ValueError, KeyError, StopIteration):
+        count = "some"
+    return [{key: words.replace("{examples}", count) for key, words in row.items()}
+            for row in json.loads(text)]  # fmt: skip
 
 
 def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:

@@ -125,6 +125,12 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             side[block.is_memory_bound],
             f"{_time(block.moving)} for the bytes, {_time(block.computing)} for the operations",
         ),
+        (
+            "The device",
+            f"{what.device.bandwidth / 1e9:,.0f} GB/s",
+            f"of memory, {what.device.linear_flops / 1e12:,.0f} TFLOP/s of matrix products; "
+            f"source: {what.device.source}",
+        ),
     ]
     found = [{"name": name, "value": value, "note": note} for name, value, note in rows]
     return found + _measured(what)

@@ -35,6 +35,13 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     json.dumps(found, allow_nan=False)
 
 
+@pytest.mark.parametrize("key", devices())
+def test_every_device_names_the_source_of_its_figures(key) -> None:
+    facts = {fact["name"]: fact["note"] for fact in answer({"device": key})["facts"]}
+    assert devices()[key].source
+    assert facts["The device"].endswith(f"source: {devices()[key].source}")
+
+
 @pytest.mark.parametrize("name", ["block", "cache", "batch", "speed"])
 @pytest.mark.parametrize("wrong", ["NaN", "", None, "x", -1, math.inf, [], "1e400", True])
 def test_a_number_that_is_none_is_said_and_the_rest_goes_on(name, wrong) -> None:
