@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, help="model folder to write")
     parser.add_argument(
+        "--tokenizer", metavar="FOLDER", help="for a new model: take that one, train none"
+    )
+    parser.add_argument(
         "--recipe",
         type=Path,
         help="recipe file (the stage's own), or finetune or lora: for a prepared model and --data",
@@ -126,7 +129,7 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the flags change in the recipe."""
     names = (
         *("steps", "minutes", "batch_size", "learning_rate", "seed"),
-        *("row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
+        *("tokenizer", "row_tokens", "prompt_weight", "min_block_size", "max_block_size"),
     )
     changes: dict[str, Any] = dict(_prepared_range(arguments.init))
     changes |= {

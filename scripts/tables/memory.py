@@ -7,7 +7,7 @@ PARTS = ("weights", "gradients", "optimizer", "communication", "activations", "o
 
 
 def memory() -> str:
-    """Each case of scripts/estimate_memory.py in the quickest setup that fits."""
+    """Each case of scripts/training/estimate_memory.py in the quickest setup that fits."""
     lines = []
     for row in results("training_memory")["rows"]:
         found = row["checkpointed" if row["is_checkpointed"] else "plain"]

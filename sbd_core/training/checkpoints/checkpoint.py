@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from filelock import FileLock, Timeout
 from transformers import (
+    AutoTokenizer,
     GenerationConfig,
     LlamaConfig,
     LlamaForCausalLM,
@@ -48,15 +49,26 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
         rule = f"must be a multiple of twice num_heads ({recipe.num_heads})"
         raise ArgumentError("hidden_size", rule, recipe.hidden_size)
     require_integer("max_positions", recipe.max_positions, recipe.row_tokens)
-    sources = [read_source(source) for source in recipe.data]
-    drawn = mixed(recipe.seed, recipe_weights(recipe), sources)
-    stream = (item for _, item in islice(drawn, recipe.tokenizer_examples))
-    texts = (f"{example.prompt}\n{example.answer}" for example in stream)
-    tokenizer = train_tokenizer(texts, recipe.vocabulary_size)
+    tokenizer = _tokenizer_of(recipe.tokenizer) if recipe.tokenizer else _new_tokenizer(recipe)
     config = new_config(recipe, len(tokenizer))
     config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
     torch.manual_seed(recipe.seed)
     return LlamaForCausalLM(config), tokenizer
+
+
+def _new_tokenizer(recipe: Recipe) -> PreTrainedTokenizerBase:
+    sources = [read_source(source) for source in recipe.data]
+    drawn = mixed(recipe.seed, recipe_weights(recipe), sources)
+    stream = (item for _, item in islice(drawn, recipe.tokenizer_examples))
+    texts = (f"{example.prompt}\n{example.answer}" for example in stream)
+    return train_tokenizer(texts, recipe.vocabulary_size)
+
+
+def _tokenizer_of(folder: str) -> PreTrainedTokenizerBase:
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise ArgumentError("tokenizer", "must be a folder with a tokenizer", folder) from error
 
 
 def new_config(recipe: Recipe, vocabulary_size: int) -> LlamaConfig:

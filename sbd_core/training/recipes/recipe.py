@@ -24,6 +24,7 @@ class Recipe:
     stage: "ntp", next-token prediction alone; "sbd", Set Block Decoding.
     tasks: how often each task is drawn, against the sum of all; a weight of 1 is what a source
     of `data` has.
+    tokenizer: a folder whose tokenizer a new model takes; empty: one is trained.
     data: sources of texts from outside, see sources.py; with one, tasks may be empty.
     batch_size: examples a step, packed into rows of row_tokens; an example that with its
     masked copy is longer than a row is left out.
@@ -71,6 +72,7 @@ class Recipe:
     seed: int = 0
     data: tuple[str, ...] = field(default=())
     # A model made from nothing, when there is no --init.
+    tokenizer: str = ""
     vocabulary_size: int = 2048
     tokenizer_examples: int = 20_000
     hidden_size: int = 256

@@ -11,8 +11,10 @@ from sbd_core.training.recipes.recipe import FIELDS, RENAMED, Recipe, recipe_fro
 RECIPES = Path(__file__).parent
 SHIPPED = ("ntp", "sbd", "baseline")
 """What --stage names: the two stages, and what "sbd" is compared with, more steps of "ntp"."""
-NAMED = (*SHIPPED, "finetune", "lora")
-"""What --recipe and a base may name: those, and two for a model of others and data of one's own."""
+NAMED = (*SHIPPED, "finetune", "lora", "assistant")
+"""What --recipe and a base may name: those, two for a model of others and data of one's own, and a
+small model to draft for a larger one of its tokenizer.
+"""
 
 
 def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:

@@ -8,6 +8,7 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.training.checkpoints.checkpoint import new_model
 from sbd_core.training.recipes.recipe import recipe_from_data
 from sbd_core.training.recipes.recipe_files import NAMED, RECIPES, SHIPPED, read_recipe
 from sbd_core.training.recipes.schedule import learning_rate
@@ -147,3 +148,14 @@ def test_a_recipe_takes_the_papers_loss_first_and_is_another_once_it_left_it() -
     assert ours.past(91) != replace(ours, steps=110).past(91)
     assert ours.past(20) != replace(ours, seed=1).past(20)
     assert ours.past(100) != replace(ours, full_mask_ratio=0.4).past(100)
+
+
+def test_an_assistant_takes_the_tokenizer_of_the_model_it_drafts_for(tmp_path) -> None:
+    folder = str(sbd_core.DEFAULT_CHECKPOINT)
+    recipe = read_recipe("ntp", Path("assistant"), {"tokenizer": folder})
+    model, tokenizer = new_model(recipe)
+    assert tokenizer.get_vocab() == sbd_core.load(device="cpu").tokenizer.get_vocab()
+    assert model.config.vocab_size == len(tokenizer)
+    assert model.num_parameters() < 0.1 * sbd_core.load(device="cpu").num_parameters
+    with pytest.raises(ArgumentError, match="tokenizer: must be a folder"):
+        new_model(replace(recipe, tokenizer=str(tmp_path)))

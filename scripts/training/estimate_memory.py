@@ -1,6 +1,6 @@
 """Work out the memory of fine-tuning known shapes: assets/results/training_memory.json.
 
-    python -m scripts.estimate_memory
+    python -m scripts.training.estimate_memory
 
 Nothing is measured, so the file is the same on every machine of the same versions.
 """
