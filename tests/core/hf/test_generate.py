@@ -174,3 +174,17 @@ def test_a_trained_folder_brings_its_generate(tmp_path) -> None:
     export(tiny_model("llama", len(tokenizer)), tokenizer, recipe, tmp_path / "model")
     assert (tmp_path / "model" / "custom_generate" / "generate.py").is_file()
     assert sbd_core.load(tmp_path / "model").model.config.mask_token_id == tokenizer.mask_token_id
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "ntp", "verify"])
+def test_an_answer_asked_to_be_longer_than_the_model_reaches_ends_there(strategy) -> None:
+    """As the server of transformers asks: for 1,024 tokens, whatever the model."""
+    model = tiny_model("qwen3", 300)
+    model.config.mask_token_id = 2
+    model.generation_config.eos_token_id = None
+    reach, ids = model.config.max_position_embeddings, torch.tensor([[10, 20, 30]])
+    options = {"custom_generate": generate, "strategy": strategy, "block_size": 4}
+    output = model.generate(input_ids=ids, max_new_tokens=1024, **options)
+    assert output.shape[1] == reach
+    least = model.generate(input_ids=ids, max_new_tokens=reach - 3, **options)
+    assert torch.equal(output, least)

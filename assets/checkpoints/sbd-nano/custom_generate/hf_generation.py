@@ -107,7 +107,7 @@ def generate(
         strategy=strategy,
         solver=_solver(gamma, solver),
         block_size=_block_size(model) if block_size is None else block_size,
-        max_new_tokens=generation_config.max_length - input_ids.shape[1],
+        max_new_tokens=_max_new_tokens(wrapped, input_ids, generation_config),
         temperature=temperature,
         seed=seed,
         top_k_recorded=0,
@@ -252,6 +252,22 @@ def _solver(gamma: float | None, solver: Solver | None) -> Solver:
     if gamma is not None:
         raise ArgumentError("gamma", "must not come with a solver, which has its own", gamma)
     return solver
+
+
+def _max_new_tokens(model: TokenModel, input_ids: Tensor, generation_config: Any) -> int:
+    """As asked for, at most to the last position that the model has.
+
+    transformers itself warns there and goes on; its server asks every model for 1,024 tokens.
+    """
+    asked = int(generation_config.max_length) - input_ids.shape[1]
+    left = asked if model.max_positions is None else model.max_positions - input_ids.shape[1]
+    if not 0 < left < asked:
+        return asked
+    logger.warning_once(
+        f"max_new_tokens: {asked} are more than the {left} positions left of the model's "
+        f"{model.max_positions}, where the answer will end"
+    )
+    return left
 
 
 def _block_size(model: Any) -> int:
