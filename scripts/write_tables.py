@@ -13,7 +13,7 @@ from typing import Any
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
-from scripts.tables.predrafts import predrafts
+from scripts.tables.predrafts import exactness, predrafts
 from scripts.tables.results_files import RESULTS, results, table, where
 from scripts.tables.wall_clock import (
     bench,
@@ -247,6 +247,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "profile": profile,
     "page": page,
     "predrafts": predrafts,
+    "exactness": exactness,
     "campaign": campaign,
     "memory": memory,
 }

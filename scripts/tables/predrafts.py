@@ -1,4 +1,4 @@
-"""The table of drafts made ahead: forward passes saved, rows added, seconds."""
+"""The tables of drafts made ahead: forward passes saved, rows added, seconds; and exactness."""
 
 from scripts.tables.results_files import results, table, where
 
@@ -29,4 +29,23 @@ def predrafts() -> str:
         + f"\n{first['num_prompts']} prompts; {num_equal:,} of {num_all:,} decodes have the "
         f"tokens of the first row's. The last columns are the corrected roofline's speed-up over "
         f"the first row, by the rows. {where(data)}"
+    )
+
+
+def exactness() -> str:
+    """verify against ntp on random-weight models of every full-attention architecture."""
+    data = results("exactness")
+    rows = [
+        [f"`{name}`", *(f"{found[key]:,}" for key in ("decodes", "equal", "predrafts_used"))]
+        for name, found in data["architectures"].items()
+    ]
+    num_ties = sum(found["ties"] for found in data["architectures"].values())
+    settings = ", ".join(
+        f"{one['num_predrafts']} at {one['draft_threshold']:g}" for one in data["settings"]
+    )
+    return (
+        table(["architecture", "decodes", "with the tokens of `ntp`", "predrafts used"], rows)
+        + f"\n{data['num_prompts']:,} prompts of random tokens each, {data['max_new_tokens']} new "
+        f"tokens at most; predrafts and thresholds: {settings}. Two best tokens equal up to "
+        f"rounding where an answer differs: {num_ties}. {where(data)}"
     )
