@@ -67,8 +67,11 @@ def one_visit(page: Served, number: int, visits: list[Visit]) -> None:
     visitor.leave()
 
 
-def crowd(count: int, run_seconds: float) -> Figure:
-    """`count` visitors within a few seconds, and how many of the unserved were not told at once."""
+def crowd(count: int, run_seconds: float, seconds_to_hear: float = SECONDS_TO_HEAR) -> Figure:
+    """`count` visitors within a few seconds, and how many of the unserved were not told at once.
+
+    seconds_to_hear: what is still at once; more where other tests share the cores.
+    """
     visits: list[Visit] = []
     with served(slow_model(run_seconds)) as page:
         one_visit(page, 0, [])  # so that the page knows how long a run takes
@@ -82,11 +85,11 @@ def crowd(count: int, run_seconds: float) -> Figure:
             thread.join(200)
     served_ones = [visit for visit in visits if visit.ending == "done"]
     refused = [visit for visit in visits if visit.ending != "done"]
-    late = [visit for visit in refused if visit.seconds > SECONDS_TO_HEAR]
+    late = [visit for visit in refused if visit.seconds > seconds_to_hear]
     other_words = sorted({visit.ending for visit in refused} - {FULL})
     return Figure(
         f"of {count} visitors at {run_seconds:g} s a run: not served and not told within "
-        f"{SECONDS_TO_HEAR:g} s, or not in our words",
+        f"{seconds_to_hear:g} s, or not in our words",
         len(late) + sum(visit.ending != FULL for visit in refused if visit not in late),
         0,
         {
