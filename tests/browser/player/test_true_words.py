@@ -73,7 +73,7 @@ def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):
     assert wanted
     expect(marked.first).to_have_attribute("title", re.compile("would have said “"))
     go_to(replay, 1)
-    expect(replay.get_by_role("button", name="hindsight disagrees with 0")).to_be_disabled()
+    expect(replay.get_by_role("button", name=re.compile("^hindsight"))).to_be_disabled()
     expect(marked).to_have_count(0)
 
 

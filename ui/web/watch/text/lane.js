@@ -102,7 +102,9 @@ export class LaneView {
     const count = lane.disagreementsAt(view.pass).length;
     this.doubts.hidden = lane !== view.run.main || view.run.strategy !== "sbd";
     this.doubts.disabled = count === 0;
-    setText(this.doubts, `hindsight disagrees with ${count} of ${lane.numReadAgainAt(view.pass)}`);
+    const numRead = lane.numReadAgainAt(view.pass);
+    const none = "hindsight: nothing read again yet";
+    setText(this.doubts, numRead ? `hindsight disagrees with ${count} of ${numRead}` : none);
     setAttribute(this.doubts, "aria-pressed", view.showsHindsight && count > 0);
     setAttribute(
       this.doubts,
