@@ -73,11 +73,11 @@ def type_puzzle(page, digits: str):
     if page.locator(".sbd-advanced-switch[aria-expanded=false]").count():
         advanced(page)
     summary = page.get_by_text("A sudoku of your own")
-    if not page.get_by_role("button", name="Use it").is_visible():
+    if not page.get_by_role("button", name="Use it", exact=True).is_visible():
         summary.click()
     for cell, digit in enumerate(digits):
         page.locator(".sbd-puzzle-grid input").nth(cell).fill("" if digit == "0" else digit)
-    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("button", name="Use it", exact=True).click()
 
 
 def test_a_puzzle_of_ones_own_is_checked_and_becomes_the_prompt(story):
