@@ -85,9 +85,9 @@ def steps(baseline: Path | None) -> dict[str, Step]:
         "profile-lean": result("profile_lean", f"{bench} --no-native --profile", is_timed=True),
         "profile-native": result("profile_native", f"{bench} --native --profile", is_timed=True),
         "shape": result("shape", f"{bench} --native --shape", is_timed=True),
-        # Status 1: a target was missed, which the file says.
+        # Status 3: a target was missed, which the file says.
         "page": Step(
-            "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 1)
+            "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 3)
         ),
         "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
         "site-picture": Step(

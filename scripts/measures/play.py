@@ -13,7 +13,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from scripts.measures.page import ROUNDS, spread
-from tests.browser.conftest import decode, go_to
+from tests.browser.conftest import choose_strategy, decode, go_to
 from ui.gallery.examples import presets
 
 NUM_TOKENS = 128
@@ -40,6 +40,7 @@ COMPLETE = "document.querySelector('.sbd-host').sbdPlayer.run.isComplete"
 
 def first_tile(page: Any, key: str) -> dict[str, Any]:
     """Milliseconds from the key of a pin or a branch to the new run's first painted tile, warm."""
+    choose_strategy(page, "Set Block Decoding")
     times = [first_tile_ms(page, key) for _ in range(ROUNDS + 1)][1:]
     return {"value": round(statistics.median(times)), "milliseconds": spread(times)}
 

@@ -5,6 +5,7 @@ from typing import Any
 from tests.browser.conftest import (
     advanced,
     begin,
+    choose_strategy,
     decode,
     go_to,
     has_begun,
@@ -172,6 +173,7 @@ def with_blanks(page: Any) -> None:
 
 def with_branches(page: Any) -> None:
     """A decode, a pin in it, and a branch of that, its ending compared."""
+    choose_strategy(page, "Set Block Decoding")
     decode(page)
     for key, part in (("p", 0.3), ("b", 0.6)):
         place = page.evaluate(DOUBT, part)

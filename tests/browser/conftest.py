@@ -100,6 +100,13 @@ def advanced(page):
     page.locator(".sbd-advanced-switch[aria-expanded=false]").click()
 
 
+def choose_strategy(page, name: str):
+    """By its words in the form; only Set Block Decoding takes pins and branches."""
+    advanced(page)
+    page.get_by_label("Strategy").click()
+    page.get_by_role("option", name=name).click()
+
+
 def decode_button(page):
     return page.get_by_role("button", name="Decode", exact=True)
 
