@@ -201,7 +201,8 @@ def _shown(
 def _wire_form(form: Controls) -> None:
     """Let the form follow itself: fields that the choice looks at, a puzzle, the slider."""
     fields = form.fields
-    form.puzzle.solve(_own_puzzle, None, form.puzzle, queue=False, **HIDDEN)
+    last: dict[str, Any] = {"trigger_mode": "always_last", "queue": False, **HIDDEN}
+    form.puzzle.solve(_own_puzzle, None, form.puzzle, **last)
     parameters = [fields[name] for name in PARAMETERS]
     choice = [fields["strategy"], fields["solver"]]
     gr.on(
@@ -209,7 +210,7 @@ def _wire_form(form: Controls) -> None:
         _parameters_of, choice, parameters, queue=False, **HIDDEN,
     )  # fmt: skip
     set_by_slider = [*choice, fields["gamma"]]
-    form.risk_slider.choose(_settings_of_slider, None, set_by_slider, queue=False, **HIDDEN)
+    form.risk_slider.choose(_settings_of_slider, None, set_by_slider, **last)
 
 
 def _wire_timing(
