@@ -16,6 +16,15 @@ from ui.decode.client import LOCAL, Client
 if TYPE_CHECKING:
     import gradio as gr
 
+# An event answered in no time, each time it comes. With "always_last" Gradio 6.31 puts off the last
+# of several quick events and then sends the first one's data again.
+QUICK: dict[str, Any] = {
+    "trigger_mode": "multiple",
+    "queue": False,
+    "show_progress": "hidden",
+    "api_visibility": "private",
+}
+
 NEWS_A_SECOND = 8
 MAX_UNREAD = 48
 """News that nobody fetched, of one visitor: 6 seconds of a run."""

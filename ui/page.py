@@ -29,7 +29,7 @@ from ui.decode.timing import timings
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
 from ui.gallery import recorded, replays
-from ui.gradio_hooks import client_of, data_of, look_into_queue_every
+from ui.gradio_hooks import QUICK, client_of, data_of, look_into_queue_every
 from ui.lazy_model import LazyModel
 from ui.limits.section import limits_section
 from ui.loading_header import loading_header
@@ -201,8 +201,7 @@ def _shown(
 def _wire_form(form: Controls) -> None:
     """Let the form follow itself: fields that the choice looks at, a puzzle, the slider."""
     fields = form.fields
-    last: dict[str, Any] = {"trigger_mode": "always_last", "queue": False, **HIDDEN}
-    form.puzzle.solve(_own_puzzle, None, form.puzzle, **last)
+    form.puzzle.solve(_own_puzzle, None, form.puzzle, **QUICK)
     parameters = [fields[name] for name in PARAMETERS]
     choice = [fields["strategy"], fields["solver"]]
     gr.on(
@@ -210,7 +209,7 @@ def _wire_form(form: Controls) -> None:
         _parameters_of, choice, parameters, queue=False, **HIDDEN,
     )  # fmt: skip
     set_by_slider = [*choice, fields["gamma"]]
-    form.risk_slider.choose(_settings_of_slider, None, set_by_slider, **last)
+    form.risk_slider.choose(_settings_of_slider, None, set_by_slider, **QUICK)
 
 
 def _wire_timing(

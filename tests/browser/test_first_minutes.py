@@ -212,6 +212,22 @@ def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
     expect(page.locator(".sbd-stale")).to_contain_text("γ 0.2 instead of")
 
 
+def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    advanced(page)
+    page.get_by_label("Safer to bolder").evaluate(
+        """range => [0, 3, 8, 0, 2, 5, 4].forEach(place => {
+            range.value = place;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        })"""
+    )
+    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
+    page.wait_for_timeout(2500)  # no answer to an earlier place comes later
+    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
+
+
 def test_after_a_decode_the_slider_set_back_to_verify_marks_the_stage(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
     page.get_by_label("Safer to bolder").fill("4")

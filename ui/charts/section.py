@@ -17,8 +17,8 @@ from ui.components.server_messages import server_message
 from ui.decode.form import message_of
 from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
-from ui.gradio_hooks import data_of
-from ui.share.sheet import QUICK, file_stem
+from ui.gradio_hooks import QUICK, data_of
+from ui.share.sheet import file_stem
 
 if TYPE_CHECKING:
     from sbd_core.plots import RunMark
@@ -45,7 +45,7 @@ def charts_section(visit: gr.State) -> None:
         except SetBlockDecodingError as error:
             return server_message(error=message_of(error))
 
-    section.draw_charts(drawn, visit, section, trigger_mode="always_last", **QUICK)
+    section.draw_charts(drawn, visit, section, **QUICK)
 
 
 def card_words() -> list[dict[str, str]]:

@@ -9,10 +9,9 @@ from sbd_core.replay.wire_format import wire_json
 from ui.charts.section import LIBRARY
 from ui.components.assets import ASSETS, static_path, view
 from ui.components.server_messages import server_message
-from ui.gradio_hooks import data_of
+from ui.gradio_hooks import QUICK, data_of
 from ui.limits.answer import DEFAULTS, answer
 from ui.limits.choices import MEASURED, OWN, devices, models
-from ui.share.sheet import QUICK
 
 WORDS = ASSETS / "limits.json"
 
@@ -25,7 +24,7 @@ def limits_section() -> None:
         wish = data_of(event)
         return server_message(wish=wish.get("number"), **answer(wish))
 
-    section.calculate(calculated, None, section, trigger_mode="always_last", **QUICK)
+    section.calculate(calculated, None, section, **QUICK)
 
 
 def setting() -> dict[str, Any]:

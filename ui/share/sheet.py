@@ -15,12 +15,11 @@ from ui.components.status_line import Speaker
 from ui.decode.form import message_of, settings_of
 from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.gallery import recorded, replays
-from ui.gradio_hooks import data_of
+from ui.gradio_hooks import QUICK, data_of
 from ui.share.trace_files import read_trace
 
 MAX_NAME = 40
 RECORDED_TEXT = "A recorded run, its settings in the form. Press Decode to run it here."
-QUICK: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 
 def wire_sharing(
@@ -60,7 +59,6 @@ def wire_sharing(
             chosen,
             visit,
             [show, status, *fields.values()],
-            trigger_mode="always_last",  # of quick presses the last one counts
             **QUICK,
         )
 

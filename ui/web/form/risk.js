@@ -34,7 +34,7 @@ class RiskSlider {
   constructor(setting, trigger) {
     this.setting = setting;
     this.trigger = trigger;
-    /** @type {{ choice: Choice, until: number } | null} what the form is still to follow */
+    /** @type {{ choice: Choice, isAgain: boolean, until: number } | null} what the form is still to follow */
     this.asked = null;
     this.range = make("input", "", {
       type: "range",
@@ -81,9 +81,12 @@ class RiskSlider {
     return { strategy: "sbd", gamma: gammas[step - 1] ?? 0 };
   }
 
-  /** @param {Choice} choice */
-  choose(choice) {
-    this.asked = { choice, until: performance.now() + ANSWER_MS };
+  /**
+   * @param {Choice} choice
+   * @param {boolean} isAgain once more, because an earlier answer came after the last one
+   */
+  choose(choice, isAgain = false) {
+    this.asked = { choice, isAgain, until: performance.now() + ANSWER_MS };
     typeInto(numberBox(constants.formIds.gamma), String(choice.gamma));
     this.trigger("choose", { ...choice });
     this.look();
@@ -106,6 +109,7 @@ class RiskSlider {
     const { range, setting, asked } = this;
     const isSame = this.chosen !== null && asked !== null && isAlike(this.chosen, asked.choice);
     if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
+    if (asked && !isSame && !this.asked && !asked.isAgain) this.choose(asked.choice, true);
     const choice = this.asked?.choice ?? this.chosen;
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
     range.disabled = choice === null || !setting.can_draft;
