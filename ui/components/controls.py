@@ -145,7 +145,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
             MAX_PREDRAFTS,
             0,
             1,
-            "for a drafted token that may be thrown away",
+            "spare drafts, for the tokens it is least sure of",
             visible=is_shown("num_predrafts"),
         ),
         "draft_threshold": _slider(

@@ -77,8 +77,8 @@ export const GLOSSARY = {
   predraft: {
     name: "drafted ahead",
     words:
-      "A further draft for the case that a token of the first one is thrown away. It comes from " +
-      "the same forward pass, so none goes by without a draft to check.",
+      "A spare draft for the case that one drafted token is thrown away. The forward pass that " +
+      "checks that token makes it, so the next one has a draft to check; without a spare it has none.",
   },
 };
 

@@ -20,8 +20,8 @@ export const RACE_HELP = {
     [
       "Verify",
       "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
-        "next-token prediction. Drafting ahead, it has a spare draft ready in case a drafted token it " +
-        "is unsure of is thrown away.",
+        "next-token prediction. Drafting ahead, it has a spare draft to check next if a drafted token " +
+        "the model is unsure of is thrown away.",
     ],
     [
       "Marks",

@@ -40,9 +40,10 @@ const HELP_SIGHTS = [
   [
     "Verify",
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
-      "prediction would have said is kept. If it also drafts ahead, pale branches under the tiles " +
-      "hold a spare draft for the drafted tokens it is least sure of; if one of those is thrown " +
-      "away, the spare takes over.",
+      "prediction would have said is kept. After a token was thrown away there is no draft to " +
+      "check, unless a spare one was drafted ahead: a pale branch under each token that the model " +
+      "is least sure of. If that token is thrown away, its spare is checked next. Spares save " +
+      "forward passes and make each one larger.",
   ],
   [
     "Hindsight",
