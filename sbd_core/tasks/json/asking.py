@@ -9,12 +9,16 @@ from collections.abc import Sequence
 from random import Random
 
 from sbd_core.tasks.base import Pool, Wording
+from sbd_core.tasks.json.instructing import Instructions, is_question
 from sbd_core.tasks.json.telling import is_noun
 from sbd_core.tasks.json.values import listed
 
 STYLES = ("plain", "snake", "camel", "capital")
 STYLE_WEIGHTS = (50, 22, 20, 8)
-AFTER_RATE, QUOTE_RATE, ARTICLE_RATE, NULL_RATE, NEW_LINE_RATE = 0.35, 0.12, 0.12, 0.08, 0.3
+AFTER_RATE, QUOTE_RATE, ARTICLE_RATE, NULL_RATE = 0.35, 0.14, 0.12, 0.08
+COMPOSED_RATE, SMALL_RATE = 0.7, 0.06
+QUOTES = ('"', '"', '"', "'", "`")
+LISTED = re.compile(r"(?i)(fields|keys|entries|:|of|what are) ?\{fields")
 HUMP = re.compile(r"(?<!^)(?=[A-Z])|_| ")
 
 INSTRUCTIONS = Pool((
@@ -52,20 +56,30 @@ INSTRUCTIONS = Pool((
     "Transform {this} into a JSON object with keys {fields}", "Encode {fields} as JSON",
     "Take {fields} from {this} and write JSON", "Do this as JSON with the keys {fields}",
 ))  # fmt: skip
+COMPOSED = Instructions(INSTRUCTIONS.reserved)
 BEFORE = ("{ask}: {text}", "{ask}: {text}", "{ask}.\n{text}", "{ask}:\n{text}", '{ask}: "{text}"',
           "{ask}. {text}", "{ask}. Text: {text}", "{ask}.\n\nText: {text}", "{ask}:\n\n{text}",
-          "{ask}: {text}\nJSON:", "{ask}.\n{text}\nJSON:", "{ask}. Input: {text}")  # fmt: skip
+          "{ask}: {text}\nJSON:", "{ask}.\n{text}\nJSON:", "{ask}. Input: {text}",
+          '{ask}:\n"{text}"', "{ask} - {text}", "{ask}. Here it is: {text}", "{ask}. Here is the text: {text}",
+          "{ask}.\nInput: {text}\nOutput:", "{ask}.\nText: {text}\nJSON:", "{ask}.\n---\n{text}", "{ask}.\n\n{text}",
+          "{ask}.\nText: {text}", "{ask}. The text: {text}", '{ask}. "{text}"', "{ask}.\n\nInput:\n{text}",
+          "{ask}. Note: {text}", "{ask}. Message: {text}", "{ask}.\nText:\n{text}", "{ask}\n{text}")  # fmt: skip
 AFTER = ("{text} {ask}.", "{text}\n{ask}.", "{text}\n\n{ask}.", "Text: {text}\n{ask}.",
-         "Text: {text} {ask}.", '"{text}" {ask}.', "{text}\n{ask}:", "{text} {ask}:")  # fmt: skip
+         "Text: {text} {ask}.", '"{text}" {ask}.', "{text}\n{ask}:", "{text} {ask}:",
+         '"{text}"\n{ask}.', "Input: {text}\n{ask}.", "Here is a text: {text} {ask}.", "Message: {text}\n{ask}.",
+         "Text:\n{text}\n\n{ask}.", "Note: {text}\n{ask}.", "{text}\n---\n{ask}.", "{text}\n{ask}", "{text}\n\n{ask}:",
+         "Read this: {text} {ask}.")  # fmt: skip
 THIS_BEFORE = (
-    "this",
-    "this text",
-    "the text",
-    "the text below",
-    "the following",
-    "the following text",
-)
-THIS_AFTER = ("this", "this text", "the text", "the text above", "that")
+    "this", "this", "this text", "this text", "the text", "the text below", "the following", "the following text",
+    "this message", "the message", "this note", "the note below", "this passage", "the passage below", "the description",
+    "the lines below", "the sentences below", "the facts below", "these facts", "these sentences", "the message below",
+    "this piece of text", "the input", "the text that follows", "the information below", "this description",
+)  # fmt: skip
+THIS_AFTER = (
+    "this", "this", "this text", "this text", "the text", "the text above", "that", "the message", "the note above",
+    "the passage above", "the lines above", "the sentences above", "the facts above", "these facts", "this message",
+    "that text", "the above", "the input", "the information above", "that note",
+)  # fmt: skip
 BRACES_RATE, LINES_RATE = 0.025, 0.12
 HOLES = ("...", "...", "?", '""')
 BEFORE_LINES = ("{ask}\n\n{text}", "{ask}\n\nText: {text}", "{ask}\nText: {text}")
@@ -73,6 +87,9 @@ AFTER_LINES = ("{text}\n\n{ask}", "Text: {text}\n\n{ask}", "{text}\n{ask}")
 NULL_RULES = (
     "Use null for what is not told.", "Use null if something is missing.", "Missing values are null.",
     "Put null where the text does not say.", "If a value is not given, use null.",
+    "Use null for missing values.", "Write null for anything missing.", "Unknown values are null.", "Leave what is unknown as null.",
+    "If the text does not tell a value, put null.", "What is not in the text is null.", "Set missing fields to null.",
+    "Where nothing is said, write null.", "Use null when you cannot tell.", "If something is unknown, put null.",
 )  # fmt: skip
 
 
@@ -93,11 +110,14 @@ def plain(key: str) -> str:
 
 def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text: str) -> str:
     """The request for `keys` with the text it is about."""
-    form = INSTRUCTIONS.draw(random, wording)
+    is_composed = wording == "seen" and random.random() < COMPOSED_RATE
+    form = COMPOSED.draw(random) if is_composed else INSTRUCTIONS.draw(random, wording)
+    if wording == "seen" and random.random() < SMALL_RATE and form[1].islower():
+        form = form[0].lower() + form[1:]
     is_after = random.random() < AFTER_RATE
     arounds: Sequence[str] = AFTER if is_after else BEFORE
     this = random.choice(THIS_AFTER if is_after else THIS_BEFORE)
-    fields = _fields(random, keys, may_have_article=style == "plain" and "fields {" not in form)
+    fields = _fields(random, keys, may_have_article=style == "plain" and not LISTED.search(form))
     if form.endswith("{fields}") and random.random() < LINES_RATE:
         fields, form = "".join(f"\n- {key}" for key in keys), form.replace(" {fields}", "{fields}")
         arounds = AFTER_LINES if is_after else BEFORE_LINES
@@ -106,7 +126,12 @@ def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text:
         request = random.choice(("Answer in JSON. ", "Use JSON. ", "Write JSON. ")) + request
     if random.random() < NULL_RATE and not fields.startswith("\n"):
         request += ". " + random.choice(NULL_RULES)[:-1]
-    return random.choice(arounds).format(ask=request, text=text)
+    around = random.choice(arounds)
+    if is_question(request):
+        around = around.replace("{ask}.", "{ask}?")
+    elif request.endswith("?"):
+        around = around.replace("{ask}.", "{ask}").replace("{ask}:", "{ask}")
+    return around.format(ask=request, text=text)
 
 
 def _fields(random: Random, keys: Sequence[str], *, may_have_article: bool) -> str:
@@ -119,7 +144,8 @@ def _fields(random: Random, keys: Sequence[str], *, may_have_article: bool) -> s
         return "{" + ", ".join(f'"{key}": {hole}' for key in keys) + "}"
     shown = list(keys)
     if random.random() < QUOTE_RATE:
-        shown = [f'"{key}"' for key in keys]
+        mark = random.choice(QUOTES)
+        shown = [f"{mark}{key}{mark}" for key in keys]
     elif may_have_article and random.random() < ARTICLE_RATE and all(map(is_noun, keys)):
         shown = [f"the {key}" for key in keys]
-    return listed(shown, random.choice((" and ", " and ", ", ")))
+    return listed(shown, random.choice((" and ", " and ", " and ", ", ", ", ", " plus ", " & ")))

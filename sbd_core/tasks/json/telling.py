@@ -7,12 +7,14 @@ from random import Random
 from sbd_core.tasks import words
 from sbd_core.tasks.base import Wording, is_womanly
 from sbd_core.tasks.json.records import Field, Record
+from sbd_core.tasks.json.retelling import other_words
 from sbd_core.tasks.json.values import Told, city, first_name
 
 UNKNOWN_RATE = 0.3
 LABEL_RATE, ASIDE_RATE, JOIN_RATE, NAME_RATE, BY_NAME_RATE, OPENING_RATE = (
-    0.16, 0.22, 0.45, 0.25, 0.15, 0.5
+    0.16, 0.22, 0.45, 0.25, 0.18, 0.5
 )  # fmt: skip
+PRELUDE_RATE, REWORD_RATE = 0.08, 0.45
 WOMEN = frozenset(words.WOMEN)
 PRONOUNS = {"she": ("She", "Her"), "he": ("He", "His"), "it": ("It", "Its")}
 NOT_NOUNS = frozenset((
@@ -38,16 +40,52 @@ ASIDES = (
     "Ask {person} if you have questions.", "{person} and I know more about it.",
     "We checked it twice.", "So far, so good.", "Not much else happened.", "Have a nice day.",
     "I hope this helps.", "As you may know, things change.", "What a week!", "Sorry for the delay.",
+    "{person} wrote this down.", "{person} from {city} called, too.", "It rained all day in {city}.",
+    "My cousin {person} is {number} years old.", "{person} and {person} send their best.",
+    "There is more to say, but not today.", "Let me know if anything is unclear.", "See you soon.",
+    "This is the latest we have.", "Nothing has changed since.", "The weather was fine.",
+    "{person} will call you back.", "Page {number} has more.", "Greetings from {city}.",
+    "We were told so by {person}.", "Everybody was happy about it.", "No more for today.",
+    "{person} waited {number} minutes.", "This may help you.", "The details may follow.",
+    "Some people know it already.", "{person} asked for it.", "It was quite a surprise.",
 )  # fmt: skip
 UNKNOWN = (
     "The {} is not known.", "We do not know the {}.", "No {} is given.", "The {} is still open.",
     "Nobody told me the {}.", "I forgot the {}.", "The {} will be told later.",
+    "The {} is missing.", "The {} is unknown.", "We have no {} yet.", "Nobody knows the {}.",
+    "The {} was left blank.", "The {} was left out.", "I could not find the {}.",
+    "There is no word on the {}.", "We are still waiting for the {}.", "Nothing is said about the {}.",
+    "I do not remember the {}.", "The {} has yet to be set.", "I cannot read the {}.",
+    "Sadly, we lack the {}.", "The {} follows soon.", "Please ask for the {}.",
 )  # fmt: skip
 LABEL_FORMS: tuple[tuple[str, str, str], ...] = (
     ("{name}: {value}", ". ", "."), ("{name}: {value}", ", ", ""), ("{name}: {value}", "\n", ""),
     ("- {name}: {value}", "\n", ""), ("{name} = {value}", "; ", ""), ("{name}: {value}", "; ", "."),
     ("{name} is {value}", ", ", "."), ("{name} - {value}", "\n", ""),
-    ("{name} | {value}", "\n", ""),
+    ("{name} | {value}", "\n", ""), ("* {name}: {value}", "\n", ""), ("{name}: {value}", " | ", ""),
+    ("{name}: {value}", " / ", ""), ("{name}={value}", ", ", ""), ("{name} -> {value}", "\n", ""),
+    ("{name}={value}", "\n", ""), ("{name} = {value}", "\n", ""), ("{name} ({value})", ", ", ""),
+    ("{name} {value}", ", ", ""), ("{name}: {value}.", " ", ""), ("{name}: {value}", " - ", ""),
+    ("[{name}] {value}", "\n", ""), ("{name}:\n{value}", "\n", ""),
+)  # fmt: skip
+PRELUDES = (
+    "Hi!", "Hello.", "Hello there!", "Good morning.", "Good evening.", "Dear all,", "A short note.", "Some news.",
+    "Here is what we know.", "From my notes.", "Just so you know.", "Here are the details.", "Dear friend,", "For your list.",
+    "This came in today.", "I wrote this down.", "One more thing.", "The facts are these.", "As promised, the details.",
+    "A quick word.", "Please note this.", "Listen to this.", "Here we go.", "Good news!", "A small update.",
+)  # fmt: skip
+# How a field is told by its name alone, one thing and several.
+BY_NAME = (
+    "The {name} is {{}}.", "The {name} is {{}}.", "{{Its}} {name} is {{}}.", "{{Its}} {name} is {{}}.",
+    "As for the {name}, it is {{}}.", "The {name} given is {{}}.", "The {name}: {{}}.", "About the {name}: {{}}.",
+    "{{Its}} {name}: {{}}.", "For the {name}, note {{}}.", "Mind that the {name} is {{}}.", "It says {{}} for the {name}.",
+    "The {name} was given as {{}}.", "We have {{}} as the {name}.", "The {name} should be {{}}.", "I put down {{}} as the {name}.",
+    "The {name} we know of is {{}}.", "I am told the {name} is {{}}.", "And the {name}? It is {{}}.",
+)  # fmt: skip
+BY_NAME_OF_SEVERAL = (
+    "The {name} are {{}}.", "The {name} are {{}}.", "{{Its}} {name} are {{}}.", "{{Its}} {name} are {{}}.",
+    "The {name}: {{}}.", "As for the {name}, we have {{}}.", "About the {name}: {{}}.", "{{Its}} {name}: {{}}.",
+    "For the {name}, note {{}}.", "We have {{}} as the {name}.", "I put down {{}} as the {name}.", "It says {{}} for the {name}.",
 )  # fmt: skip
 ARTICLE = re.compile(r"\b([Aa]) (?=[aeiouAEIO])")
 TWO_COMMAS = re.compile(r",(?=[,.])| (?=[.,])")
@@ -83,6 +121,8 @@ def tell(
     while random.random() < ASIDE_RATE:
         # At the end, so that what follows is not said of somebody else.
         sentences.append(_aside(random, wording))
+    if random.random() < PRELUDE_RATE:
+        sentences.insert(0, random.choice(PRELUDES))
     return ARTICLE.sub(r"\1n ", " ".join(sentences))
 
 
@@ -175,10 +215,11 @@ def _telling(random: Random, field: Field, fact: Told, *, must_say: bool) -> str
     elif random.random() < BY_NAME_RATE or not tellings:
         name = _noun(random, field)
         if name is not None:
-            verb = "are" if isinstance(value, list) else "is"
-            start = random.choice(("The", "{Its}"))
-            return f"{start} {name} {verb} {{}}."
-    return random.choice(tellings)
+            forms = BY_NAME_OF_SEVERAL if isinstance(value, list) else BY_NAME
+            return random.choice(forms).format(name=name)
+    telling = random.choice(tellings)
+    others = other_words(telling)
+    return random.choice(others) if others and random.random() < REWORD_RATE else telling
 
 
 def _whole(telling: str, fact: Told, name: str, its: str) -> str:

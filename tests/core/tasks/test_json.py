@@ -3,12 +3,13 @@
 import json
 import re
 from itertools import islice
+from random import Random
 
 import pytest
 
 from sbd_core.tasks import Example, examples, words
 from sbd_core.tasks.base import split_of
-from sbd_core.tasks.json import asking, records_open, values
+from sbd_core.tasks.json import asking, records_open, retelling, values
 from sbd_core.tasks.json import task as extraction
 from sbd_core.tasks.json.task import RECORDS
 
@@ -102,6 +103,27 @@ def test_what_is_reserved_for_test_is_never_trained_on(train, test) -> None:
         assert not fields & set(json.loads(example.answer)), example
     assert any(names & set(re.findall(r"[A-Z][a-z]+", e.prompt)) for e in unseen)
     assert any(fields & set(json.loads(e.answer)) for e in unseen)
+
+
+def test_composed_instructions_are_many_and_hold_none_that_is_kept_for_test() -> None:
+    random = Random(0)
+    drawn = {asking.COMPOSED.draw(random) for _ in range(3000)}
+    assert len(drawn) > 2500
+    assert all("{fields}" in form and "JSON" in form for form in drawn)
+    reserved = asking.INSTRUCTIONS.reserved
+    assert all(asking.COMPOSED.is_held_out(f"Please {form.lower()} now") for form in reserved)
+    filled = [form.format(fields="name and age", this="this") for form in drawn]
+    assert not any(pattern(form).search(text) for form in reserved for text in filled)
+
+
+def test_facts_are_told_in_other_words_that_are_no_facts_own() -> None:
+    tellings = {t for f in FIELDS for t in f.tellings if f.kind is not values.yes_no}
+    for phrase, others in retelling.OTHERS.items():
+        assert any(retelling.other_words(t) for t in tellings if t.startswith(phrase)), phrase
+        assert all(other.count("{}") == phrase.count("{}") for other in others.split("|"))
+    reworded = {other for t in tellings for other in retelling.other_words(t)}
+    assert len(reworded) >= 250
+    assert all(other.count("{}") == 1 for other in reworded)
 
 
 def test_requests_and_records_are_of_many_kinds() -> None:
