@@ -7,19 +7,18 @@ adds the model's shape, null where it is not known.
 """
 
 import json
-import math
 from typing import Any, get_args
 
 from sbd_core.config import DecodeConfig, make_solver, solver_name, solver_parameters
 from sbd_core.cost.model_shape import ModelShape
-from sbd_core.errors import ArgumentError, TraceError, shown, shown_name
+from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
+from sbd_core.json_node import JsonNode
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
 FORMAT = "sbd-trace"
 VERSION = 3
 MAX_CHARACTERS = 50_000_000
-MAX_INTEGER = 2**53
 
 
 def dump(trace: Trace) -> str:
@@ -95,7 +94,7 @@ def load(text: str) -> Trace:
         data = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
         raise TraceError(f"trace: must be JSON; {error}") from error
-    root = _Node(data, "trace")
+    root = JsonNode(data, "trace")
     if root.value_of("format") != FORMAT:
         raise root.at("format").wrong(f'must be "{FORMAT}"')
     version = root.at("version").integer(1)
@@ -120,85 +119,11 @@ def load(text: str) -> Trace:
     return trace
 
 
-class _Node:
-    """A piece of JSON data that knows where it stands, for messages."""
-
-    def __init__(self, value: Any, path: str) -> None:
-        self.value = value
-        self.path = path
-
-    def wrong(self, rule: str) -> TraceError:
-        return TraceError(f"{self.path}: {rule}; got {shown(self.value)}")
-
-    def value_of(self, key: str) -> Any:
-        return self.at(key).value
-
-    def at(self, key: str) -> "_Node":
-        if not isinstance(self.value, dict):
-            raise self.wrong("must be an object")
-        if key not in self.value:
-            raise TraceError(f"{self.path}.{key}: is missing")
-        return _Node(self.value[key], f"{self.path}.{key}")
-
-    def members(self) -> list[tuple[str, "_Node"]]:
-        if not isinstance(self.value, dict):
-            raise self.wrong("must be an object")
-        if any(_has_surrogate(key) for key in self.value):
-            raise TraceError(f"{self.path}: keys must be Unicode text without lone surrogates")
-        return [
-            (key, _Node(item, f"{self.path}.{shown_name(key)}")) for key, item in self.value.items()
-        ]
-
-    def items(self, length: int | None = None) -> list["_Node"]:
-        if not isinstance(self.value, list):
-            raise self.wrong("must be a list")
-        if length is not None and len(self.value) != length:
-            raise self.wrong(f"must have {length} entries")
-        return [_Node(item, f"{self.path}[{index}]") for index, item in enumerate(self.value)]
-
-    def integer(self, low: int = 0) -> int:
-        is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
-        if not is_integer or not low <= self.value <= MAX_INTEGER:
-            raise self.wrong(f"must be a whole number from {low} to {MAX_INTEGER}")
-        return int(self.value)
-
-    def integers(self) -> tuple[int, ...]:
-        return tuple(node.integer() for node in self.items())
-
-    def number(self, high: float = math.inf) -> float:
-        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
-        # A JSON number too large for a float reads as inf or as a huge int.
-        if not is_number or not 0 <= self.value <= min(high, MAX_INTEGER):
-            raise self.wrong(f"must be a number from 0 to {min(high, MAX_INTEGER):g}")
-        return float(self.value)
-
-    def boolean(self) -> bool:
-        if not isinstance(self.value, bool):
-            raise self.wrong("must be true or false")
-        return self.value
-
-    def string(self) -> str:
-        if not isinstance(self.value, str):
-            raise self.wrong("must be a string")
-        if _has_surrogate(self.value):
-            raise self.wrong("must be Unicode text without lone surrogates")
-        return self.value
-
-    def one_of(self, allowed: tuple[Any, ...]) -> Any:
-        if self.value not in allowed:
-            raise self.wrong(f"must be one of {', '.join(allowed)}")
-        return self.value
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
-
-
 def _reject_constant(name: str) -> float:
     raise ValueError(f"{name} is not a finite number")
 
 
-def _config(node: _Node, version: int) -> DecodeConfig:
+def _config(node: JsonNode, version: int) -> DecodeConfig:
     solver = dict(node.at("solver").members())
     name = node.at("solver").at("name").string()
     later = {}
@@ -225,7 +150,7 @@ def _config(node: _Node, version: int) -> DecodeConfig:
         raise TraceError(f"{node.path}.{error}") from error
 
 
-def _shape(node: _Node) -> ModelShape | None:
+def _shape(node: JsonNode) -> ModelShape | None:
     if node.value is None:
         return None
     try:
@@ -234,7 +159,7 @@ def _shape(node: _Node) -> ModelShape | None:
         raise TraceError(f"{node.path}.{error}") from error
 
 
-def _tokens(node: _Node) -> dict[int, str]:
+def _tokens(node: JsonNode) -> dict[int, str]:
     tokens = {}
     for key, text in node.members():
         if not key.isascii() or not key.isdigit() or len(key) > 15:
@@ -243,7 +168,7 @@ def _tokens(node: _Node) -> dict[int, str]:
     return tokens
 
 
-def _event(index: int, node: _Node, version: int) -> StepEvent:
+def _event(index: int, node: JsonNode, version: int) -> StepEvent:
     context = node.at("context").items(2)
     start, size = node.at("block").items(2)
     return StepEvent(
@@ -264,24 +189,24 @@ def _event(index: int, node: _Node, version: int) -> StepEvent:
     )
 
 
-def _predraft(node: _Node) -> Predraft:
+def _predraft(node: JsonNode) -> Predraft:
     start, size, token_ids, is_used = node.items(4)
     return Predraft(Span(start.integer(), size.integer()), token_ids.integers(), is_used.boolean())
 
 
-def _masked(node: _Node) -> MaskedPosition:
+def _masked(node: JsonNode) -> MaskedPosition:
     position, entropy, ids, probabilities = node.items(4)
     top_ids = ids.integers()
     top_probabilities = tuple(item.number(1) for item in probabilities.items(len(top_ids)))
     return MaskedPosition(position.integer(), entropy.number(), top_ids, top_probabilities)
 
 
-def _reveal(node: _Node) -> Reveal:
+def _reveal(node: JsonNode) -> Reveal:
     position, token_id, rank, probability = node.items(4)
     return Reveal(position.integer(), token_id.integer(), rank.integer(), probability.number(1))
 
 
-def _hindsight(node: _Node) -> Hindsight:
+def _hindsight(node: JsonNode) -> Hindsight:
     position, token_id, probability, argmax_id, argmax_probability = node.items(5)
     return Hindsight(
         position.integer(),

@@ -13,7 +13,7 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
     ("errors",),
-    ("config", "package"),
+    ("config", "package", "json_node"),
     ("events",),
     ("cost",),
     ("trace",),
@@ -37,6 +37,7 @@ STANDARD_ONLY = (
     "cost/forward_cost",
     "trace",
     "trace_json",
+    "json_node",
     "package/files",
 )
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}

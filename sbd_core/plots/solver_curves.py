@@ -100,33 +100,12 @@ def solvers(
     rows = results.get("rows") if isinstance(results, Mapping) else None
     if not isinstance(rows, Mapping) or "NTP" not in rows:
         raise ArgumentError("results", 'must be those of a sweep, with a row "NTP"', results)
-    lines: list[dict[str, Any]] = []
     found = curves(rows)
     pale = dominated(found)
-    for index, (solver, points) in enumerate(found.items()):
-        in_order = sorted(points, key=lambda point: point.speed)
-        is_chief = solver in (MAIN, OWN)
-        colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
-        symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_chief else 7
-        lines.append(
-            {
-                "type": "scatter",
-                "name": solver,
-                "opacity": PALE if solver in pale else 1.0,
-                "x": [point.speed for point in in_order],
-                "y": [round(100 * point.accuracy, 2) for point in in_order],
-                "text": [point.parameter for point in in_order],
-                "mode": "lines+markers",
-                "marker": {"symbol": symbol, "size": size, "color": colour},
-                "line": {
-                    "color": colour,
-                    "width": 3 if is_chief else 1.5,
-                    "dash": DASHES[index % len(DASHES)],
-                },
-                "hovertemplate": f"{solver} %{{text}}<br>%{{y:.1f}} % right, "
-                "%{x:.2f} tokens per forward pass<extra></extra>",
-            }
-        )
+    lines = [
+        _line(index, solver, points, ink) | {"opacity": PALE if solver in pale else 1.0}
+        for index, (solver, points) in enumerate(found.items())
+    ]
     marks = [_mark("NTP", "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
         marks.append(_mark("verify", "star-square", rows["verify"], ink.verify))
@@ -143,6 +122,27 @@ def solvers(
     return figure_of(
         "solvers", ink, [*lines, *marks, *own], across, up, height=520, annotations=labels
     )
+
+
+def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
+    """One solver's points, the slowest first; `index` chooses its symbol and its dashes."""
+    in_order = sorted(points, key=lambda point: point.speed)
+    is_chief = solver in (MAIN, OWN)
+    colour = {MAIN: ink.sbd, OWN: ink.text}.get(solver, ink.muted)
+    symbol, size = SYMBOLS[index % len(SYMBOLS)], 9 if is_chief else 7
+    dash = DASHES[index % len(DASHES)]
+    return {
+        "type": "scatter",
+        "name": solver,
+        "x": [point.speed for point in in_order],
+        "y": [round(100 * point.accuracy, 2) for point in in_order],
+        "text": [point.parameter for point in in_order],
+        "mode": "lines+markers",
+        "marker": {"symbol": symbol, "size": size, "color": colour},
+        "line": {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash},
+        "hovertemplate": f"{solver} %{{text}}<br>%{{y:.1f}} % right, "
+        "%{x:.2f} tokens per forward pass<extra></extra>",
+    }
 
 
 def _labels(

@@ -18,8 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
@@ -128,13 +126,6 @@ def require_sandbox() -> None:
             f"in the sandbox, which needs the limits of setrlimit ({said}); "
             "leave out the task code, or run on Linux"
         )
-
-
-def passes_each(trials: Sequence[Trial], num_workers: int = 2) -> list[bool]:
-    """`passes` of every trial, in order, `num_workers` processes at a time."""
-    require_sandbox()
-    with ThreadPoolExecutor(num_workers) as pool:
-        return list(pool.map(passes, trials))
 
 
 def canonical(value: object) -> str:

@@ -7,7 +7,6 @@ words that training never has. Wordings fix the pieces, so a prompt belongs to o
 """
 
 import ast
-from collections.abc import Iterable
 from functools import cache
 from random import Random
 
@@ -18,7 +17,7 @@ from sbd_core.tasks.code.cases import draw_case
 from sbd_core.tasks.code.classics import CLASSICS, Classic
 from sbd_core.tasks.code.composed import Assignment
 from sbd_core.tasks.code.rewording import Rewording, possessive, taking
-from sbd_core.tasks.sandbox import Trial, passes, passes_each
+from sbd_core.tasks.sandbox import Trial, passes
 
 NAME = "code"
 DRAWS = ("fold", "chain", "branch", "classic")
@@ -49,11 +48,6 @@ def check(example: Example, text: str) -> bool:
     Never raises for any text; SandboxError where this machine can run no candidate at all.
     """
     return passes(_trial(example, text))
-
-
-def check_each(answered: Iterable[tuple[Example, str]], num_workers: int = 2) -> list[bool]:
-    """`check` of every (example, text), in order, `num_workers` processes at a time."""
-    return passes_each([_trial(example, text) for example, text in answered], num_workers)
 
 
 def owner(composition: tuple[str, ...]) -> Split:

@@ -20,7 +20,6 @@ from sbd_core.tasks.code.classics import CLASSICS
 
 POOLS = {name: value for name, value in vars(wordings).items() if isinstance(value, Pool)}
 POOLS |= wordings.SLOTS | wordings.HINTS_BY_FORM
-NAME_TOLD = re.compile(r"(?:called|named|call it|name it) ([a-zA-Z_]\w+)[\s.,(]")
 TOKENIZER = Path(__file__).parents[3] / "assets/checkpoints/sbd-nano/tokenizer.json"
 
 

@@ -61,54 +61,6 @@ export function eventData(event) {
   };
 }
 
-/**
- * The event that eventData() wrote.
- * @param {Record<string, any>} data
- * @returns {StepEvent}
- */
-export function eventOf(data) {
-  const [numCached, numCausal] = data.context;
-  const [start, size] = data.block;
-  /** @param {string} name @param {(row: any[]) => any} read */
-  const rows = (name, read) => data[name].map(read);
-  return {
-    kind: data.kind,
-    numCached,
-    numCausal,
-    block: { start, size },
-    masked: rows("masked", ([position, entropy, topIds, topProbabilities]) => ({
-      position,
-      entropy,
-      topIds,
-      topProbabilities,
-    })),
-    reveals: rows("reveals", ([position, tokenId, rank, probability]) => ({
-      position,
-      tokenId,
-      rank,
-      probability,
-    })),
-    committed: data.committed,
-    draft: data.draft,
-    hindsight: rows(
-      "hindsight",
-      ([position, tokenId, probability, argmaxId, argmaxProbability]) => ({
-        position,
-        tokenId,
-        probability,
-        argmaxId,
-        argmaxProbability,
-      }),
-    ),
-    predrafts: rows("predrafts", ([from, count, tokenIds, isUsed]) => ({
-      block: { start: from, size: count },
-      tokenIds,
-      isUsed,
-    })),
-    seconds: data.seconds,
-  };
-}
-
 /** @param {Lane} lane */
 function mentionedIds({ promptIds, events }) {
   const ids = new Set(promptIds);

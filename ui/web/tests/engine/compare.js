@@ -7,7 +7,6 @@ import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { makeKernel } from "../../engine/kernel.js";
-import { eventOf } from "../../engine/session/trace.js";
 import { RunWire } from "../../engine/session/wire.js";
 
 /** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
@@ -185,6 +184,54 @@ function difference(checkpoint, trace) {
   if (isTied) return text === trace.text ? "tie" : "tie, another answer";
   if (index !== trace.events.length) return `${index} forward passes, not ${trace.events.length}`;
   return text === trace.text ? "" : `the answer reads ${JSON.stringify(text)}`;
+}
+
+/**
+ * The event of a trace, as the engine holds it.
+ * @param {Record<string, any>} data
+ * @returns {StepEvent}
+ */
+function eventOf(data) {
+  const [numCached, numCausal] = data.context;
+  const [start, size] = data.block;
+  /** @param {string} name @param {(row: any[]) => any} read */
+  const rows = (name, read) => data[name].map(read);
+  return {
+    kind: data.kind,
+    numCached,
+    numCausal,
+    block: { start, size },
+    masked: rows("masked", ([position, entropy, topIds, topProbabilities]) => ({
+      position,
+      entropy,
+      topIds,
+      topProbabilities,
+    })),
+    reveals: rows("reveals", ([position, tokenId, rank, probability]) => ({
+      position,
+      tokenId,
+      rank,
+      probability,
+    })),
+    committed: data.committed,
+    draft: data.draft,
+    hindsight: rows(
+      "hindsight",
+      ([position, tokenId, probability, argmaxId, argmaxProbability]) => ({
+        position,
+        tokenId,
+        probability,
+        argmaxId,
+        argmaxProbability,
+      }),
+    ),
+    predrafts: rows("predrafts", ([from, count, tokenIds, isUsed]) => ({
+      block: { start: from, size: count },
+      tokenIds,
+      isUsed,
+    })),
+    seconds: data.seconds,
+  };
 }
 
 /**

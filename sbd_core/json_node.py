@@ -1,0 +1,98 @@
+"""JSON data read field by field, every message naming the place. Knows no field of a trace.
+
+Every method raises TraceError where the data is not what it is asked for.
+"""
+
+import math
+from typing import Any
+
+from sbd_core.errors import TraceError, shown, shown_name
+
+MAX_INTEGER = 2**53
+"""Up to it JavaScript and every other reader of JSON know each whole number."""
+
+
+class JsonNode:
+    """A piece of a trace's JSON and its path, such as "trace.events[3].block"."""
+
+    def __init__(self, value: Any, path: str) -> None:
+        self.value = value
+        self.path = path
+
+    def wrong(self, rule: str) -> TraceError:
+        """The error that this piece breaks `rule`."""
+        return TraceError(f"{self.path}: {rule}; got {shown(self.value)}")
+
+    def value_of(self, key: str) -> Any:
+        """The member `key` as it is."""
+        return self.at(key).value
+
+    def at(self, key: str) -> "JsonNode":
+        """The member `key`."""
+        if not isinstance(self.value, dict):
+            raise self.wrong("must be an object")
+        if key not in self.value:
+            raise TraceError(f"{self.path}.{key}: is missing")
+        return JsonNode(self.value[key], f"{self.path}.{key}")
+
+    def members(self) -> list[tuple[str, "JsonNode"]]:
+        """(key, member) of an object."""
+        if not isinstance(self.value, dict):
+            raise self.wrong("must be an object")
+        if any(_has_surrogate(key) for key in self.value):
+            raise TraceError(f"{self.path}: keys must be Unicode text without lone surrogates")
+        return [
+            (key, JsonNode(item, f"{self.path}.{shown_name(key)}"))
+            for key, item in self.value.items()
+        ]
+
+    def items(self, length: int | None = None) -> list["JsonNode"]:
+        """The entries of a list, `length` of them if given."""
+        if not isinstance(self.value, list):
+            raise self.wrong("must be a list")
+        if length is not None and len(self.value) != length:
+            raise self.wrong(f"must have {length} entries")
+        return [JsonNode(item, f"{self.path}[{index}]") for index, item in enumerate(self.value)]
+
+    def integer(self, low: int = 0) -> int:
+        """A whole number from `low` on."""
+        is_integer = isinstance(self.value, int) and not isinstance(self.value, bool)
+        if not is_integer or not low <= self.value <= MAX_INTEGER:
+            raise self.wrong(f"must be a whole number from {low} to {MAX_INTEGER}")
+        return int(self.value)
+
+    def integers(self) -> tuple[int, ...]:
+        """A list of whole numbers from 0 on."""
+        return tuple(node.integer() for node in self.items())
+
+    def number(self, high: float = math.inf) -> float:
+        """A finite number from 0 to `high`."""
+        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
+        # A JSON number too large for a float reads as inf or as a huge int.
+        if not is_number or not 0 <= self.value <= min(high, MAX_INTEGER):
+            raise self.wrong(f"must be a number from 0 to {min(high, MAX_INTEGER):g}")
+        return float(self.value)
+
+    def boolean(self) -> bool:
+        """True or false."""
+        if not isinstance(self.value, bool):
+            raise self.wrong("must be true or false")
+        return self.value
+
+    def string(self) -> str:
+        """A string without lone surrogates."""
+        if not isinstance(self.value, str):
+            raise self.wrong("must be a string")
+        if _has_surrogate(self.value):
+            raise self.wrong("must be Unicode text without lone surrogates")
+        return self.value
+
+    def one_of(self, allowed: tuple[Any, ...]) -> Any:
+        """One of the strings `allowed`."""
+        if self.value not in allowed:
+            raise self.wrong(f"must be one of {', '.join(allowed)}")
+        return self.value
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
