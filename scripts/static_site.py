@@ -24,7 +24,7 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_
 from sbd_core.package.files import ASSETS
 from sbd_core.replay.page import STYLES as REPLAY_STYLES
 from sbd_core.replay.wire_format import wire_json
-from ui.browser.engine_choice import COMPILED, model_files
+from ui.browser.engine_choice import COMPILED, checked_here, model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
 from ui.components.gallery import gallery
@@ -136,6 +136,7 @@ def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
         "page": "parts/replay.html",
         "styles": [f"css/{style}.css" for style in REPLAY_STYLES],
         "replay": "dist/replay.js",
+        "examples": checked_here(),
     }
 
 

@@ -14,8 +14,9 @@ from typing import Any
 from sbd_core import roofline
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
+from ui.browser.engine_choice import BROWSER_TASKS
 from ui.components.controls import FIELD_IDS, SOLVERS, STRATEGIES
-from ui.decode import blanks, form
+from ui.decode import blanks, form, verdict
 from ui.race import entry
 from ui.share import permalink, sheet, trace_files
 
@@ -51,6 +52,12 @@ def constants() -> dict[str, Any]:
                 "source": device.source,
             }
             for key, device in roofline.DEVICES.items()
+        },
+        "verdicts": {
+            "words": {task: verdict.WORDS[task] for task in verdict.WORDS if task in BROWSER_TASKS},
+            "sumWords": verdict.SUM_WORDS,
+            "jsonWords": verdict.JSON_WORDS,
+            "sumFrames": verdict.sum_frames(),
         },
         "limits": {
             "block": wire_format.MAX_SHOWN_BLOCK,

@@ -15,11 +15,14 @@ import gradio as gr
 from sbd_core.replay.page import STYLES
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import ASSETS, DIST, static_path, view
+from ui.gallery.examples import checked_examples
 
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
 MOST_BYTES = 450_000_000
 COMPILED = {"plain": DIST / "sbd.wasm", "fma": DIST / "sbd-fma.wasm"}
+BROWSER_TASKS = ("sudoku", "math", "json", "infill")
+"""Tasks whose answers ui/web/engine/session/verdict.js checks too."""
 SMALL_FILES = (
     "config.json",
     "generation_config.json",
@@ -66,7 +69,16 @@ def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]
         "page": static_path(page),
         "styles": [static_path(style) for style in styles],
         "replay": static_path(script),
+        "examples": checked_here(),
     }
+
+
+def checked_here() -> list[tuple[str, str, str]]:
+    """[prompt, task, case] of every example; no case where only Python can check the answer."""
+    return [
+        (one.prompt, one.task, one.case if one.task in BROWSER_TASKS else "")
+        for one in checked_examples()
+    ]
 
 
 @cache

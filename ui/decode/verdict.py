@@ -43,6 +43,13 @@ WORDS = {
         "Wrong: not the line with its blanks filled.",
     ),
 }
+"""Of a right and of a wrong answer, by task."""
+SUM_WORDS = {
+    "right": "Right: the answer is {case}.",
+    "wrong": "Wrong: the answer is {case}, not {said}.",
+    "silent": "Wrong: no line says “The answer is {case}.”",
+}
+JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not valid JSON.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +78,18 @@ def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
         return _json_verdict(trace) if JSON.search(trace.prompt) else None
     if example.task == "code" and (not is_ours or trace.config.pinned):
         return None
+    return verdict_on(example, trace.text)
+
+
+def verdict_on(example: Example, text: str) -> Verdict | None:
+    """The verdict on a text as the answer to an example; None where this machine cannot run it."""
     try:
-        is_right = TASKS[example.task].check(example, trace.text)
+        is_right = TASKS[example.task].check(example, text)
     except SandboxError as error:
         logger.warning("no verdict: %s", error)
         return None
     if example.task == "math":
-        return Verdict(is_right, _sum_words(example.case, trace.text, is_right=is_right))
+        return Verdict(is_right, _sum_words(example.case, text, is_right=is_right))
     return Verdict(is_right, WORDS[example.task][not is_right])
 
 
@@ -90,9 +102,14 @@ def _asked_for(prompt: str) -> Example | None:
     return None if result is None else Example("math", prompt, "", str(result))
 
 
+def sum_frames() -> tuple[str, ...]:
+    """What may stand around a sum, {} in its place."""
+    return (*bare.FRAMES.seen, *bare.FRAMES.reserved)
+
+
 def _result_of(prompt: str) -> int | None:
     """The result of the one sum that a prompt asks for, None unless it is a whole number."""
-    for frame in (*bare.FRAMES.seen, *bare.FRAMES.reserved):
+    for frame in sum_frames():
         before, after = (re.escape(part) for part in frame.split("{}"))
         asked = re.fullmatch(f"{before}({SUM.pattern}){after}", prompt.strip(), re.IGNORECASE)
         if asked:
@@ -123,16 +140,17 @@ def _worked_out(expression: str) -> int | None:
 
 def _sum_words(case: str, text: str, *, is_right: bool) -> str:
     said = ANSWER.findall(text)
-    if is_right:
-        return f"Right: the answer is {case}."
-    if not said:
-        return f"Wrong: no line says “The answer is {case}.”"
-    return f"Wrong: the answer is {case}, not {said[-1]}."
+    kind = "right" if is_right else "wrong" if said else "silent"
+    return SUM_WORDS[kind].format(case=case, said=said[-1] if said else "")
 
 
 def _json_verdict(trace: Trace) -> Verdict:
     try:
-        json.loads(trace.text)
+        json.loads(trace.text, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        return Verdict(right=False, words="Wrong: this is not valid JSON.")
-    return Verdict(right=True, words="Valid JSON; nothing checked its values.")
+        return Verdict(right=False, words=JSON_WORDS[1])
+    return Verdict(right=True, words=JSON_WORDS[0])
+
+
+def _refuse(literal: str) -> None:
+    raise ValueError(f"{literal} is Python's, not JSON")

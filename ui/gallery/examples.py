@@ -39,16 +39,24 @@ def presets() -> tuple[Preset, ...]:
 
 
 @cache
+def checked_examples() -> tuple[Example, ...]:
+    """Every example whose answers can be checked, in the order in which a prompt is looked up."""
+    of_presets = [
+        Example(preset.task, prompt, "", case)
+        for preset in presets()
+        for prompt, case in zip(preset.prompts, preset.cases, strict=False)
+    ]
+    of_gallery = [
+        Example(item.task, item.title, "", item.case) for item in recorded.gallery() if item.case
+    ]
+    return (*of_presets, *of_gallery)
+
+
+@cache
 def example_of(prompt: str) -> Example | None:
-    """The example that a prompt is, letter by letter; None for a prompt of somebody's own."""
-    for preset in presets():
-        for known, case in zip(preset.prompts, preset.cases, strict=False):
-            if known == prompt:
-                return Example(preset.task, prompt, "", case)
-    for item in recorded.gallery():
-        if item.title == " ".join(prompt.split()) and item.case:
-            return Example(item.task, prompt, "", item.case)
-    return None
+    """The example that a prompt is, but for spaces; None for a prompt of somebody's own."""
+    titles = (prompt, " ".join(prompt.split()))
+    return next((example for example in checked_examples() if example.prompt in titles), None)
 
 
 @cache

@@ -79,6 +79,8 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
     page = open_page(two_models_url + "?prompt=What+is+7+%2B+8%3F&tokens=24&engine=browser")
     complete(page)
     first = state(page)["run"]
+    page.get_by_role("button", name="Charts").click()
+    expect(page.locator(".sbd-charts-status")).to_contain_text("decoded in your browser")
     page.evaluate(
         "document.querySelector('.sbd-host').sbdPlayer.askAgain({gamma: 5}, {position: 0})"
     )

@@ -80,6 +80,8 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     expect(page.get_by_text(HERE)).to_be_visible()
     online = decode_here(page, "What is 12 + 30?")
     assert online["main"]["steps"] < online["ntp"]["steps"] == online["ntp"]["tokens"]
+    expect(page.locator(".sbd-verdict:visible")).to_contain_text(["answer is 42"] * 2)
+    expect(page.get_by_text("Charts of a run are made by Python")).to_be_visible()
     until(page, KEPT)
     until(page, SAVED.removeprefix("() => "))
     page.wait_for_timeout(600)  # its last lines are there too

@@ -4,6 +4,7 @@
 import { fileAddress } from "../dom/address.js";
 import { find, make, setText } from "../dom/elements.js";
 import { currentView, isDarkPage, onTurn } from "../dom/page.js";
+import { inBrowser } from "../in_browser/bridge.js";
 import { playerOf } from "../watch/mount.js";
 import { ChartCards, makeLibrary } from "./cards.js";
 
@@ -15,6 +16,8 @@ import { ChartCards, makeLibrary } from "./cards.js";
 
 const CLOSED_WORDS =
   "This run as charts: entropy, tokens a forward pass, agreement, what parallelism cost.";
+const ELSEWHERE_WORDS =
+  "Charts are made on the server, and this run was decoded in your browser: save it as JSON and open that to see them.";
 const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
 
 /** The section under the player. */
@@ -80,6 +83,10 @@ class ChartSection {
     if (run.isComplete && run.id === this.asked) return;
     this.root.dataset.isOld = "";
     this.asked = run.isComplete ? run.id : "";
+    if (inBrowser.has?.(run.id)) {
+      this.say(ELSEWHERE_WORDS);
+      return;
+    }
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
     if (run.isComplete) this.trigger("draw_charts", { run: run.id });
   }

@@ -10,6 +10,7 @@ import { Session } from "./session/session.js";
 /** @import { RaceEntry } from "./session/board.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
+/** @import { Example } from "./session/verdict.js" */
 
 /**
  * Where a model is: below an address, or in files that the visitor gave. names: of the files there,
@@ -18,7 +19,7 @@ import { Session } from "./session/session.js";
  */
 /** @typedef {{ plain: string, fma: string }} Compiled addresses of sbd.wasm and sbd-fma.wasm */
 /**
- * @typedef {{ kind: "load", source: Source, wasm: Compiled }
+ * @typedef {{ kind: "load", source: Source, wasm: Compiled, examples: Example[] }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
  *   | { kind: "file", run: string }
@@ -55,15 +56,15 @@ function readerFor({ base, names, isFirst, files }) {
   return isFirst ? leaving(read, base) : read;
 }
 
-/** @param {Source} source @param {Compiled} wasm */
-async function load(source, wasm) {
+/** @param {Extract<Wish, { kind: "load" }>} wish */
+async function load({ source, wasm, examples }) {
   const { name } = source;
   const address = canFuseMultiplyAdd() ? wasm.fma : wasm.plain;
   const response = await fetch(address).catch(() => null);
   if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
   const kernel = await makeKernel(await response.arrayBuffer());
   const checkpoint = await readCheckpoint(name, kernel, readerFor(source));
-  session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
+  session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe, examples);
   const { shape } = checkpoint.model;
   tell({ kind: "ready", name, numParameters: numParameters(shape), blockRange: shape.blockRange });
 }
@@ -72,7 +73,7 @@ async function load(source, wasm) {
 async function answer(wish) {
   if (wish.kind === "load") {
     try {
-      await load(wish.source, wish.wasm);
+      await load(wish);
     } catch (error) {
       if (!(error instanceof EngineError)) console.error(error);
       const known = error instanceof EngineError || error instanceof RangeError;

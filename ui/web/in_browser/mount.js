@@ -10,17 +10,18 @@ import { droppedModel, holdsModel } from "./dropped.js";
 import { formOfAddress, readForm } from "./form.js";
 
 /** @import { Form } from "../engine/session/form.js" */
+/** @import { Example } from "../engine/session/verdict.js" */
 /** @import { Compiled, Source } from "../engine/worker.js" */
 /** @import { Mount } from "../stub.js" */
 
-/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
+/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string, examples: Example[] }} Setting paths below Gradio's routes */
 
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
 
 /** @param {Setting} setting */
-function placeOf({ name, script, wasm, base, names, page, styles, replay, is_only: isOnly }) {
+function placeOf({ is_only: isOnly, name, script, wasm, base, names, examples, ...replay }) {
   // On a static host the files lie beside the page.
   const address = isOnly ? besidePage : fileAddress;
   return {
@@ -32,10 +33,11 @@ function placeOf({ name, script, wasm, base, names, page, styles, replay, is_onl
       names,
       isFirst: isOnly && navigator.serviceWorker?.controller === null,
     },
+    examples,
     parts: {
-      page: address(page),
-      styles: styles.map(address),
-      script: address(replay),
+      page: address(replay.page),
+      styles: replay.styles.map(address),
+      script: address(replay.replay),
     },
   };
 }
@@ -82,13 +84,14 @@ class HereView {
       return isTaken;
     };
     inBrowser.isOn = () => this.decoder.isOn;
+    inBrowser.has = (run) => this.decoder.runs.has(run);
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("drop", (event) => this.drop(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
       this.decoder.engine.end();
-      [inBrowser.take, inBrowser.isOn] = [null, null];
+      [inBrowser.take, inBrowser.isOn, inBrowser.has] = [null, null, null];
     });
     this.draw();
   }

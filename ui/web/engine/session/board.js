@@ -2,10 +2,12 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
+import { verdictOf } from "./verdict.js";
 
 /** @import { Board } from "../../race/board.js" */
 /** @import { Form } from "./form.js" */
 /** @import { Lane } from "./lanes.js" */
+/** @import { Example } from "./verdict.js" */
 
 /** @typedef {{ prompt: unknown, lanes: string[], low: number | null, high: number | null, [field: string]: unknown }} RaceEntry */
 
@@ -38,9 +40,10 @@ export function raceForms({ lanes, low, high, ...shared }) {
 
 /**
  * @param {Map<string, Lane>} lanes finished ones
+ * @param {Example[]} examples
  * @returns {Board}
  */
-export function boardOf(lanes) {
+export function boardOf(lanes, examples) {
   const plain = lanes.get("ntp");
   const [first] = lanes.values();
   return {
@@ -59,7 +62,7 @@ export function boardOf(lanes) {
       num_passes: lane.events.length,
       num_tokens: lane.answer.length,
       seconds: lane.seconds,
-      verdict: null,
+      verdict: verdictOf(lane, examples),
       times_faster: plain && lane.seconds ? plain.seconds / lane.seconds : null,
     })),
   };

@@ -7,12 +7,14 @@ import { boardOf, raceForms } from "./board.js";
 import { messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
 import { traceJson } from "./trace.js";
+import { verdictOf } from "./verdict.js";
 import { RunWire } from "./wire.js";
 
 /** @import { Checkpoint } from "../checkpoint/folder.js" */
 /** @import { Board } from "../../race/board.js" */
 /** @import { RaceEntry } from "./board.js" */
 /** @import { Form } from "./form.js" */
+/** @import { Example } from "./verdict.js" */
 
 /**
  * What the page is told. wire: lines for the player. file: a trace, as asked for.
@@ -40,9 +42,11 @@ export class Session {
    * @param {Checkpoint} checkpoint
    * @param {(news: News) => void} say
    * @param {() => Promise<void>} breathe lets messages in
+   * @param {Example[]} [examples] whose answers can be checked
    */
-  constructor(checkpoint, say, breathe) {
+  constructor(checkpoint, say, breathe, examples = []) {
     this.checkpoint = checkpoint;
+    this.examples = examples;
     this.say = say;
     this.breathe = breathe;
     /** @type {Map<string, Lane[]>} the newest runs by id */
@@ -127,7 +131,7 @@ export class Session {
     let told = performance.now();
     let isAwaited = true; // the first reveal of the main lane
     for (const [lane, event] of passes(lanes)) {
-      lines.push(event ? wire.step(lane.name, event) : wire.end(lane.name, lane.finish, lane.text));
+      lines.push(event ? wire.step(lane.name, event) : this.endLine(wire, lane));
       const isDue = performance.now() - told > MS_BETWEEN_NEWS || (isAwaited && main.hasRevealed);
       if (isDue) {
         isAwaited &&= !main.hasRevealed;
@@ -144,6 +148,14 @@ export class Session {
     const wireText = (isCut ? lines.slice(0, -1) : lines).join("\n");
     if (wireText) this.say({ about: "decode", wire: wireText, isRunning: true });
     if (isCut) this.say({ about: "decode", wire: "stop", isRunning: true });
+  }
+
+  /**
+   * @param {RunWire} wire
+   * @param {Lane} lane a complete one
+   */
+  endLine(wire, lane) {
+    return wire.end(lane.name, lane.finish, lane.text, verdictOf(lane, this.examples));
   }
 
   /**
@@ -170,7 +182,7 @@ export class Session {
         }
         this.say({ about: "race", text: `Ran ${name} …`, isRunning: true });
       }
-      this.say({ about: "race", text: "", isRunning: false, board: boardOf(lanes) });
+      this.say({ about: "race", text: "", isRunning: false, board: boardOf(lanes, this.examples) });
     } catch (error) {
       this.fail("race", error);
     } finally {

@@ -4,6 +4,7 @@
 import constants from "../../constants.json" with { type: "json" };
 import { BYTES_PER_VALUE, eventCost } from "./cost.js";
 
+/** @import { Verdict } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../checkpoint/folder.js" */
 /** @import { Solver, Settings } from "../decoding/settings.js" */
 /** @import { MaskedPosition, StepEvent } from "../decoding/state.js" */
@@ -74,9 +75,10 @@ export class RunWire {
    * @param {string} lane
    * @param {string} finish
    * @param {string} text the whole decoded answer
+   * @param {Verdict | null} verdict
    */
-  end(lane, finish, text) {
-    return this.line("end", { lane, finish, text });
+  end(lane, finish, text, verdict) {
+    return this.line("end", { lane, finish, text, verdict });
   }
 
   /** @param {number} id of a token */

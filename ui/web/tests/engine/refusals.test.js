@@ -45,7 +45,12 @@ test("without WebAssembly there is a sentence", async () => {
 });
 
 test("a worker that is blocked, or dies on its way, is a sentence", async () => {
-  const place = { script: "engine.js", wasm: { plain: "a", fma: "b" }, source: { name: "m" } };
+  const place = {
+    script: "engine.js",
+    wasm: { plain: "a", fma: "b" },
+    source: { name: "m" },
+    examples: [],
+  };
   globals.Worker = class {
     constructor() {
       throw new Error("blocked by the page's policy");
