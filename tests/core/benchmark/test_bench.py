@@ -30,17 +30,7 @@ from sbd_core.roofline import Calibrated
 from tests.conftest import in_c, loaded, unfused
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import random_ids
-from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
-
-RANGE = {"min_block_size": 2, "max_block_size": 8}
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A folder of a random model that says it had Set Block Decoding training."""
-    folder = tmp_path_factory.mktemp("bench") / "llama"
-    reach = {"max_position_embeddings": 1024}
-    return save_tiny(folder, "llama", tiny_tokenizer(), set_block_decoding=RANGE, **reach)
+from tests.core.models.tiny_models import maskless_tokenizer, save_tiny
 
 
 def bench(folder, capsys, *words: str) -> dict:

@@ -11,16 +11,6 @@ from sbd_core.config import ConfidenceThreshold
 from sbd_core.sampling import Candidates
 from sbd_core.solvers import select
 from tests.conftest import loaded
-from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
-
-RANGE = {"min_block_size": 2, "max_block_size": 8}
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("peers") / "llama"
-    reach = {"max_position_embeddings": 1024}
-    return save_tiny(folder, "llama", tiny_tokenizer(), set_block_decoding=RANGE, **reach)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,9 +1,5 @@
 """An evaluation shared over processes has the scores of one process, also after a kill."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +12,6 @@ from sbd_core.evaluation.runners import LocalRunner
 from sbd_core.evaluation.shared_runner import SharedRunner, UnfinishedError, journal_of
 from sbd_core.hf.prompt_files import Share
 
-ROOT = Path(__file__).parents[3]
 CONFIGS = {
     name: DecodeConfig(strategy=name, max_new_tokens=8, top_k_recorded=0) for name in ("ntp", "sbd")
 }
@@ -75,30 +70,6 @@ def test_the_last_process_has_the_scores_of_one_whatever_was_killed(nano, tmp_pa
     assert scores(found) == expected
     journal.clear()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_two_processes_of_accelerate_launch_evaluate_as_one(tmp_path) -> None:
-    words = ["evaluate", "--suite", "json", "--limit", "4", "--batch-size", "2", "--device", "cpu"]
-    words += ["--max-new-tokens", "8", "--out"]
-    assert main([*words, str(tmp_path / "one.json")]) == 0
-    launch = ["-m", "accelerate.commands.launch", "--num_processes", "2"]
-    launch += ["--config_file", str(ROOT / "sbd_core" / "training" / "launch" / "ddp.yaml")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-    done = subprocess.run(
-        [sys.executable, *launch, "-m", "sbd_core", *words, str(tmp_path / "two.json")],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    one, two = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("one", "two"))
-    assert (one["processes"], two["processes"]) == (1, 2)
-    cells = [data["rows"]["sbd"]["families"][0] for data in (one, two)]
-    counts = [[cell[name] for name in UNTIMED] for cell in cells]
-    assert counts[0] == counts[1]
-    assert len(list(tmp_path.iterdir())) == 2, "no journal is left"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,6 @@
 """generate --prompts: the answers of one process from any number of them, and after a kill."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +10,6 @@ from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.__main__ import main
 from sbd_core.hf.prompt_files import Share, answer_prompts, read_prompts
 
-ROOT = Path(__file__).parents[3]
 TEXTS = [f"What is {n} + {n + 1}?" for n in range(7)]
 CONFIG = DecodeConfig(max_new_tokens=12, top_k_recorded=0)
 FLAGS = ["--max-new-tokens", "12", "--device", "cpu"]
@@ -89,28 +85,6 @@ def test_a_run_that_was_cut_off_decodes_only_what_is_missing(prompts, tmp_path, 
     other = DecodeConfig(max_new_tokens=5, top_k_recorded=0)
     assert answer_prompts(nano, rows, other, out, batch_size=8, share=Share())
     assert all(row["num_tokens"] <= 5 for row in lines(out))
-
-
-def test_two_processes_of_accelerate_launch_give_the_answers_of_one(prompts, tmp_path) -> None:
-    pytest.importorskip("accelerate")
-    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-    words = ["-m", "sbd_core", "generate", "--prompts", str(prompts), *FLAGS]
-    # With --cpu accelerate would start one process alone.
-    launch = ["-m", "accelerate.commands.launch", "--num_processes", "2"]
-    launch += ["--config_file", str(ROOT / "sbd_core" / "training" / "launch" / "ddp.yaml")]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true"}
-    for command, out in ((words, one), ([*launch, *words], two)):
-        done = subprocess.run(
-            [sys.executable, *command, "--out", str(out)],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
-        assert done.returncode == 0, done.stderr
-    assert two.read_text() == one.read_text()
-    assert hidden(tmp_path) == []
 
 
 @pytest.mark.parametrize(

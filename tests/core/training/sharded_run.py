@@ -1,4 +1,4 @@
-"""The train command under FSDP on the CPU, which accelerate by itself offers on accelerators only.
+"""Train commands under FSDP on the CPU, which accelerate by itself offers on accelerators only.
 
 All else is accelerate's own: how it shards the model and what it makes of the optimizers.
 """
@@ -11,8 +11,8 @@ from accelerate.state import AcceleratorState, PartialState
 from accelerate.utils import DistributedType
 from torch.distributed.tensor import DTensor
 
-from sbd_core.__main__ import main
 from sbd_core.training import loop
+from tests.core.cli.commands import run_all
 
 
 class ShardingAccelerator(Accelerator):
@@ -36,4 +36,4 @@ class ShardingAccelerator(Accelerator):
 loop.Accelerator = ShardingAccelerator  # type: ignore[misc]
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_all(sys.argv[1]))

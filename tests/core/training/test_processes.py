@@ -1,7 +1,6 @@
 """Training in processes of its own: killed, two at once, the weights sharded between them."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -10,13 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import torch
 from accelerate.commands.config.config_args import load_config_from_file
 
 import sbd_core
 from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.recipes.recipe import Recipe
-from tests.core.training.training_runs import TINY, all_losses, command, same, train, weights
+from tests.core.cli.commands import in_two
+from tests.core.training.training_runs import TINY, assert_close, command, same, train, weights
 
 
 def test_a_process_killed_at_any_moment_resumes_to_the_same_weights(tmp_path) -> None:
@@ -65,33 +63,6 @@ def test_an_evaluation_that_is_killed_leaves_no_process_behind() -> None:
 
 
 LAUNCH = Path(sbd_core.__file__).parent / "training" / "launch"
-BY_TORCH = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-BY_ACCELERATE = ["accelerate.commands.launch", "--config_file", f"{LAUNCH / 'ddp.yaml'}"]
-
-
-def in_two(words: list[str], launcher: list[str] = BY_TORCH) -> str:
-    """The output of a command of Python run in two processes that know of each other."""
-    environment = {**os.environ, "ACCELERATE_USE_CPU": "true"}
-    words = [sys.executable, "-m", *launcher, *words]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1e-4) -> None:
-    assert all_losses(found) == pytest.approx(all_losses(expected), rel=rel)
-    wanted = weights(expected)
-    for name, weight in weights(found).items():
-        torch.testing.assert_close(weight, wanted[name], atol=atol, rtol=1e-3)
-
-
-def test_two_processes_take_the_steps_of_one(tmp_path) -> None:
-    recipe = replace(TINY, steps=2, batch_size=8, optimizer="adamw")
-    train(recipe, None, tmp_path / "alone")
-    launcher = [*BY_ACCELERATE, "--num_processes", "2"]
-    out = in_two([*command(recipe, tmp_path), "--accumulate", "2", "--json"], launcher)
-    assert out.count('"step": 2') == 1, "one process reports"
-    assert_close(tmp_path / "model", tmp_path / "alone")
 
 
 def test_the_launch_configs_are_read_by_accelerate() -> None:
@@ -105,23 +76,25 @@ def test_the_launch_configs_are_read_by_accelerate() -> None:
         assert f"{name}.yaml" in (LAUNCH / f"{name}.yaml").read_text()
 
 
-def sharded(recipe: Recipe, folder: Path) -> None:
-    words = command(recipe, folder)
-    in_two(["-m", "tests.core.training.sharded_run", *words[words.index("train") :]])
-
-
 def test_sharded_weights_take_the_steps_of_whole_ones_and_resume(tmp_path) -> None:
-    recipe = replace(TINY, steps=2, batch_size=8, decay_steps=0, optimizer="adamw")
-    train(recipe, None, tmp_path / "alone")
-    sharded(replace(recipe, steps=1), tmp_path)
-    assert len(all_losses(tmp_path / "model")) == 1
-    sharded(recipe, tmp_path)
-    assert_close(tmp_path / "model", tmp_path / "alone")
-
-
-def test_sharded_weights_take_the_steps_of_muon(tmp_path) -> None:
-    recipe = replace(TINY, steps=2, batch_size=8)
-    train(recipe, None, tmp_path / "alone")
-    sharded(recipe, tmp_path)
+    recipes = {
+        "adamw": replace(TINY, steps=2, batch_size=8, decay_steps=0, optimizer="adamw"),
+        "muon": replace(TINY, steps=2, batch_size=8),
+    }
+    commands = []
+    for name, recipe in recipes.items():
+        for place in (alone := tmp_path / f"{name}-alone", tmp_path / name):
+            place.mkdir()
+        train(recipe, None, alone / "model")
+        commands.append(command(recipe, tmp_path / name)[2:])
+    (half := tmp_path / "half.json").write_text(
+        json.dumps(replace(recipes["adamw"], steps=1).to_data())
+    )
+    begun = [str(half) if "recipe.json" in word else word for word in commands[0]] + ["--json"]
+    launcher = ["torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    out = in_two(launcher, "tests.core.training.sharded_run", begun, *commands)
+    assert out.count('"step": 1') == 1
+    assert_close(tmp_path / "adamw" / "model", tmp_path / "adamw-alone" / "model")
     # Muon's bf16 makes much of a rounding error; a step moves a weight by up to 1e-2.
-    assert_close(tmp_path / "model", tmp_path / "alone", rel=1e-4, atol=2e-2)
+    near = {"rel": 1e-4, "atol": 2e-2}
+    assert_close(tmp_path / "muon" / "model", tmp_path / "muon-alone" / "model", **near)

@@ -55,6 +55,14 @@ def all_losses(out: Path) -> list[float]:
     return [json.loads(line)["loss"] for line in lines]
 
 
+def assert_close(found: Path, expected: Path, rel: float = 1e-5, atol: float = 1e-4) -> None:
+    """The losses and the weights of two runs are the same but for rounding."""
+    assert all_losses(found) == pytest.approx(all_losses(expected), rel=rel)
+    wanted = weights(expected)
+    for name, weight in weights(found).items():
+        torch.testing.assert_close(weight, wanted[name], atol=atol, rtol=1e-3)
+
+
 def command(recipe: Recipe, folder: Path) -> list[str]:
     """The command line that trains `recipe` into folder/model."""
     file = folder / "recipe.json"
