@@ -22,7 +22,8 @@ colors) and pieces too short to be a wording may stay lists.
 """
 
 import hashlib
-from collections.abc import Callable, Container, Iterable
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Generic, Literal, TypeVar
@@ -35,6 +36,9 @@ WORDINGS: tuple[Wording, ...] = ("seen", "unseen")
 TEST_PERCENT = 8
 RESERVED_PERCENT = 15
 UNSEEN_RATE = 0.5
+SLOT = re.compile(r"\\\{\w+\\\}")
+PART = re.compile(r"<(\w+)>")
+SENTENCE = re.compile(r"(^|[.?:] )([a-z])")
 
 T = TypeVar("T")
 
@@ -125,6 +129,41 @@ class Pool(Generic[T]):
         if len(found) < count:
             found += random.sample(self.seen, count - len(found))
         return found
+
+
+class Grammar:
+    """Requests put together from parts, for seen words alone.
+
+    A shape has parts as <name>, each to be drawn; the slots in braces stay. A request that has
+    the words of a reserved one in it is drawn again.
+    """
+
+    __slots__ = ("_held_out", "parts", "shapes")
+
+    def __init__(
+        self, shapes: Sequence[str], parts: Mapping[str, Sequence[str]], reserved: Iterable[str]
+    ) -> None:
+        self.shapes, self.parts = shapes, parts
+        self._held_out = re.compile("(?i)" + "|".join(map(_wherever, reserved)))
+
+    def is_held_out(self, text: str) -> bool:
+        """Whether the words of a reserved request stand in `text`, whose slots are open."""
+        return self._held_out.search(text) is not None
+
+    def draw(self, random: Random) -> str:
+        """A request, every sentence with a capital; no mark at its end but one of the shape's."""
+        while True:
+            text = PART.sub(
+                lambda part: random.choice(self.parts[part[1]]), random.choice(self.shapes)
+            )
+            if not self._held_out.search(text):
+                return SENTENCE.sub(lambda found: found[1] + found[2].upper(), text)
+
+
+def _wherever(reserved: str) -> str:
+    """What finds a reserved request in another; one of a single word only as a whole."""
+    words = SLOT.sub(lambda slot: f"{slot[0]}.*?", re.escape(reserved.rstrip(".:?")))
+    return rf"\b{words}(?!\w)" if " " in words else f"^{words}$"
 
 
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:

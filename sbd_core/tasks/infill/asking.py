@@ -3,10 +3,12 @@
 A request has the slots {it}, what the line is called, and {blank}, blank or blanks.
 """
 
+import re
 from random import Random
 
-from sbd_core.tasks.base import Pool, Wording
+from sbd_core.tasks.base import Grammar, Pool, Wording
 from sbd_core.tasks.infill.patterns import BLANK
+from sbd_core.tasks.infill.requests import PARTS, SHAPES
 
 BEFORE = Pool((
     "Fill in the {blank}:", "Fill the {blank}:", "Fill in the {blank} in this {it}:", "Fill in:",
@@ -37,6 +39,7 @@ AFTER = Pool((
     "What belongs in the {blank}?", "Can you complete the {it}?", "Give the complete {it}.",
     "Replace the {blank}.", "Put in what is missing.", "Can you fill the gaps?",
 ))  # fmt: skip
+COMPOSED = Grammar(SHAPES, PARTS, BEFORE.reserved + AFTER.reserved)
 NAMES = {
     "told": ("sentence", "text", "line"), "grammar": ("sentence", "line", "text"),
     "knowledge": ("sentence", "line", "fact"), "numbers": ("line", "sum", "exercise"),
@@ -44,6 +47,9 @@ NAMES = {
     "records": ("JSON", "line", "record"),
 }  # fmt: skip
 AFTER_RATE, NEW_LINE_RATE, NAKED_RATE, OTHER_MARK_RATE = 0.15, 0.4, 0.03, 0.25
+COMPOSED_RATE, SMALL_RATE = 0.7, 0.06
+ENDS_BEFORE, ENDS_AFTER = (":", ":", ":", "."), (".", ".", ":", "")
+QUESTION = re.compile(r"(?i)(can|could|would|do) (you|I)\b[^.?:]*$")
 OTHER_MARKS = ("_", "_", "__", "____", "_____", "______", "[blank]", "...", "?", "(?)", "[...]")
 
 
@@ -59,7 +65,22 @@ def ask(random: Random, wording: Wording, kind: str, line: str, num_blanks: int)
         return shown
     space = "\n" if "\n" in line or random.random() < NEW_LINE_RATE else " "
     is_after = random.random() < AFTER_RATE
-    request = (AFTER if is_after else BEFORE).draw(random, wording)
-    blank = "blank" if num_blanks == 1 else "blanks"
-    request = request.format(it=random.choice(NAMES[kind]), blank=blank)
+    if wording == "seen" and random.random() < COMPOSED_RATE:
+        request = _composed(random, is_after=is_after)
+    else:
+        request = (AFTER if is_after else BEFORE).draw(random, wording)
+    blank, s = ("blank", "") if num_blanks == 1 else ("blanks", "s")
+    request = request.format(it=random.choice(NAMES[kind]), blank=blank, s=s)
     return f"{shown}{space}{request}" if is_after else f"{request}{space}{shown}"
+
+
+def _composed(random: Random, *, is_after: bool) -> str:
+    """A request put together, with a mark at its end and at times small letters."""
+    request = COMPOSED.draw(random)
+    if random.random() < SMALL_RATE and request[1].islower():
+        request = request[0].lower() + request[1:]
+    if request.endswith("?"):
+        return request
+    if QUESTION.match(request):
+        return request + "?"
+    return request + random.choice(ENDS_AFTER if is_after else ENDS_BEFORE)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from sbd_core.tasks.base import Pool, Wording
-from sbd_core.tasks.json.instructing import Instructions, is_question
+from sbd_core.tasks.base import Grammar, Pool, Wording
+from sbd_core.tasks.json.rewording.instructing import PARTS, SHAPES, is_question
 from sbd_core.tasks.json.telling import is_noun
 from sbd_core.tasks.json.values import listed
 
@@ -56,7 +56,7 @@ INSTRUCTIONS = Pool((
     "Transform {this} into a JSON object with keys {fields}", "Encode {fields} as JSON",
     "Take {fields} from {this} and write JSON", "Do this as JSON with the keys {fields}",
 ))  # fmt: skip
-COMPOSED = Instructions(INSTRUCTIONS.reserved)
+COMPOSED = Grammar(SHAPES, PARTS, INSTRUCTIONS.reserved)
 BEFORE = ("{ask}: {text}", "{ask}: {text}", "{ask}.\n{text}", "{ask}:\n{text}", '{ask}: "{text}"',
           "{ask}. {text}", "{ask}. Text: {text}", "{ask}.\n\nText: {text}", "{ask}:\n\n{text}",
           "{ask}: {text}\nJSON:", "{ask}.\n{text}\nJSON:", "{ask}. Input: {text}",

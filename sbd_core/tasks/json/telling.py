@@ -7,7 +7,7 @@ from random import Random
 from sbd_core.tasks import words
 from sbd_core.tasks.base import Wording, is_womanly
 from sbd_core.tasks.json.records import Field, Record
-from sbd_core.tasks.json.retelling import other_words
+from sbd_core.tasks.json.rewording.retelling import other_words
 from sbd_core.tasks.json.values import Told, city, first_name
 
 UNKNOWN_RATE = 0.3

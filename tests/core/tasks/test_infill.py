@@ -210,6 +210,20 @@ def test_what_is_reserved_for_test_is_never_trained_on(train, test) -> None:
     assert names_kept & {w for e in unseen for w in re.findall(r"\w+", e.answer)}
 
 
+def test_composed_requests_are_many_and_hold_none_that_is_kept_for_test() -> None:
+    random = Random(0)
+    drawn = {asking.COMPOSED.draw(random) for _ in range(3000)}
+    assert len(drawn) > 2000
+    kept = [form[:-1] for form in asking.BEFORE.reserved + asking.AFTER.reserved]
+    assert not drawn & set(kept)
+    wide = [form.lower() for form in kept if " " in form]
+    assert len(wide) >= 10
+    assert not any(f" {form}" in f" {text.lower()}" for form in wide for text in drawn)
+    assert all(asking.COMPOSED.is_held_out(f"Please {form} and stop") for form in wide)
+    filled = {text.format(it="sum", blank="blanks", s="s") for text in drawn}
+    assert not any(set("{}<>") & set(text) for text in filled)
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_patterns_kept_for_test_are_told_in_train_in_other_words(table) -> None:
     for pool in table:

@@ -9,8 +9,9 @@ import pytest
 
 from sbd_core.tasks import Example, examples, words
 from sbd_core.tasks.base import split_of
-from sbd_core.tasks.json import asking, records_open, retelling, values
+from sbd_core.tasks.json import asking, records_open, values
 from sbd_core.tasks.json import task as extraction
+from sbd_core.tasks.json.rewording import retelling
 from sbd_core.tasks.json.task import RECORDS
 
 NUM_TRAIN, NUM_TEST = 8000, 1500

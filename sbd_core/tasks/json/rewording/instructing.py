@@ -1,15 +1,9 @@
-"""Instructions to answer in JSON, put together from parts. Data and its drawing; knows no field.
+"""Instructions to answer in JSON, to be put together from parts. Data; knows no field.
 
-Only training and what is tested in seen words draw from here: an instruction that has the words
-of one kept for the test split in it is drawn again. {fields} and {this} as in `asking`.
+{fields} and {this} as in `asking`.
 """
 
 import re
-from collections.abc import Iterable
-from random import Random
-
-SLOT = re.compile(r"\\\{\w+\\\}")
-PART = re.compile(r"<(\w+)>")
 
 # fmt: off
 PARTS: dict[str, tuple[str, ...]] = {
@@ -81,31 +75,6 @@ SHAPES: tuple[str, ...] = (
 )
 # fmt: on
 QUESTION = re.compile(r"(?i)(can|could|would|may) (you|I|we|us)\b[^.?]*$")
-START = re.compile(r"(^|[.?:] )([a-z])")
-
-
-class Instructions:
-    """Draws instructions that hold none of the `reserved` ones."""
-
-    __slots__ = ("_held_out",)
-
-    def __init__(self, reserved: Iterable[str]) -> None:
-        fixed = (SLOT.sub(".+?", re.escape(form)) for form in reserved)
-        self._held_out = re.compile("(?i)" + "|".join(fixed))
-
-    def is_held_out(self, form: str) -> bool:
-        """Whether the words of a reserved instruction stand in `form`."""
-        return self._held_out.search(form) is not None
-
-    def draw(self, random: Random) -> str:
-        """An instruction, capital first and without a full stop."""
-        while True:
-            form = random.choice(SHAPES)
-            while PART.search(form):
-                form = PART.sub(lambda part: random.choice(PARTS[part[1]]), form)
-            form = START.sub(lambda found: found[1] + found[2].upper(), form).replace(",.", ".")
-            if not self.is_held_out(form):
-                return form
 
 
 def is_question(request: str) -> bool:

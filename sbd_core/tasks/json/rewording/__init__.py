@@ -1,0 +1,1 @@
+"""Other words for what a request for JSON and its text say."""
