@@ -8,8 +8,6 @@ class Plot:
     """Sentences in order, one wording drawn for each."""
 
     name: str
-    hints: tuple[str, ...]
-    """Ways to ask for it as one more thing that the story is about."""
     adjective: str
     """What the thing is in this plot, as in "a lost kite"; "" when nothing of the kind."""
     beats: tuple[tuple[str, ...], ...]

@@ -95,7 +95,7 @@ ENDINGS_OF_TWO: tuple[str, ...] = (
 )
 
 CLASSIC_PLOTS: tuple[Plot, ...] = (
-    Plot("lost", ("something that gets lost",), "lost", (
+    Plot("lost", "lost", (
         ("{A} had a {o}, but suddenly it was gone.",
          "On the way {A} lost a {o}.",
          "There {he} dropped a {o} and could not find it.",
@@ -109,7 +109,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "At last the clever {S} came back with the {k}.",
          "But {N} had a good nose and soon found the {k} under a bench."),
     )),
-    Plot("present", ("a surprise", "a birthday"), "new", (
+    Plot("present", "new", (
         ("It was the birthday of {A}, and a big box stood there.",
          "Someone had left a small box for {A}.",
          "Grandma had sent a box for {A}.",
@@ -123,7 +123,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "They played with the {k} all day.",
          "{A} had wanted a {k} for a long time."),
     )),
-    Plot("rescue", ("a rescue", "a brave deed"), "", (
+    Plot("rescue", "", (
         ("Suddenly {N} fell into a deep hole and {cry}.",
          "Then {N} got stuck under a fence and {cry}.",
          "{N} slipped into cold water and could not get out.",
@@ -137,7 +137,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "{A} used the {k} to reach {N}, and it worked.",
          "Slowly {he} got {N} out with the {k}."),
     )),
-    Plot("race", ("a race", "a prize"), "", (
+    Plot("race", "", (
         ("There was a big race, and the prize was a {o}.",
          "A race began, and the winner would get a {o}.",
          "They saw a sign for a race. The prize was a {o}.",
@@ -151,7 +151,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "They were not first, but the winner gave them the {k}.",
          "{A} held up the {k}, and everyone clapped."),
     )),
-    Plot("storm", ("a storm", "bad weather"), "", (
+    Plot("storm", "", (
         ("Dark clouds came, and a storm began.",
          "Suddenly it started to rain very hard.",
          "Then there was thunder, and {N} {cry}.",
@@ -165,7 +165,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "Soon the storm was over, and the {k} was still there.",
          "Later they dried the {k} and {N} by the fire."),
     )),
-    Plot("cake", ("a cake", "a picnic"), "", (
+    Plot("cake", "", (
         ("{A} wanted to bake a cake that looked like a {o}.",
          "{A} made a big cake with a {o} on top.",
          "They had a picnic with cake, and a {o} lay beside it.",
@@ -179,7 +179,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "They made another cake and kept the {k}.",
          "{He} wiped the {k} clean, and they ate the rest."),
     )),
-    Plot("visit", ("a visit to grandma", "grandma"), "", (
+    Plot("visit", "", (
         ("They wanted to visit grandma and bring a {o}.",
          "Grandma was ill, so {A} got a {o} as a gift.",
          "It was time to see grandma. {A} packed a {o}.",
@@ -193,7 +193,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          'Grandma put the {k} by the window and said, "Thank you!"',
          "Grandma thanked them for the {k} and fed {N}."),
     )),
-    Plot("broken", ("something that breaks",), "broken", (
+    Plot("broken", "broken", (
         ("{N} jumped on a {o}, and it broke.",
          "{A} dropped a {o}, and it broke in two.",
          "{He} had an old {o}, but it was broken.",
@@ -207,7 +207,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "{N} brought a nail, and {he} fixed the {k}.",
          "In the end the {k} looked better than before."),
     )),
-    Plot("mystery", ("a mystery", "a thief"), "missing", (
+    Plot("mystery", "missing", (
         ("In the night someone took the {o} of {A}.",
          "The {o} that {A} loved was missing.",
          "{A} woke up, and the {o} was not there.",
@@ -221,7 +221,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "Then the {S} {cry}. It sat on the {k}!",
          "Under the bed was {N} with the {k}."),
     )),
-    Plot("treasure", ("a treasure", "a secret"), "hidden", (
+    Plot("treasure", "hidden", (
         ("{N} began to dig in the ground.",
          "{N} {cry} and dug a deep hole.",
          "They had heard of a treasure and began to look for it.",
@@ -235,7 +235,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "The {k} was very old and worth a lot.",
          "They hid the {k} again, as only {N} should know."),
     )),
-    Plot("trick", ("a trick", "a show"), "", (
+    Plot("trick", "", (
         ("{A} wanted to teach {N} a new trick.",
          "There was a show, and {N} needed a trick.",
          "{He} had seen a fine trick in a show.",
@@ -249,7 +249,7 @@ CLASSIC_PLOTS: tuple[Plot, ...] = (
          "In the end {N} brought the {k}, and all clapped.",
          "Soon the {S} could turn around with the {k}."),
     )),
-    Plot("night", ("a dark night", "bedtime"), "", (
+    Plot("night", "", (
         ("It was late, and {A} could not sleep.",
          "At night {A} heard a strange noise.",
          "It grew dark, and {A} was a little {sad}.",

@@ -3,7 +3,7 @@
 from sbd_core.tasks.story.plot import Plot
 
 ADVENTURES: tuple[Plot, ...] = (
-    Plot("wish", ("a wish", "some magic"), "magic", (
+    Plot("wish", "magic", (
         ("A fairy came by and gave {A} one wish.",
          "In the night a star fell down. {A} could make a wish.",
          "{A} met a tiny wizard who knew real magic.",
@@ -17,7 +17,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "The wish came true, and {N} slept next to the {k}.",
          "A moment later {A} held the {k}, and {N} could not believe it."),
     )),
-    Plot("snow", ("snow", "a winter day"), "", (
+    Plot("snow", "", (
         ("It had snowed all night, and everything was quiet.",
          "Big flakes fell, and soon the snow was deep.",
          "The snow was so high that {N} could hardly walk.",
@@ -31,7 +31,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "The next day the snow was gone, but the {k} was still there.",
          "{N} {cry} and shook off the snow, right onto the {k}."),
     )),
-    Plot("dream", ("a dream", "a strange dream"), "", (
+    Plot("dream", "", (
         ("{A} was tired, lay down next to {N} and had a dream.",
          "That afternoon {A} fell asleep, and a strange dream began.",
          "{A} dreamed that {N} could talk.",
@@ -45,7 +45,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "In the morning {A} told {N} all about the {k}.",
          "When {A} woke up, {N} sat there with the {k}."),
     )),
-    Plot("seek", ("hide and seek", "a game"), "", (
+    Plot("seek", "", (
         ("They played hide and seek, and {N} was very good at it.",
          '"Let us play hide and seek," said {A}.',
          "{A} counted to ten, and {N} ran off to hide.",
@@ -59,7 +59,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "The {k} fell over, and there was {N}!",
          "{A} lifted the {k} and laughed, for there sat {N}."),
     )),
-    Plot("journey", ("a long journey", "a trip"), "", (
+    Plot("journey", "", (
         ("They wanted to go on a long journey together.",
          "{A} had planned a trip for weeks.",
          '"Today we go far away," said {A} to {N}.',
@@ -73,7 +73,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "{A} never forgot that trip and kept the {k}.",
          "When their feet hurt, {A} and {N} sat down beside the {k}."),
     )),
-    Plot("stranger", ("a stranger", "a good deed"), "", (
+    Plot("stranger", "", (
         ("An old man sat there and looked lost.",
          "They met a woman who needed help.",
          "A stranger stood in the rain without a coat.",
@@ -87,7 +87,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "With the {k} all was well again, and {N} got a treat.",
          "The stranger smiled at {N} and let {A} keep the {k}."),
     )),
-    Plot("den", ("a secret den", "a hut"), "", (
+    Plot("den", "", (
         ("They wanted to build a den of their own.",
          "{A} began to build a small hut from branches.",
          "Between two trees {A} found a place for a den.",
@@ -101,7 +101,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "Nobody else knew of the den and the {k}.",
          "The roof fell in, but {N} and the {k} were fine."),
     )),
-    Plot("giant", ("a giant", "a monster"), "", (
+    Plot("giant", "", (
         ("Suddenly the ground shook, for a giant was coming.",
          "Everyone there was afraid of a giant.",
          "{N} heard heavy steps. It was a monster!",
@@ -115,7 +115,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "So {A} shared the {k}, and {N} was not afraid any more.",
          "In the end it played with {N} and the {k}."),
     )),
-    Plot("wave", ("a big wave", "the tide"), "", (
+    Plot("wave", "", (
         ("A big wave came and splashed them both.",
          "The water rose, and {N} had to swim.",
          "{N} ran into the waves and {cry}.",
@@ -129,7 +129,7 @@ ADVENTURES: tuple[Plot, ...] = (
          "Soon they were on dry land with the {k}.",
          "The {k} was full of sand, but {A} did not care."),
     )),
-    Plot("space", ("a trip to the moon", "the moon"), "", (
+    Plot("space", "", (
         ("{A} had built a rocket from old boxes.",
          '"Shall we fly to the moon?" asked {A}.',
          "A small spaceship landed in front of {N}.",

@@ -3,7 +3,7 @@
 from sbd_core.tasks.story.plot import Plot
 
 EVERYDAY: tuple[Plot, ...] = (
-    Plot("song", ("a song", "music"), "", (
+    Plot("song", "", (
         ("{A} had made up a new song.",
          "There was a concert, and {A} wanted to sing.",
          "{A} sang so loudly that everyone came.",
@@ -17,7 +17,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "The music ended, and {A} picked up the {k}.",
          "Everyone wanted to hear the song of the {k} again."),
     )),
-    Plot("soup", ("dinner", "some soup"), "", (
+    Plot("soup", "", (
         ("{A} was hungry and wanted to cook soup.",
          "There was no dinner, and {N} was hungry too.",
          "{A} made dinner for the first time.",
@@ -31,7 +31,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "{N} licked the {k}, and then it was clean.",
          "In the end there was enough for all, and {A} washed the {k}."),
     )),
-    Plot("seed", ("a little plant", "a seed"), "", (
+    Plot("seed", "", (
         ("{A} put a seed into the ground and waited.",
          "A tiny plant came up, and {A} was {glad}.",
          "{A} found a seed and gave it to {N}.",
@@ -45,7 +45,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "{N} sat in its shade with the {k}.",
          "It was the finest plant of all, thanks to the {k}."),
     )),
-    Plot("doctor", ("a sick friend", "a visit to the doctor"), "", (
+    Plot("doctor", "", (
         ("{N} was ill and did not want to play.",
          "{N} had hurt a foot and {cry}.",
          "In the morning {N} would not eat, and {A} was {sad}.",
@@ -59,7 +59,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "The {k} helped, and {A} was {glad}.",
          "{N} looked at the {k} and {cry}. All was well!"),
     )),
-    Plot("picture", ("a picture", "a photo"), "", (
+    Plot("picture", "", (
         ("{A} wanted to draw a picture of {N}.",
          "A man came to take a photo of {A} and {N}.",
          "{A} had new paints and a big sheet of paper.",
@@ -73,7 +73,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "Everyone liked the picture with the {k} best.",
          "{A} gave the picture away but kept the {k}."),
     )),
-    Plot("house", ("a new house", "moving house"), "", (
+    Plot("house", "", (
         ("It was the day on which they moved to a new house.",
          "{A} and {N} had a new home and knew nobody.",
          "The new house was big and empty.",
@@ -87,7 +87,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "Now they had the {k} and a new friend next door.",
          "{N} looked at the {k} and was not {sad} any more."),
     )),
-    Plot("sale", ("a sale", "some money"), "", (
+    Plot("sale", "", (
         ("{A} had saved money for a whole year.",
          "{A} needed money and wanted to sell something.",
          "There was a big sale, and many people came.",
@@ -101,7 +101,7 @@ EVERYDAY: tuple[Plot, ...] = (
          "The man smiled at {N} and gave {A} the {k}.",
          "At home {A} and {N} tried out the {k} at once."),
     )),
-    Plot("noise", ("a strange noise", "a ghost"), "", (
+    Plot("noise", "", (
         ("There was a strange noise in the house.",
          "{A} thought that there was a ghost.",
          "Something went bump, and {N} {cry}.",
@@ -118,7 +118,7 @@ EVERYDAY: tuple[Plot, ...] = (
 )  # fmt: skip
 
 OF_TWO: tuple[Plot, ...] = (
-    Plot("friends", ("a new friend", "sharing"), "", (
+    Plot("friends", "", (
         ("{N} and {M} both wanted to play with a {o}.",
          "There was only one {o}, and {N} and {M} pulled at it.",
          "{A} had a {o}, and {B} wanted to play with it.",
@@ -128,7 +128,7 @@ OF_TWO: tuple[Plot, ...] = (
          "{N} the {S} gave the {k} to {M} the {T}.",
          "{A} and {B} took turns with the {k}."),
     ), is_of_two=True),
-    Plot("contest", ("a contest",), "", (
+    Plot("contest", "", (
         ("Who was faster, {N} or {M}? The prize was a {o}.",
          "{A} said that {N} was faster than {M}. They ran for a {o}.",
          "There was a contest, and the best animal would get a {o}.",
@@ -138,7 +138,7 @@ OF_TWO: tuple[Plot, ...] = (
          "Both were first, so {A} and {B} shared the {k}.",
          "{N} waited for {M}, and they took the {k} together."),
     ), is_of_two=True),
-    Plot("chase", ("a chase",), "", (
+    Plot("chase", "", (
         ("Suddenly {M} took a {o} and ran away.",
          "{N} the {S} took a {o} from {B} and ran.",
          "{A} had a {o}, but {M} the {T} ran off with it.",
@@ -148,7 +148,7 @@ OF_TWO: tuple[Plot, ...] = (
          "{A} and {B} called, and soon the {k} was back.",
          "{M} dropped the {k}, and {A} picked it up."),
     ), is_of_two=True),
-    Plot("trade", ("a trade", "a swap"), "", (
+    Plot("trade", "", (
         ("{A} had a {o}, and {B} had a sweet cake.",
          "{B} had brought a {o} along, and {A} liked it.",
          "{N} the {S} found a {o}, and {M} the {T} found a bone.",
@@ -158,7 +158,7 @@ OF_TWO: tuple[Plot, ...] = (
          "So they traded, and {M} got the {k}.",
          "Nobody wanted to trade, so {A} and {B} shared the {k}."),
     ), is_of_two=True),
-    Plot("stuck", ("a rescue", "help in need"), "", (
+    Plot("stuck", "", (
         ("{M} the {T} was stuck in the mud, but {A} had a {o}.",
          "{N} the {S} fell into a hole, and {B} ran to get a {o}.",
          "{M} could not come down from a tree. {A} had only a {o}.",
@@ -168,7 +168,7 @@ OF_TWO: tuple[Plot, ...] = (
          "The {k} did the trick, and {B} thanked {A}.",
          "{A} used the {k}, and soon {N} and {M} could play again."),
     ), is_of_two=True),
-    Plot("rain", ("rain", "a wet day"), "", (
+    Plot("rain", "", (
         ("It began to rain, and there was only a {o} to hide under.",
          "{B} and {M} were wet, so {A} gave them a {o}.",
          "In the rain {N} the {S} found a {o}.",
@@ -178,7 +178,7 @@ OF_TWO: tuple[Plot, ...] = (
          "Everyone got wet, and {B} laughed about the {k}.",
          "{N} and {M} shook the water off, right onto the {k}."),
     ), is_of_two=True),
-    Plot("den_of_two", ("a den", "building something"), "", (
+    Plot("den_of_two", "", (
         ("{A} and {B} built a den and put a {o} inside.",
          "{B} had an idea. They could make a house from a {o}.",
          "{N} and {M} dug a hole and found a {o}.",

@@ -14,6 +14,7 @@ from sbd_core.tasks.base import Example, Split, Task, Wording, draw_wording, spl
 from sbd_core.tasks.story import asking, casting, plots, prompts
 from sbd_core.tasks.story.casting import Person, Place
 from sbd_core.tasks.story.facts import Facts, Owner, is_consistent, read_case
+from sbd_core.tasks.story.hints import HINTS
 from sbd_core.tasks.story.plot import Plot
 from sbd_core.tasks.story.words import (
     LISTS,
@@ -219,7 +220,8 @@ def _things(random: Random, draft: Draft) -> list[str]:
     thing = "{o}" if "color" in told else "{k}"
     is_adjective = bool(plot.adjective) and {"plot", "object"} <= told and random.random() < 0.7
     things = [f"a {plot.adjective} {thing}" if is_adjective else f"a {thing}"]
-    hints = [random.choice(plot.hints)] if "plot" in told and not is_adjective else []
+    is_hinted = "plot" in told and not is_adjective
+    hints = [HINTS[plot.name].draw(random, draft.wording)] if is_hinted else []
     return (things if "object" in told else []) + hints
 
 

@@ -14,6 +14,7 @@ from sbd_core.tasks import Example, examples
 from sbd_core.tasks.base import Pool, is_reserved, split_of
 from sbd_core.tasks.story import plots, prompts, words
 from sbd_core.tasks.story import task as stories
+from sbd_core.tasks.story.hints import HINTS
 from sbd_core.tasks.story.words import ANIMAL_NAMES, LISTS, OBJECTS, PEOPLE, SPECIES
 
 TOKENIZER = Path(__file__).parents[3] / "assets/checkpoints/sbd-nano/tokenizer.json"
@@ -25,6 +26,7 @@ KNOWN = {word.lower() for listed in LISTS.values() for word in listed} | {
     for phrase in (*pool.seen, *pool.reserved)
     for word in phrase.split()
 }
+ALL_HINTS = [hint for pool in HINTS.values() for hint in (*pool.seen, *pool.reserved)]
 CASE = {
     "person": ["Mia"],
     "animal": ["Rex"],
@@ -77,7 +79,7 @@ def test_no_prompt_and_no_composition_is_in_both_splits() -> None:
     def pairs(found: list[Example]) -> set[tuple[str, ...]]:
         cases = [json.loads(e.case) for e in found]
         # With a plot told, the same species and thing may be in both, in another plot.
-        hints = [hint for plot in plots.PLOTS for hint in (*plot.hints, plot.adjective) if hint]
+        hints = [*ALL_HINTS, *(plot.adjective for plot in plots.PLOTS if plot.adjective)]
         return {
             tuple(sorted(c["species"] + c["object"]))
             for c, e in zip(cases, found, strict=True)
@@ -103,7 +105,7 @@ def test_a_prompt_has_many_right_answers() -> None:
 def test_wordings_hold_no_word_of_the_lists() -> None:
     wordings = [
         *plots.WORDINGS, *plots.GLAD, *plots.SAD, *SPECIES.values(),
-        *(hint for plot in plots.PLOTS for hint in (*plot.hints, plot.adjective)),
+        *ALL_HINTS, *(plot.adjective for plot in plots.PLOTS),
         *(text for pool in PROMPT_POOLS for text in (*pool.seen, *pool.reserved)),
     ]  # fmt: skip
     assert len(wordings) > 500
@@ -129,6 +131,21 @@ def test_every_beat_can_be_told_without_a_pronoun() -> None:
     for beat in beats:
         assert sum(not stories.PRONOUN.search(wording) for wording in beat) >= 2, beat
         assert len(beat) >= 4
+
+
+def test_a_plot_is_asked_for_in_many_words_some_of_them_in_test_alone() -> None:
+    assert set(HINTS) == {plot.name for plot in plots.PLOTS}
+    for pool in HINTS.values():
+        assert len(pool.seen) >= 5
+        assert len(set(pool.seen + pool.reserved)) == len(pool.seen + pool.reserved) >= 9
+    reserved = {hint for pool in HINTS.values() for hint in pool.reserved}
+    assert len(reserved) >= 40
+    assert not reserved & {hint for pool in HINTS.values() for hint in pool.seen}
+    ends = re.compile(
+        "( with | and | about |, )(" + "|".join(sorted(reserved)) + r")(,|\.| and |$)"
+    )
+    assert not any(ends.search(e.prompt) for e in drawn(5, "train", 3000))
+    assert any(ends.search(e.prompt) for e in drawn(5, "test", 300) if e.wording == "unseen")
 
 
 def test_there_are_many_plots_and_each_brings_the_thing_in_once() -> None:
