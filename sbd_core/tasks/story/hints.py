@@ -35,7 +35,7 @@ _HINTS: dict[str, str] = {
     "doctor": "a sick friend|a visit to the doctor|a doctor|being ill|somebody who is ill|a kind doctor|an illness|getting well again|a day in bed|somebody who falls ill",
     "picture": "a picture|a photo|drawing|a sketch|a drawing|a nice picture|a new picture|taking a photo|an old photo|drawing a picture",
     "house": "a new house|moving house|a new home|a move|moving to a new house|moving day|a different home|a new place to live|packing and moving|leaving home",
-    "sale": "a sale|some money|selling things|a stall|a little shop|earning money|a few coins|saving money|buying and selling|a small sale",
+    "sale": "a sale|some money|selling things|a stall|a little shop|earning money|pocket money|saving money|buying and selling|a small sale",
     "noise": "a strange noise|a ghost|a noise|an odd sound|a noise at night|a loud noise|a funny sound|something that goes bump|a spooky sound|a little ghost",
     "friends": "a new friend|sharing|making friends|friendship|a lonely child|somebody lonely|a friend|learning to share|good friends|finding a friend",
     "contest": "a contest|a competition|a big contest|a match|a friendly contest|winning and losing|a great contest|a fair contest|who is better|a small competition",
