@@ -69,6 +69,9 @@ AREA = Puzzle(
          "a wall <be:s> {b} {len} high and {a} {len} long"),
     ),
     questions=("what is its area?", "what is the area?", "how large is its area?", "how many squares of one by one fit in?", "find the area.",
+               "what area is that?", "how big is its area?", "work out the area.",
+               "how large is the area?", "what area does it have?", "what area does it cover?",
+               "calculate its area.", "tell me the area.",
                "how many square {len} is that?"),
 )  # fmt: skip
 PERIMETER = Puzzle(
@@ -76,6 +79,9 @@ PERIMETER = Puzzle(
     steps=("a + b", "_ * 2"),
     facts=(AREA.facts[0][:-1],),
     questions=("what is its perimeter?", "what is the perimeter?", "how long is the way around it?", "how long is a fence around it?", "how many {len} is it all around?",
+               "work out the perimeter.", "how long are its sides together?", "how long is the perimeter?",
+               "how long is it all the way around?", "how far is it once around?", "calculate its perimeter.",
+               "how many {len} are its four sides?", "how many {len} of fence go around it?",
                "find the perimeter."),
 )  # fmt: skip
 RECIPE = Puzzle(
@@ -160,19 +166,44 @@ def _fixed(number: int, step: str, *whole: str) -> Puzzle:
 
 
 DOZENS = _fixed(12, "k * {}", "how many eggs are {k} dozen?", "{A} <buy> {k} dozen eggs. how many eggs is that?", "how many are {k} dozens?",
-                "{k} dozen rolls are baked. how many rolls is that?", "there <be:p> {k} dozen buns. how many buns <be:p> there?")  # fmt: skip
+                "{k} dozen rolls are baked. how many rolls is that?", "there <be:p> {k} dozen buns. how many buns <be:p> there?",
+                "how many cakes are {k} dozen cakes?", "what number is {k} dozen?", "write {k} dozen as a number.",
+                "{A} <need> {k} dozen candles. how many candles is that?", "{k} dozen roses are in a vase. how many roses are that?", "{A} <sell> {k} dozen pens. how many pens is that in all?",
+                "how many are {k} times a dozen?", "count the eggs in {k} dozen.", "{k} dozen plates <be:p> washed. how many plates is that?")  # fmt: skip
 WEEKDAYS = _fixed(7, "k * {}", "how many days are {k} weeks?", "{A} <stay> for {k} weeks. how many days is that?", "how many days is {k} weeks?",
-                  "a trip <last:s> {k} weeks. how many days is that?", "turn {k} weeks into days.")  # fmt: skip
+                  "a trip <last:s> {k} weeks. how many days is that?", "turn {k} weeks into days.",
+                  "{k} weeks are how many days?", "how many days do {k} weeks have?", "change {k} weeks to days.",
+                  "{A} <be> away for {k} weeks. how many days is that?", "how many days are there in {k} weeks?", "it <rain:s> for {k} weeks. how many days is that?",
+                  "{k} weeks: how many days?", "how many days will {k} weeks take?", "school <end:s> in {k} weeks. in how many days is that?",
+                  "{A} <work> every day for {k} weeks. how many days is that?")  # fmt: skip
 HOURS = _fixed(60, "k * {}", "how many minutes are {k} hours?", "a film <last:s> {k} hours. how many minutes is that?", "how many minutes is {k} hours?",
-               "turn {k} hours into minutes.", "{A} <wait> {k} hours. how many minutes is that?")  # fmt: skip
+               "turn {k} hours into minutes.", "{A} <wait> {k} hours. how many minutes is that?",
+               "{k} hours are how many minutes?", "how many minutes do {k} hours have?", "change {k} hours to minutes.",
+               "how many minutes are there in {k} hours?", "{A} <drive> for {k} hours. how many minutes is that?", "a flight <take:s> {k} hours. how many minutes is that?",
+               "{k} hours: how many minutes?", "how long is {k} hours in minutes?", "{A} <rest> {k} hours. how many minutes is that?",
+               "a match <last:s> {k} hours. how long is that in minutes?")  # fmt: skip
 MONTHS = _fixed(12, "k * {}", "how many months are {k} years?", "{A} <live> there for {k} years. how many months is that?", "turn {k} years into months.",
-                "how many months is {k} years?")  # fmt: skip
+                "how many months is {k} years?",
+                "{k} years are how many months?", "change {k} years to months.", "how many months are there in {k} years?",
+                "how many months do {k} years have?", "{A} <work> there for {k} years. how many months is that?", "a course <take:s> {k} years. how many months is that?",
+                "{k} years: how many months?", "how long is {k} years in months?", "a tree <be:s> {k} years old. how many months is that?")  # fmt: skip
 LEGS = _fixed(4, "k * {}", "how many legs do {k} dogs have?", "{A} <see> {k} cats. how many legs is that?", "how many legs do {k} horses have in all?",
-              "how many wheels do {k} cars have?", "{k} chairs with 4 legs each: how many legs is that?")  # fmt: skip
+              "how many wheels do {k} cars have?", "{k} chairs with 4 legs each: how many legs is that?",
+              "how many legs do {k} cows have?", "how many paws do {k} cats have?", "how many legs are under {k} tables?",
+              "{A} <own> {k} sheep. how many legs do they have?", "{k} pigs <be:p> in a barn. how many legs is that?", "how many tires do {k} cars need?",
+              "how many corners do {k} squares have?", "how many sides do {k} squares have in all?", "how many legs are there on {k} dogs?",
+              "{k} goats <run:p> by. how many legs is that?", "what number of wheels do {k} cars have?", "{A} <count> the legs of {k} rabbits. how many are there?")  # fmt: skip
 SIX = _fixed(6, "k * {}", "how many legs do {k} ants have?", "{A} <count> the legs of {k} beetles. how many are there?", "how many sides do {k} dice have?",
-             "how many legs do {k} bees have together?")  # fmt: skip
+             "how many legs do {k} bees have together?",
+             "how many legs do {k} flies have?", "how many legs are there on {k} ants?", "{k} beetles <sit:p> on a leaf. how many legs is that?",
+             "how many faces do {k} cubes have?", "{k} insects with 6 legs each: how many legs is that?", "how many legs do {k} beetles have in all?",
+             "{A} <see> {k} ants. how many legs is that?", "how many corners do {k} hexagons have?", "{k} bees <fly:p> by. how many legs do they have?",
+             "what number of legs do {k} ants have?")  # fmt: skip
 EIGHT = _fixed(8, "k * {}", "how many legs do {k} spiders have?", "{k} spiders <sit:p> in a net. how many legs is that?", "how many arms do {k} octopuses have?",
-               "how many legs are there on {k} spiders?")  # fmt: skip
+               "how many legs are there on {k} spiders?",
+               "{A} <find> {k} spiders. how many legs do they have?", "{k} spiders <crawl:p> up a wall. how many legs is that?", "how many legs do {k} spiders have together?",
+               "how many corners do {k} cubes have?", "how many legs do {k} spiders have in all?", "{A} <count> the legs of {k} spiders. how many are there?",
+               "what number of legs do {k} spiders have?", "how many arms are there on {k} octopuses?", "{k} octopuses <swim:p> by. how many arms is that?")  # fmt: skip
 BIKES = _fixed(2, "k * {}", "how many wheels do {k} bikes have?", "how many shoes are {k} pairs?", "{A} <buy> {k} pairs of socks. how many socks is that?",
                "how many legs do {k} birds have?", "how many wings do {k} birds have?")  # fmt: skip
 TRIKES = _fixed(
@@ -181,6 +212,15 @@ TRIKES = _fixed(
     "how many wheels do {k} tricycles have?",
     "how many corners do {k} triangles have?",
     "how many sides do {k} triangles have in all?",
+    "how many wheels are there on {k} tricycles?",
+    "{A} <see> {k} tricycles. how many wheels is that?",
+    "how many corners are there in {k} triangles?",
+    "{A} <draw> {k} triangles. how many sides is that?",
+    "how many legs do {k} stools with 3 legs have?",
+    "{k} tricycles with 3 wheels each: how many wheels is that?",
+    "how many wheels do {k} tricycles need?",
+    "what number of sides do {k} triangles have?",
+    "{A} <count> the corners of {k} triangles. how many are there?",
 )
 UNKNOWN_PLUS = Puzzle(
     numbers="n=2..400 m=n+1..500",

@@ -173,14 +173,20 @@ IN_YEARS = Puzzle(
     steps=("m + n",),
     facts=(AGE,),
     questions=("how old will {A} be in {n} years?", "find {As} age in {n} years.", "how old will {A} be {n} years from now?", "what will be {As} age in {n} years?",
-               "in {n} years, how old will {A} be?", "how old will {A} be after {n} years?"),
+               "in {n} years, how old will {A} be?", "how old will {A} be after {n} years?",
+               "what age will {A} be in {n} years?", "how old will {A} be when {n} years have passed?", "{n} years from now, how old will {A} be?",
+               "tell me {As} age in {n} years.", "how many years old will {A} be in {n} years?", "after {n} years, what will {As} age be?",
+               "what age will {A} have {n} years from now?", "work out {As} age in {n} years."),
 )  # fmt: skip
 YEARS_AGO = Puzzle(
     numbers="n=2..30 m=n+1..60",
     steps=("m - n",),
     facts=(AGE,),
     questions=("how old was {A} {n} years ago?", "what age did {A} have {n} years ago?", "{n} years ago, what was {As} age?", "how many years old then, {n} years ago?",
-               "what was {As} age {n} years ago?", "find {As} age {n} years ago."),
+               "what was {As} age {n} years ago?",
+               "how old was {A} back then, {n} years ago?", "tell me {As} age {n} years ago.", "{n} years ago, how old was {A}?",
+               "how many years old was {A} {n} years ago?", "what age was {A} {n} years ago?", "how old was {A} {n} years before now?",
+               "work out {As} age {n} years ago.", "find {As} age {n} years ago."),
 )  # fmt: skip
 AGE_GAP = Puzzle(
     numbers="n=2..50 m=n+1..40",
