@@ -77,6 +77,8 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     enter(story)
     expect(story.locator(".sbd-race-lane")).to_have_count(4)
     expect(story.get_by_text("A recorded run:")).to_be_visible()
+    story.locator(".sbd-race-table").get_by_role("button", name="Verify", exact=True).hover()
+    expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text("checked before they count")
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(story.get_by_label("Strategy")).to_be_hidden()
     expect(story.get_by_label("Prompt")).to_have_value("mine")

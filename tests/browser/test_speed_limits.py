@@ -33,6 +33,8 @@ def test_what_is_changed_is_answered_and_kept_in_the_address(story):
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(gain(story)).to_have_text(re.compile(r"^\d+\.\d\d×$"))
     first = gain(story).inner_text()
+    story.locator(".sbd-limits").get_by_role("button", name="roofline", exact=True).hover()
+    expect(story.locator(".sbd-limits .sbd-term-note")).to_contain_text("whichever is longer")
     box(story, "Device").select_option("measured")
     box(story, "Model").select_option("bundled")
     box(story, "Tokens in the KV cache").fill("256")
@@ -98,7 +100,9 @@ def test_nothing_serious_is_wrong_and_tab_reaches_every_control(
     assert len(own) == 7
     page.locator(".sbd-view", has_text="Speed limits").focus()
     seen = set()
-    for _ in range(len(own) + 3):
+    words = page.locator(".sbd-limits-about .sbd-term").count()
+    assert words > 0
+    for _ in range(words + len(own) + 3):
         page.keyboard.press("Tab")
         stop, has_ring = page.evaluate(FOCUS)
         seen.add(stop)

@@ -41,7 +41,7 @@ def test_four_solvers_stand_side_by_side(open_page, story_url, scheme, width):
     own = page.locator(".sbd-solver-comparison :is(button, select)").evaluate_all(
         "all => all.map((n) => n.dataset.stop)"
     )
-    assert len(own) == 6
+    assert len(own) > 6, "the words that explain themselves too"
     toggle(page).focus()
     page.keyboard.press("Shift+Tab")
     seen = set()
@@ -75,6 +75,12 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     expect(page.locator(".sbd-solver-comparison-lane").first).to_contain_text(
         "tokens a forward pass"
     )
+    for part, word, words in (
+        (".sbd-solver-comparison-lanes", "Entropy bound", "all entropies but the largest"),
+        (".sbd-chart.is-solvers", "solver", "The rule that picks"),
+    ):
+        page.locator(f"{part} .sbd-term", has_text=word).first.focus()
+        expect(page.locator(".sbd-term-note:visible")).to_contain_text(words)
     painted(page)
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

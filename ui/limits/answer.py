@@ -98,7 +98,7 @@ def answer(wish: dict[str, Any]) -> dict[str, Any]:
 
 
 def facts(what: Asked, point: Any) -> list[dict[str, str]]:
-    """The numbers: {name, value, note}, the speed-up first."""
+    """The numbers: {name, value, note}, the speed-up first. [word] in a name: of the glossary."""
     published = point.speedup(what.speed, what.cache, "published")
     corrected = point.speedup(what.speed, what.cache, "corrected")
     one, block = (
@@ -109,14 +109,14 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
     side = {True: "moving bytes", False: "computing"}
     rows = [
         ("Speed-up", f"{corrected:.2f}×", f"as published {published:.2f}×; Eq. 16"),
-        ("Next-token prediction", f"{_time(one.seconds)}", "a token; " + _bound(one)),
+        ("[Next-token prediction]", f"{_time(one.seconds)}", "a token; " + _bound(one)),
         (
             "Set Block Decoding",
             f"{_time(one.seconds / corrected)}",
             f"a token, at {what.speed:g} tokens a forward pass",
         ),
         (
-            f"A forward pass over {what.block}",
+            f"A [forward pass] over {what.block}",
             f"{slower:.2f}×",
             f"as long as over one: {_time(block.seconds)}; {_bound(block)}",
         ),

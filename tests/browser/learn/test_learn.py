@@ -1,5 +1,7 @@
 """The Learn view: every scene by keys, by clicks and by its address; first for whoever is new."""
 
+import re
+
 import pytest
 
 from tests.browser.conftest import sync_api
@@ -130,7 +132,9 @@ def test_a_phone_shows_every_scene_in_its_width(lesson):
 def test_a_word_explains_itself(lesson):
     page = lesson("masks")
     page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="mask: A place").hover()
+    word = page.get_by_role("button", name="mask", exact=True)
+    expect(word).to_have_attribute("aria-description", re.compile("^A place"))
+    word.hover()
     expect(page.locator(".sbd-term-note")).to_contain_text("not known yet")
 
 

@@ -102,7 +102,7 @@ def test_a_pasted_config_and_a_folder_give_their_shape(tmp_path) -> None:
 def test_a_config_that_is_no_decoder_is_said_and_the_rest_goes_on(config) -> None:
     found = answer({"model": "own", "config": config, "block": 8})
     assert len(found["problems"]) == 1
-    assert value(found, "A forward pass over 8")
+    assert value(found, "A [forward pass] over 8")
 
 
 def test_what_stands_in_a_file_is_not_shown(tmp_path) -> None:

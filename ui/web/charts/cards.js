@@ -2,6 +2,7 @@
 // when it is first needed, and once. Nothing of a chart leaves the page.
 
 import { make } from "../dom/elements.js";
+import { withTerms } from "../dom/terms.js";
 import { withChanges } from "./changes.js";
 
 /** @typedef {{ data: object[], layout: { height: number } }} Drawing as Plotly takes it */
@@ -48,7 +49,7 @@ class Card {
   constructor({ id, title, words }) {
     this.id = id;
     this.stage = make("div", "sbd-chart-stage");
-    const head = [make("h3", "", {}, title), make("p", "", {}, words)];
+    const head = [make("h3", "", {}, title), make("p", "", {}, ...withTerms(words))];
     this.root = make("section", `sbd-chart is-${id}`, {}, ...head, this.stage);
     /** @type {Figure | null} */
     this.figure = null;

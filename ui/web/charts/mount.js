@@ -2,8 +2,9 @@
 // they are closed; open, they follow the run that the player shows, once it is complete.
 
 import { fileAddress } from "../dom/address.js";
-import { find, make, setText } from "../dom/elements.js";
+import { find, make } from "../dom/elements.js";
 import { currentView, isDarkPage, onTurn } from "../dom/page.js";
+import { makeTermNote, withTerms } from "../dom/terms.js";
 import { inBrowser } from "../in_browser/bridge.js";
 import { playerOf } from "../watch/mount.js";
 import { ChartCards, makeLibrary } from "./cards.js";
@@ -15,7 +16,7 @@ import { ChartCards, makeLibrary } from "./cards.js";
 /** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string }} Answer */
 
 const CLOSED_WORDS =
-  "This run as charts: entropy, tokens a forward pass, agreement, what parallelism cost.";
+  "This run as charts: [entropy], [tokens|token] a [forward pass], agreement, what parallelism cost.";
 const ELSEWHERE_WORDS =
   "Charts are made on the server, and this run was decoded in your browser: save it as JSON and open that to see them.";
 const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
@@ -46,23 +47,23 @@ class ChartSection {
     );
     this.toggle.addEventListener("click", () => this.turn());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
-    this.say(CLOSED_WORDS);
+    this.say(withTerms(CLOSED_WORDS));
   }
 
   /**
-   * @param {string} words
+   * @param {string | (Node | string)[]} words
    * @param {boolean} [isError]
    */
   say(words, isError = false) {
     this.status.classList.toggle("is-error", isError);
-    setText(this.status, words);
+    this.status.replaceChildren(...(typeof words === "string" ? [words] : words));
   }
 
   turn() {
     this.isOpen = !this.isOpen;
     this.toggle.setAttribute("aria-expanded", String(this.isOpen));
     if (this.isOpen) this.open();
-    else this.say(CLOSED_WORDS);
+    else this.say(withTerms(CLOSED_WORDS));
     this.root.toggleAttribute("data-is-open", this.isOpen);
     this.asked = "";
     this.follow();
@@ -125,6 +126,7 @@ class ChartSection {
 /** @type {Mount} */
 export function mountCharts({ element, value, trigger, signal }) {
   const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
+  makeTermNote(section.root, signal);
   const follow = () => section.follow();
   // The solvers' view has their chart: the bar is not there to open it.
   let isOpenedForSolvers = false;

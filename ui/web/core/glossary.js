@@ -1,6 +1,12 @@
-// The page's words, each in a sentence, and a line for every solver. Knows no DOM.
+// The page's words, each in a sentence, a line for every solver, and where a text names one of its
+// words: [mask], or [masks|mask] if it stands in another form. Knows no DOM.
 
 /** @typedef {{ name: string, words: string }} Entry */
+/**
+ * A piece of a text. key: of the glossary, "" for plain text. before and after: signs that may not
+ * be parted from the word.
+ * @typedef {{ text: string, key: string, before: string, after: string }} WordPiece
+ */
 
 export const PAPER = "https://arxiv.org/pdf/2509.04185";
 
@@ -74,6 +80,26 @@ export const GLOSSARY = {
     name: "draft",
     words: "Tokens guessed ahead that the next forward pass checks before they count.",
   },
+  batch: {
+    name: "batch",
+    words: "Texts decoded at the same time, sharing one reading of the weights.",
+  },
+  roofline: {
+    name: "roofline",
+    words:
+      "A model of a machine’s speed: a step takes as long as moving its bytes or as computing its " +
+      "operations, whichever is longer.",
+  },
+  ntp: {
+    name: "next-token prediction",
+    words: "Writing one token a forward pass, from left to right, as language models usually do.",
+  },
+  staircase: {
+    name: "staircase",
+    words:
+      "A decode as a picture: every position is a column, every forward pass a row, a cell where a " +
+      "token was revealed. Next-token prediction is the diagonal.",
+  },
   predraft: {
     name: "drafted ahead",
     words:
@@ -99,3 +125,44 @@ export const SOLVER_LINES = {
   random: "A fixed number of positions, drawn at random.",
   "left-to-right": "The first masks from the left, a fixed number.",
 };
+
+const WORD = /([(“]*)\[([^\]|]+)(?:\|([a-z]+))?\]([)”.,;:!?’]*)/g;
+
+/**
+ * The glossary's key of a word as it stands in a text, "" if it has none.
+ * @param {string} word
+ */
+export function glossaryKey(word) {
+  const small = word.toLowerCase();
+  if (GLOSSARY[small]) return small;
+  return Object.entries(GLOSSARY).find(([, { name }]) => name === small)?.[0] ?? "";
+}
+
+/**
+ * A text as pieces; brackets round what the glossary does not have stay as they are.
+ * @param {string} text
+ * @returns {WordPiece[]}
+ */
+export function wordPieces(text) {
+  /** @type {WordPiece[]} */
+  const pieces = [];
+  let end = 0;
+  /** @param {string} words */
+  const plain = (words) => words && pieces.push({ text: words, key: "", before: "", after: "" });
+  for (const {
+    index,
+    0: whole,
+    1: before = "",
+    2: word = "",
+    3: named,
+    4: after = "",
+  } of text.matchAll(WORD)) {
+    const key = glossaryKey(named ?? word);
+    if (!key) continue;
+    plain(text.slice(end, index));
+    pieces.push({ text: word, key, before, after });
+    end = index + whole.length;
+  }
+  plain(text.slice(end));
+  return pieces;
+}

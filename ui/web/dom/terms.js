@@ -1,9 +1,9 @@
 // Words of the glossary on the page: point at one, reach it by Tab or tap it, and its sentence shows
 // beside it. One note serves all of them.
 
-import { GLOSSARY, PAPER } from "../core/glossary.js";
+import { GLOSSARY, PAPER, wordPieces } from "../core/glossary.js";
 import { clamp } from "../core/numbers.js";
-import { elementOf, make, setStyle, setText } from "./elements.js";
+import { elementOf, make, setAttribute, setStyle, setText } from "./elements.js";
 
 const NOTE_WIDTH = 300;
 const EDGE = 12;
@@ -14,13 +14,33 @@ const EDGE = 12;
  * @param {string} [text] as it stands in its sentence
  */
 export function term(key, text = GLOSSARY[key]?.name ?? key) {
-  const words = GLOSSARY[key]?.words ?? "";
-  return make(
-    "button",
-    "sbd-term",
-    { type: "button", "data-words": words, "aria-label": `${text}: ${words}` },
-    text,
-  );
+  return explain(make("button", "sbd-term", { type: "button" }), text, GLOSSARY[key]?.words ?? "");
+}
+
+/**
+ * Let a word stand for something else.
+ * @param {HTMLElement} node of `term`
+ * @param {string} text
+ * @param {string} words that explain it
+ */
+export function explain(node, text, words) {
+  setText(node, text);
+  setAttribute(node, "data-words", words);
+  setAttribute(node, "aria-description", words);
+  return node;
+}
+
+/**
+ * A text of the page's own with its words of the glossary in it.
+ * @param {string} words as wordPieces takes them
+ * @returns {(Node | string)[]}
+ */
+export function withTerms(words) {
+  return wordPieces(words).map(({ text, key, before, after }) => {
+    if (!key) return text;
+    const word = term(key, text);
+    return before || after ? make("span", "sbd-term-joined", {}, before, word, after) : word;
+  });
 }
 
 /** A link to the paper where the page names its equation. */
@@ -37,6 +57,8 @@ export function paperLink(text = "Eq. 8") {
 export function makeTermNote(root, signal) {
   const note = make("div", "sbd-term-note", { "aria-hidden": "true" });
   note.hidden = true;
+  /** @type {HTMLElement | null} */
+  let shown = null;
   /** @param {Event} event */
   const wordOf = (event) => {
     const node = elementOf(event)?.closest(".sbd-term");
@@ -45,11 +67,18 @@ export function makeTermNote(root, signal) {
   /** @param {Event} event */
   function show(event) {
     const word = wordOf(event);
+    // What slides under a pointer at rest must not take the note from the word in focus.
+    if (!word && shown && shown === document.activeElement) return;
     note.hidden = !word;
+    shown = word;
     if (!word) return;
     setText(note, word.dataset.words ?? "");
     // A sheet lies over all of the page but what is inside it.
     (word.closest("dialog") ?? root).append(note);
+    place(word);
+  }
+  /** @param {HTMLElement} word */
+  function place(word) {
     const box = word.getBoundingClientRect();
     const isLow = box.bottom > window.innerHeight * 0.7;
     setStyle(note, "left", `${clamp(box.left, EDGE, window.innerWidth - NOTE_WIDTH - EDGE)}px`);
@@ -64,6 +93,11 @@ export function makeTermNote(root, signal) {
   }
   for (const name of ["focusout", "pointerleave"]) root.addEventListener(name, hide, { signal });
   root.addEventListener("keydown", (event) => event.key === "Escape" && hide(), { signal });
-  document.addEventListener("scroll", hide, { signal, capture: true });
+  // The focus may have scrolled its word into sight: then the note goes along.
+  const follow = () => {
+    if (shown && shown === document.activeElement) place(shown);
+    else hide();
+  };
+  document.addEventListener("scroll", follow, { signal, capture: true });
   return note;
 }

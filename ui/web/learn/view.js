@@ -6,11 +6,10 @@ import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
 import { STILL } from "../dom/reveal.js";
-import { makeTermNote, term } from "../dom/terms.js";
+import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, sceneAt } from "./address.js";
 import { readLesson } from "./lesson.js";
 import { SCENES } from "./scenes/index.js";
-import { wordPieces } from "./words.js";
 
 /** @import { Lesson } from "./lesson.js" */
 
@@ -247,9 +246,7 @@ export class LearnView {
     const words = this.lesson?.scenes[this.index];
     if (this.isAnswered || !words) return;
     this.isAnswered = true;
-    this.parts.answer.replaceChildren(
-      ...wordPieces(words.answer).map(({ text, key }) => (key ? term(key, text) : text)),
-    );
+    this.parts.answer.replaceChildren(...withTerms(words.answer));
     this.showPlace();
   }
 

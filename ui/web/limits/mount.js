@@ -6,6 +6,7 @@ import { addDevice } from "../core/forward/cost.js";
 import { fileAddress } from "../dom/address.js";
 import { find, make } from "../dom/elements.js";
 import { isDarkPage, onTurn, turnTo } from "../dom/page.js";
+import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, wishAt } from "./address.js";
 import { LimitsForm } from "./form.js";
 
@@ -22,7 +23,7 @@ import { LimitsForm } from "./form.js";
 const NAME = "limits";
 const PAUSE_MS = 250; // after the last key before the server is asked
 const ABOUT =
-  "How fast could it be? A forward pass takes as long as its slower half: moving the weights and the KV cache, or computing. Set Block Decoding gains where many rows cost hardly more than one.";
+  "How fast could it be? By the [roofline], a [forward pass] takes as long as its slower half: moving the weights and the [KV cache|cache], or computing. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
 class LimitsView {
   /**
@@ -50,7 +51,7 @@ class LimitsView {
 
   build() {
     this.host.replaceChildren(
-      make("p", "sbd-limits-about", {}, ABOUT),
+      make("p", "sbd-limits-about", {}, ...withTerms(ABOUT)),
       make(
         "div",
         "sbd-limits-top",
@@ -117,7 +118,7 @@ class LimitsView {
           "div",
           "",
           {},
-          make("dt", "", {}, name),
+          make("dt", "", {}, ...withTerms(name)),
           make("dd", "", {}, make("strong", "", {}, value), make("span", "", {}, note)),
         ),
       ),
@@ -151,6 +152,7 @@ export function mountLimits({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   addDevice("measured", setting.measured);
   const view = new LimitsView(find(element, ".sbd-limits"), setting, trigger);
+  makeTermNote(view.host, signal);
   onTurn((name) => view.turn(name), signal);
   const follow = () => {
     if (wishAt(location.hash, setting.defaults)) turnTo(NAME);

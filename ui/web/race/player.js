@@ -8,6 +8,7 @@ import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
 import { STILL } from "../dom/reveal.js";
+import { makeTermNote, withTerms } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import { compareLanes } from "./board.js";
 import { RACE_HELP } from "./help.js";
@@ -31,7 +32,7 @@ const RECORDED_WORDS =
   "drawing is not in the times. Press Race to run your own prompt here.";
 
 const KEY_OF_MARKS =
-  "Underlined: a token that differs from next-token prediction’s. " +
+  "Underlined: a [token] that differs from [next-token prediction]’s. " +
   "A number in a dashed box: so many of its tokens are missing there.";
 
 /** The lanes, their transport and the table of a race. */
@@ -59,7 +60,7 @@ export class RacePlayer {
     this.stage = make("div", "sbd-race-lanes");
     this.table = make("div", "sbd-race-result");
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.key = make("p", "sbd-race-note", {}, KEY_OF_MARKS);
+    this.key = make("p", "sbd-race-note", {}, ...withTerms(KEY_OF_MARKS));
     this.note = make("p", "sbd-race-note");
     this.told = make("p", "sbd-race-note", { role: "status" });
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
@@ -80,6 +81,7 @@ export class RacePlayer {
     size.observe(this.stage);
     signal.addEventListener("abort", () => size.disconnect());
     listenToKeys(root, this.actions, signal);
+    makeTermNote(root, signal);
   }
 
   makeActions() {

@@ -2,6 +2,7 @@
 
 import { countOf, raceSeconds } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
+import { term, withTerms } from "../dom/terms.js";
 import { numMissing } from "./board.js";
 
 /** @import { BoardRow, Comparison } from "./board.js" */
@@ -13,6 +14,15 @@ const COLUMNS = [
   "Times faster",
   "Differs from next-token",
 ];
+const CAPTION = "The result, in [forward passes|pass] and seconds";
+/** @type {Record<string, string>} what a lane is, by its name: words of the glossary */
+const LANE_TERMS = {
+  ntp: "ntp",
+  "sbd-low": "gamma",
+  "sbd-high": "gamma",
+  verify: "verify",
+  "verify-ahead": "predraft",
+};
 const UNKNOWN = "–";
 
 /**
@@ -55,7 +65,8 @@ function rowWords(row, comparison) {
 export function makeRaceTable(rows, comparisons) {
   const bodies = rows.map((row, index) => {
     const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
-    const head = make("th", "", { scope: "row" }, row.label);
+    const key = LANE_TERMS[row.name];
+    const head = make("th", "", { scope: "row" }, key ? term(key, row.label) : row.label);
     const node = make("tr", `sbd-race-${row.name}`, {}, head, ...cells);
     return { node, cells, words: rowWords(row, comparisons[index] ?? null) };
   });
@@ -64,7 +75,7 @@ export function makeRaceTable(rows, comparisons) {
     "table",
     "sbd-race-table",
     {},
-    make("caption", "", {}, "The result"),
+    make("caption", "", {}, ...withTerms(CAPTION)),
     make("thead", "", {}, make("tr", "", {}, ...heads)),
     make("tbody", "", {}, ...bodies.map(({ node }) => node)),
   );

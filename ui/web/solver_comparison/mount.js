@@ -2,8 +2,10 @@
 // staircase for each once all are decoded. Closed it asks the server for nothing. In front, at
 // #solvers, it is open, and the chart of every solver stands below it.
 
-import { elementOf, find, make, setText } from "../dom/elements.js";
+import { SOLVER_LINES } from "../core/glossary.js";
+import { elementOf, find, make } from "../dom/elements.js";
 import { isDarkPage, onTurn, turnTo } from "../dom/page.js";
+import { explain, makeTermNote, term, withTerms } from "../dom/terms.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -14,7 +16,8 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
 const NAME = "solvers";
 const HASH = `#${NAME}`;
-const WORDS = "This prompt under up to four solvers, their staircases side by side.";
+const WORDS =
+  "This prompt under up to four [solvers|solver], their [staircases|staircase] side by side.";
 
 class SolverComparison {
   /**
@@ -27,7 +30,7 @@ class SolverComparison {
     this.trigger = trigger;
     /** @type {{ lane: Lane, canvas: HTMLCanvasElement }[]} */
     this.shown = [];
-    this.status = make("p", "sbd-solver-comparison-status", { role: "status" }, WORDS);
+    this.status = make("p", "sbd-solver-comparison-status", { role: "status" });
     this.toggle = make(
       "button",
       "sbd-charts-toggle",
@@ -56,6 +59,7 @@ class SolverComparison {
     this.go.addEventListener("click", () => this.start());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
     root.append(this.body);
+    this.say("", false);
   }
 
   /** @param {boolean} isOpen */
@@ -78,7 +82,7 @@ class SolverComparison {
    */
   say(words, isError) {
     this.status.classList.toggle("is-error", isError);
-    setText(this.status, words || WORDS);
+    this.status.replaceChildren(...(words ? [words] : withTerms(WORDS)));
   }
 
   /** @param {News} news */
@@ -96,13 +100,15 @@ class SolverComparison {
           "section",
           "sbd-solver-comparison-lane",
           {},
-          make("h3", "", {}, label),
+          make("h3", "", {}, explain(term("solver"), label, SOLVER_LINES[lane.name] ?? "")),
           make(
             "p",
             "",
             {},
             make("strong", "", {}, String(passes)),
-            ` forward passes for ${tokens} tokens`,
+            " ",
+            term("pass", "forward passes"),
+            ` for ${tokens} tokens`,
           ),
           make("div", "", {}, canvas),
           make("p", "", {}, `${rate} tokens a forward pass${right}`),
@@ -125,6 +131,7 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
     JSON.parse(value),
     trigger,
   );
+  makeTermNote(section.root, signal);
   const draw = () => section.draw();
   const scheme = new MutationObserver(draw);
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });

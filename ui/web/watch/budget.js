@@ -16,7 +16,7 @@ import { MAX_TILES } from "../core/limits.js";
 import { clamp, formatNats } from "../core/numbers.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { paperLink, term } from "../dom/terms.js";
+import { explain, paperLink, term } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
 /** @import { BudgetLayout, Segment } from "../core/budget.js" */
@@ -204,9 +204,7 @@ export class Budget {
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
     this.showFree(layout);
     const line = SOLVER_LINES[view.run.solver.name] ?? "";
-    setText(this.rule, RULE_NAMES[view.run.solver.name] ?? view.run.solver.name);
-    setAttribute(this.rule, "data-words", line);
-    setAttribute(this.rule, "aria-label", `Solver: ${line}`);
+    explain(this.rule, RULE_NAMES[view.run.solver.name] ?? view.run.solver.name, line);
     this.root.classList.toggle("has-gamma", this.hasLine);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);
     this.again.hidden = view.gammaPreview === null || !this.actions.canRedo;

@@ -26,8 +26,7 @@ function placesOf({ runs, mask_pass: pass }) {
 }
 
 const ZONES = [
-  ["past", "text looks back"],
-  ["never", "text never looks into the block"],
+  ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],
   ["both", "masks look at the whole block, both ways"],
 ];

@@ -1,17 +1,11 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import test from "node:test";
 import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
 import { blockState, mayLook, storyPieces } from "../../learn/states.js";
-import { glossaryKey, wordPieces } from "../../learn/words.js";
 
 const ADDRESSES = ["one", "two", "three"];
-/** @type {{ address: string, answer: string }[]} */
-const WORDS = JSON.parse(
-  readFileSync(new URL("../../../../assets/learn/words.json", import.meta.url), "utf8"),
-);
 
 test("a scene is reached by its name and by its number", () => {
   assert.deepEqual(sceneAt(hashOf("two"), ADDRESSES), { index: 1, problem: "" });
@@ -26,20 +20,6 @@ test("an unknown scene is the first, with a sentence that names it", () => {
     const found = sceneAt(`#learn/${name}`, ADDRESSES);
     assert.equal(found?.index, 0);
     assert.match(found?.problem ?? "", /^There is no scene “.{1,41}”; this is the first of 3\.$/);
-  }
-});
-
-test("words in brackets become words of the glossary, all of the lesson's are known", () => {
-  assert.deepEqual(wordPieces("a [mask] b"), [
-    { text: "a ", key: "" },
-    { text: "mask", key: "mask" },
-    { text: " b", key: "" },
-  ]);
-  assert.equal(glossaryKey("γ"), "gamma");
-  for (const { address, answer } of WORDS) {
-    for (const [, word = ""] of answer.matchAll(/\[([^\]]+)\]/g)) {
-      assert.notEqual(glossaryKey(word), "", `${address}: ${word}`);
-    }
   }
 });
 
