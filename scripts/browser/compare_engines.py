@@ -15,7 +15,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
@@ -111,18 +111,20 @@ def node_flags() -> list[str]:
 
 
 def compare(
-    model: HuggingFaceModel, count: int, num_ways: int | None, wasm: str = "sbd-fma.wasm"
+    lines: Iterable[str], folder: Path | None = None, wasm: str = "sbd-fma.wasm"
 ) -> dict[str, Any]:
-    """What Node says: {"cases", "tokens", "ties", "differences": [sentence], "largest"}."""
-    folder = str(model.folder or DEFAULT_CHECKPOINT)
-    words = ["node", *node_flags(), str(COMPARE), folder, wasm]
+    """What Node says: {"cases", "tokens", "ties", "differences": [sentence], "largest"}.
+
+    lines: those of traces(). folder: the model that made them; default: the bundled checkpoint.
+    """
+    words = ["node", *node_flags(), str(COMPARE), str(folder or DEFAULT_CHECKPOINT), wasm]
     node = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
     )
     assert node.stdin is not None
     assert node.stdout is not None
     try:
-        for line in traces(model, count, num_ways):
+        for line in lines:
             node.stdin.write(line + "\n")
     except BrokenPipeError:
         pass  # it ended early; what it said says why
@@ -145,7 +147,7 @@ def main() -> int:
         return 2
     model = sbd_core.load(flags.model, device="cpu", dtype="float32", native=False)
     choose_threads(model.num_parameters)
-    said = compare(model, flags.prompts, flags.ways, flags.wasm)
+    said = compare(traces(model, flags.prompts, flags.ways), model.folder, flags.wasm)
     asked = {"model": model.name, "wasm": flags.wasm, "prompts": flags.prompts}
     result = {**asked, **said, **circumstances(model.folder)}
     for difference in said["differences"][:20]:

@@ -45,6 +45,7 @@ def children(number: int) -> list[int]:
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 def test_an_evaluation_that_is_killed_leaves_no_process_behind() -> None:
     words = ["evaluate", "--suite", "json", "--limit", "500", "--processes", "2"]
+    words += ["--batch-size", "1"]  # at work soon, and for long
     process = subprocess.Popen(
         [sys.executable, "-m", "sbd_core", *words], stderr=subprocess.PIPE, text=True
     )
