@@ -37,6 +37,7 @@ TEST_PERCENT = 8
 RESERVED_PERCENT = 15
 UNSEEN_RATE = 0.5
 SLOT = re.compile(r"\\\{\w+\\\}")
+OPEN_SLOT = re.compile(r"\{\w+\}")
 PART = re.compile(r"<(\w+)>")
 SENTENCE = re.compile(r"(^|[.?:] )([a-z])")
 
@@ -138,32 +139,53 @@ class Grammar:
     the words of a reserved one in it is drawn again.
     """
 
-    __slots__ = ("_held_out", "parts", "shapes")
+    __slots__ = ("_held_out", "_shapes")
 
     def __init__(
         self, shapes: Sequence[str], parts: Mapping[str, Sequence[str]], reserved: Iterable[str]
     ) -> None:
-        self.shapes, self.parts = shapes, parts
-        self._held_out = re.compile("(?i)" + "|".join(map(_wherever, reserved)))
+        # What a split by PART gives: words that stay at even places, names of parts at odd ones.
+        self._shapes = tuple(
+            tuple(
+                tuple(parts[piece]) if place % 2 else (piece,)
+                for place, piece in enumerate(PART.split(shape))
+            )
+            for shape in shapes
+        )
+        # A search costs much more than to see that the longest piece of it is not there.
+        self._held_out = tuple(
+            (max(OPEN_SLOT.split(text.rstrip(".:?").lower()), key=len), _wherever(text))
+            for text in reserved
+        )
 
     def is_held_out(self, text: str) -> bool:
         """Whether the words of a reserved request stand in `text`, whose slots are open."""
-        return self._held_out.search(text) is not None
+        lowered = text.lower()
+        for piece, pattern in self._held_out:
+            if piece in lowered and pattern.search(lowered):
+                return True
+        return False
 
     def draw(self, random: Random) -> str:
         """A request, every sentence with a capital; no mark at its end but one of the shape's."""
+        draw = random.random
         while True:
-            text = PART.sub(
-                lambda part: random.choice(self.parts[part[1]]), random.choice(self.shapes)
+            shape = self._shapes[int(draw() * len(self._shapes))]
+            text = "".join(
+                [part[int(draw() * len(part))] if len(part) > 1 else part[0] for part in shape]
             )
-            if not self._held_out.search(text):
-                return SENTENCE.sub(lambda found: found[1] + found[2].upper(), text)
+            if not self.is_held_out(text):
+                return SENTENCE.sub(_with_capital, text)
 
 
-def _wherever(reserved: str) -> str:
+def _with_capital(found: re.Match[str]) -> str:
+    return found[1] + found[2].upper()
+
+
+def _wherever(reserved: str) -> re.Pattern[str]:
     """What finds a reserved request in another; one of a single word only as a whole."""
-    words = SLOT.sub(lambda slot: f"{slot[0]}.*?", re.escape(reserved.rstrip(".:?")))
-    return rf"\b{words}(?!\w)" if " " in words else f"^{words}$"
+    words = SLOT.sub(lambda slot: f"{slot[0]}.*?", re.escape(reserved.rstrip(".:?").lower()))
+    return re.compile(rf"\b{words}(?!\w)" if " " in words else f"^{words}$")
 
 
 def split_of(composition: str, test_percent: int = TEST_PERCENT) -> Split:

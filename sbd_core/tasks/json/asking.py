@@ -16,7 +16,7 @@ from sbd_core.tasks.json.values import listed
 STYLES = ("plain", "snake", "camel", "capital")
 STYLE_WEIGHTS = (50, 22, 20, 8)
 AFTER_RATE, QUOTE_RATE, ARTICLE_RATE, NULL_RATE = 0.35, 0.14, 0.12, 0.08
-COMPOSED_RATE, SMALL_RATE = 0.7, 0.06
+COMPOSED_RATE, SMALL_RATE = 0.6, 0.06
 QUOTES = ('"', '"', '"', "'", "`")
 LISTED = re.compile(r"(?i)(fields|keys|entries|:|of|what are) ?\{fields")
 HUMP = re.compile(r"(?<!^)(?=[A-Z])|_| ")
@@ -117,7 +117,7 @@ def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text:
     is_after = random.random() < AFTER_RATE
     arounds: Sequence[str] = AFTER if is_after else BEFORE
     this = random.choice(THIS_AFTER if is_after else THIS_BEFORE)
-    fields = _fields(random, keys, may_have_article=style == "plain" and not LISTED.search(form))
+    fields = _fields(random, keys, form, may_have_article=style == "plain")
     if form.endswith("{fields}") and random.random() < LINES_RATE:
         fields, form = "".join(f"\n- {key}" for key in keys), form.replace(" {fields}", "{fields}")
         arounds = AFTER_LINES if is_after else BEFORE_LINES
@@ -134,7 +134,7 @@ def ask(random: Random, wording: Wording, keys: Sequence[str], style: str, text:
     return around.format(ask=request, text=text)
 
 
-def _fields(random: Random, keys: Sequence[str], *, may_have_article: bool) -> str:
+def _fields(random: Random, keys: Sequence[str], form: str, *, may_have_article: bool) -> str:
     """The keys as a list in a sentence, at times quoted, or as the object to be filled."""
     chance = random.random()
     if chance < BRACES_RATE:
@@ -146,6 +146,11 @@ def _fields(random: Random, keys: Sequence[str], *, may_have_article: bool) -> s
     if random.random() < QUOTE_RATE:
         mark = random.choice(QUOTES)
         shown = [f"{mark}{key}{mark}" for key in keys]
-    elif may_have_article and random.random() < ARTICLE_RATE and all(map(is_noun, keys)):
+    elif (
+        may_have_article
+        and random.random() < ARTICLE_RATE
+        and all(map(is_noun, keys))
+        and not LISTED.search(form)
+    ):
         shown = [f"the {key}" for key in keys]
     return listed(shown, random.choice((" and ", " and ", " and ", ", ", ", ", " plus ", " & ")))
