@@ -58,6 +58,7 @@ export class Stale {
     });
     this.root = make("p", "sbd-stale", { hidden: "" }, this.words, this.use);
     watchForm(() => this.look(), signal);
+    document.addEventListener("sbd-run", () => this.look(), { signal });
   }
 
   look() {
