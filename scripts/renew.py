@@ -89,6 +89,7 @@ def steps(baseline: Path | None) -> dict[str, Step]:
         "page": Step(
             "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 3)
         ),
+        **browser_steps(),
         "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
         "site-picture": Step(
             "-m scripts.browser.take_picture", ("assets/pictures/static-site-1440-light.png",)
@@ -102,6 +103,24 @@ def steps(baseline: Path | None) -> dict[str, Step]:
     if baseline is None:
         found = {name: step for name, step in found.items() if not name.startswith("parity")}
     return found
+
+
+def browser_steps() -> dict[str, Step]:
+    """What was measured of the engine in the browser is so again. Status 1: a target was missed."""
+    commands = {
+        "forward": "time_forward",
+        "site": "measure_site",
+        "hall": "lecture_hall",
+        "engines": "compare_engines --each-strategy",
+        "engines-plain": "compare_engines --each-strategy --wasm sbd.wasm",
+    }
+    found = {}
+    for name, words in commands.items():
+        file = f"{RESULTS}/browser/{name}.json"
+        is_timed = name in ("forward", "site")
+        step = Step(f"-m scripts.browser.{words} --out {file}", (file,), is_timed, good=(0, 1))
+        found[f"browser-{name}"] = step
+    return {name: step for name, step in found.items() if (ROOT / step.outputs[0]).exists()}
 
 
 def read_state() -> dict[str, dict[str, str]]:

@@ -43,7 +43,9 @@ RUN_ID = "gallery"
 """Of every recorded run; ui/web/site/site.js gives each a name of its own."""
 MARKER = "sbd-site.json"
 """A folder that holds this file was written by this command, and may be written again."""
-SPACE = """---
+PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
+"""Of scripts/browser/take_picture.py."""
+SPACE = f"""---
 title: Set Block Decoding
 emoji: 🧩
 colorFrom: blue
@@ -57,6 +59,9 @@ license: apache-2.0
 
 Many tokens per forward pass from one small model. This folder is the whole demo: page, engine,
 model and recorded runs. Everything is decoded in the browser that opens it; no server computes.
+After the first visit it works without a network.
+
+![A run that the browser decoded, with no server behind it]({PICTURE.name})
 
 Written by `python -m scripts.static_site` of the repository.
 """
@@ -79,6 +84,7 @@ def write_site(out: Path, model: Path) -> dict[str, int]:
     for recording in recorded.gallery():
         write(out / "gallery" / f"{recording.name}.json", wire_json(recording_data(recording)))
     write(out / "index.html", page_html(info.name, info.block_range, files))
+    copy(PICTURE, out / PICTURE.name)
     write(out / "README.md", SPACE)
     write(out / MARKER, json.dumps({"model": info.name}) + "\n")
     write(out / "sw.js", service_worker(out))
@@ -153,7 +159,7 @@ def service_worker(out: Path) -> str:
     for path in files_of(out):
         name = path.relative_to(out).as_posix()
         digest.update(name.encode() + b"\0" + path.read_bytes())
-        if name != "README.md":
+        if name not in ("README.md", PICTURE.name):
             names.append(name)
     known = json.dumps({"version": digest.hexdigest()[:12], "files": names})
     return f"self.SBD_FILES = {known};\n" + (DIST / "sw.js").read_text(encoding="utf-8")

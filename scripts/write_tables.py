@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.plots.solver_curves import CurvePoint, curves
+from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
 from scripts.tables.predrafts import exactness, predrafts
@@ -246,6 +247,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "costs": costs,
     "profile": profile,
     "page": page,
+    "browser": browser,
     "predrafts": predrafts,
     "exactness": exactness,
     "campaign": campaign,

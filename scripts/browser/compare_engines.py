@@ -1,6 +1,7 @@
 """Decodes the same prompts in Python and in the browser's engine under Node, and compares all.
 
 python -m scripts.browser.compare_engines                     600 prompts, every way of decoding
+python -m scripts.browser.compare_engines --each-strategy     600 prompts, three ways each
 python -m scripts.browser.compare_engines --prompts 24 --ways 4
 
 Tokens, reveals and every other whole number of a trace must be equal, entropies and probabilities
@@ -11,35 +12,35 @@ line is one JSON object; --out writes it too.
 Exit status: 0 all equal, 1 not, 2 no Node.
 """
 
-import argparse
 import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 import sbd_core
-from sbd_core.circumstances import circumstances
 from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, TopK
 from sbd_core.decoding.api import generate
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.threads import choose_threads
-from sbd_core.package.files import write_text
 from sbd_core.replay.wire_format import RunWire
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.trace import Trace
 from scripts.browser.build_wasm import FILES
+from scripts.browser.node import node_flags, node_version
+from scripts.browser.report import parser_of, report
 
 ROOT = Path(__file__).parents[2]
 COMPARE = ROOT / "ui" / "web" / "tests" / "engine" / "compare.js"
-RELAXED_SIMD = "--experimental-wasm-relaxed-simd"
-"""What older Nodes must be told to run sbd-fma.wasm; newer ones do not know it."""
 LONGEST = 128
+EACH_STRATEGY = -1
 SEED = 0
+MOST_TOLD = 100
 CHECKPOINT = "checkpoint"
 """The model's name in wire lines, as compare.js has it."""
 
@@ -77,16 +78,28 @@ def prompts(count: int) -> list[str]:
     return ["Ünïcode ½ \u2028 日本語 🙂 <m> don't  \t 0123\n\n", *found][:count]
 
 
-def traces(model: HuggingFaceModel, count: int, num_ways: int | None) -> Iterator[str]:
-    """Traces with their wire lines as JSON; num_ways of each prompt, other ones for the next."""
+def chosen_ways(model: HuggingFaceModel, num_ways: int | None) -> Iterator[list[DecodeConfig]]:
+    """How each prompt is decoded, other ways for the next: num_ways of all, None for all of them.
+
+    EACH_STRATEGY: one way of each strategy.
+    """
     known = ways(model)
-    turn = 0
-    for prompt in prompts(count):
-        for _ in range(num_ways or len(known)):
-            trace = generate(model, prompt, known[turn % len(known)])
+    if num_ways == EACH_STRATEGY:
+        strategies = dict.fromkeys(way.strategy for way in known)
+        turns = [cycle([way for way in known if way.strategy == name]) for name in strategies]
+    else:
+        turns = [cycle(known)] * (num_ways or len(known))
+    while True:
+        yield [next(turn) for turn in turns]
+
+
+def traces(model: HuggingFaceModel, count: int, num_ways: int | None) -> Iterator[str]:
+    """Traces with their wire lines as JSON. num_ways: see chosen_ways."""
+    for prompt, chosen in zip(prompts(count), chosen_ways(model, num_ways), strict=False):
+        for way in chosen:
+            trace = generate(model, prompt, way)
             data = {"trace": json.loads(trace.to_json()), "wire": wire_lines(model, trace)}
             yield json.dumps(data)  # escaped: U+2028 ends a line for Node
-            turn += 1
 
 
 def wire_lines(model: HuggingFaceModel, trace: Trace) -> list[str]:
@@ -101,13 +114,6 @@ def wire_lines(model: HuggingFaceModel, trace: Trace) -> list[str]:
         prompt_token_ids=trace.prompt_token_ids,
     )
     return [start, *(wire.step(trace.config.strategy, event) for event in trace.events)]
-
-
-def node_flags() -> list[str]:
-    """What Node must be told to run each compiled file."""
-    words = ["node", "--v8-options"]
-    known = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-    return [RELAXED_SIMD] if RELAXED_SIMD in known else []
 
 
 def compare(
@@ -135,12 +141,15 @@ def compare(
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
+    parser = parser_of(__doc__)
     parser.add_argument("--prompts", type=int, default=600, help="how many (default %(default)s)")
-    parser.add_argument("--ways", type=int, help="ways of decoding each prompt; default: all")
+    how_many = parser.add_mutually_exclusive_group()
+    how_many.add_argument("--ways", type=int, help="ways of decoding each prompt; default: all")
+    how_many.add_argument(
+        "--each-strategy", dest="ways", action="store_const", const=EACH_STRATEGY,
+        help="decode each prompt by each strategy, with each of its solvers in turn",
+    )  # fmt: skip
     parser.add_argument("--wasm", choices=FILES, default="sbd-fma.wasm", help="compiled file")
-    parser.add_argument("--out", type=Path, help="write the JSON object to this file too")
     flags = parser.parse_args()
     if which("node") is None:
         print("compare_engines: needs Node, which is not on the PATH", file=sys.stderr)
@@ -148,15 +157,12 @@ def main() -> int:
     model = sbd_core.load(flags.model, device="cpu", dtype="float32", native=False)
     choose_threads(model.num_parameters)
     said = compare(traces(model, flags.prompts, flags.ways), model.folder, flags.wasm)
+    differences = [difference[:1000] for difference in said["differences"]]
+    print("\n".join(differences[:20]))
     asked = {"model": model.name, "wasm": flags.wasm, "prompts": flags.prompts}
-    result = {**asked, **said, **circumstances(model.folder)}
-    for difference in said["differences"][:20]:
-        print(difference[:1000])
-    if flags.out:
-        write_text(flags.out, json.dumps(result, indent=1) + "\n")
-    result["differences"] = len(said["differences"])
-    print(json.dumps(result))
-    return 1 if said["differences"] else 0
+    counts = {"num_differences": len(differences), "differences": differences[:MOST_TOLD]}
+    versions = {"node": node_version()}
+    return report({**asked, **said, **counts}, flags, versions, is_met=not differences)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,14 @@
 """A lecture hall of visitors decodes at once from one static file server.
 
 python -m scripts.browser.lecture_hall --visitors 10 --at-once 5      a short form
-python -m scripts.browser.lecture_hall                                300 visitors, 50 at a time
+python -m scripts.browser.lecture_hall --out assets/results/browser/hall.json
 
 Every visitor is a browser context of its own with nothing cached: opens the page, has engine and
 model sent, decodes a held-out prompt. Counts requests that failed, decodes that did not end and
-those whose next-token prediction is not that of sbd_core. The last line is one JSON object; --out
-writes it too.
+those whose next-token prediction is not that of sbd_core. The last line is one JSON object.
 Exit status: 0 none failed and none is lost, 1 otherwise.
 """
 
-import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -19,12 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import sbd_core
-from sbd_core.circumstances import circumstances
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.package.files import write_text
 from scripts.browser.compare_engines import prompts
+from scripts.browser.report import parser_of, report
 from scripts.browser.site_pages import DECODE, RUN, WAIT_MS, Server, chromium, served
 
 POLL_SECONDS = 0.25
@@ -92,11 +87,9 @@ def num_other(folder: Path, texts: list[str], found: list[Any]) -> int:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", type=Path, default=DEFAULT_CHECKPOINT, help="model folder")
+    parser = parser_of(__doc__)
     parser.add_argument("--visitors", type=int, default=300, help="how many (default %(default)s)")
     parser.add_argument("--at-once", type=int, default=50, help="pages open (default %(default)s)")
-    parser.add_argument("--out", type=Path, help="write the JSON object to this file too")
     flags = parser.parse_args()
     texts = prompts(flags.visitors)
     found: list[Any] = []
@@ -114,6 +107,7 @@ def main() -> int:
             print(f"{len(found)} of {len(texts)} visitors", flush=True)
         num_failed += server.num_failed
         num_requests, num_bytes = server.num_requests, server.num_bytes
+        version = browser.version
     seconds = round(time.monotonic() - began, 1)
     result = {
         "visitors": len(texts),
@@ -124,12 +118,9 @@ def main() -> int:
         "other_texts": num_other(flags.model, texts, found),
         "megabytes_a_visitor": round(num_bytes / 1e6 / len(texts), 2),
         "seconds": seconds,
-        **circumstances(flags.model),
     }
-    if flags.out:
-        write_text(flags.out, json.dumps(result, indent=1) + "\n")
-    print(json.dumps(result))
-    return 1 if num_failed or result["decodes_lost"] else 0
+    is_met = not (num_failed or result["decodes_lost"])
+    return report(result, flags, {"chromium": version}, is_met=is_met)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Measures the static site in headless Chromium: what a visitor downloads, waits and keeps.
 
 python -m scripts.browser.measure_site --decodes 20     a short form
-python -m scripts.browser.measure_site --out assets/results/site.json
+python -m scripts.browser.measure_site --out assets/results/browser/site.json
 
 Decodes held-out prompts one after the other in one page. Figures: bytes and seconds until the first
 live decode is complete, cold; the longest task of the page's thread while it decodes, also in the
@@ -10,7 +10,6 @@ last decode over that after the first tenth. The last line is one JSON object.
 Exit status: 0 every target is met, 1 one is not.
 """
 
-import argparse
 import json
 import sys
 import time
@@ -18,10 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sbd_core.circumstances import circumstances
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.package.files import write_text
 from scripts.browser.compare_engines import prompts
+from scripts.browser.report import parser_of, report
 from scripts.browser.site_pages import DECODE, Server, chromium, open_page, served
 
 TARGETS = {
@@ -99,10 +96,8 @@ def measure(browser: Any, server: Server, texts: list[str]) -> dict[str, Any]:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", type=Path, default=DEFAULT_CHECKPOINT, help="model folder")
+    parser = parser_of(__doc__)
     parser.add_argument("--decodes", type=int, default=200, help="how many (default %(default)s)")
-    parser.add_argument("--out", type=Path, help="write the JSON object to this file too")
     flags = parser.parse_args()
     texts = prompts(max(2, flags.decodes))
     with (
@@ -110,14 +105,11 @@ def main() -> int:
         served(Path(folder), flags.model) as server,
         chromium() as browser,
     ):
-        found = measure(browser, server, texts)
-    result = {**found, "targets": TARGETS, **circumstances(flags.model)}
+        found, version = measure(browser, server, texts), browser.version
     for name, most in TARGETS.items():
         print(f"{name:24} {found[name]:8} of at most {most}")
-    if flags.out:
-        write_text(flags.out, json.dumps(result, indent=1) + "\n")
-    print(json.dumps(result))
-    return 0 if all(found[name] <= most for name, most in TARGETS.items()) else 1
+    is_met = all(found[name] <= most for name, most in TARGETS.items())
+    return report({**found, "targets": TARGETS}, flags, {"chromium": version}, is_met=is_met)
 
 
 if __name__ == "__main__":

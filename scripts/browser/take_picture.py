@@ -7,10 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.package.files import ASSETS
 from scripts.browser.site_pages import DECODE, chromium, open_page, served
+from scripts.static_site import PICTURE
 
-PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
 PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
 SEEK = """() => new Promise((done) => {
   const player = document.querySelector('.sbd-host').sbdPlayer;

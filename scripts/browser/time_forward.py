@@ -1,7 +1,7 @@
 """Times a forward pass of the browser's engine beside those of the Python backends, in turns.
 
 python -m scripts.browser.time_forward --rounds 5      a short form
-python -m scripts.browser.time_forward --out assets/results/forward_browser.json
+python -m scripts.browser.time_forward --out assets/results/browser/forward.json
 
 Each backend runs on one thread; the best of all rounds counts, as what disturbs a round only makes
 it longer: a busy machine needs more rounds. The engine runs in Node, whose WebAssembly is that of
@@ -10,7 +10,6 @@ object.
 Exit status: 0 the target is met, 1 it is not, 2 no Node.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -22,12 +21,10 @@ from typing import Any
 import torch
 
 import sbd_core
-from sbd_core.circumstances import circumstances
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.package.files import write_text
 from scripts.browser.build_wasm import FILES
-from scripts.browser.compare_engines import node_flags
+from scripts.browser.node import node_flags, node_version
+from scripts.browser.report import parser_of, report
 
 TIME = Path(__file__).parents[2] / "ui" / "web" / "tests" / "engine" / "time.js"
 ROWS = (1, 16)
@@ -113,10 +110,8 @@ def measured(folder: Path, num_rounds: int) -> dict[str, Any]:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", type=Path, default=DEFAULT_CHECKPOINT, help="model folder")
+    parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=40, help="how many (default %(default)s)")
-    parser.add_argument("--out", type=Path, help="write the JSON object to this file too")
     flags = parser.parse_args()
     if which("node") is None:
         print("time_forward: needs Node, which is not on the PATH", file=sys.stderr)
@@ -130,11 +125,9 @@ def main() -> int:
     }
     for name, of in times.items():
         print(f"{name:14}" + "".join(f"{ms:9.2f} ms of {rows} rows" for rows, ms in of.items()))
-    result = {**found, "times_default": ratios, "target": MOST, **circumstances(flags.model)}
-    if flags.out:
-        write_text(flags.out, json.dumps(result, indent=1) + "\n")
-    print(json.dumps(result))
-    return 0 if all(ratios[f"sbd-fma.wasm, {rows} rows"] <= MOST for rows in ROWS) else 1
+    is_met = all(ratios[f"sbd-fma.wasm, {rows} rows"] <= MOST for rows in ROWS)
+    result = {**found, "times_default": ratios, "target": MOST}
+    return report(result, flags, {"node": node_version()}, is_met=is_met)
 
 
 if __name__ == "__main__":
