@@ -19,6 +19,7 @@ BLOCK_SIZES = (1, 2, 4, 8, 16, 32, 64)
 KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
 """The rows and columns of the paper's Table 3."""
 NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
+MODES: tuple[Mode, ...] = ("published", "corrected")
 WORDS = {"published": "as published", "corrected": "corrected"}
 
 
@@ -97,37 +98,49 @@ def slowdown_curve(
 
 def slowdown_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
     """Table 3's quantity over block size and KV cache, at the point's batch size; it is marked."""
-    values = [
-        [round(point.slowdown(size, length, mode), 3) for size in BLOCK_SIZES]
-        for length in KV_LENGTHS
-    ]
+    tables = {
+        each: [
+            [round(point.slowdown(size, length, each), 3) for size in BLOCK_SIZES]
+            for length in KV_LENGTHS
+        ]
+        for each in MODES
+    }
     place = (_nearest(point.block_size, BLOCK_SIZES), _nearest(point.kv_length, KV_LENGTHS))
     return _heatmap(
-        f"slowdown-{mode}", values, BLOCK_SIZES, "block size", place, ink_of(theme), "slower"
+        f"slowdown-{mode}", tables, mode, BLOCK_SIZES, "block size", place, ink_of(theme), "slower"
     )
 
 
 def speedup_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
     """Table 4's quantity, Eq. 16, over tokens per forward pass and KV cache; the point marked."""
     gains = [gain for gain in NFE_SPEEDUPS if gain <= point.block_size]
-    values = [
-        [round(point.speedup(gain, length, mode), 3) for gain in gains] for length in KV_LENGTHS
-    ]
+    tables = {
+        each: [
+            [round(point.speedup(gain, length, each), 3) for gain in gains] for length in KV_LENGTHS
+        ]
+        for each in MODES
+    }
     place = (_nearest(point.tokens_per_forward, gains), _nearest(point.kv_length, KV_LENGTHS))
     name = "tokens per forward pass"
-    return _heatmap(f"speedup-{mode}", values, gains, name, place, ink_of(theme), "faster")
+    return _heatmap(f"speedup-{mode}", tables, mode, gains, name, place, ink_of(theme), "faster")
 
 
 def _heatmap(
     name: str,
-    values: list[list[float]],
+    tables: Mapping[Mode, list[list[float]]],
+    mode: Mode,
     columns: Any,
     across: str,
     place: tuple[int, int],
     ink: Ink,
     words: str,
 ) -> go.Figure:
-    """Cells with their numbers; the one nearest to the reader's point has a frame."""
+    """Cells with their numbers; the one nearest to the reader's point has a frame.
+
+    The colours are those of all `tables`, so that a number has one colour in both modes.
+    """
+    values = tables[mode]
+    known = [value for table in tables.values() for row in table for value in row]
     ramp = ink.ramp.split()
     heat = {
         "type": "heatmap",
@@ -139,6 +152,8 @@ def _heatmap(
             for length in KV_LENGTHS
         ],
         "colorscale": [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)],
+        "zmin": min(known),
+        "zmax": max(known),
         "showscale": False,
         "xgap": 1,
         "ygap": 1,

@@ -4,7 +4,16 @@ import re
 
 import pytest
 
-from tests.browser.conftest import advanced, click_card, decode, has_begun, painted, state, sync_api
+from tests.browser.conftest import (
+    advanced,
+    click_card,
+    decode,
+    decode_button,
+    has_begun,
+    painted,
+    state,
+    sync_api,
+)
 from tests.ui.doubles import story_model
 from ui.components.presets import BUNDLED_MODEL
 from ui.form.measured import best_for
@@ -77,8 +86,10 @@ def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_st
     has_begun(story)
     expect(story.locator(".sbd-prompt")).to_have_text(story.get_by_label("Prompt").input_value())
     expect(story.locator(".sbd-stale")).to_be_hidden()
+    expect(story.locator(".sbd-status-line")).to_contain_text("A recorded run, its settings in")
     story.get_by_label("Prompt").fill("Something else.")
     expect(story.locator(".sbd-stale")).to_contain_text("another prompt")
+    expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
 def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(story, monkeypatch, tmp_path):
@@ -93,6 +104,10 @@ def test_on_a_phone_the_stage_is_in_view_after_decode_and_the_staircase_is_secon
     open_page, story_url
 ):
     page = open_page(story_url, 390, 844, has_touch=True, reduced_motion="reduce")
+    button = decode_button(page).bounding_box()
+    assert button["y"] + button["height"] < min(box_of(page, ".sbd-host")["y"], 844 / 2)
+    grid, cell = box_of(page, ".sbd-sudoku-grid"), page.locator(".sbd-sudoku-cell").first
+    assert grid["width"] < 4.4 * cell.bounding_box()["width"]
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     decode(page)
     assert -10 <= box_of(page, ".sbd-host")["y"] < 200

@@ -26,13 +26,17 @@ class Speaker:
         self._turn = next(_turns)
         self._count = 0
 
-    def say(self, text: str, *, is_error: bool = False, num_ahead: int = 0) -> str:
+    def say(
+        self, text: str, *, is_error: bool = False, num_ahead: int = 0, is_of_form: bool = False
+    ) -> str:
         """The value that shows `text`; errors interrupt a screen reader, other news waits.
 
-        num_ahead: runs of others before this visitor's.
+        num_ahead: runs of others before this visitor's. is_of_form: whether it holds only while
+        the form asks for the run on the stage.
         """
         kind = "error" if is_error else "status"
         body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
+        body |= {"is_of_form": True} if is_of_form else {}
         return json.dumps(body).replace("<", "\\u003c")
 
     def order(self) -> list[int]:

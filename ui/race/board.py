@@ -17,9 +17,11 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
 
     Times are whole microseconds. A token is [token id, text, forward pass that fixed it].
     """
-    plain = traces.get("ntp")
     first = next(iter(traces.values()))
-    rows = [{"name": name, **_row(name, trace, plain)} for name, trace in traces.items()]
+    rows = [
+        {"name": name, "label": label_of(name, trace), **lane_row(trace)}
+        for name, trace in traces.items()
+    ]
     return {
         "prompt": first.prompt,
         "model": first.model,
@@ -27,14 +29,6 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
         "max_new_tokens": first.config.max_new_tokens,
         "is_recorded": is_recorded,
         "lanes": rows,
-    }
-
-
-def _row(name: str, trace: Trace, plain: Trace | None) -> dict[str, Any]:
-    return {
-        "label": label_of(name, trace),
-        **lane_row(trace),
-        "times_faster": plain.seconds / trace.seconds if plain and trace.seconds else None,
     }
 
 

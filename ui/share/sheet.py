@@ -50,7 +50,7 @@ def wire_sharing(
         if data_of(event).get("is_typed"):  # the visitor may be changing it by now
             del settings["prompt"]
         values = [settings.get(name, gr.skip()) for name in fields]
-        return (lines, Speaker().say(RECORDED_TEXT), *values)
+        return (lines, Speaker().say(RECORDED_TEXT, is_of_form=True), *values)
 
     show.ask(asked, visit, messages, **QUICK)
     show.give(given, visit, [show, messages], **QUICK)

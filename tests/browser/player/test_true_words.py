@@ -172,7 +172,7 @@ def test_the_moment_stands_apart_from_the_whole_run(replay):
     main, ntp = traces(story_model())
     moment, whole = replay.get_by_label("This moment"), replay.get_by_label("The whole run")
     saved = f"forward passes instead of {ntp.num_forwards}"
-    ratio = f"{ntp.num_forwards / main.num_forwards:.1f}× fewer"
+    ratio = f"{main.tokens_per_forward:.2f}× fewer"
     go_to(replay, 0)
     for pass_index in range(3):
         expect(moment.locator(".sbd-number").first).to_have_text(str(pass_index + 1))
@@ -201,6 +201,11 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
         "one over a single token 1.0 ms."
     )
     expect(replay.locator(".sbd-number-clock")).to_contain_text("one timing")
+    replay.keyboard.press("l")
+    expect(why).to_have_text(
+        re.compile("^Fewer forward passes, but not faster here: .* next-token ")
+    )
+    replay.keyboard.press("l")
     fast = {"sbd": with_seconds(main, 0.001), "ntp": with_seconds(ntp, 0.001)}
     push(replay, wire_format.replay("fast", fast))
     expect(why).to_be_hidden()
@@ -220,6 +225,21 @@ def test_more_passes_than_one_a_token_are_nothing_to_be_proud_of(replay):
         wire_format.replay("fewer", dict(zip(("sbd", "ntp"), traces(story_model()), strict=True))),
     )
     expect(saved).to_have_class(re.compile("is-fewer"))
+
+
+def test_an_answer_that_ended_earlier_is_compared_by_the_token(replay):
+    main, _ = traces(story_model(), max_new_tokens=16)
+    _, ntp = traces(story_model())
+    push(replay, wire_format.replay("short", {"sbd": main, "ntp": ntp}))
+    replay.keyboard.press("End")
+    expect(replay.get_by_label("The whole run")).not_to_contain_text("×")
+    expect(replay.locator(".sbd-numbers-why")).to_contain_text(
+        f"Its answer is shorter: 16 tokens, next-token prediction’s {ntp.num_tokens}; "
+        f"for a token {main.tokens_per_forward:.2f}× fewer forward passes."
+    )
+    expect(replay.locator(".sbd-verdict").first).to_have_text(
+        "Not judged: nothing here knows the right answer."
+    )
 
 
 def test_running_it_five_times_gives_median_and_range(story):

@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core import plots
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.limits import BLOCK_SIZES, KV_LENGTHS, NFE_SPEEDUPS
+from sbd_core.plots.limits import BLOCK_SIZES, KV_LENGTHS, MODES, NFE_SPEEDUPS
 from sbd_core.roofline import DEVICES, H100_FP8, speedup
 
 TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
@@ -34,6 +34,14 @@ def test_the_speedup_heatmap_is_equation_16() -> None:
         for cell, gain in zip(row, gains, strict=True):
             expected = speedup(4, gain, length, 8, "corrected", device=DEVICES["a100-bf16"])
             assert cell == pytest.approx(expected, abs=5e-4)
+
+
+def test_a_number_has_one_colour_in_both_modes() -> None:
+    point = plots.LimitPoint(device=H100_FP8)
+    for table in (plots.slowdown_table, plots.speedup_table):
+        maps = [table(point, mode).data[0] for mode in MODES]
+        cells = [cell for heat in maps for row in heat.z for cell in row]
+        assert {(heat.zmin, heat.zmax) for heat in maps} == {(min(cells), max(cells))}
 
 
 def test_the_readers_point_is_framed_and_starred() -> None:

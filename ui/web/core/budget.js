@@ -112,10 +112,8 @@ export function revealedAt(run, pass, gamma) {
  * What is left out of the sum, in words.
  * @param {BudgetLayout} layout
  */
-export function freeWords({ free, isSum, count }) {
-  if (!free) return "";
-  const which = isSum && count > 1 ? "the largest" : "one always";
-  return `${which} is free: ${formatNats(free.entropy)}`;
+export function freeWords({ free }) {
+  return free ? `the largest is free: ${formatNats(free.entropy)}` : "";
 }
 
 /**

@@ -71,7 +71,7 @@ const LOOK_MS = 400;
 
 /**
  * Call again and again: the form's fields are Gradio's, which says nothing when it fills them in.
- * @param {() => void} look
+ * @param {(event?: Event) => void} look with the event, if there was one
  * @param {AbortSignal} signal
  */
 export function watchForm(look, signal) {

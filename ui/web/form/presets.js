@@ -2,7 +2,7 @@
 // the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { promptBox, typeInto, watchForm } from "../dom/page.js";
+import { currentView, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
 
 /** @import { Mount } from "../stub.js" */
@@ -26,8 +26,10 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
     const box = promptBox(promptId);
     const next = (prompts.indexOf(box?.value ?? "") + 1) % prompts.length;
     const recording = pairs[next]?.[1];
-    typeInto(box, prompts[next] ?? "", { hasSettings: Boolean(recording) });
-    if (recording) choose(recording);
+    // A race takes the prompt alone: the recorded run of one strategy belongs to Watch.
+    const isShown = Boolean(recording) && currentView() !== "race";
+    typeInto(box, prompts[next] ?? "", { hasSettings: isShown });
+    if (recording && isShown) choose(recording);
   });
 
   /** @param {string} text */

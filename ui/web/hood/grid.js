@@ -52,7 +52,6 @@ export class MaskGrid {
     this.redraw = redraw;
     /** @type {number | null} */
     this.hovered = null;
-    this.isFocused = false;
     /** @type {GridPlan | null} */
     this.plan = null;
     /** @type {{ run: Run, pass: number, mask: Mask, rows: Row[] } | null} */
@@ -73,7 +72,7 @@ export class MaskGrid {
     this.words = make("div", "sbd-hood-words");
     const own = make("div", "sbd-hood-own", {}, this.title, this.canvas);
     const label = make("label", "sbd-hood-slider", {}, "Row", this.range);
-    this.ntpTitle = make("h3", "", {}, "Next-token prediction, same cache");
+    this.ntpTitle = make("h3", "", {}, "Next-token prediction, same text");
     this.beside = make("div", "sbd-hood-beside", {}, this.ntpTitle, this.ntp, this.ntpWords);
     this.root = make(
       "section",
@@ -91,10 +90,16 @@ export class MaskGrid {
   listen() {
     this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
     this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
-    this.canvas.addEventListener("pointerleave", () => this.hover(null));
+    // The slider's row comes back: what moves the page under a pointer that rests is no wish.
+    this.canvas.addEventListener("pointerleave", () => this.hover(this.rowOfSlider));
     this.range.addEventListener("input", () => this.hover(Number(this.range.value) - 1));
-    this.range.addEventListener("focus", () => this.hover(Number(this.range.value) - 1));
+    this.range.addEventListener("focus", () => this.hover(this.rowOfSlider));
     this.range.addEventListener("blur", () => this.hover(null));
+  }
+
+  /** The row that the slider stands at; null while it has not the focus. */
+  get rowOfSlider() {
+    return document.activeElement === this.range ? Number(this.range.value) - 1 : null;
   }
 
   /** @param {number} y */
@@ -141,7 +146,7 @@ export class MaskGrid {
     if (row !== null) this.range.value = String(row + 1);
     const spoken = rowSentence(run, mask, rows, Number(this.range.value) - 1);
     setAttribute(this.range, "aria-valuetext", spoken || "no row");
-    const beside = ntpMaskBeside(mask);
+    const beside = ntpMaskBeside(mask, rows);
     const words = maskSentences(beside, rows);
     setAttribute(this.ntp, "aria-label", `Its attention mask. ${words.join(" ")}`);
     const one = `${countOf(beside.visible.length, "row")}, `;
@@ -171,10 +176,10 @@ export class MaskGrid {
     const context = contextOf(this.canvas, this.plan.width, this.plan.height);
     drawGrid(context, this.plan, mask, inks, row);
     drawNames(context, this.plan, names, inks, row);
-    const beside = ntpMaskBeside(mask);
-    // It reads the newest token, which this forward pass reads too or has read before.
-    const newest = own[mask.numCausal - 1] ?? cached.at(-1) ?? "";
-    const read = { cached, own: cached.length ? [newest] : own.slice(0, mask.numCausal) };
+    const beside = ntpMaskBeside(mask, rows);
+    const text = [...cached, ...own.slice(0, mask.numCausal)];
+    const { numCached: before, numCausal } = beside;
+    const read = { cached: text.slice(0, before), own: text.slice(before, before + numCausal) };
     const plan = planGrid(ntpWidth, read);
     const page = contextOf(this.ntp, plan.width, plan.height);
     drawGrid(page, plan, beside, inks, null);

@@ -2,6 +2,7 @@
 // dropped, and why what stays is exact.
 
 import { cacheAt, cacheSentences } from "../core/forward/cache.js";
+import { countOf } from "../core/numbers.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { contextOf, inksOf } from "./canvas.js";
 import { drawStrip } from "./drawing.js";
@@ -48,7 +49,7 @@ export class CacheStrip {
     const { before, after, rejected, dropped, numPrompt } = cache;
     const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
     const sentences = cacheSentences(lane, pass, cache);
-    setText(this.title, `KV cache: ${after} of ${whole} tokens`);
+    setText(this.title, `KV cache after forward pass ${pass + 1}: ${countOf(after, "token")}`);
     setText(this.words, sentences.join(" "));
     setAttribute(this.canvas, "aria-label", `KV cache. ${sentences[0] ?? ""}`);
     const inks = inksOf(this.root, isDark);

@@ -24,15 +24,16 @@ export function doInBrowser(wish) {
 
 const SAY_EVENT = "sbd-say";
 
-/** @typedef {{ text: string, isError: boolean }} Said */
+/** @typedef {{ text: string, isError: boolean, isOfForm?: boolean }} Said */
 
 /**
  * Put a line under the form's buttons.
  * @param {string} text
  * @param {boolean} isError
+ * @param {boolean} isOfForm whether it holds only while the form asks for the run on the stage
  */
-export function sayStatus(text, isError = false) {
-  document.dispatchEvent(new CustomEvent(SAY_EVENT, { detail: { text, isError } }));
+export function sayStatus(text, isError = false, isOfForm = false) {
+  document.dispatchEvent(new CustomEvent(SAY_EVENT, { detail: { text, isError, isOfForm } }));
 }
 
 /**

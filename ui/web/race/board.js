@@ -20,7 +20,6 @@ import { differences } from "../core/text/diff.js";
  * @property {number} num_tokens
  * @property {number} seconds
  * @property {Verdict | null} [verdict]
- * @property {number | null} times_faster than next-token prediction
  */
 
 /** @typedef {{ prompt: string, model?: string, block_size: number, max_new_tokens: number, is_recorded: boolean, lanes: BoardRow[] }} Board */

@@ -6,6 +6,7 @@ import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
 /** @typedef {{ choice: LaneName[], gammas: Record<string, number> }} FormSetting */
 /** @typedef {{ lanes: string[], low: number | null, high: number | null }} Entry */
 /** @typedef {{ lanes: string[], low: string, high: string }} LinkedEntry as a link has it, unchecked */
+/** @typedef {Entry & { labels: Record<string, string> }} Asked labels: of every lane there is */
 /** @typedef {{ start: (entry: Entry) => void, halt: () => void }} FormActions */
 
 const IDLE_WORDS =
@@ -42,6 +43,7 @@ export class RaceForm {
   constructor({ choice, gammas }, actions) {
     this.gammas = gammas;
     this.actions = actions;
+    this.labels = Object.fromEntries(choice.map(({ name, label }) => [name, label]));
     this.choices = choice.map((item) => makeLaneChoice(item, gammas[item.name]));
     this.go = make("button", "sbd-race-go", { type: "button" }, "Race");
     this.stop = make("button", "sbd-race-stop", { type: "button", disabled: "" }, "Stop");
@@ -77,8 +79,15 @@ export class RaceForm {
     if (this.go.disabled) return;
     this.showRunning(true);
     this.say("", false);
+    const { labels, ...entry } = this.asked;
+    this.actions.start(entry);
+  }
+
+  /** What Race would run now. @returns {Asked} */
+  get asked() {
     const lanes = this.choices.filter(({ box }) => box.checked).map(({ name }) => name);
-    this.actions.start({ lanes, low: this.gammaOf("sbd-low"), high: this.gammaOf("sbd-high") });
+    const [low, high] = [this.gammaOf("sbd-low"), this.gammaOf("sbd-high")];
+    return { lanes, low, high, labels: this.labels };
   }
 
   /**

@@ -60,6 +60,7 @@ class RaceView {
     });
     this.host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     this.host.sbdRace = player;
+    player.stale.asked = () => form.asked;
     if (this.setting.board) player.open(this.setting.board);
     return { form, player };
   }

@@ -7,6 +7,7 @@ import { makeButton, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
+import { showOnPhone } from "../dom/phone.js";
 import { STILL } from "../dom/reveal.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
@@ -23,13 +24,16 @@ import { makeMeasure, makeTransport } from "./transport.js";
 
 const RACE_SECONDS = 8; // from start to the last finish, at speed 1
 
+const TIMES_WORDS =
+  "Drawing is not in the times; each is a single timing, so another race gives others. " +
+  "Lanes are compared by their time for a token, as answers may differ in length.";
+
 const FAIR_WORDS =
-  "The lanes ran one after another, after a short warm-up, with the same weights; " +
-  "drawing is not in the times.";
+  "The lanes ran one after another, after a short warm-up, with the same weights. ";
 
 const RECORDED_WORDS =
-  "A recorded run: its lanes ran one after another, with the same weights; " +
-  "drawing is not in the times. Press Race to run your own prompt here.";
+  "A recorded run: its lanes ran one after another, with the same weights. " +
+  "Press Race to run your own prompt here. ";
 
 const KEY_OF_MARKS =
   "Underlined: a [token] that differs from [next-token prediction]’s. " +
@@ -146,9 +150,10 @@ export class RacePlayer {
       (each) => each && each.differing.size + each.missing.size > 0,
     );
     this.key.hidden = !isMarked;
-    setText(this.note, board.is_recorded ? RECORDED_WORDS : FAIR_WORDS);
+    setText(this.note, (board.is_recorded ? RECORDED_WORDS : FAIR_WORDS) + TIMES_WORDS);
     this.card.hidden = false;
     this.result.hidden = false;
+    if (!board.is_recorded) showOnPhone(this.card);
     this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
   }
 

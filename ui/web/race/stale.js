@@ -5,12 +5,36 @@ import { promptBox, watchForm } from "../dom/page.js";
 import { numberOf } from "../form/fields.js";
 
 /** @import { Board } from "./board.js" */
+/** @import { Asked } from "./form.js" */
+
+/**
+ * Lanes that are ticked and not on the stage, or the other way round, and other gammas.
+ * @param {Board} board
+ * @param {Asked} asked
+ */
+export function laneDifferences(board, { lanes, low, high, labels }) {
+  const shown = board.lanes.map(({ name }) => name);
+  const added = lanes.filter((name) => !shown.includes(name));
+  const left = shown.filter((name) => !lanes.includes(name));
+  /** @type {Record<string, number | null>} */
+  const gammas = { "sbd-low": low, "sbd-high": high };
+  const bounds = board.lanes.flatMap(({ name, label }) => {
+    const [own, gamma] = [Number(label.slice(labels[name]?.length)), gammas[name]];
+    if (gamma === undefined || gamma === null || !lanes.includes(name) || own === gamma) return [];
+    return [`γ ${gamma} instead of ${own}`];
+  });
+  return [
+    ...added.map((name) => `the lane “${labels[name] ?? name}” too`),
+    ...left.map((name) => `no lane “${labels[name] ?? name}”`),
+    ...bounds,
+  ];
+}
 
 /**
  * @param {Board} board
  * @param {string} promptId of the form's element
  */
-function differences(board, promptId) {
+function formDifferences(board, promptId) {
   const words = [];
   const prompt = promptBox(promptId)?.value.trim();
   if (prompt !== undefined && prompt !== board.prompt.trim()) words.push("another prompt");
@@ -34,6 +58,8 @@ export class StaleRace {
     this.shown = shown;
     this.promptId = promptId;
     this.isRunning = false;
+    /** @type {() => Asked | null} what the form over the lanes asks for */
+    this.asked = () => null;
     this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
     watchForm(() => this.look(), signal);
   }
@@ -46,11 +72,13 @@ export class StaleRace {
 
   look() {
     const board = this.shown();
-    const words = board ? differences(board, this.promptId) : [];
+    const asked = this.asked();
+    const words = board ? formDifferences(board, this.promptId) : [];
+    if (board && asked) words.push(...laneDifferences(board, asked));
     this.root.hidden = !board || (!this.isRunning && words.length === 0);
     if (this.root.hidden) return;
-    const asked = `the form asks for ${words.join(", ")}`;
-    const next = this.isRunning ? "yours takes its place when all lanes are home" : asked;
+    const wish = `the form asks for ${words.join(", ")}; press Race to run that`;
+    const next = this.isRunning ? "yours takes its place when all lanes are home" : wish;
     setText(this.root, `Not this race: ${next}.`);
   }
 }

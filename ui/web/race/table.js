@@ -1,6 +1,7 @@
 // The table of a race. A row fills in when its lane crosses the line.
 
 import { countOf, raceSeconds } from "../core/numbers.js";
+import { fasterWords, timesLess } from "../core/run/saving.js";
 import { make, setText } from "../dom/elements.js";
 import { term, withTerms } from "../dom/terms.js";
 import { numMissing } from "./board.js";
@@ -10,8 +11,8 @@ import { numMissing } from "./board.js";
 const COLUMNS = [
   "Forward passes",
   "Tokens",
-  "Engine time",
-  "Times faster",
+  "Engine time, one timing",
+  "Time a token",
   "Differs from next-token",
 ];
 const CAPTION = "The result, in [forward passes|pass] and seconds";
@@ -43,16 +44,28 @@ function verdictWords({ name, num_tokens: numTokens }, comparison) {
 }
 
 /**
+ * How a lane's time for a token compares with next-token prediction's, in words.
  * @param {BoardRow} row
+ * @param {BoardRow | undefined} plain
+ */
+function paceWords(row, plain) {
+  if (!plain) return UNKNOWN;
+  if (row === plain) return "the measure";
+  const { seconds, num_tokens: count } = row;
+  return fasterWords(timesLess(seconds, count, plain.seconds, plain.num_tokens)) || UNKNOWN;
+}
+
+/**
+ * @param {BoardRow} row
+ * @param {BoardRow | undefined} plain
  * @param {Comparison | null} comparison
  */
-function rowWords(row, comparison) {
-  const faster = row.times_faster === null ? UNKNOWN : `${row.times_faster.toFixed(2)}×`;
+function rowWords(row, plain, comparison) {
   return [
     String(row.num_passes),
     String(row.num_tokens),
     raceSeconds(row.seconds),
-    faster,
+    paceWords(row, plain),
     verdictWords(row, comparison),
   ];
 }
@@ -63,12 +76,13 @@ function rowWords(row, comparison) {
  * @param {(Comparison | null)[]} comparisons
  */
 export function makeRaceTable(rows, comparisons) {
+  const plain = rows.find(({ name }) => name === "ntp");
   const bodies = rows.map((row, index) => {
     const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
     const key = LANE_TERMS[row.name];
     const head = make("th", "", { scope: "row" }, key ? term(key, row.label) : row.label);
     const node = make("tr", `sbd-race-${row.name}`, {}, head, ...cells);
-    return { node, cells, words: rowWords(row, comparisons[index] ?? null) };
+    return { node, cells, words: rowWords(row, plain, comparisons[index] ?? null) };
   });
   const heads = ["Lane", ...COLUMNS].map((name) => make("th", "", { scope: "col" }, name));
   const root = make(

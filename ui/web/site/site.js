@@ -29,7 +29,7 @@ async function choose({ name, is_typed: isTyped }) {
     const id = crypto.randomUUID().slice(0, 8);
     playerOf(document)?.push(lines.replaceAll(`"run":"gallery"`, `"run":"${id}"`));
     fillForm(isTyped ? { ...settings, prompt: undefined } : settings);
-    sayStatus(RECORDED_TEXT);
+    sayStatus(RECORDED_TEXT, false, true);
   } catch {
     sayStatus("This recorded run cannot be reached.", true);
   }

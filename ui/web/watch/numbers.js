@@ -2,6 +2,7 @@
 // what the run counts, counts nothing itself.
 
 import { formatSeconds, median } from "../core/numbers.js";
+import { lengthWords, slowness, timesLess } from "../core/run/saving.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Actions } from "./actions.js" */
@@ -20,7 +21,6 @@ const LECTURE_LABELS = {
   passes: "forward passes",
   tokens: "tokens",
   perPass: "a forward pass",
-  clock: "engine",
 };
 
 /**
@@ -69,24 +69,41 @@ function savedCell({ run, isLecture }, { wholePasses, ntpPasses }) {
 }
 
 /**
- * The heading of the whole run; at its end how many times fewer forward passes it took.
+ * How many times fewer forward passes a token took, 0 if no fewer or not known yet.
  * @param {View} view
  * @param {Numbers} numbers
  */
-function wholeTitle({ run, pass }, { wholePasses, ntpPasses }) {
-  if (!wholePasses || !ntpPasses || pass < run.main.lastPass) return WHOLE;
-  return wholePasses < ntpPasses
-    ? `${WHOLE}: ${(ntpPasses / wholePasses).toFixed(1)}× fewer`
-    : WHOLE;
+function timesFewer({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) {
+  if (run.strategy === "ntp" || wholePasses === null || ntpPasses === null) return 0;
+  const times = timesLess(wholePasses, wholeTokens, ntpPasses, ntpTokens) ?? 0;
+  return times > 1 ? times : 0;
 }
 
 /**
+ * The heading of the whole run; at its end how many times fewer forward passes it took, where both
+ * answers are as long.
+ * @param {View} view
+ * @param {Numbers} numbers
+ */
+function wholeTitle(view, numbers) {
+  const times = timesFewer(view, numbers);
+  const isSaid = view.pass < view.run.main.lastPass || numbers.wholeTokens !== numbers.ntpTokens;
+  return !times || isSaid ? WHOLE : `${WHOLE}: ${times.toFixed(2)}× fewer`;
+}
+
+/**
+ * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  * @returns {Cell}
  */
-function clockCell({ seconds, ntpSeconds }, timing) {
+function clockCell({ isLecture }, { seconds, ntpSeconds }, timing) {
   if (seconds === null || ntpSeconds === null) return { shown: UNKNOWN, label: "engine time" };
+  if (isLecture) {
+    const all = timing?.seconds.length ? timing : { seconds: [seconds], ntpSeconds: [ntpSeconds] };
+    const label = `next-token ${formatSeconds(median(all.ntpSeconds))}`;
+    return { shown: formatSeconds(median(all.seconds)), label };
+  }
   if (!timing?.seconds.length) {
     const label = `engine time, one timing; next-token ${formatSeconds(ntpSeconds)}`;
     return { shown: formatSeconds(seconds), label };
@@ -101,18 +118,38 @@ function clockCell({ seconds, ntpSeconds }, timing) {
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  */
-function whyNotFaster({ run }, { seconds, ntpSeconds, wholePasses }, timing) {
+function whyNotFaster({ run, isLecture }, numbers, timing) {
+  const { seconds, ntpSeconds, wholePasses, wholeTokens, ntpTokens } = numbers;
   if (seconds === null || ntpSeconds === null || !run.ntp || !wholePasses) return "";
-  const own = timing?.seconds.length ? median(timing.seconds) : seconds;
-  const plain = timing?.ntpSeconds.length ? median(timing.ntpSeconds) : ntpSeconds;
+  const times = timing?.seconds.length ? timing : { seconds: [seconds], ntpSeconds: [ntpSeconds] };
   const numPlain = run.ntp.steps.length;
-  if (own < plain || wholePasses >= numPlain) return "";
-  /** @param {number} each */
-  const ms = (each) => `${(each * 1000).toFixed(1)} ms`;
+  const found = slowness({ wholePasses, wholeTokens, numPlain, ntpTokens, ...times });
+  if (!found) return "";
+  const each = wholeTokens === ntpTokens ? "" : " a token";
+  if (isLecture) {
+    const own = `${formatSeconds(found.own)}, next-token ${formatSeconds(found.plain)}`;
+    return `Fewer forward passes, but not faster${each} here: ${own}.`;
+  }
+  /** @param {number} time */
+  const ms = (time) => `${(time * 1000).toFixed(1)} ms`;
   return (
-    `Fewer forward passes were not faster here: one over a block took ${ms(own / wholePasses)}, ` +
-    `one over a single token ${ms(plain / numPlain)}.`
+    `Fewer forward passes were not faster${each} here: one over a block took ${ms(found.block)}, ` +
+    `one over a single token ${ms(found.single)}.`
   );
+}
+
+/**
+ * What the numbers of the whole run leave open: another length, fewer forward passes in more time.
+ * @param {View} view
+ * @param {Numbers} numbers
+ * @param {Timing | null} timing
+ */
+function wholeWords(view, numbers, timing) {
+  const { wholePasses, wholeTokens, ntpTokens } = numbers;
+  const isCompared = wholePasses !== null && view.run.strategy !== "ntp";
+  const times = view.isLecture ? 0 : timesFewer(view, numbers);
+  const length = isCompared ? lengthWords(wholeTokens, ntpTokens, times || null) : "";
+  return [length, whyNotFaster(view, numbers, timing)].filter(Boolean).join(" ");
 }
 
 /**
@@ -171,16 +208,15 @@ export function makeNumbers(actions) {
     const shown = {
       ...momentCells(view, numbers),
       saved: savedCell(view, numbers),
-      clock: clockCell(numbers, timing),
+      clock: clockCell(view, numbers, timing),
     };
     for (const [key, { value, label }] of cells) {
       setText(value, shown[key]?.shown ?? UNKNOWN);
       setText(label, (isLecture && LECTURE_LABELS[key]) || (shown[key]?.label ?? ""));
     }
-    const { wholePasses, ntpPasses } = numbers;
-    const isFewer = wholePasses !== null && ntpPasses !== null && wholePasses < ntpPasses;
-    cells.get("saved")?.root.classList.toggle("is-fewer", isFewer && run.strategy !== "ntp");
-    const words = timing?.error ?? whyNotFaster(view, numbers, timing);
+    const isFewer = timesFewer(view, numbers) > 0;
+    cells.get("saved")?.root.classList.toggle("is-fewer", isFewer);
+    const words = timing?.error ?? wholeWords(view, numbers, timing);
     why.hidden = words === "";
     setText(why, words);
     setText(title, wholeTitle(view, numbers));

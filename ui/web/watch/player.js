@@ -14,6 +14,7 @@ import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
 import { isDarkPage } from "../dom/page.js";
+import { showOnPhone } from "../dom/phone.js";
 import { Reveals, STILL } from "../dom/reveal.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
@@ -156,10 +157,7 @@ export class Player {
     const first = run.id === "opening" ? middlePass(main) : isRead ? 1 : 0;
     this.open(isCalm ? middlePass(main) : first, !isCalm);
     if (isRead) this.playback.startStep();
-    if (run.id === "opening") return;
-    // On a phone the form is as long as the screen: what was asked for must be seen.
-    const behavior = STILL.matches ? "auto" : "smooth";
-    if (innerWidth < 900) this.root.scrollIntoView({ behavior, block: "start" });
+    if (run.id !== "opening") showOnPhone(this.root);
   }
 
   /**

@@ -12,7 +12,7 @@ const OTHER_PROMPT = "another prompt";
  * What the form says otherwise than a run, each in a few words.
  * @param {Run} run
  */
-function differences(run) {
+export function differences(run) {
   const prompt = promptBox("sbd-prompt-box");
   const isOther = prompt !== null && prompt.value.trim() !== run.prompt.trim();
   return [...(isOther ? [OTHER_PROMPT] : []), ...settingDifferences(run)];

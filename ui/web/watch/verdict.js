@@ -6,6 +6,8 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
+export const NOT_JUDGED = "Not judged: nothing here knows the right answer.";
+
 /** The line of one lane; it keeps its room while the answer is still on its way. */
 export class Verdict {
   constructor() {
@@ -13,13 +15,20 @@ export class Verdict {
   }
 
   /**
-   * @param {Said | null} verdict null: nothing could check the answer, and nothing is said
+   * @param {Said | null} verdict null: nothing could check the answer
    * @param {boolean} isWhole whether the whole answer is known and due
    * @param {string} [when] said too if the answer is whole only later
+   * @param {string} [without] said of a whole answer that nothing could check
    */
-  show(verdict, isWhole, when = "") {
-    this.root.hidden = verdict === null;
-    if (verdict === null) return;
+  show(verdict, isWhole, when = "", without = "") {
+    this.root.hidden = verdict === null && !without;
+    this.root.classList.toggle("is-open", verdict === null);
+    if (verdict === null) {
+      this.root.classList.remove("is-right", "is-wrong");
+      setText(this.root, isWhole ? without : "\u200a");
+      setAttribute(this.root, "title", "");
+      return;
+    }
     const kind = verdict.right ? "right" : "wrong";
     this.root.classList.toggle("is-right", isWhole && verdict.right);
     this.root.classList.toggle("is-wrong", isWhole && !verdict.right);

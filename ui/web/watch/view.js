@@ -138,7 +138,11 @@ export function tileState(view, position) {
   const { drafted } = draftedAt(run.main, pass, position);
   if (drafted !== undefined) return { kind: "struck", token: drafted, entropy: null };
   if (masked) return { kind: "masked", token: masked.top[0]?.token, entropy: masked.entropy };
-  return { kind: position >= run.main.end ? "beyond" : "empty", token: undefined, entropy: null };
+  return {
+    kind: position >= run.main.endAt(pass) ? "beyond" : "empty",
+    token: undefined,
+    entropy: null,
+  };
 }
 
 /**

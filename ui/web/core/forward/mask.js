@@ -73,13 +73,17 @@ export function maskOf(run, lane, pass) {
 }
 
 /**
- * What next-token prediction reads when the cache holds as much: the prompt, or its last token.
+ * What next-token prediction reads when the text is as long: the prompt, or its last token, all
+ * before that in the cache. Drafted tokens are not of the text.
  * @param {Mask} mask
+ * @param {Row[]} rows
  * @returns {Mask}
  */
-export function ntpMaskBeside({ numCached, numCausal }) {
+export function ntpMaskBeside({ numCached, numCausal }, rows) {
+  const numFinal = rows.slice(0, numCausal).filter(({ kind }) => kind !== "draft").length;
   const causal = numCached ? 1 : numCausal;
-  return { numCached, numCausal: causal, blocks: [], visible: visibleRows(causal, []) };
+  const before = numCached ? numCached + numFinal - 1 : 0;
+  return { numCached: before, numCausal: causal, blocks: [], visible: visibleRows(causal, []) };
 }
 
 /**

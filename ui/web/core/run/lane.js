@@ -26,7 +26,8 @@ export class Lane {
     this.name = name;
     this.pins = pins;
     this.isEnd = isEnd;
-    this.firstEnd = Infinity; // the position of the first token seen that ends the answer
+    /** @type {FixedItem[]} tokens that end the answer, in the order in which they came */
+    this.ends = [];
     /** @type {LaneStep[]} */
     this.steps = [];
     /** @type {Map<number, FixedItem>} */
@@ -78,7 +79,7 @@ export class Lane {
   /** @param {FixedItem} item */
   fix(item) {
     this.fixed.set(item.position, item);
-    if (this.isEnd(item.token)) this.firstEnd = Math.min(this.firstEnd, item.position);
+    if (this.isEnd(item.token)) this.ends.push(item);
   }
 
   get lastPass() {
@@ -87,7 +88,21 @@ export class Lane {
 
   /** Where the answer ends, exclusive; Infinity while that is not known. */
   get end() {
-    return this.finish === null ? this.firstEnd + 1 : this.numCommitted;
+    return this.endAt(this.lastPass);
+  }
+
+  /**
+   * Where the answer is seen to end at `pass`, exclusive; Infinity while nothing says so. A limit
+   * on its length is known from the start, a token that ends it once it is there.
+   * @param {number} pass
+   */
+  endAt(pass) {
+    const { finish, numCommitted } = this;
+    if (finish !== null && finish !== "end_of_sequence") return numCommitted;
+    const least = finish === null ? 0 : numCommitted - 1;
+    const isWhole = finish !== null && this.fixedAt(least, pass) !== null;
+    const seen = this.ends.filter((item) => item.pass <= pass && item.position >= least);
+    return isWhole ? numCommitted : Math.min(...seen.map(({ position }) => position)) + 1;
   }
 
   /**
@@ -96,8 +111,9 @@ export class Lane {
    * @param {number} pass
    */
   isAfterEnd(position, pass) {
-    if (position < this.end) return false;
-    return this.fixedAt(position, pass) !== null || this.fixedAt(this.end - 1, pass) !== null;
+    const end = this.endAt(pass);
+    if (position < end) return false;
+    return this.fixedAt(position, pass) !== null || this.fixedAt(end - 1, pass) !== null;
   }
 
   /**
@@ -114,7 +130,8 @@ export class Lane {
    */
   numReadAgainAt(pass) {
     const known = [...this.hindsight.values()];
-    return known.filter((item) => item.pass <= pass && item.position < this.end).length;
+    const end = this.endAt(pass);
+    return known.filter((item) => item.pass <= pass && item.position < end).length;
   }
 
   /**
@@ -123,22 +140,23 @@ export class Lane {
    */
   disagrees(position, pass) {
     const item = this.hindsight.get(position);
-    if (!item || item.pass > pass || position >= this.end) return false;
+    if (!item || item.pass > pass || position >= this.endAt(pass)) return false;
     return item.argmax !== this.fixed.get(position)?.token;
   }
 
-  /** Tokens of the answer fixed by the end of each pass. */
+  /** Tokens fixed by the end of each pass that were not seen then to be after the end. */
   get tokensByPass() {
     const state = `${this.steps.length}/${this.finish}`;
     if (this.counted.state === state) return this.counted.counts;
+    const { end: last } = this;
+    const late = [...this.fixed.values()].filter(({ position }) => position >= last);
     const added = new Array(this.steps.length).fill(0);
-    for (const item of this.fixed.values()) {
-      if (item.position < this.end) added[item.pass] += 1;
-    }
+    for (const item of this.fixed.values()) added[item.pass] += 1;
     let sum = 0;
-    const counts = added.map((count) => {
+    const counts = added.map((count, pass) => {
       sum += count;
-      return sum;
+      const end = this.endAt(pass);
+      return sum - late.filter((item) => item.pass <= pass && item.position >= end).length;
     });
     this.counted = { state, counts };
     return counts;
@@ -166,8 +184,9 @@ export class Lane {
    * @param {number} pass
    */
   knownAt(pass) {
+    const end = this.endAt(pass);
     return [...this.fixed.values()]
-      .filter((item) => item.pass <= pass && item.position < this.end)
+      .filter((item) => item.pass <= pass && item.position < end)
       .sort((a, b) => a.position - b.position);
   }
 

@@ -173,10 +173,18 @@ export class Run {
       numGiven,
       tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
       wholePasses,
+      wholeTokens: this.numDecodedWhole,
       ntpPasses: isWhole ? this.ntpPassesWhole() : null,
+      ntpTokens: main.pins.size || !ntp ? this.numDecodedWhole : ntp.numCommitted,
       seconds: ntp && isTimed ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: ntp && isTimed ? ntp.secondsAt(ntp.lastPass) : null,
     };
+  }
+
+  /** Tokens of the answer by now that were not given. */
+  get numDecodedWhole() {
+    const { main } = this;
+    return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
   }
 
   /**
@@ -185,7 +193,7 @@ export class Run {
    */
   ntpPassesWhole() {
     const { main, ntp } = this;
-    if (main.pins.size) return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
+    if (main.pins.size) return this.numDecodedWhole;
     return ntp?.steps.length ?? main.numCommitted;
   }
 }

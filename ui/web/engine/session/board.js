@@ -44,7 +44,6 @@ export function raceForms({ lanes, low, high, ...shared }) {
  * @returns {Board}
  */
 export function boardOf(lanes, examples) {
-  const plain = lanes.get("ntp");
   const [first] = lanes.values();
   return {
     prompt: first?.prompt ?? "",
@@ -63,7 +62,6 @@ export function boardOf(lanes, examples) {
       num_tokens: lane.answer.length,
       seconds: lane.seconds,
       verdict: verdictOf(lane, examples),
-      times_faster: plain && lane.seconds ? plain.seconds / lane.seconds : null,
     })),
   };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { compareLanes, numMissing } from "../../race/board.js";
+import { laneDifferences } from "../../race/stale.js";
 
 /**
  * @param {string} name
@@ -16,7 +17,6 @@ const row = (name, ids) => ({
   num_passes: 1,
   num_tokens: ids.length,
   seconds: 1,
-  times_faster: 1,
 });
 
 test("lanes are compared with next-token prediction", () => {
@@ -38,4 +38,18 @@ test("without it there is nothing to compare with", () => {
   const sizes = { block_size: 16, max_new_tokens: 128 };
   const board = { prompt: "p", ...sizes, is_recorded: false, lanes: [row("verify", [1])] };
   assert.deepEqual(compareLanes(board), [null]);
+});
+
+test("a lane that is ticked and not on the stage is named, and so is another gamma", () => {
+  const low = { ...row("sbd-low", [1]), label: "SBD, low γ 0.1" };
+  const sizes = { block_size: 16, max_new_tokens: 128 };
+  const board = { prompt: "p", ...sizes, is_recorded: false, lanes: [row("ntp", [1]), low] };
+  const labels = { ntp: "Next-token prediction", "sbd-low": "SBD, low γ", verify: "Verify" };
+  const asked = { lanes: ["ntp", "sbd-low"], low: 0.1, high: 0.35, labels };
+  assert.deepEqual(laneDifferences(board, asked), []);
+  assert.deepEqual(laneDifferences(board, { ...asked, lanes: ["sbd-low", "verify"], low: 0.2 }), [
+    "the lane “Verify” too",
+    "no lane “Next-token prediction”",
+    "γ 0.2 instead of 0.1",
+  ]);
 });

@@ -43,7 +43,7 @@ function whyNoAction({ run, focus, pass }, alternative) {
   if (run.strategy !== "sbd") return "Only Set Block Decoding can decode round a given token.";
   if (alternative || focus === null) return "";
   if (run.pins.has(focus)) return "This token was given; branch at another position.";
-  if (focus >= run.main.end) return "This position is after the end of the answer.";
+  if (run.main.isAfterEnd(focus, pass)) return "This position is after the end of the answer.";
   const isKnown = run.main.fixedAt(focus, pass) !== null;
   return isKnown
     ? "The model weighed no other token here: choose another position."

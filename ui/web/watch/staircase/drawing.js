@@ -68,7 +68,9 @@ export function drawAxes(context, geometry, style, { positions, passes }) {
   context.textAlign = "center";
   const across = tickStep(style.size * 2.4, cellWidth);
   for (let position = 0; position < positions; position += across) {
-    context.fillText(String(position), (position + 0.5) * cellWidth, -style.size * 0.35);
+    const half = context.measureText(String(position)).width / 2;
+    const middle = Math.min((position + 0.5) * cellWidth, geometry.width - half);
+    context.fillText(String(position), middle, -style.size * 0.35);
   }
   context.textAlign = "right";
   context.textBaseline = "middle";

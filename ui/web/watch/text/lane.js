@@ -2,7 +2,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
-import { Verdict } from "../verdict.js";
+import { NOT_JUDGED, Verdict } from "../verdict.js";
 import { LaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
@@ -69,9 +69,11 @@ export class LaneView {
     const isWhole = lane.finish !== null;
     setText(this.name, laneTitle(view.run, lane));
     setAttribute(this.root, "data-lane", lane.name);
-    setText(this.tokens, `${tokens}${isWhole ? ` of ${lane.numCommitted}` : ""} tokens`);
+    // Until its end is seen a lane may hold more tokens than its answer will have.
+    const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
+    setText(this.tokens, `${tokens}${whole} tokens`);
     setText(this.pass, ` · pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`);
-    const share = isWhole ? tokens / Math.max(lane.numCommitted, 1) : 0;
+    const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
     setText(this.cut, `cut off: the limit is ${view.run.maxNewTokens ?? tokens} tokens`);
@@ -90,7 +92,9 @@ export class LaneView {
     const isLate = lane.lastPass > run.main.lastPass;
     const isDue = isWhole && pass >= Math.min(lane.lastPass, run.main.lastPass);
     const when = isLate ? `after its ${lane.steps.length} forward passes` : "";
-    this.verdict.show(lane.verdict, isDue, when);
+    // Said once, of the main lane; a run that was stopped has no answer.
+    const isOpen = lane === run.main && isWhole && lane.finish !== "stopped";
+    this.verdict.show(lane.verdict, isDue, when, isOpen ? NOT_JUDGED : "");
   }
 
   /**

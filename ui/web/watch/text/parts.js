@@ -31,7 +31,7 @@ export function textExtent(run, lane, pass) {
   const settled = lane.steps[pass]?.committedBefore ?? 0;
   if (lane === run.main && run.strategy === "sbd") {
     const window = run.windowAt(pass);
-    const stop = lane.lastPass < 0 ? 0 : Math.min(window.start + window.size, lane.end);
+    const stop = lane.lastPass < 0 ? 0 : Math.min(window.start + window.size, lane.endAt(pass));
     return { count: stop, settled: Math.min(settled, stop) };
   }
   let count = settled;

@@ -10,7 +10,7 @@ const KINDS = [
   ["draft", "drafted"],
   ["accepted", "accepted"],
   ["struck", "thrown away"],
-  ["new", "its own token, from the same call"],
+  ["new", "its own token, from the same forward pass"],
   ["ahead", "drafted ahead"],
 ];
 

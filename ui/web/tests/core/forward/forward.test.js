@@ -82,9 +82,17 @@ test("rows are named by what they read: final tokens, masks, tokens of the block
   assert.equal(rowText(RUN, rowsOf(RUN, RUN.main, 0)[0] ?? assert.fail()), "Hello");
 });
 
-test("next-token prediction beside it reads one token, or the prompt", () => {
-  assert.equal(ntpMaskBeside(maskAt(3)).visible.length, 1);
-  assert.equal(ntpMaskBeside(maskAt(0)).visible.length, 3);
+test("next-token prediction beside it has the same text: one token is read, those before cached", () => {
+  const sizes = [0, 1, 3].map((pass) => {
+    const mask = maskAt(pass);
+    const beside = ntpMaskBeside(mask, rowsOf(RUN, RUN.main, pass));
+    return [mask.numCached + mask.numCausal, beside.numCached, beside.visible.length];
+  });
+  assert.deepEqual(sizes, [
+    [3, 0, 3],
+    [3, 2, 1],
+    [5, 4, 1],
+  ]);
 });
 
 test("a mask is told in sentences, and so is each of its rows", () => {

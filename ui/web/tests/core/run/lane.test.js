@@ -60,11 +60,21 @@ test("a token that ends the answer ends it as soon as it is seen", () => {
   assert.equal(lane.end, Infinity);
   lane.append(readStep(SECOND));
   assert.equal(lane.end, 1);
-  assert.ok(lane.isAfterEnd(1, 1), "a token was revealed there, which is not of the answer");
-  assert.ok(!lane.isAfterEnd(2, 1), "nothing says so before the end is revealed");
-  assert.ok(lane.isAfterEnd(2, 2));
-  assert.ok(!lane.isAfterEnd(0, 2));
-  assert.deepEqual(lane.tokensByPass, [0, 0, 1]);
+  const afterEnd = [0, 1, 2].map((pass) => [0, 1, 2].filter((at) => lane.isAfterEnd(at, pass)));
+  assert.deepEqual(afterEnd, [[], [], [1, 2]], "nothing says so before the end is revealed");
+  assert.deepEqual(lane.tokensByPass, [0, 1, 1]);
+  lane.finish = "end_of_sequence";
+  lane.numCommitted = 1;
+  assert.deepEqual([lane.end, lane.endAt(1)], [1, Infinity], "a replay knows no more than it did");
+  assert.deepEqual(lane.tokensByPass, [0, 1, 1]);
+});
+
+test("a later end that came first holds until an earlier one is there", () => {
+  const lane = new Lane("sbd", new Map(), () => true);
+  for (const line of [PREFILL, FIRST, SECOND]) lane.append(readStep(line));
+  lane.finish = "end_of_sequence";
+  lane.numCommitted = 1;
+  assert.deepEqual([lane.endAt(0), lane.endAt(1), lane.endAt(2)], [Infinity, 2, 1]);
 });
 
 test("hindsight disagrees with a token once its pass has been, and within the answer", () => {

@@ -24,6 +24,7 @@ test("the numbers at the end of a run alone: one pass a token is what it saved",
 test("beside next-token prediction its passes count, and both are timed", () => {
   const numbers = runOf(BESIDE).numbersAt(0);
   assert.deepEqual([numbers.numPasses, numbers.wholePasses, numbers.ntpPasses], [1, 3, 4]);
+  assert.deepEqual([numbers.wholeTokens, numbers.ntpTokens], [2, 3]);
   assert.equal(numbers.seconds, 0.006);
   assert.equal(numbers.ntpSeconds, 0.02);
 });

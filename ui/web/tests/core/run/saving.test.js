@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { fasterWords, lengthWords, slowness, timesLess } from "../../../core/run/saving.js";
+
+test("an answer that ended earlier is no faster for it: the measure is a token", () => {
+  assert.equal(timesLess(10, 20, 20, 20), 2);
+  assert.equal(timesLess(10, 10, 20, 20), 1);
+  assert.equal(timesLess(0, 0, 20, 20), null);
+});
+
+test("slower is said as slower", () => {
+  assert.equal(fasterWords(2.12), "2.1× faster");
+  assert.equal(fasterWords(0.31), "3.2× slower");
+  assert.equal(fasterWords(0.98), "as fast");
+  assert.equal(fasterWords(null), "");
+});
+
+test("another length is said, the same one is not", () => {
+  assert.equal(lengthWords(16, 16, 2), "");
+  assert.match(lengthWords(16, 27, null), /shorter: 16 tokens, .* 27\.$/);
+  assert.match(lengthWords(30, 27, 1.5), /longer: .* 1\.50× fewer/);
+});
+
+test("fewer forward passes that took longer, a token, are found by the medians", () => {
+  const engine = { wholePasses: 5, wholeTokens: 10, numPlain: 20, ntpTokens: 20 };
+  const found = slowness({ ...engine, seconds: [9, 2, 3], ntpSeconds: [4] });
+  assert.deepEqual(found, { own: 3, plain: 4, block: 0.6, single: 0.2 });
+  assert.equal(slowness({ ...engine, seconds: [1], ntpSeconds: [4] }), null);
+  const same = { ...engine, wholePasses: 10, seconds: [9], ntpSeconds: [4] };
+  assert.equal(slowness(same), null, "no fewer forward passes a token");
+});
