@@ -164,7 +164,8 @@ def _peers(
     from tqdm import tqdm
 
     found, left_out = peers(model, workload.max_new_tokens, assistant)
-    tasks = workload.prompts(model, workload.limit)
-    prompts = [prompt for items in tasks.values() for prompt in items]
-    with tqdm(total=len(prompts), unit="prompt") as bar:
-        return {"peers": count_all(found, prompts, bar.update), "left_out": left_out}
+    examples = [item for name in SUITES for item in held_out(name, workload.limit, workload.seed)]
+    with tqdm(total=len(examples), unit="prompt") as bar:
+        rows = count_all(found, model, examples, bar.update)
+    assistant_name = None if assistant is None else assistant.name
+    return {"peers": rows, "left_out": left_out, "assistant": assistant_name}

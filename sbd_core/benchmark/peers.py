@@ -8,16 +8,17 @@ models, counts those alone that gave a token. What an assistant reads is counted
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
 import torch
 
 from sbd_core.benchmark.methods import by_transformers, laid_out_as_usual, methods, ours
-from sbd_core.config import DecodeConfig
+from sbd_core.config import ConfidenceThreshold, DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.tasks import Example, task
 
 THRESHOLDS = (0.95, 0.8)
 REFINEMENT = "diffusers BlockRefinementScheduler"
@@ -70,37 +71,51 @@ def peers(
         method.name: _counted(method.answer, own, helper)
         for method in by_transformers(model, own, max_new_tokens, helper)
     }
+    configs = ours(model, max_new_tokens)
     if model.mask_token_id is None or model.block_range is None:
         left_out.append(f"{REFINEMENT}: left out, {model.name} has no Set Block Decoding training")
-    elif find_spec("diffusers") is None:
-        left_out.append(f"{REFINEMENT}: left out, diffusers is not installed")
     else:
+        if find_spec("diffusers") is None:
+            left_out.append(f"{REFINEMENT}: left out, diffusers is not installed")
+        else:
+            for threshold in THRESHOLDS:
+                name = f"{REFINEMENT}, {threshold:g}"
+                found[name] = _refined(model, max_new_tokens, threshold)
+        size = model.block_range[1]
+        base = replace(configs["ntp"], strategy="sbd", block_size=size)
         for threshold in THRESHOLDS:
-            name = f"{REFINEMENT}, {threshold:g}"
-            found[name] = _refined(model, max_new_tokens, threshold)
-    for name, config in ours(model, max_new_tokens).items():
+            name = f"sbd, confidence {threshold:g}, k={size}"
+            configs[name] = replace(base, solver=ConfidenceThreshold(tau=threshold))
+    for name, config in configs.items():
         found[name] = _ours(model, config)
     return found, left_out
 
 
 def count_all(
-    found: dict[str, Peer], prompts: Sequence[Sequence[int]], advance: Callable[[], Any]
+    found: dict[str, Peer],
+    model: HuggingFaceModel,
+    examples: Sequence[Example],
+    advance: Callable[[], Any],
 ) -> dict[str, dict[str, Any]]:
-    """Counts of each over all prompts, and how many answers are those of the first."""
+    """Counts of each over all examples; how many answers are right, and how many the first's."""
     totals = dict.fromkeys(found, Counts())
-    equal = dict.fromkeys(found, 0)
-    for prompt in prompts:
+    equal, right = dict.fromkeys(found, 0), dict.fromkeys(found, 0)
+    for example in examples:
+        prompt = model.encode(example.prompt, is_raw=False)
         first: tuple[int, ...] | None = None
         for name, answer in found.items():
             counts = answer(prompt)
             first = counts.token_ids if first is None else first
             equal[name] += counts.token_ids == first
+            text = model.decode(counts.token_ids)
+            right[name] += task(example.task).check(example, text)
             totals[name] += counts
         advance()
     return {
         name: {
             **counts.to_data(),
-            "num_prompts": len(prompts),
+            "num_prompts": len(examples),
+            "num_right": right[name],
             "num_equal_to_baseline": equal[name],
         }
         for name, counts in totals.items()

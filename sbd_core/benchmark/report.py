@@ -57,10 +57,12 @@ def _predrafts(result: Mapping[str, Any]) -> str:
 
 
 def _peers(result: Mapping[str, Any]) -> str:
-    lines = [f"{'tokens a forward pass':<48}{'every':>8}{'giving':>8}{'drafts':>8}  equal"]
+    lines = [
+        f"{'tokens a forward pass':<48}{'every':>8}{'giving':>8}{'drafts':>8}{'right':>8}  equal"
+    ]
     lines += [
         f"{name:<48}{row['tokens_per_forward']:>8.2f}{row['tokens_per_revealing_forward']:>8.2f}"
-        f"{row['num_draft_forwards']:>8}  {row['num_equal_to_baseline']}/{row['num_prompts']}"
+        f"{row['num_draft_forwards']:>8}{row['num_right']:>8}  {row['num_equal_to_baseline']}/{row['num_prompts']}"
         for name, row in result["peers"].items()
     ]
     lines.append(

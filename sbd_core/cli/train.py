@@ -98,6 +98,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.out is None:
         raise ArgumentError("out", "must be given", None)
+    _check_finetuning(arguments)
     from sbd_core.hf.prompt_files import Share
     from sbd_core.training.checkpoints.state import state_folder
     from sbd_core.training.loop import train
@@ -123,6 +124,20 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json and Share.of_environment().rank == 0:
         metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
         print(json.dumps({"out": str(arguments.out), **json.loads(metrics[-1])}))
+
+
+def _check_finetuning(arguments: argparse.Namespace) -> None:
+    """What --recipe finetune and lora need beside themselves. Raises ArgumentError."""
+    recipe = arguments.recipe
+    if str(recipe) not in ("finetune", "lora") or recipe.exists():
+        return
+    if arguments.init is None:
+        rule = f"must be a folder that sbd prepare wrote: --recipe {recipe} tunes a model"
+        raise ArgumentError("init", rule, None)
+    if not arguments.data and not arguments.tasks:
+        raise ArgumentError(
+            "data", f"must be given for --recipe {recipe}, as file:chat.jsonl", None
+        )
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:

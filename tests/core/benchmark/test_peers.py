@@ -35,6 +35,9 @@ def test_every_forward_pass_of_a_peer_is_counted(trained) -> None:
     for name in refined:
         assert counts[name].num_forwards == counts[name].num_revealing + 1, "the prompt's"
         assert 0 < len(counts[name].token_ids) <= 12
+        # A last block is as long as any other there, and cut with us.
+        ours = counts[name.replace(f"{REFINEMENT},", "sbd, confidence") + ", k=8"]
+        assert counts[name].token_ids[:8] == ours.token_ids[:8]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -68,3 +71,4 @@ def test_the_command_prints_both_definitions(trained, capsys, tmp_path) -> None:
     assert {row["num_prompts"] for row in rows.values()} == {6}
     assert rows["transformers generate(), assistant"]["num_draft_forwards"] > 0
     assert rows["transformers generate(), assistant"]["num_equal_to_baseline"] == 6
+    assert all(0 <= row["num_right"] <= 6 for row in rows.values())

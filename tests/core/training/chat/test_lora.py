@@ -152,3 +152,19 @@ def test_what_cannot_be_is_refused(folders, tmp_path, capsys) -> None:
     assert "give --init" in capsys.readouterr().err
     assert main(words) == 2
     assert "or empty with --data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("recipe", ["finetune", "lora"])
+def test_tuning_without_a_model_or_data_says_what_to_give(recipe, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    words = ["train", "--stage", "sbd", "--recipe", recipe, "--out", str(out)]
+    for more, argument, hint in (
+        (["--data", "file:chat.jsonl"], "init", "sbd prepare"),
+        (["--init", str(tmp_path)], "data", "file:chat.jsonl"),
+    ):
+        assert main([*words, *more]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {argument}: ")
+        assert hint in said
+        assert said.count("\n") == 1
+    assert not list(tmp_path.iterdir())
