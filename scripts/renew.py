@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"
 STATE = ROOT / "assets" / "results" / "renewed.json"
 BASELINE = Path("runs") / "baseline"
+ASSISTANT = Path("runs") / "assistant"
 RESULTS = "assets/results"
 
 
@@ -82,9 +83,19 @@ def steps(baseline: Path | None) -> dict[str, Step]:
         "predrafts": result(
             "predrafts", f"{bench} --predrafts --native --limit 50 --rounds 1", is_timed=True
         ),
+        # An assistant needs the tokenizer alone; what is there is only looked at again.
+        "assistant": Step(
+            "-m sbd_core train --stage ntp --recipe assistant "
+            f"--tokenizer assets/checkpoints/sbd-nano --out {ASSISTANT}",
+            (),
+        ),
+        "peers": result("peers", f"{bench} --peers --limit 20 --assistant {ASSISTANT}"),
         "profile-lean": result("profile_lean", f"{bench} --no-native --profile", is_timed=True),
         "profile-native": result("profile_native", f"{bench} --native --profile", is_timed=True),
         "shape": result("shape", f"{bench} --native --shape", is_timed=True),
+        "notebook": Step(
+            "-m scripts.measures.notebook", (f"{RESULTS}/notebook.json",), is_timed=True
+        ),
         # Status 3: a target was missed, which the file says.
         "page": Step(
             "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 3)

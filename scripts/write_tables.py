@@ -14,13 +14,16 @@ from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
+from scripts.tables.peers import peers
 from scripts.tables.predrafts import exactness, predrafts
 from scripts.tables.results_files import RESULTS, results, table, where
+from scripts.tables.tiny_qwen3 import tiny_qwen3
 from scripts.tables.wall_clock import (
     bench,
     costs,
     forwards,
     gains,
+    notebook,
     page,
     profile,
     shape,
@@ -252,6 +255,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "exactness": exactness,
     "campaign": campaign,
     "memory": memory,
+    "notebook": notebook,
+    "peers": peers,
+    "tiny_qwen3": tiny_qwen3,
 }
 
 

@@ -155,7 +155,10 @@ def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Peer:
 
 
 def _refined(model: HuggingFaceModel, max_new_tokens: int, threshold: float) -> Peer:
-    """Blocks of the largest size, filled as the scheduler says, one token a step at the least."""
+    """Blocks of the largest size, filled as the scheduler says, one token a step at the least.
+
+    As in the pipelines of diffusers, an end token with nothing masked before it ends the answer.
+    """
     from diffusers import BlockRefinementScheduler
 
     mask_id, block_range = model.mask_token_id, model.block_range
@@ -164,19 +167,31 @@ def _refined(model: HuggingFaceModel, max_new_tokens: int, threshold: float) -> 
     size = block_range[1]
     scheduler: Any = BlockRefinementScheduler(block_length=size, threshold=threshold)
 
+    def has_ended(block: torch.Tensor, step: Any) -> bool:
+        ended = torch.zeros(1, dtype=torch.bool)
+        for end_id in model.end_token_ids:
+            tokens, revealed = step.sampled_tokens, step.transfer_index
+            ended = scheduler.check_eos_finished(
+                block, tokens, revealed, ended, end_id, mask_id, prompt_length=0
+            )
+        return bool(ended.all())
+
     def call(prompt: Sequence[int]) -> Counts:
         cache, num_forwards = model.new_cache(), 1
         answer: list[int] = []
         model.forward(cache, prompt, (), 1)
         pending: Sequence[int] = ()
-        while len(answer) < max_new_tokens and not model.end_token_ids & set(answer):
+        is_done = False
+        while len(answer) < max_new_tokens and not is_done:
             scheduler.set_timesteps(size)
-            block, step = torch.full((1, size), mask_id), 0
-            while bool((block == mask_id).any()):
+            block, number = torch.full((1, size), mask_id), 0
+            while bool((block == mask_id).any()) and not is_done:
                 logits = model.forward(cache, pending, block[0].tolist(), 0).cpu().clone()
                 logits[:, mask_id] = -torch.inf
-                block = scheduler.step(logits[None], step, block, mask_token_id=mask_id).prev_sample
-                pending, step, num_forwards = (), step + 1, num_forwards + 1
+                step = scheduler.step(logits[None], number, block, mask_token_id=mask_id)
+                block = step.prev_sample
+                is_done = has_ended(block, step)
+                pending, number, num_forwards = (), number + 1, num_forwards + 1
             pending = block[0].tolist()
             answer += pending
         return Counts(_ended(answer, max_new_tokens, model), num_forwards, num_forwards - 1)

@@ -57,17 +57,19 @@ def _predrafts(result: Mapping[str, Any]) -> str:
 
 
 def _peers(result: Mapping[str, Any]) -> str:
-    lines = [
-        f"{'tokens a forward pass':<48}{'every':>8}{'giving':>8}{'drafts':>8}{'right':>8}  equal"
-    ]
+    names = ("every", "giving", "drafts", "right", "equal", "of")
+    columns = "".join(f"{name:>8}" for name in names)
+    lines = [f"{'tokens a forward pass':<48}{columns}"]
+    counts = ("num_draft_forwards", "num_right", "num_equal_to_baseline", "num_prompts")
     lines += [
         f"{name:<48}{row['tokens_per_forward']:>8.2f}{row['tokens_per_revealing_forward']:>8.2f}"
-        f"{row['num_draft_forwards']:>8}{row['num_right']:>8}  {row['num_equal_to_baseline']}/{row['num_prompts']}"
+        + "".join(f"{row[count]:>8}" for count in counts)
         for name, row in result["peers"].items()
     ]
     lines.append(
         "every: all forward passes of the model count; giving: those that gave a token; drafts: "
-        "forward passes of the assistant; equal: answers that are those of the first row"
+        "forward passes of the assistant; right: answers that solve their task; equal: answers "
+        "that are those of the first row"
     )
     return "\n".join([*lines, *result["left_out"]])
 

@@ -156,3 +156,13 @@ def page() -> str:
         for row in data["rows"].values()
     ]
     return table(["figure", "measured", "wanted", ""], rows) + f"\n{where(data)}"
+
+
+def notebook() -> str:
+    """How long lesson.ipynb takes."""
+    data = results("notebook")
+    minutes, cells = data["seconds"] / 60, data["seconds_by_cell"]
+    return (
+        f"{minutes:.1f} minutes for all cells but the installation, of which {max(cells) / 60:.1f} "
+        f"minutes are the training. {load_of(data)} {where(data)}"
+    )

@@ -38,6 +38,12 @@ def test_every_forward_pass_of_a_peer_is_counted(trained) -> None:
         # A last block is as long as any other there, and cut with us.
         ours = counts[name.replace(f"{REFINEMENT},", "sbd, confidence") + ", k=8"]
         assert counts[name].token_ids[:8] == ours.token_ids[:8]
+    # An end token with nothing masked before it ends the answer, whatever the block still lacks.
+    name = refined[0]
+    model.end_token_ids = frozenset(counts[name].token_ids[:1])
+    ended = found[name]([10, 20, 30, 20, 30])
+    assert ended.token_ids == counts[name].token_ids[:1]
+    assert ended.num_forwards < 1 + 8
 
 
 @pytest.mark.filterwarnings("ignore")
