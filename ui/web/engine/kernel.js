@@ -106,9 +106,11 @@ export class Scratch {
   atLeast(bytes) {
     if (bytes > this.bytes) {
       if (this.bytes) this.kernel.release(this.place, this.bytes);
+      this.bytes = 0; // nothing is here if there is no more memory
       // A power of two, so that few sizes are ever given back.
-      this.bytes = 2 ** Math.ceil(Math.log2(bytes));
-      this.place = this.kernel.allocate(this.bytes);
+      const size = 2 ** Math.ceil(Math.log2(bytes));
+      this.place = this.kernel.allocate(size);
+      this.bytes = size;
     }
     return this.place;
   }

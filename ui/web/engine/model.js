@@ -61,9 +61,9 @@ export class Cache {
     this.capacity = Math.ceil(capacity / CAPACITY_STEP) * CAPACITY_STEP;
     this.length = 0;
     const layer = numKvHeads * headSize * this.capacity;
-    this.bytes = numLayers * layer * FLOAT_BYTES;
+    this.bytes = 2 * numLayers * layer * FLOAT_BYTES;
     this.keys = this.kernel.allocate(this.bytes);
-    this.values = this.kernel.allocate(this.bytes);
+    this.values = this.keys + this.bytes / 2;
     this.place = this.kernel.allocate(4 * FLOAT_BYTES);
     this.kernel.writeIntegers(this.place, [this.keys, this.values, this.capacity, layer]);
   }
@@ -75,7 +75,7 @@ export class Cache {
 
   /** Give the memory back; the cache is of no use any more. */
   release() {
-    for (const place of [this.keys, this.values]) this.kernel.release(place, this.bytes);
+    this.kernel.release(this.keys, this.bytes);
     this.kernel.release(this.place, 4 * FLOAT_BYTES);
   }
 }

@@ -6,6 +6,7 @@ import { ModelError } from "../errors.js";
 /** @import { ReadFile } from "./folder.js" */
 
 const MAX_FILE_BYTES = 450_000_000;
+const UNREACHED = "The model’s files cannot be reached.";
 /** The service worker takes from there what need not be fetched twice: ui/web/site/sw.js. */
 const ARRIVED = "sbd-arrived";
 
@@ -21,20 +22,49 @@ function checkSize(name, size) {
 /**
  * @param {string} base address of the folder
  * @param {string[] | undefined} names of the files there, where that is known
- * @param {(bytes: number) => void} progress bytes read of a file
+ * @param {(bytes: number) => void} progress bytes that came since it was called last
  * @returns {ReadFile}
  */
 export function readerBelow(base, names, progress) {
   return async (name) => {
     if (names && !names.includes(name)) return null;
     const response = await fetch(new URL(name, base)).catch(() => null);
-    if (!response) throw new ModelError("The model’s files cannot be reached.");
+    if (!response) throw new ModelError(UNREACHED);
     if (!response.ok) return null;
     checkSize(name, Number(response.headers.get("content-length") ?? 0));
-    const data = await response.arrayBuffer();
-    progress(data.byteLength);
-    return data;
+    return bodyOf(name, response, progress);
   };
+}
+
+/**
+ * A whole body, piece by piece: a host need not say, nor know, how long it is.
+ * @param {string} name
+ * @param {Response} response
+ * @param {(bytes: number) => void} progress
+ */
+async function bodyOf(name, { body }, progress) {
+  const reader = body?.getReader();
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  let size = 0;
+  for (;;) {
+    const part = await reader?.read().catch(() => {
+      throw new ModelError(UNREACHED);
+    });
+    if (!part?.value) break;
+    size += part.value.byteLength;
+    if (size > MAX_FILE_BYTES) reader?.cancel().catch(() => {});
+    checkSize(name, size);
+    parts.push(part.value);
+    progress(part.value.byteLength);
+  }
+  const whole = new Uint8Array(size);
+  let place = 0;
+  for (const part of parts) {
+    whole.set(part, place);
+    place += part.byteLength;
+  }
+  return whole.buffer;
 }
 
 /**

@@ -39,6 +39,12 @@ test("memory given back is used again, and a scratch place grows", async () => {
 test("memory that is not there is refused in a sentence", async () => {
   const kernel = await makeKernel(await readFile(WASM));
   assert.throws(() => kernel.allocate(2 ** 33), /not enough memory left/);
+  const scratch = new Scratch(kernel);
+  const place = scratch.atLeast(1000);
+  assert.throws(() => scratch.atLeast(2 ** 33), /not enough memory left/);
+  // What it had is free for others now: it must not go on with it.
+  assert.equal(kernel.allocate(1024), place);
+  assert.notEqual(scratch.atLeast(1000), place);
 });
 
 test("bytes that are no WebAssembly are refused in a sentence", async () => {

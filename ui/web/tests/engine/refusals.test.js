@@ -5,6 +5,8 @@ import { Engine } from "../../engine/client.js";
 import { canFuseMultiplyAdd, makeKernel } from "../../engine/kernel.js";
 import { droppedModel, holdsModel } from "../../in_browser/dropped.js";
 
+/** @import { News } from "../../engine/session/session.js" */
+
 const globals = /** @type {Record<string, unknown>} */ (/** @type {unknown} */ (globalThis));
 const { WebAssembly: assembly, fetch: fetched, Worker: worker } = globals;
 
@@ -25,6 +27,45 @@ test("a file of 4 GB is refused before it is read", async () => {
   globals.fetch = async () => ({ ok: true, headers, arrayBuffer: () => assert.fail("was read") });
   const reader = readerBelow("https://models.example/m/", undefined, () => {});
   await assert.rejects(reader("model.safetensors"), sentence);
+});
+
+/** @param {UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>} source of a body whose length nobody says */
+function answerWith(source) {
+  globals.fetch = async () => new Response(new ReadableStream(source));
+  return readerBelow("https://models.example/m/", undefined, () => {});
+}
+
+test("a file that has no end is given up once it is too large", async () => {
+  const part = new Uint8Array(50_000_000);
+  let isCancelled = false;
+  const reader = answerWith({
+    pull: (controller) => controller.enqueue(part),
+    cancel: () => {
+      isCancelled = true;
+    },
+  });
+  await assert.rejects(reader("model.safetensors"), /has 500 MB, too much for a browser/);
+  assert.ok(isCancelled);
+});
+
+test("a file arrives whole, or it is said that its host cannot be reached", async () => {
+  const parts = [Uint8Array.of(1, 2), Uint8Array.of(), Uint8Array.of(3)];
+  const whole = await answerWith({
+    start: (controller) => {
+      for (const part of parts) controller.enqueue(part);
+      controller.close();
+    },
+  })("config.json");
+  assert.deepEqual([...new Uint8Array(whole ?? assert.fail())], [1, 2, 3]);
+  let numPulled = 0;
+  const cut = answerWith({
+    pull: (controller) => {
+      numPulled += 1;
+      if (numPulled < 3) controller.enqueue(new Uint8Array(10));
+      else controller.error(new TypeError("network error"));
+    },
+  });
+  await assert.rejects(cut("model.safetensors"), /^Error: The model’s files cannot be reached\.$/);
 });
 
 test("a host that does not answer is said, a file that is not there is none", async () => {
@@ -67,6 +108,37 @@ test("a worker that is blocked, or dies on its way, is a sentence", async () => 
     terminate() {}
   };
   await assert.rejects(new Engine(place, () => {}).load(), sentence);
+});
+
+test("a worker that dies later is a sentence, and the next decode starts another", async () => {
+  const place = {
+    script: "engine.js",
+    wasm: { plain: "a", fma: "b" },
+    source: { name: "m" },
+    examples: [],
+  };
+  /** @type {EventTarget[]} */
+  const workers = [];
+  globals.Worker = class extends EventTarget {
+    constructor() {
+      super();
+      workers.push(this);
+    }
+    postMessage() {
+      const ready = { kind: "ready", name: "m", numParameters: 1, blockRange: null };
+      queueMicrotask(() => this.dispatchEvent(new MessageEvent("message", { data: ready })));
+    }
+    terminate() {}
+  };
+  /** @type {News[]} */
+  const said = [];
+  const engine = new Engine(place, (news) => said.push(news));
+  await engine.load();
+  workers[0]?.dispatchEvent(new Event("error"));
+  assert.match(said.at(-1)?.text ?? "", /^The engine in this browser stopped, .* decode again/);
+  assert.deepEqual([said.at(-1)?.isError, said.at(-1)?.isRunning], [true, false]);
+  await engine.load();
+  assert.equal(workers.length, 2);
 });
 
 /** @param {string[]} names @param {{ name: string, isDirectory: boolean } | null} [entry] */

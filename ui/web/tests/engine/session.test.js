@@ -131,6 +131,22 @@ test("memory is given back: many decodes do not grow it", async () => {
   assert.equal(checkpoint.model.kernel.memory.buffer.byteLength, byteLength);
 });
 
+test("no memory for a decode is a sentence, and a shorter one goes on", async () => {
+  const { session, said, last } = makeSession();
+  const { kernel } = checkpoint.model;
+  const allocate = kernel.allocate.bind(kernel);
+  kernel.allocate = (bytes) => allocate(bytes > 1000 ? 2 ** 33 : bytes);
+  try {
+    await session.decode({ prompt: PROMPT, max_new_tokens: 40 });
+  } finally {
+    kernel.allocate = allocate;
+  }
+  assert.match(last()?.text ?? "", /^This browser has not enough memory left/);
+  assert.deepEqual([last()?.isError, last()?.isRunning], [true, false]);
+  await session.decode({ prompt: PROMPT, max_new_tokens: 8 });
+  assert.ok(played(said).isComplete);
+});
+
 test("a race runs every lane to its end and compares them", async () => {
   const { session, last } = makeSession();
   const lanes = ["ntp", "sbd-low", "verify", "verify-ahead"];
