@@ -99,3 +99,11 @@ export function tokenName(text) {
     .map(([piece]) => piece)
     .join("")}”`;
 }
+
+/**
+ * With a capital at its beginning.
+ * @param {string} text
+ */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

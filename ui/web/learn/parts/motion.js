@@ -1,4 +1,4 @@
-// A number that moves with time, at once where motion is not wanted.
+// What moves with time: a number, at once where motion is not wanted, and steps one by one.
 
 import { STILL } from "../../dom/reveal.js";
 
@@ -21,4 +21,23 @@ export function sweep(duration, show, signal) {
     if (part < 1) requestAnimationFrame(tick);
   }
   tick();
+}
+
+/**
+ * Take a step every `duration` milliseconds, until `step` says that it was the last.
+ * @param {number} duration
+ * @param {() => boolean} step whether there is another one
+ * @param {AbortSignal} signal ends it
+ */
+export function makeSteps(duration, step, signal) {
+  let timer = 0;
+  const stop = () => clearInterval(timer);
+  signal.addEventListener("abort", stop);
+  return {
+    stop,
+    start() {
+      stop();
+      timer = window.setInterval(() => step() || stop(), duration);
+    },
+  };
 }

@@ -17,10 +17,69 @@ import { sweep } from "../parts/motion.js";
 
 const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
+const TURN = 0.6; // the part of the pouring after which it turns
 const DIGITS = 3;
+const AXIS =
+  "The axis is uneven: small entropies have more room on it, and the smallest are too thin to see. " +
+  "Numbers are rounded. ";
 
 /** @param {number} nats with so many digits that a sum can be checked */
 const fine = (nats) => nats.toFixed(DIGITS);
+
+/**
+ * How many guesses a γ keeps, and the sum of entropies that says so.
+ * @param {Run} run
+ */
+function makeSum(run) {
+  const kept = make("p", "sbd-learn-count");
+  const sum = make("p", "sbd-learn-sum");
+  /** @param {View} view */
+  function update({ pass, wouldReveal, gammaPreview }) {
+    const layout = layOut(run, pass, wouldReveal ?? new Set());
+    const gamma = formatNats(gammaPreview ?? 0);
+    const counted = layout.segments.filter(({ isIn, isFree }) => isIn && !isFree);
+    const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
+    const total = counted.length > 1 ? `${terms} = ${fine(layout.spent)}` : terms || "0";
+    const free = layout.free ? fine(layout.free.entropy) : "";
+    setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
+    setText(
+      sum,
+      `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free. ` +
+        oneMore(layout, gammaPreview ?? 0),
+    );
+  }
+  return { nodes: [kept, sum], update };
+}
+
+/**
+ * The tiles show what this γ keeps, not what the recorded run kept.
+ * @param {Tiles} tiles
+ */
+function makeMarks({ tiles }) {
+  return {
+    /** @param {View} view */
+    update({ wouldReveal }) {
+      for (const { node, at } of tiles) {
+        const isKept = wouldReveal?.has(at) ?? false;
+        node.classList.toggle("is-kept-here", isKept);
+        node.classList.toggle("is-left-here", !isKept);
+      }
+    },
+  };
+}
+
+/**
+ * The γ of a part of the pouring: up to the highest, then down to the run's own.
+ * @param {number} part 0 to 1
+ * @param {number} own nats
+ */
+function pouredGamma(part, own) {
+  const [end, top] = [axisPlace(own), axisPlace(HIGHEST)];
+  const isRising = part < TURN;
+  return axisNats(
+    isRising ? (top * part) / TURN : top + ((end - top) * (part - TURN)) / (1 - TURN),
+  );
+}
 
 /** @type {MakeScene} */
 export function makeBoundScene({ lesson, signal, did }) {
@@ -36,71 +95,23 @@ export function makeBoundScene({ lesson, signal, did }) {
   });
   const tiles = new Tiles(actions);
   const budget = new Budget(actions);
-  const kept = make("p", "sbd-learn-count");
-  const sum = make("p", "sbd-learn-sum");
-  const axis = make(
-    "p",
-    "sbd-learn-source",
-    {},
-    "The axis is uneven: small entropies have more room on it, and the smallest are too thin to see. " +
-      `Numbers are rounded. ${readWords(run, lesson.bound_pass)}`,
-  );
-  /** @param {View} view */
-  function update(view) {
-    const revealed = view.wouldReveal ?? new Set();
-    const layout = layOut(run, view.pass, revealed);
-    const gamma = formatNats(view.gammaPreview ?? 0);
-    const counted = layout.segments.filter(({ isIn, isFree }) => isIn && !isFree);
-    const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
-    const total = counted.length > 1 ? `${terms} = ${fine(layout.spent)}` : terms || "0";
-    const free = layout.free ? fine(layout.free.entropy) : "";
-    setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
-    setText(
-      sum,
-      `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free. ${oneMore(layout, view.gammaPreview ?? 0)}`,
-    );
-  }
-  /**
-   * The tiles show what this γ keeps, not what the recorded run kept.
-   * @param {View} view
-   */
-  function markKept({ wouldReveal }) {
-    for (const { node, at } of tiles.tiles) {
-      const isKept = wouldReveal?.has(at) ?? false;
-      node.classList.toggle("is-kept-here", isKept);
-      node.classList.toggle("is-left-here", !isKept);
-    }
-  }
+  const sum = makeSum(run);
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(tiles, makeCallWords(tiles.root), { update: markKept }, budget, { update });
-  const root = make(
-    "div",
-    "sbd-learn-bound",
-    {},
-    tiles.root,
-    budget.root,
-    kept,
-    sum,
-    axis,
-    makeLegend(),
-  );
+  figure.add(tiles, makeCallWords(tiles.root), makeMarks(tiles), budget, sum);
+  const axis = make("p", "sbd-learn-source", {}, AXIS, readWords(run, lesson.bound_pass));
+  const nodes = [tiles.root, budget.root, ...sum.nodes, axis, makeLegend()];
+
+  /** @param {number} part */
+  function pour(part) {
+    if (isPouring) figure.set({ gammaPreview: pouredGamma(part, run.solver.gamma ?? 0) });
+  }
   function answer() {
     isPouring = true;
-    const own = axisPlace(run.solver.gamma ?? 0);
-    const top = axisPlace(HIGHEST);
-    sweep(
-      POUR_MS,
-      (part) => {
-        if (!isPouring) return;
-        const place = part < 0.6 ? (top * part) / 0.6 : top + ((own - top) * (part - 0.6)) / 0.4;
-        figure.set({ gammaPreview: axisNats(place) });
-      },
-      signal,
-    );
+    sweep(POUR_MS, pour, signal);
     did();
   }
-  return { root, answer };
+  return { root: make("div", "sbd-learn-bound", {}, ...nodes), answer };
 }
 
 /**

@@ -9,14 +9,39 @@ import { makeVerifyLegend } from "../../watch/verify/legend.js";
 import { Figure } from "../figure.js";
 import { makeCallWords } from "../parts/calls.js";
 
+/** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
+
+/**
+ * What the call did with the draft, and what the whole answer took.
+ * @param {Lesson} lesson
+ */
+function checkWords({
+  runs: { verify: run },
+  check_pass: pass,
+  check_ntp_calls: alone,
+  is_verify_ntp: isSame,
+}) {
+  const { main } = run;
+  const { tokens, numAccepted } = checkedDraft(main, pass);
+  const thrown = countInWords(tokens.length - numAccepted, "token");
+  const first = spoken(run.tokenText(tokens[numAccepted]));
+  const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
+  const drafting = main.steps[pass]?.draft.length ? "same" : "next";
+  const same = isSame ? ", with the same words" : "";
+  return (
+    `The call accepted ${countInWords(numAccepted, "token")} and threw away ${thrown}, beginning with ` +
+    `${first}: read left to right, it writes ${instead} there itself. The ${drafting} call drafts ` +
+    `what follows. The whole answer took ${countOf(main.steps.length, "call")}, one at a time ` +
+    `${alone}${same}.`
+  );
+}
 
 /** @type {MakeScene} */
 export function makeCheckScene({ lesson, signal, did, say }) {
   const { verify: run } = lesson.runs;
-  const { main } = run;
   const pass = lesson.check_pass;
-  const { start, tokens, numAccepted } = checkedDraft(main, pass);
+  const { start, tokens } = checkedDraft(run.main, pass);
   const figure = new Figure(run, signal);
   const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
   const legend = makeVerifyLegend();
@@ -40,34 +65,21 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     if (isAnswered) return;
     isAnswered = true;
     figure.seek(pass, true);
-    const thrown = countInWords(tokens.length - numAccepted, "token");
-    const first = spoken(run.tokenText(tokens[numAccepted]));
-    const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
-    const onWords = main.steps[pass]?.draft.length
-      ? "The same call drafts what follows."
-      : "The next call drafts what follows.";
-    const same = lesson.is_verify_ntp ? ", with the same words" : "";
-    const words =
-      `${own}The call accepted ${countInWords(numAccepted, "token")} and threw away ${thrown}, ` +
-      `beginning with ${first}: read left to right, it writes ${instead} there itself. ${onWords} The whole ` +
-      `answer took ${countOf(main.steps.length, "call")}, one at a time ` +
-      `${lesson.check_ntp_calls}${same}.`;
+    const words = `${own}${checkWords(lesson)}`;
     setText(news, words);
     say(words);
     did();
   }
-  const root = make(
-    "div",
-    "sbd-learn-check",
-    {},
+  const code = { tabindex: "0", "aria-label": "Written so far" };
+  const nodes = [
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
-    make("pre", "sbd-learn-code", { tabindex: "0", "aria-label": "Written so far" }, written),
+    make("pre", "sbd-learn-code", code, written),
     make("h3", "", {}, "The block: what the last call wrote, then the draft that comes next"),
     tiles.root,
     legend.root,
     news,
-  );
-  return { root, answer: () => answer() };
+  ];
+  return { root: make("div", "sbd-learn-check", {}, ...nodes), answer: () => answer() };
 }
 
 /**

@@ -1,7 +1,8 @@
 // What it buys: the calls of one answer, and the seconds they take on a machine of choice.
 
 import { countOf, raceSeconds } from "../../core/numbers.js";
-import { make, setStyle, setText } from "../../dom/elements.js";
+import { make, setText } from "../../dom/elements.js";
+import { makeBar } from "../parts/bars.js";
 import { sweep } from "../parts/motion.js";
 
 /** @import { Lesson, Machine } from "../lesson.js" */
@@ -9,37 +10,32 @@ import { sweep } from "../parts/motion.js";
 
 const RACE_MS = 4000;
 
-/** @type {MakeScene} */
-export function makeCostScene({ lesson, signal, did, say }) {
-  const { text: run } = lesson.runs;
-  const ntp = run.ntp ?? run.main;
-  const calls = { ntp: ntp.steps.length, sbd: run.main.steps.length };
-  /** @type {("ntp" | "sbd")[]} */
-  const lanes = ["ntp", "sbd"];
-  const names = { ntp: "one at a time", sbd: "in blocks" };
-  /** @param {string} kind */
-  const makeBars = (kind) =>
-    lanes.map((lane) => {
-      const fill = make("span", `sbd-learn-bar is-${lane}`);
-      const number = make("span", "sbd-learn-bar-number");
-      const row = make(
-        "div",
-        `sbd-learn-bar-row is-${kind}`,
-        {},
-        make("span", "sbd-learn-bar-name", {}, names[lane]),
-        make("span", "sbd-learn-bar-track", {}, fill),
-        number,
-      );
-      return { lane, fill, number, row };
-    });
-  const callBars = makeBars("calls");
-  const timeBars = makeBars("time");
-  for (const { lane, fill, number } of callBars) {
-    setStyle(fill, "--part", String(calls[lane] / calls.ntp));
-    setText(number, countOf(calls[lane], "call"));
-  }
-  const ratio = make("p", "sbd-learn-count", { role: "status" });
+/** The two ways of writing, a bar each. */
+function makeLanes() {
+  return {
+    ntp: makeBar("one at a time", "ntp"),
+    sbd: makeBar("in blocks", "sbd"),
+  };
+}
+
+/** @param {Lesson} lesson */
+function makeCalls({ runs: { text: run } }) {
+  const bars = makeLanes();
+  const alone = (run.ntp ?? run.main).steps.length;
+  const blocks = run.main.steps.length;
+  bars.ntp.set(1, countOf(alone, "call"));
+  bars.sbd.set(blocks / alone, countOf(blocks, "call"));
+  return [make("h3", "", {}, "Calls of the model"), bars.ntp.root, bars.sbd.root];
+}
+
+/**
+ * The seconds of both lanes on a machine, as a race; `show` begins it and gives its outcome.
+ * @param {AbortSignal} signal ends it
+ */
+function makeTimes(signal) {
+  const bars = makeLanes();
   const title = make("h3", "", {}, "Time");
+  const ratio = make("p", "sbd-learn-count", { role: "status" });
   let race = new AbortController();
   signal.addEventListener("abort", () => race.abort());
 
@@ -47,64 +43,67 @@ export function makeCostScene({ lesson, signal, did, say }) {
   function show(machine) {
     race.abort();
     race = new AbortController();
-    for (const { machine: each, button } of buttons) {
-      button.setAttribute("aria-pressed", String(each === machine));
-    }
-    const longest = Math.max(machine.ntp, machine.sbd);
-    const kind = machine.is_measured ? "measured" : "worked out for a model of 8 billion weights";
-    setText(title, `Time on ${machine.name}, ${kind}`);
-    const times = machine.ntp / machine.sbd;
+    const { name, ntp, sbd, is_measured: isMeasured } = machine;
+    const kind = isMeasured ? "measured" : "worked out for a model of 8 billion weights";
+    setText(title, `Time on ${name}, ${kind}`);
+    const longest = Math.max(ntp, sbd);
+    const times = ntp / sbd;
     const words = `${times.toFixed(times < 1 ? 2 : 1)} times as fast`;
     setText(ratio, "");
-    sweep(
-      RACE_MS,
-      (part) => {
-        for (const { lane, fill, number } of timeBars) {
-          const seconds = Math.min(machine[lane], part * longest);
-          setStyle(fill, "--part", String(seconds / longest));
-          setText(number, raceSeconds(seconds));
-        }
-        if (part === 1) setText(ratio, words);
-      },
-      race.signal,
-    );
-    say(`${machine.name}: ${words}`);
-    did();
+    /** @param {number} part */
+    const draw = (part) => {
+      const now = { ntp: Math.min(ntp, part * longest), sbd: Math.min(sbd, part * longest) };
+      bars.ntp.set(now.ntp / longest, raceSeconds(now.ntp));
+      bars.sbd.set(now.sbd / longest, raceSeconds(now.sbd));
+      if (part === 1) setText(ratio, words);
+    };
+    sweep(RACE_MS, draw, race.signal);
+    return words;
   }
-  const buttons = lesson.machines.map((machine) => {
-    const button = make(
-      "button",
-      "sbd-learn-choice",
-      { type: "button", "aria-pressed": "false" },
-      machine.name,
-    );
-    button.addEventListener("click", () => show(machine));
-    return { machine, button };
+  return { nodes: [title, bars.ntp.root, bars.sbd.root, ratio], show };
+}
+
+/**
+ * @param {Machine[]} machines
+ * @param {(machine: Machine) => void} choose
+ */
+function makeMachines(machines, choose) {
+  const buttons = machines.map((machine) => {
+    const attributes = { type: "button", "aria-pressed": "false" };
+    const button = make("button", "sbd-learn-choice", attributes, machine.name);
+    button.addEventListener("click", () => choose(machine));
+    return button;
   });
-  const root = make(
-    "div",
-    "sbd-learn-cost",
-    {},
-    make("h3", "", {}, "Calls of the model"),
-    ...callBars.map(({ row }) => row),
-    make("p", "sbd-learn-source", {}, sourceOf(lesson)),
-    make(
-      "div",
-      "sbd-learn-choices",
-      { role: "group", "aria-label": "Machine" },
-      ...buttons.map(({ button }) => button),
-    ),
-    title,
-    ...timeBars.map(({ row }) => row),
-    ratio,
-  );
+  const attributes = { role: "group", "aria-label": "Machine" };
   return {
-    root,
-    answer: () => {
-      const big = lesson.machines.find(({ is_big: isBig }) => isBig) ?? lesson.machines[0];
-      if (big) show(big);
+    root: make("div", "sbd-learn-choices", attributes, ...buttons),
+    /** @param {Machine} chosen */
+    mark(chosen) {
+      buttons.forEach((button, index) => {
+        button.setAttribute("aria-pressed", String(machines[index] === chosen));
+      });
     },
   };
+}
+
+/** @type {MakeScene} */
+export function makeCostScene({ lesson, signal, did, say }) {
+  const times = makeTimes(signal);
+  const machines = makeMachines(lesson.machines, choose);
+
+  /** @param {Machine} machine */
+  function choose(machine) {
+    machines.mark(machine);
+    say(`${machine.name}: ${times.show(machine)}`);
+    did();
+  }
+  function answer() {
+    const big = lesson.machines.find(({ is_big: isBig }) => isBig) ?? lesson.machines[0];
+    if (big) choose(big);
+  }
+  const source = make("p", "sbd-learn-source", {}, sourceOf(lesson));
+  const nodes = [...makeCalls(lesson), source, machines.root, ...times.nodes];
+  return { root: make("div", "sbd-learn-cost", {}, ...nodes), answer };
 }
 
 /**

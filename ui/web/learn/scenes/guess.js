@@ -18,64 +18,59 @@ function endOf(text) {
 }
 
 /**
+ * What the model says: its best guesses with their probabilities.
+ * @param {Gap} gap
+ */
+function makeGuesses({ guesses }) {
+  const rows = guesses.map(([text, probability]) => {
+    const token = make("span", "sbd-learn-guess-token");
+    showToken(token, text);
+    const fill = make("span", "sbd-learn-guess-fill");
+    setStyle(fill, "--part", String(probability));
+    const track = make("span", "sbd-learn-guess-track", {}, fill);
+    const number = make("span", "sbd-learn-guess-number", {}, formatPercent(probability));
+    return make("li", "", {}, token, track, number);
+  });
+  return make("ul", "sbd-learn-guesses", {}, ...rows);
+}
+
+/**
+ * The entropy as the bar that the tiles have.
+ * @param {number} entropy nats
+ */
+function makeMeter(entropy) {
+  const bar = make("span", "sbd-learn-entropy-bar");
+  paintEntropy(bar, entropy);
+  const well = make("span", "sbd-learn-entropy-well", { "aria-hidden": "true" }, bar);
+  const number = make("span", "sbd-learn-entropy-number");
+  return {
+    root: make("div", "sbd-learn-entropy", {}, well, number),
+    tell: () => setText(number, `entropy ${formatNats(entropy)} nats`),
+  };
+}
+
+/**
  * @param {Gap} gap
  * @param {string} name
  * @param {() => void} done
  */
 function makeGap(gap, name, done) {
+  const best = gap.guesses[0]?.[0].trim() ?? "";
   const gapBox = make("span", "sbd-learn-gap", {}, "?");
-  const [best] = gap.guesses;
-  const choices = makeChoices(
-    `The word at ${name}`,
-    gap.options.map((option) => option.trim()),
-    () => open(),
-  );
-  const rows = gap.guesses.map(([text, probability]) => {
-    const token = make("span", "sbd-learn-guess-token");
-    showToken(token, text);
-    const fill = make("span", "sbd-learn-guess-fill");
-    setStyle(fill, "--part", String(probability));
-    return make(
-      "li",
-      "",
-      {},
-      token,
-      make("span", "sbd-learn-guess-track", {}, fill),
-      make("span", "sbd-learn-guess-number", {}, formatPercent(probability)),
-    );
-  });
-  const bar = make("span", "sbd-learn-entropy-bar");
-  paintEntropy(bar, gap.entropy);
-  const number = make("span", "sbd-learn-entropy-number");
-  const meter = make(
-    "div",
-    "sbd-learn-entropy",
-    {},
-    make("span", "sbd-learn-entropy-well", { "aria-hidden": "true" }, bar),
-    number,
-  );
-  const result = make(
-    "div",
-    "sbd-learn-result",
-    {},
-    make("ul", "sbd-learn-guesses", {}, ...rows),
-    meter,
-  );
-  const root = make(
-    "section",
-    "sbd-learn-gap-card",
-    { "aria-label": name },
-    make("p", "sbd-learn-sentence", {}, endOf(gap.before), " ", gapBox),
-    choices.root,
-    result,
-  );
+  const options = gap.options.map((option) => option.trim());
+  const choices = makeChoices(`The word at ${name}`, options, () => open());
+  const meter = makeMeter(gap.entropy);
+  const sentence = make("p", "sbd-learn-sentence", {}, endOf(gap.before), " ", gapBox);
+  const result = make("div", "sbd-learn-result", {}, makeGuesses(gap), meter.root);
+  const attributes = { "aria-label": name };
+  const root = make("section", "sbd-learn-gap-card", attributes, sentence, choices.root, result);
   let isOpen = false;
   function open() {
     if (isOpen) return;
     isOpen = true;
-    choices.reveal(best?.[0].trim() ?? "", "most likely");
-    setText(gapBox, best?.[0].trim() ?? "");
-    setText(number, `entropy ${formatNats(gap.entropy)} nats`);
+    choices.reveal(best, "most likely");
+    setText(gapBox, best);
+    meter.tell();
     root.classList.add("is-shown");
     done();
   }

@@ -1,6 +1,6 @@
 // Several places at once: the written text and a block of masks, and who may look at whom.
 
-import { tokenName } from "../../core/text/letters.js";
+import { capital, tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
 
@@ -25,103 +25,133 @@ function placesOf({ runs, mask_pass: pass }) {
   return { written, size };
 }
 
+const SOURCE = "Each line of the picture is a place and looks at the places that are filled in.";
 const ZONES = [
   ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],
   ["both", "masks look at the whole block, both ways"],
 ];
 
-/** @type {MakeScene} */
-export function makeMaskScene({ lesson, did, say }) {
-  const { written, size } = placesOf(lesson);
-  const count = written.length + size;
-  const caption = make("p", "sbd-learn-caption", {}, "");
-  /** @param {number} row */
-  const nameOf = (row) =>
-    row < written.length ? tokenName(written[row] ?? "") : `mask ${row - written.length + 1}`;
-  const places = Array.from({ length: count }, (_, row) => {
-    const isText = row < written.length;
-    const button = make("button", `sbd-learn-at ${isText ? "is-text" : "is-mask"}`, {
-      type: "button",
-      "aria-label": `${nameOf(row)}: whom may it look at?`,
-    });
-    if (isText) showToken(button, written[row] ?? "");
-    else setText(button, "?");
-    button.addEventListener("click", () => look(row));
-    return button;
+/**
+ * @param {string[]} written
+ * @param {number} row
+ */
+function nameOf(written, row) {
+  return row < written.length ? tokenName(written[row] ?? "") : `mask ${row - written.length + 1}`;
+}
+
+/**
+ * Whom a place may look at, in words.
+ * @param {{ written: string[], size: number }} places
+ * @param {number} row
+ */
+function lookWords({ written, size }, row) {
+  const name = nameOf(written, row);
+  if (row < written.length)
+    return `${name} looks at itself and at the text before it, at nothing after it.`;
+  return (
+    `${capital(name)} looks at all the text and at all ${size} places of the block, as they were ` +
+    "before the call. Once its token is known it goes on looking both ways, until the block is done."
+  );
+}
+
+/**
+ * A place as a button.
+ * @param {string[]} written
+ * @param {number} row
+ */
+function makePlace(written, row) {
+  const isText = row < written.length;
+  const button = make("button", `sbd-learn-at ${isText ? "is-text" : "is-mask"}`, {
+    type: "button",
+    "aria-label": `${nameOf(written, row)}: whom may it look at?`,
   });
-  const rows = Array.from({ length: count }, (_, row) => {
-    const cells = Array.from({ length: count }, (_, column) =>
-      make("span", `sbd-learn-see${mayLook(row, column, written.length) ? " may" : ""}`),
-    );
-    const line = make("div", "sbd-learn-looks", {}, ...cells);
-    line.style.setProperty("--row", String(row));
-    line.addEventListener("pointerenter", () => show(row));
-    line.addEventListener("click", () => look(row));
-    return line;
-  });
+  if (isText) showToken(button, written[row] ?? "");
+  else setText(button, "?");
+  return button;
+}
+
+/**
+ * A place's line of the picture: whom it may look at.
+ * @param {number} row
+ * @param {number} count
+ * @param {number} numWritten
+ */
+function makeLine(row, count, numWritten) {
+  const cells = Array.from({ length: count }, (_, column) =>
+    make("span", `sbd-learn-see${mayLook(row, column, numWritten) ? " may" : ""}`),
+  );
+  const line = make("div", "sbd-learn-looks", {}, ...cells);
+  line.style.setProperty("--row", String(row));
+  return line;
+}
+
+/** The names over the places. */
+function makeSides() {
+  const names = ["written text", "the block: masks"].map((words) => make("span", "", {}, words));
+  return make("div", "sbd-learn-sides", { "aria-hidden": "true" }, ...names);
+}
+
+/**
+ * The picture with its axes.
+ * @param {HTMLElement[]} lines
+ */
+function makePicture(lines) {
   const zones = ZONES.map(([name, words = ""]) =>
     make("span", `sbd-learn-zone is-${name}`, {}, words),
   );
-  const grid = make("div", "sbd-learn-grid", { "aria-hidden": "true" }, ...rows, ...zones);
+  return make(
+    "div",
+    "sbd-learn-axes",
+    { "aria-hidden": "true" },
+    make("span", "sbd-learn-axis is-written", {}, "text"),
+    make("span", "sbd-learn-axis is-block", {}, "block"),
+    make("div", "sbd-learn-grid", {}, ...lines, ...zones),
+  );
+}
+
+/** @type {MakeScene} */
+export function makeMaskScene({ lesson, did, say }) {
+  const everyone = placesOf(lesson);
+  const { written, size } = everyone;
+  const count = written.length + size;
+  const all = Array.from({ length: count }, (_, row) => row);
+  const caption = make("p", "sbd-learn-caption", {}, "");
+  const places = all.map((row) => makePlace(written, row));
+  const lines = all.map((row) => makeLine(row, count, written.length));
   const root = make(
     "div",
     "sbd-learn-masks",
     {},
-    make(
-      "div",
-      "sbd-learn-sides",
-      { "aria-hidden": "true" },
-      make("span", "", {}, "written text"),
-      make("span", "", {}, "the block: masks"),
-    ),
+    makeSides(),
     make("div", "sbd-learn-places", { role: "group", "aria-label": "Places" }, ...places),
     caption,
-    make(
-      "p",
-      "sbd-learn-source",
-      {},
-      "Each line of the picture is a place and looks at the places that are filled in.",
-    ),
-    make(
-      "div",
-      "sbd-learn-axes",
-      { "aria-hidden": "true" },
-      make("span", "sbd-learn-axis is-written", {}, "text"),
-      make("span", "sbd-learn-axis is-block", {}, "block"),
-      grid,
-    ),
+    make("p", "sbd-learn-source", {}, SOURCE),
+    makePicture(lines),
   );
   root.style.setProperty("--count", String(count));
   root.style.setProperty("--written", String(written.length));
 
   /** @param {number} row */
   function show(row) {
-    places.forEach((place, column) => {
-      place.classList.toggle("is-looking", column === row);
-      place.classList.toggle("is-seen", mayLook(row, column, written.length));
-    });
-    rows.forEach((line, at) => {
-      line.classList.toggle("is-looking", at === row);
-    });
-    const words =
-      row < written.length
-        ? `${nameOf(row)} looks at itself and at the text before it, at nothing after it.`
-        : `${capital(nameOf(row))} looks at all the text and at all ${size} places of the block, as ` +
-          "they were before the call. Once its token is known it goes on looking both ways, until the block is done.";
-    setText(caption, words);
-    return words;
+    for (const at of all) {
+      places[at]?.classList.toggle("is-looking", at === row);
+      places[at]?.classList.toggle("is-seen", mayLook(row, at, written.length));
+      lines[at]?.classList.toggle("is-looking", at === row);
+    }
+    setText(caption, lookWords(everyone, row));
   }
   /** @param {number} row */
   function look(row) {
-    say(show(row));
+    show(row);
+    say(lookWords(everyone, row));
     root.classList.add("is-shown");
     did();
   }
+  for (const row of all) {
+    places[row]?.addEventListener("click", () => look(row));
+    lines[row]?.addEventListener("click", () => look(row));
+    lines[row]?.addEventListener("pointerenter", () => show(row));
+  }
   return { root, answer: () => look(written.length + Math.floor(size / 2)) };
-}
-
-/** @param {string} text */
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

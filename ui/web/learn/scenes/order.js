@@ -2,58 +2,112 @@
 
 import { countOf } from "../../core/numbers.js";
 import { puzzleIn, SUDOKU_CELLS } from "../../core/sudoku.js";
+import { capital } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { SudokuView } from "../../watch/sudoku.js";
 import { Figure } from "../figure.js";
 
+/** @import { Lane } from "../../core/run/lane.js" */
 /** @import { View } from "../../watch/view.js" */
+/** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
+
+const SOURCE =
+  `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given; ` +
+  "the model copies them. A small number is the call that filled the cell, the one you click is dashed.";
+
+/**
+ * The pass that filled a cell.
+ * @param {Lane} lane
+ * @param {number} cell
+ */
+function passOf(lane, cell) {
+  return lane.fixed.get(cell)?.pass ?? 0;
+}
+
+/**
+ * The pass that filled the last cell.
+ * @param {Lane} lane
+ */
+function solvedPass(lane) {
+  return Math.max(...Array.from({ length: SUDOKU_CELLS }, (_, cell) => passOf(lane, cell)));
+}
+
+/**
+ * The calls up to a pass, each with the empty cells that it filled.
+ * @param {Lane} lane
+ * @param {string} puzzle
+ */
+function makeCalls(lane, puzzle) {
+  const root = make("ol", "sbd-learn-calls-list");
+  const solved = solvedPass(lane);
+  /** @param {View} view */
+  function update({ pass }) {
+    const lines = lane.steps[0]?.reveals.length ? [] : ["call 1: reads the prompt"];
+    for (let at = 0; at <= Math.min(pass, solved); at += 1) {
+      const blanks = lane.steps[at]?.reveals.filter(({ position }) => puzzle[position] === "0");
+      const cells = (blanks ?? []).map(({ position }) => cellName(position));
+      if (cells.length) lines.push(`call ${at + 1}: ${cells.join(", ")}`);
+    }
+    if (root.childElementCount === lines.length) return;
+    root.replaceChildren(...lines.map((line) => make("li", "", {}, line)));
+  }
+  return { root, update };
+}
+
+/**
+ * What the givens leave to the first empty cell, in it until it is filled.
+ * @param {Lane} lane
+ * @param {number} first
+ * @param {string} candidates
+ */
+function makeQuestion(lane, first, candidates) {
+  const words = `${candidates.split("").join(" or ")}?`;
+  const root = make("span", "sbd-learn-open", { "aria-hidden": "true" }, words);
+  /** @param {View} view */
+  function update({ pass }) {
+    root.hidden = lane.fixedAt(first, pass) !== null;
+  }
+  return { root, update };
+}
+
+/**
+ * What became of the first empty cell.
+ * @param {Lesson} lesson
+ * @param {number} first
+ */
+function firstWords({ order, runs: { sudoku: run } }, first) {
+  const { main } = run;
+  const name = cellName(first);
+  const came = `came in call ${passOf(main, first) + 1} of ${solvedPass(main) + 1}`;
+  if (!order.settled_by.length) return `The first empty cell, ${name}, ${came}.`;
+  const open = order.candidates.split("").join(" or ");
+  const others = order.settled_by.map((cell) => {
+    const digit = run.tokenText(main.fixed.get(cell)?.token).trim();
+    return `${digit} in ${cellName(cell)} (call ${passOf(main, cell) + 1})`;
+  });
+  return `${capital(name)}, by the givens ${open}, ${came}: settled by ${others.join(" and ")}.`;
+}
 
 /** @type {MakeScene} */
 export function makeOrderScene({ lesson, signal, did, say }) {
-  const { order } = lesson;
   const { sudoku: run } = lesson.runs;
   const { main } = run;
   const puzzle = puzzleIn(run.prompt) ?? "";
+  const first = puzzle.indexOf("0");
   const figure = new Figure(run, signal);
   const view = new SudokuView(figure.actions({ hold: (cell) => choose(cell) }));
-  const passOf = (/** @type {number} */ cell) => main.fixed.get(cell)?.pass ?? 0;
-  const solved = Math.max(...Array.from({ length: SUDOKU_CELLS }, (_, cell) => passOf(cell)));
-  const first = puzzle.indexOf("0");
+  const question = makeQuestion(main, first, lesson.order.candidates);
+  const calls = makeCalls(main, puzzle);
   const news = make("p", "sbd-learn-yours", { role: "status" });
-  const calls = make("ol", "sbd-learn-calls-list");
   /** @type {number | null} */
   let chosen = null;
   view.cells.forEach(({ node }, cell) => {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
-  const question = make(
-    "span",
-    "sbd-learn-open",
-    { "aria-hidden": "true" },
-    `${order.candidates.split("").join(" or ")}?`,
-  );
-  if (order.settled_by.length) view.cells[first]?.node.append(question);
-  figure.add(view, { update: (shown) => update(shown) });
+  if (lesson.order.settled_by.length) view.cells[first]?.node.append(question.root);
+  figure.add(view, question, calls);
   figure.seek(0, false);
-
-  /** @param {View} shown */
-  function update(shown) {
-    question.hidden = main.fixedAt(first, shown.pass) !== null;
-    tellCalls(shown);
-  }
-
-  /** @param {View} shown */
-  function tellCalls({ pass }) {
-    const lines = main.steps[0]?.reveals.length ? [] : ["call 1: reads the prompt"];
-    for (let at = 0; at <= Math.min(pass, solved); at += 1) {
-      const blanks = main.steps[at]?.reveals.filter(({ position }) => puzzle[position] === "0");
-      const cells = (blanks ?? []).map(({ position }) => cellName(position));
-      if (cells.length) lines.push(`call ${at + 1}: ${cells.join(", ")}`);
-    }
-    if (calls.childElementCount === lines.length) return;
-    calls.replaceChildren(...lines.map((line) => make("li", "", {}, line)));
-  }
 
   /** @param {number} cell */
   function choose(cell) {
@@ -65,58 +119,23 @@ export function makeOrderScene({ lesson, signal, did, say }) {
 
   function answer() {
     const own = chosen === null ? "" : `You chose ${cellName(chosen)}: `;
+    const call = chosen === null ? "" : `the model filled it in call ${passOf(main, chosen) + 1}. `;
     if (own) setText(news, `${own}and the model …`);
-    figure.play(solved, () => {
-      const call = chosen === null ? "" : `the model filled it in call ${passOf(chosen) + 1}. `;
-      const words = `${own}${call}${firstWords()}`;
+    figure.play(solvedPass(main), () => {
+      const words = `${own}${call}${firstWords(lesson, first)}`;
       setText(news, words);
       say(words);
     });
     did();
   }
 
-  /** What became of the first empty cell. */
-  function firstWords() {
-    const name = cellName(first);
-    const came = `came in call ${passOf(first) + 1} of ${solved + 1}`;
-    if (!order.settled_by.length) return `The first empty cell, ${name}, ${came}.`;
-    const open = order.candidates.split("").join(" or ");
-    const others = order.settled_by.map(
-      (cell) =>
-        `${run.tokenText(main.fixed.get(cell)?.token).trim()} in ${cellName(cell)} (call ${passOf(cell) + 1})`,
-    );
-    return `${capital(name)}, by the givens ${open}, ${came}: settled by ${others.join(" and ")}.`;
-  }
-
-  const root = make(
-    "div",
-    "sbd-learn-order",
-    {},
-    view.root,
-    make(
-      "div",
-      "sbd-learn-order-side",
-      {},
-      make(
-        "p",
-        "sbd-learn-source",
-        {},
-        `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given; the model copies them. A small number is the call that filled the cell, the one you click is dashed.`,
-      ),
-      make("h3", "", {}, "Empty cells in the order of the calls that filled them"),
-      calls,
-      news,
-    ),
-  );
-  return { root, answer };
+  const source = make("p", "sbd-learn-source", {}, SOURCE);
+  const title = make("h3", "", {}, "Empty cells in the order of the calls that filled them");
+  const side = make("div", "sbd-learn-order-side", {}, source, title, calls.root, news);
+  return { root: make("div", "sbd-learn-order", {}, view.root, side), answer };
 }
 
 /** @param {number} cell */
 function cellName(cell) {
   return `row ${Math.floor(cell / 4) + 1} column ${(cell % 4) + 1}`;
-}
-
-/** @param {string} text */
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

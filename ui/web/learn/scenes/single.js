@@ -1,8 +1,9 @@
 // One at a time: a token a call, and what one call spends its time on.
 
 import { countOf } from "../../core/numbers.js";
-import { make, setStyle, setText } from "../../dom/elements.js";
+import { make, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
+import { makeBar } from "../parts/bars.js";
 import { makeChoices } from "../parts/choices.js";
 import { sweep } from "../parts/motion.js";
 
@@ -46,29 +47,20 @@ function makeStrip({ runs }) {
 function makeCallBars(time, longest) {
   /**
    * @param {string} kind
-   * @param {string} words
    * @param {number} seconds
    */
-  const bar = (kind, words, seconds) => {
-    const fill = make("span", `sbd-learn-bar is-${kind}`);
-    setStyle(fill, "--part", String(seconds / longest));
-    const number = make("span", "sbd-learn-bar-number", {}, `${(seconds * 1000).toFixed(3)} ms`);
-    return make(
-      "div",
-      "sbd-learn-bar-row",
-      {},
-      make("span", "sbd-learn-bar-name", {}, words),
-      make("span", "sbd-learn-bar-track", {}, fill),
-      number,
-    );
-  };
+  function bar(kind, seconds) {
+    const made = makeBar(kind, kind);
+    made.set(seconds / longest, `${(seconds * 1000).toFixed(3)} ms`);
+    return made.root;
+  }
   return make(
     "div",
     "sbd-learn-call",
     {},
     make("h3", "", {}, `A call with ${countOf(time.rows, "row")}`),
-    bar("reading", "reading", time.reading),
-    bar("computing", "computing", time.computing),
+    bar("reading", time.reading),
+    bar("computing", time.computing),
   );
 }
 

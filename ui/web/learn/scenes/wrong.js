@@ -1,15 +1,14 @@
 // What goes wrong: one story at rising gammas; the reader finds where it breaks.
 
 import { countOf } from "../../core/numbers.js";
-import { make, setStyle, setText } from "../../dom/elements.js";
+import { make, setText } from "../../dom/elements.js";
 import { STILL } from "../../dom/reveal.js";
-import { makeSlider } from "../parts/slider.js";
+import { makeBar } from "../parts/bars.js";
+import { makePlayedSlider } from "../parts/slider.js";
 import { storyPieces } from "../states.js";
 
-/** @import { Edge } from "../lesson.js" */
+/** @import { Edge, Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
-
-const STEP_MS = 1100;
 
 /** @param {Edge} edge */
 function storyNodes(edge) {
@@ -35,98 +34,81 @@ function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
   );
 }
 
-/** @type {MakeScene} */
-export function makeWrongScene({ lesson, signal, did, say }) {
-  const { edges } = lesson;
-  const most = Math.max(lesson.story_calls, ...edges.map(({ calls }) => calls));
-  const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
+/** The story at a gamma, and whether it holds. */
+function makeStory() {
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
-  const held = edges[Math.min(1, broken - 1)];
-  const own = makeBar("", "sbd");
-  const bars = [makeBar("one at a time", "ntp", lesson.story_calls)];
-  if (held) bars.push(makeBar(`γ = ${held.gamma}`, "sbd", held.calls));
-  bars.push(own);
+  return {
+    nodes: [story, verdict],
+    verdict,
+    /** @param {Edge} edge */
+    show(edge) {
+      story.replaceChildren(...storyNodes(edge));
+      setText(verdict, verdictWords(edge));
+      verdict.classList.toggle("is-wrong", !edge.is_right);
+    },
+  };
+}
 
+/**
+ * The calls of the story one at a time, at a gamma where it holds, and at the one chosen.
+ * @param {Lesson} lesson
+ * @param {Edge | undefined} held
+ */
+function makeCallBars({ edges, story_calls: alone }, held) {
+  const most = Math.max(alone, ...edges.map(({ calls }) => calls));
   /**
    * @param {string} words
    * @param {string} kind
    * @param {number} calls
    */
-  function makeBar(words, kind, calls = 0) {
-    const name = make("span", "sbd-learn-bar-name", {}, words);
-    const fill = make("span", `sbd-learn-bar is-${kind}`);
-    const number = make("span", "sbd-learn-bar-number");
-    const row = make(
-      "div",
-      "sbd-learn-bar-row",
-      {},
-      name,
-      make("span", "sbd-learn-bar-track", {}, fill),
-      number,
-    );
-    /** @param {number} count */
-    function set(count) {
-      setText(number, countOf(count, "call"));
-      setStyle(fill, "--part", String(count / most));
-    }
-    set(calls);
-    return { row, name, set };
-  }
-  const slider = makeSlider(
-    "γ",
-    edges.length - 1,
-    (index) => `${edges[index]?.gamma ?? 0} nats`,
-    (index) => {
-      stop();
-      show(index);
-      if (index >= broken) did();
+  const barOf = (words, kind, calls) => {
+    const bar = makeBar(words, kind);
+    bar.set(calls / most, countOf(calls, "call"));
+    return bar;
+  };
+  const own = makeBar("", "sbd");
+  const bars = [barOf("one at a time", "ntp", alone)];
+  if (held) bars.push(barOf(`γ = ${held.gamma}`, "sbd", held.calls));
+  return {
+    root: make("div", "sbd-learn-bars", {}, ...[...bars, own].map(({ root }) => root)),
+    /** @param {Edge} edge */
+    show({ gamma, calls }) {
+      own.rename(`now: γ = ${gamma}`);
+      own.set(calls / most, countOf(calls, "call"));
     },
-  );
-  let timer = 0;
-  function stop() {
-    clearInterval(timer);
-    timer = 0;
-  }
-  signal.addEventListener("abort", stop);
+  };
+}
 
+/** @type {MakeScene} */
+export function makeWrongScene({ lesson, signal, did, say }) {
+  const { edges } = lesson;
+  const last = edges.length - 1;
+  const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
+  const story = makeStory();
+  const bars = makeCallBars(lesson, edges[Math.min(1, broken - 1)]);
   /** @param {number} index */
   function show(index) {
     const edge = edges[index];
     if (!edge) return;
-    story.replaceChildren(...storyNodes(edge));
-    setText(verdict, verdictWords(edge));
-    verdict.classList.toggle("is-wrong", !edge.is_right);
-    setText(own.name, `now: γ = ${edge.gamma}`);
-    own.set(edge.calls);
+    story.show(edge);
+    bars.show(edge);
   }
+  const acts = {
+    show,
+    took: (/** @type {number} */ index) => index >= broken && did(),
+    ended: () => say(story.verdict.textContent ?? ""),
+  };
+  const words = (/** @type {number} */ index) => `${edges[index]?.gamma ?? 0} nats`;
+  const slider = makePlayedSlider("γ", last, words, acts, signal);
 
   function answer() {
-    stop();
     did();
-    let index = STILL.matches ? edges.length - 1 : 0;
-    slider.set(index);
-    show(index);
-    if (STILL.matches) return;
-    timer = window.setInterval(() => {
-      index += 1;
-      slider.set(index);
-      show(index);
-      if (index + 1 < edges.length) return;
-      stop();
-      say(verdict.textContent ?? "");
-    }, STEP_MS);
+    slider.goTo(STILL.matches ? last : 0);
+    if (!STILL.matches) slider.play();
   }
-  show(0);
-  const root = make(
-    "div",
-    "sbd-learn-wrong",
-    {},
-    make("p", "sbd-learn-source", {}, `Prompt: ${lesson.story}`),
-    story,
-    verdict,
-    slider.root,
-    make("div", "sbd-learn-bars", {}, ...bars.map(({ row }) => row)),
-  );
+  slider.goTo(0);
+  const prompt = make("p", "sbd-learn-source", {}, `Prompt: ${lesson.story}`);
+  const root = make("div", "sbd-learn-wrong", {}, prompt, ...story.nodes, slider.root, bars.root);
   return { root, answer };
 }
