@@ -21,7 +21,7 @@ export class CacheStrip {
       ["cached", "cached before"],
       ["causal", "written now and kept"],
       ["rejected", "taken back"],
-      ["block", "block: dropped"],
+      ["dropped", "block: dropped"],
     ];
     const key = rows.map(([name, words]) =>
       make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words ?? ""),

@@ -165,13 +165,13 @@ export function drawStairs(context, view, inks, { x, y, width, height }) {
 }
 
 /**
- * "24 forward passes · 76 tokens · 3.17 per pass" at a forward pass of the run.
+ * "24 forward passes · 76 tokens · 3.17 a forward pass" at a forward pass of the run.
  * @param {Run} run
  * @param {number} pass
  */
 export function countsText(run, pass) {
   const { numPasses, numTokens, tokensPerPass } = run.numbersAt(pass);
-  return `${numPasses} forward passes · ${numTokens} tokens · ${tokensPerPass.toFixed(2)} per pass`;
+  return `${numPasses} forward passes · ${numTokens} tokens · ${tokensPerPass.toFixed(2)} a forward pass`;
 }
 
 /**
