@@ -68,19 +68,29 @@ def test_ntp_is_generate_and_verify_is_ntp(model, prompts) -> None:
     assert len(set(answers)) > len(prompts) // 2, "the prompts hardly mattered"
 
 
+CONFIG = DecodeConfig(block_size=4, max_new_tokens=NUM_NEW, top_k_recorded=0)
+BATCH_SIZES = (1, 3, 16)
+
+
+@pytest.fixture(scope="module")
+def alone(model, prompts) -> list[tuple[int, ...]]:
+    """The answers to the first prompts, each decoded by itself."""
+    return [sbd_core.generate(model, text, CONFIG).token_ids for text in prompts[:16]]
+
+
+@pytest.mark.parametrize("size", BATCH_SIZES)
+def test_no_batch_changes_an_answer(model, prompts, alone, size) -> None:
+    traces = generate_batch(model, prompts[: len(alone)], CONFIG, batch_size=size)
+    assert [trace.token_ids for trace in traces] == alone
+
+
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
-def test_no_batch_and_no_attention_changes_an_answer(model, prompts, attention) -> None:
-    texts = prompts[:16]
-    config = DecodeConfig(block_size=4, max_new_tokens=NUM_NEW, top_k_recorded=0)
-    alone = [sbd_core.generate(model, text, config).token_ids for text in texts]
-    for size in (1, 3, 16):
-        traces = generate_batch(model, texts, config, batch_size=size)
-        assert [trace.token_ids for trace in traces] == alone
+def test_no_attention_changes_an_answer_of_generate(model, prompts, alone, attention) -> None:
     plain = tiny_model(model.name, model.vocabulary_size)
     plain.set_attn_implementation(attention)
     plain.config.mask_token_id = 2
-    for size in (1, 3, 16):
-        inputs = with_padding(texts[:size])
+    for size in BATCH_SIZES:
+        inputs = with_padding(prompts[:size])
         output = plain.generate(
             **inputs, custom_generate=generate, block_size=4, max_new_tokens=NUM_NEW
         )
