@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cacheAt, cacheSentences } from "../../../core/forward/cache.js";
 import { DEVICES, formatLarge, formatShort, rooflineOf } from "../../../core/forward/cost.js";
-import { maskOf, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
+import { maskOf, mayAttend, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
 import { programsAt } from "../../../core/forward/program.js";
 import { maskSentences, rowSentence } from "../../../core/forward/words.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
-/** @import { VisibleRow } from "../../../core/forward/mask.js" */
 /** @import { WireLine } from "../../../core/run/wire.js" */
 
 /** @type {WireLine} the second block's first forward pass: the first block rides along */
@@ -45,17 +44,6 @@ function maskAt(pass) {
   const mask = maskOf(RUN, RUN.main, pass);
   assert.ok(mask);
   return mask;
-}
-
-/**
- * Whether a row may attend to a key.
- * @param {VisibleRow} row
- * @param {number} key an index of cached tokens and then rows
- * @param {number} numCached
- */
-function mayAttend({ seen, first, stop }, key, numCached) {
-  const own = key - numCached;
-  return own < seen || (own >= first && own < stop);
 }
 
 test("a block that rides along is causal, the block behind it sees both ways", () => {
