@@ -23,7 +23,8 @@ from scripts.browser.report import parser_of, report
 from scripts.browser.site_pages import DECODE, RUN, WAIT_MS, Server, chromium, served
 
 POLL_SECONDS = 0.25
-IS_READY = "document.body?.innerText.includes('Decoded in your browser') ?? false"
+IS_READY = "document.querySelector('.sbd-engine-choice-words')?.dataset.state === 'on'"
+"""Asked often: it must cost the page no layout."""
 ASK = f"(prompt) => void ({DECODE})(prompt).then((said) => {{ window.sbdDone = said; }})"
 SAID = f"window.sbdDone && {RUN}.ntp && [{RUN}.ntp.text, {RUN}.maxNewTokens]"
 """What next-token prediction wrote, which the page always decodes too, and its longest answer."""

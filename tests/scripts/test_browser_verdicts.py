@@ -1,6 +1,7 @@
 """The engine of the browser judges answers as ui/decode/verdict.py does, in the same words."""
 
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import asdict, replace
@@ -48,7 +49,7 @@ def texts_for(example: Example) -> list[str]:
         first = next(iter(data))
         near += [
             json.dumps(dict(reversed(data.items())), indent=1),
-            json.dumps(data | {first: 1.0}),
+            re.sub(r": (\d+)([,}])", r": \1.0\2", answer),
             answer.replace("{", '{"extra": 1, ', 1),
             answer.replace("{", f"{{{json.dumps(first)}: 0, ", 1),
         ]
