@@ -109,7 +109,7 @@ def test_another_strategy_has_none_of_it(shown):
 
 def test_help_says_what_a_spare_draft_is_for(story):
     story.keyboard.press("?")
-    expect(story.get_by_role("dialog")).to_contain_text("the spare takes over")
+    expect(story.get_by_role("dialog")).to_contain_text("its spare is checked next")
 
 
 def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carry_them(story):
