@@ -39,7 +39,7 @@ from ui.solver_comparison.section import solver_comparison_section
 from ui.untrained import untrained
 
 PARAMETERS = (
-    "solver", "gamma", "tau", "factor", "k", "by", "seed", "num_predrafts", "draft_threshold"
+    "solver", *controls.SOLVER_PARAMETERS, "seed", "num_predrafts", "draft_threshold"
 )  # fmt: skip
 # Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
 # So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.

@@ -1,8 +1,20 @@
 """What Python and the page's JavaScript share is written from Python, and fresh."""
 
+from dataclasses import fields
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+from sbd_core.cli.decoding_flags import SOLVER_FLAGS
 from sbd_core.config import SOLVERS
 from scripts import web_constants
 from ui.components import controls
+from ui.decode.form import LABELS, Form
+from ui.endpoints import decode_endpoint
+from ui.share.permalink import FIELDS
+
+WEB = Path(__file__).parents[2] / "ui" / "web"
 
 
 def test_the_committed_constants_are_what_python_says():
@@ -11,3 +23,21 @@ def test_the_committed_constants_are_what_python_says():
 
 def test_the_form_offers_every_solver():
     assert [name for _, name in controls.SOLVERS] == list(SOLVERS)
+
+
+def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
+    places = {
+        "the command line": SOLVER_FLAGS.values(),
+        "the form": [item.name for item in fields(Form)],
+        "the form's errors": LABELS,
+        "the endpoint": signature(decode_endpoint(None, None)).parameters,
+        "links": FIELDS.values(),
+    }
+    for name in controls.SOLVER_PARAMETERS:
+        assert [place for place, known in places.items() if name not in known] == [], name
+
+
+@pytest.mark.parametrize("file", ["form/fields.js", "site/form.js", "engine/decoding/settings.js"])
+def test_every_parameter_of_a_solver_is_known_to_the_scripts(file):
+    text = (WEB / file).read_text("utf-8")
+    assert [name for name in controls.SOLVER_PARAMETERS if f'"{name}"' not in text] == []

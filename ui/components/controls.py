@@ -1,6 +1,6 @@
 """The form left of the player: presets, prompt, solver and sizes, Decode and Stop."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -43,11 +43,14 @@ PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
+SOLVER_PARAMETERS = tuple(
+    dict.fromkeys(parameter.name for rule in RULES.values() for parameter in fields(rule))
+)
 FIELD_IDS = {
     name: f"sbd-{name.replace('_', '-')}-field"
     for name in (
-        "strategy", "solver", "gamma", "tau", "factor", "k", "by", "num_predrafts",
-        "draft_threshold", "block_size", "max_new_tokens", "seed",
+        "strategy", "solver", *SOLVER_PARAMETERS, "num_predrafts", "draft_threshold",
+        "block_size", "max_new_tokens", "seed",
     )
 }  # fmt: skip
 """Element ids of the settings, for the page's script to read them."""

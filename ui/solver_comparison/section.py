@@ -21,7 +21,7 @@ from ui.race.board import lane_row
 
 MOST = 4
 START = ("entropy-bound", "entropy-bound-from-left", "confidence-threshold", "left-to-right")
-FROM_FORM = (*controls.SHARED_BY_VIEWS, "gamma", "tau", "factor", "k", "by", "seed")
+FROM_FORM = (*controls.SHARED_BY_VIEWS, *controls.SOLVER_PARAMETERS, "seed")
 TITLES = {name: title for title, name in controls.SOLVERS}
 
 logger = logging.getLogger(__name__)
