@@ -33,8 +33,11 @@ def generate(
     if assistant_model is not None:
         rule = 'must not be given: a block is drafted by the model itself, see strategy="verify"'
         raise ArgumentError("assistant_model", rule, type(assistant_model).__name__)
-    settings = copy.deepcopy(generation_config or model.generation_config)
-    stop_strings, settings.stop_strings = stop_strings or settings.stop_strings, None
+    settings = generation_config or model.generation_config
+    stop_strings = stop_strings or settings.stop_strings
+    if settings.stop_strings:
+        generation_config = copy.deepcopy(settings)
+        generation_config.stop_strings = None
     criteria = StoppingCriteriaList(stopping_criteria or ())
     if stop_strings:
         if tokenizer is None:
@@ -46,7 +49,7 @@ def generate(
     return type(model).generate(
         model,
         inputs,
-        generation_config=settings,
+        generation_config=generation_config,
         stopping_criteria=criteria,
         custom_generate=partial(decode, token_streamer=streamer),
         **arguments,

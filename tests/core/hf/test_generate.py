@@ -12,6 +12,7 @@ from transformers import (
     TextDiffusionStreamer,
     TextIteratorStreamer,
 )
+from transformers.generation import utils
 from transformers.generation.streamers import BaseStreamer
 
 import sbd_core
@@ -46,7 +47,11 @@ def test_the_callable_gives_the_tokens_of_our_generate_in_any_batch(
     assert answers(output, inputs) == expected(ours, inputs, config)
 
 
-def test_a_folder_decodes_by_itself_with_the_same_tokens(folder, ours, tokenizer) -> None:
+def test_a_folder_decodes_by_itself_with_the_same_tokens(
+    folder, ours, tokenizer, monkeypatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(utils.logger, "warning_once", said.append)
     model = AutoModelForCausalLM.from_pretrained(
         folder, trust_remote_code=True, dtype=torch.float32
     )
@@ -55,6 +60,7 @@ def test_a_folder_decodes_by_itself_with_the_same_tokens(folder, ours, tokenizer
     output = model.generate(**inputs, max_new_tokens=LENGTH)
     config = DecodeConfig(max_new_tokens=LENGTH)
     assert answers(output, inputs) == expected(ours, inputs, config)
+    assert said == [], "transformers has nothing to say to the usual call"
     given = model.generate(
         **inputs, max_new_tokens=LENGTH, block_size=5, strategy="verify", tokenizer=tokenizer
     )
