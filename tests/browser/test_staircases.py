@@ -91,6 +91,6 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     page.locator(".sbd-view", has_text="Solvers").click()
     expect(go).to_be_visible()
     assert page.url.endswith("#solvers")
-    assert page.locator("#sbd-controls").bounding_box()["width"] > width * 0.85
+    assert page.locator("#sbd-prompt-box").bounding_box()["width"] > width * 0.85
     tops = [view.bounding_box()["height"] for view in page.locator(".sbd-view").all()]
     assert max(tops) < 30, "every name stands on one line"
