@@ -71,8 +71,8 @@ def listeners(page) -> dict[str, list[str]]:
 @pytest.fixture(scope="module")
 def long_run(tmp_path_factory) -> str:
     """The address of a replay of more forward passes than an animation has frames."""
-    model = story_model([f" word{i}" for i in range(300)])
-    main, ntp = traces(model, solver=LeftToRight(1), max_new_tokens=300)
+    model = story_model([f" word{i}" for i in range(250)])
+    main, ntp = traces(model, solver=LeftToRight(1), max_new_tokens=250)
     assert main.num_forwards > MAX_FRAMES
     path = tmp_path_factory.mktemp("long") / "run.html"
     path.write_text(replay_html(main, ntp), encoding="utf-8")
