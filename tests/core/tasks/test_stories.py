@@ -1,4 +1,4 @@
-"""Stories keep to the facts of their prompt, and the checker sees when they do not."""
+"""Stories keep to the facts of their prompt, in words of which some are kept for the test split."""
 
 import json
 import re
@@ -7,7 +7,6 @@ from pathlib import Path
 from random import Random
 from string import Formatter
 
-import pytest
 from tokenizers import Tokenizer
 
 from sbd_core.tasks import Example, examples
@@ -27,27 +26,10 @@ KNOWN = {word.lower() for listed in LISTS.values() for word in listed} | {
     for word in phrase.split()
 }
 ALL_HINTS = [hint for pool in HINTS.values() for hint in (*pool.seen, *pool.reserved)]
-CASE = {
-    "person": ["Mia"],
-    "animal": ["Rex"],
-    "species": ["dog"],
-    "object": ["kite"],
-    "color": ["red"],
-    "place": ["park"],
-    "owns": [["Mia", "dog", "Rex"]],
-}
-STORY = (
-    "Mia and her dog Rex went to the park. There she lost a red kite and was sad. "
-    "But Rex the dog found the kite in the grass. Mia's dog was proud, and she laughed."
-)
 
 
 def drawn(seed: int, split: str, count: int) -> list[Example]:
     return list(islice(examples(seed, split, ["story"]), count))
-
-
-def checked(text: str, **changes: object) -> bool:
-    return stories.check(Example("story", "", "", json.dumps({**CASE, **changes})), text)
 
 
 def test_every_story_passes_its_checker() -> None:
@@ -221,100 +203,6 @@ def test_the_lists_are_wide_and_do_not_overlap() -> None:
     assert len(OBJECTS) >= 60
     every = [word for listed in LISTS.values() for word in {w.lower() for w in listed}]
     assert sorted(every) == sorted(set(every))
-
-
-def test_a_consistent_story_passes_whatever_is_told() -> None:
-    assert checked(STORY)
-    for slot in ("person", "animal", "species", "object", "color", "place"):
-        case = {name: told for name, told in CASE.items() if name not in (slot, "owns")}
-        assert stories.check(Example("story", "", "", json.dumps(case)), STORY), slot
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("There she", "There Tom"),
-        ("But Rex", "But Luna"),
-        ("Rex the dog", "Rex the cat"),
-        ("Mia's dog", "Mia's cat"),
-        ("the kite", "the drum"),
-        ("a red kite", "a blue kite"),
-        ("a red kite", "a kite"),
-        ("the park", "the zoo"),
-        ("There she", "There he"),
-        ("But Rex the", "But Rax the"),
-        ("she laughed.", "Zorvin laughed and she too."),
-        ("she laughed.", "she laughed with Zorvin."),
-        ("she laughed.", "she laughed"),
-        ("she laughed.", "she she laughed."),
-        ("she laughed.", "she laughed. Mia and her dog Rex went to the park."),
-        (" There she lost a red kite and was sad. But Rex the dog found the kite in the", ""),
-    ],
-)
-def test_a_spoiled_story_fails(old: str, new: str) -> None:
-    assert old in STORY
-    assert not checked(STORY.replace(old, new))
-
-
-def test_two_pairs_may_not_be_mixed() -> None:
-    case = {
-        "person": ["Mia", "Tom"],
-        "animal": ["Rex", "Luna"],
-        "species": ["dog", "cat"],
-        "owns": [["Mia", "dog", "Rex"], ["Tom", "cat", "Luna"]],
-    }
-    story = (
-        "Mia's dog Rex saw Luna the cat of Tom. They ran and ran until the dog Rex was tired. "
-        "Then they all went home and slept well."
-    )
-    assert stories.check(Example("story", "", "", json.dumps(case)), story)
-    for old, new in [("dog Rex", "dog Luna"), ("Luna the cat", "Luna the dog"), ("Mia's", "Tom's")]:
-        spoiled = story.replace(old, new, 1)
-        assert not stories.check(Example("story", "", "", json.dumps(case)), spoiled), spoiled
-
-
-def test_names_of_no_list_are_asked_for_as_well() -> None:
-    story = STORY.replace("Mia", "Zulori").replace("Rex", "Quibble")
-    owns = [["Zulori", "dog", "Quibble"]]
-    assert checked(story, person=["Zulori"], animal=["Quibble"], owns=owns)
-    assert not checked(STORY, person=["Zulori"], animal=["Quibble"], owns=owns)
-
-
-@pytest.mark.parametrize("text", ["", "\ud800\x00", "Mia " * 9000, ".", "'" * 1999 + "."])
-def test_any_text_can_be_checked(text: str) -> None:
-    assert not checked(text)
-    assert not stories.check(Example("story", "", "", "{}"), text)
-
-
-@pytest.mark.parametrize(
-    ("slot", "phrase", "old"),
-    [
-        ("person", "brave knight", "Mia"),
-        ("object", "bag of apples", "kite"),
-        ("object", "zorvin", "kite"),
-        ("place", "haunted house", "park"),
-        ("place", "land of Zorvin", "park"),
-        ("species", "baby dragon", "dog"),
-    ],
-)
-def test_open_words_must_occur_as_told(slot: str, phrase: str, old: str) -> None:
-    owns = [[phrase if part == old else part for part in CASE["owns"][0]]]
-    changes = {slot: [phrase], "owns": owns}
-    story = STORY.replace(old, phrase)
-    assert checked(story, **changes)
-    assert not checked(STORY, **changes)
-    assert not checked(story.replace(phrase, phrase[:-2]), **changes)
-
-
-def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
-    story = STORY.replace("Mia", "Zulori")
-    owns = [["Zulori", "dog", "Rex"]]
-    for pronoun, is_right in (("she", True), ("he", False)):
-        told = {"Zulori": pronoun}
-        assert checked(story, person=["Zulori"], owns=owns, pronouns=told) is is_right
-    both = story.replace("and was sad", "and he was sad")
-    assert checked(story, person=["Zulori"], owns=owns)
-    assert not checked(both, person=["Zulori"], owns=owns)
 
 
 def test_a_second_person_may_be_told_without_an_animal_of_their_own() -> None:

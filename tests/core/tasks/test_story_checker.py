@@ -1,0 +1,120 @@
+"""A story that keeps to the facts of its prompt passes, and one that does not fails."""
+
+import json
+
+import pytest
+
+from sbd_core.tasks import Example
+from sbd_core.tasks.story import task as stories
+
+CASE = {
+    "person": ["Mia"],
+    "animal": ["Rex"],
+    "species": ["dog"],
+    "object": ["kite"],
+    "color": ["red"],
+    "place": ["park"],
+    "owns": [["Mia", "dog", "Rex"]],
+}
+STORY = (
+    "Mia and her dog Rex went to the park. There she lost a red kite and was sad. "
+    "But Rex the dog found the kite in the grass. Mia's dog was proud, and she laughed."
+)
+
+
+def checked(text: str, **changes: object) -> bool:
+    return stories.check(Example("story", "", "", json.dumps({**CASE, **changes})), text)
+
+
+def test_a_consistent_story_passes_whatever_is_told() -> None:
+    assert checked(STORY)
+    for slot in ("person", "animal", "species", "object", "color", "place"):
+        case = {name: told for name, told in CASE.items() if name not in (slot, "owns")}
+        assert stories.check(Example("story", "", "", json.dumps(case)), STORY), slot
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("There she", "There Tom"),
+        ("But Rex", "But Luna"),
+        ("Rex the dog", "Rex the cat"),
+        ("Mia's dog", "Mia's cat"),
+        ("the kite", "the drum"),
+        ("a red kite", "a blue kite"),
+        ("a red kite", "a kite"),
+        ("the park", "the zoo"),
+        ("There she", "There he"),
+        ("But Rex the", "But Rax the"),
+        ("she laughed.", "Zorvin laughed and she too."),
+        ("she laughed.", "she laughed with Zorvin."),
+        ("she laughed.", "she laughed"),
+        ("she laughed.", "she she laughed."),
+        ("she laughed.", "she laughed. Mia and her dog Rex went to the park."),
+        (" There she lost a red kite and was sad. But Rex the dog found the kite in the", ""),
+    ],
+)
+def test_a_spoiled_story_fails(old: str, new: str) -> None:
+    assert old in STORY
+    assert not checked(STORY.replace(old, new))
+
+
+def test_two_pairs_may_not_be_mixed() -> None:
+    case = {
+        "person": ["Mia", "Tom"],
+        "animal": ["Rex", "Luna"],
+        "species": ["dog", "cat"],
+        "owns": [["Mia", "dog", "Rex"], ["Tom", "cat", "Luna"]],
+    }
+    story = (
+        "Mia's dog Rex saw Luna the cat of Tom. They ran and ran until the dog Rex was tired. "
+        "Then they all went home and slept well."
+    )
+    assert stories.check(Example("story", "", "", json.dumps(case)), story)
+    for old, new in [("dog Rex", "dog Luna"), ("Luna the cat", "Luna the dog"), ("Mia's", "Tom's")]:
+        spoiled = story.replace(old, new, 1)
+        assert not stories.check(Example("story", "", "", json.dumps(case)), spoiled), spoiled
+
+
+def test_names_of_no_list_are_asked_for_as_well() -> None:
+    story = STORY.replace("Mia", "Zulori").replace("Rex", "Quibble")
+    owns = [["Zulori", "dog", "Quibble"]]
+    assert checked(story, person=["Zulori"], animal=["Quibble"], owns=owns)
+    assert not checked(STORY, person=["Zulori"], animal=["Quibble"], owns=owns)
+
+
+@pytest.mark.parametrize("text", ["", "\ud800\x00", "Mia " * 9000, ".", "'" * 1999 + "."])
+def test_any_text_can_be_checked(text: str) -> None:
+    assert not checked(text)
+    assert not stories.check(Example("story", "", "", "{}"), text)
+
+
+@pytest.mark.parametrize(
+    ("slot", "phrase", "old"),
+    [
+        ("person", "brave knight", "Mia"),
+        ("object", "bag of apples", "kite"),
+        ("object", "zorvin", "kite"),
+        ("place", "haunted house", "park"),
+        ("place", "land of Zorvin", "park"),
+        ("species", "baby dragon", "dog"),
+    ],
+)
+def test_open_words_must_occur_as_told(slot: str, phrase: str, old: str) -> None:
+    owns = [[phrase if part == old else part for part in CASE["owns"][0]]]
+    changes = {slot: [phrase], "owns": owns}
+    story = STORY.replace(old, phrase)
+    assert checked(story, **changes)
+    assert not checked(STORY, **changes)
+    assert not checked(story.replace(phrase, phrase[:-2]), **changes)
+
+
+def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
+    story = STORY.replace("Mia", "Zulori")
+    owns = [["Zulori", "dog", "Rex"]]
+    for pronoun, is_right in (("she", True), ("he", False)):
+        told = {"Zulori": pronoun}
+        assert checked(story, person=["Zulori"], owns=owns, pronouns=told) is is_right
+    both = story.replace("and was sad", "and he was sad")
+    assert checked(story, person=["Zulori"], owns=owns)
+    assert not checked(both, person=["Zulori"], owns=owns)
