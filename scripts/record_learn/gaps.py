@@ -13,6 +13,7 @@ from ui.learn.recorded import Place
 NUM_OPTIONS = 3
 MIN_CONTEXT = 8  # tokens before a word to be guessed
 NUM_DRAWN = 40
+NUM_LETTERS = 80  # before a gap, as the scene shows them
 SURE, UNSURE = 0.1, (1.0, 3.0)  # nats
 
 
@@ -29,6 +30,14 @@ class Gap:
         """The model's best guesses that are whole words, best first."""
         texts = [self.trace.tokens[token_id] for token_id in self.item.top_token_ids]
         return [text for text in texts if text.startswith(" ") and text.strip().isalpha()]
+
+    @property
+    def is_said_before(self) -> bool:
+        """Whether the best guess stands a little before: a reader is sure of it too then."""
+        before = "".join(
+            self.trace.tokens[token_id] for token_id in self.trace.token_ids[: self.place.position]
+        )
+        return self.words[0] in before[-NUM_LETTERS:]
 
     @property
     def is_word(self) -> bool:
@@ -61,7 +70,7 @@ def guess_run(model: SetBlockModel) -> tuple[Gap, Gap]:
             sure = [gap for gap in known if gap.item.entropy < SURE]
             unsure = [gap for gap in known if UNSURE[0] < gap.item.entropy < UNSURE[1]]
             if sure and unsure:
-                longest = max(sure, key=lambda gap: len(gap.words[0]))
+                longest = max(sure, key=lambda gap: (gap.is_said_before, len(gap.words[0])))
                 other = max(unsure, key=lambda gap: gap.item.entropy)
                 found.append((is_right(example, trace.text), other.item.entropy, longest, other))
         if any(right for right, *_ in found):

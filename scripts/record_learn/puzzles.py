@@ -19,8 +19,8 @@ DIGITS = "1234"
 def order_run(model: SetBlockModel) -> tuple[Trace, Order]:
     """The page's opening run if it shows what order is good for, else another that does.
 
-    Of several the one of fewest candidates, then of most forward passes. If none does: the first
-    that is solved, else the first.
+    Of several the one of fewest candidates, then the one whose cell is filled soonest after it is
+    settled, then of most forward passes. If none does: the first that is solved, else the first.
     """
     solved: list[tuple[Trace, Order]] = []
     unsolved: list[tuple[Trace, Order]] = []
@@ -30,15 +30,22 @@ def order_run(model: SetBlockModel) -> tuple[Trace, Order]:
             unsolved.append((trace, Order(order.cell, order.candidates)))
             continue
         solved.append((trace, order))
-        if order.settled_by and len(solved) == 1 and not unsolved:
+        is_opening = len(solved) == 1 and not unsolved
+        if is_opening and order.settled_by and waited(trace, order) == 1:
             break
 
-    def worth(row: tuple[Trace, Order]) -> tuple[bool, int, int]:
+    def worth(row: tuple[Trace, Order]) -> tuple[int, int, int]:
         trace, order = row
-        return bool(order.settled_by), -len(order.candidates), trace.num_forwards
+        return -len(order.candidates), -waited(trace, order), trace.num_forwards
 
     shown = [row for row in solved if row[1].settled_by]
     return max(shown, key=worth) if shown else (solved or unsolved)[0]
+
+
+def waited(trace: Trace, order: Order) -> int:
+    """Forward passes from the one that settled the first empty cell to the one that filled it."""
+    calls = {item.position: event.index for event in trace.events for item in event.reveals}
+    return calls[order.cell] - max(calls[cell] for cell in order.settled_by)
 
 
 def puzzles(model: SetBlockModel) -> Iterator[tuple[Example, Trace]]:

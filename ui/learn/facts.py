@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import inf, log
 from typing import Any
 
-from sbd_core.roofline import DEVICES, Device, pass_seconds
+from sbd_core.roofline import DEVICES, LLAMA_8B, Device, pass_seconds
 from sbd_core.trace import Trace
 from ui.learn.recorded import Recorded
 
@@ -19,7 +19,7 @@ def facts(recorded: Recorded) -> dict[str, str]:
     """Every number of the words, by its name there, as it is written there."""
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
-    reading, computing = parts_of_call(1, cached, DEVICES[BIG_CHIP])
+    loading, computing = parts_of_call(1, cached, DEVICES[BIG_CHIP])
     chip = DEVICES[BIG_CHIP]
     block = main.config.block_size
     return {
@@ -29,7 +29,7 @@ def facts(recorded: Recorded) -> dict[str, str]:
         "calls_ratio": times(ntp.num_forwards / main.num_forwards),
         "block": str(block),
         "two_blocks": str(2 * block),
-        "idle_percent": f"{100 * (1 - computing / reading):.1f} %",
+        "idle_percent": f"{100 * (1 - computing / loading):.1f} %",
         "rows": str(ROWS),
         "rows_cost": f"{rows_cost(ROWS, cached, chip):.2f}",
         "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
@@ -87,14 +87,14 @@ def times(ratio: float) -> str:
 
 
 def parts_of_call(rows: int, cached: int, device: Device) -> tuple[float, float]:
-    """Seconds of a forward pass of Llama-3.1-8B for reading memory alone, and computing alone."""
+    """Seconds of a forward pass of Llama-3.1-8B for loading alone, and computing alone."""
     only_reads = replace(device, linear_flops=inf, attention_flops=inf)
     only_computes = replace(device, bandwidth=inf)
-    reading, computing = (
+    loading, computing = (
         NUM_LAYERS * pass_seconds(rows, cached, 1, "corrected", device=each)
         for each in (only_reads, only_computes)
     )
-    return reading, computing
+    return loading, computing
 
 
 def rows_cost(rows: int, cached: int, device: Device) -> float:
@@ -136,11 +136,16 @@ def machines(recorded: Recorded) -> list[dict[str, Any]]:
     return rows
 
 
+def layer_weights() -> str:
+    """Weights of all layers that times on a chip are worked out for, as a sentence has it."""
+    return f"{NUM_LAYERS * LLAMA_8B.num_weights / 1e9:.0f} billion"
+
+
 def call_times(recorded: Recorded) -> list[dict[str, float]]:
-    """Seconds of one forward pass on the large chip by its rows: reading, and computing."""
+    """Seconds of one forward pass on the large chip by its rows: loading, and computing."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
-        reading, computing = parts_of_call(count, cached, DEVICES[BIG_CHIP])
-        rows.append({"rows": count, "reading": reading, "computing": computing})
+        loading, computing = parts_of_call(count, cached, DEVICES[BIG_CHIP])
+        rows.append({"rows": count, "loading": loading, "computing": computing})
     return rows

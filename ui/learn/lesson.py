@@ -12,14 +12,14 @@ from sbd_core.roofline import DEVICES
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS
 from ui.gallery.examples import presets
-from ui.learn.facts import BIG_CHIP, call_times, facts, machines
+from ui.learn.facts import BIG_CHIP, call_times, facts, layer_weights, machines
 from ui.learn.recorded import Choices, Place, Recorded, recorded
 
 WORDS = ASSETS / "learn" / "words.json"
 SHOWN_WORDS = ("title", "question", "act", "answer")
 SHOWN_RUNS = ("text", "verify", "sudoku")
 NUM_OPTIONS = 3
-CAPTION_WORDS = 57
+CAPTION_WORDS = 58
 """What is to be read in and under a picture, in words, on average; lists are looked up."""
 DOING_SECONDS = {
     "one-at-a-time": 15,
@@ -89,6 +89,7 @@ def lesson() -> str:
         "order": asdict(choices.order),
         "num_different": num_different(kept),
         "big_chip": DEVICES[BIG_CHIP].name,
+        "layer_weights": layer_weights(),
         "machines": machines(kept),
         "call_times": call_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],

@@ -131,7 +131,7 @@ def test_a_drafted_token_is_thrown_away(lesson):
     page.locator(".sbd-tile.is-draft").nth(1).click()
     news = page.locator(".sbd-learn-yours")
     expect(news).to_contain_text("You would throw away")
-    expect(news).to_contain_text("drafts what follows")
+    expect(news).to_contain_text(re.compile("drafts nothing|drafts on"))
     assert page.locator(".sbd-tile.is-accepted").count() > 0
     expect(answer(page)).not_to_be_empty()
 

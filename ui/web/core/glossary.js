@@ -31,8 +31,8 @@ export const GLOSSARY = {
   cache: {
     name: "cache",
     words:
-      "The KV cache: what the model keeps of every token it has read, so that it need not read it " +
-      "again.",
+      "The key-value (KV) cache: what was computed of every token read, each looking back only, so " +
+      "that no later call computes it again.",
   },
   entropy: {
     name: "entropy",

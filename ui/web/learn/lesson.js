@@ -11,7 +11,7 @@ import { History } from "../core/run/history.js";
 /** @typedef {{ gamma: number, is_right: boolean, clashes: Clash[], calls: number, tokens: [text: string, call: number][] }} Edge */
 /** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
 /** @typedef {{ name: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes */
-/** @typedef {{ rows: number, reading: number, computing: number }} CallTime seconds */
+/** @typedef {{ rows: number, loading: number, computing: number }} CallTime seconds */
 /**
  * @typedef {object} LessonData
  * @property {SceneWords[]} scenes
@@ -25,6 +25,7 @@ import { History } from "../core/run/history.js";
  * @property {Order} order
  * @property {number} num_different tokens of the run `text` that differ between its lanes
  * @property {string} big_chip
+ * @property {string} layer_weights in words: of what the times on a chip are worked out for
  * @property {number} story_calls of the story, one token at a time
  * @property {Edge[]} edges
  * @property {string} story

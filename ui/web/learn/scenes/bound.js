@@ -19,9 +19,7 @@ const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
 const DIGITS = 3;
-const AXIS =
-  "The axis is uneven: small entropies have more room on it, and the smallest are too thin to see. " +
-  "Numbers are rounded. ";
+const AXIS = "The axis is uneven; some pieces are too thin to see. ";
 
 /** @param {number} nats with so many digits that a sum can be checked */
 const fine = (nats) => nats.toFixed(DIGITS);
@@ -29,8 +27,9 @@ const fine = (nats) => nats.toFixed(DIGITS);
 /**
  * How many guesses a γ keeps, and the sum of entropies that says so.
  * @param {Run} run
+ * @param {Budget} budget its label gets the digits of the sum, or an entropy may look like a γ
  */
-function makeSum(run) {
+function makeSum(run, budget) {
   const kept = make("p", "sbd-learn-count");
   const sum = make("p", "sbd-learn-sum");
   /** @param {View} view */
@@ -39,12 +38,13 @@ function makeSum(run) {
     const gamma = formatNats(gammaPreview ?? 0);
     const counted = layout.segments.filter(({ isIn, isFree }) => isIn && !isFree);
     const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
-    const total = counted.length > 1 ? `${terms} = ${fine(layout.spent)}` : terms || "0";
+    const total = counted.length > 1 ? `${terms} ≈ ${fine(layout.spent)}` : terms || "0";
     const free = layout.free ? fine(layout.free.entropy) : "";
+    if (free) setText(budget.free, `not counted: ${free}`);
     setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
     setText(
       sum,
-      `The sum: ${total}, at most ${gamma}. The largest kept, ${free}, is free. ` +
+      `The sum: ${total}, at most ${gamma}. The last one kept, ${free}, does not count. ` +
         oneMore(layout, gammaPreview ?? 0),
     );
   }
@@ -95,7 +95,7 @@ export function makeBoundScene({ lesson, signal, did }) {
   });
   const tiles = new Tiles(actions);
   const budget = new Budget(actions);
-  const sum = makeSum(run);
+  const sum = makeSum(run, budget);
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
   figure.add(tiles, makeCallWords(tiles.root), makeMarks(tiles), budget, sum);
@@ -133,5 +133,7 @@ function oneMore({ segments, spent, free }, gamma) {
  */
 function readWords({ main }, pass) {
   const isOnlyRead = pass === 1 && !main.steps[0]?.reveals.length;
-  return isOnlyRead ? "Call 1 only read the prompt; this is call 2." : `This is call ${pass + 1}.`;
+  return isOnlyRead
+    ? "Call 1 only read the prompt, without masks; this is call 2."
+    : `This is call ${pass + 1}.`;
 }

@@ -14,12 +14,12 @@ import { blockState } from "../states.js";
 const WORDS = {
   ahead: "not reached yet",
   block: "looks both ways: tokens stay, what was computed is dropped",
-  riding: "full: read again, left to right, and this is stored",
-  cached: "stored in the cache, as read left to right",
+  riding: "full: read again, each looking back only; this is stored",
+  cached: "stored in the cache: read, each looking back only",
 };
 const SOURCE =
-  "The cache: what was computed for tokens read, so that no later call computes it again. " +
-  "Exact for these tokens; whether they are the right ones: scenes 7 and 8.";
+  "The cache: what no later call need compute again. Exact for these tokens; whether they are the " +
+  "right ones: scenes 7 and 8.";
 
 /**
  * What a call computes, what becomes of it, and what the cache then holds.

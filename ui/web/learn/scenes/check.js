@@ -27,13 +27,14 @@ function checkWords({
   const thrown = countInWords(tokens.length - numAccepted, "token");
   const first = spoken(run.tokenText(tokens[numAccepted]));
   const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
-  const drafting = main.steps[pass]?.draft.length ? "same" : "next";
-  const same = isSame ? ", with the same words" : "";
+  const onWords = main.steps[pass]?.draft.length
+    ? "It drafts on at once."
+    : "It drafts nothing; the next call does.";
+  const same = isSame ? ", same words" : "";
   return (
-    `The call accepted ${countInWords(numAccepted, "token")} and threw away ${thrown}, beginning with ` +
-    `${first}: read left to right, it writes ${instead} there itself. The ${drafting} call drafts ` +
-    `what follows. The whole answer took ${countOf(main.steps.length, "call")}, one at a time ` +
-    `${alone}${same}.`
+    `The call accepts ${countInWords(numAccepted, "token")} and throws away ${thrown}, from ${first} on: ` +
+    `it writes ${instead} there itself. ${onWords} In all ${countOf(main.steps.length, "call")}, one at ` +
+    `a time ${alone}${same}.`
   );
 }
 
@@ -74,7 +75,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const nodes = [
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
     make("pre", "sbd-learn-code", code, written),
-    make("h3", "", {}, "The block: what the last call wrote, then the draft that comes next"),
+    make("h3", "", {}, "A draft has no gaps and ends where the model grows unsure"),
     tiles.root,
     legend.root,
     news,

@@ -5,7 +5,7 @@ import { make, setText } from "../../dom/elements.js";
 import { makeBar } from "../parts/bars.js";
 import { sweep } from "../parts/motion.js";
 
-/** @import { Lesson, Machine } from "../lesson.js" */
+/** @import { Edge, Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const RACE_MS = 4000;
@@ -44,7 +44,7 @@ function makeTimes(signal) {
     race.abort();
     race = new AbortController();
     const { name, ntp, sbd, is_measured: isMeasured } = machine;
-    const kind = isMeasured ? "measured" : "worked out for a model of 8 billion weights";
+    const kind = isMeasured ? "measured" : "worked out for Llama-3.1-8B’s layers";
     setText(title, `Time on ${name}, ${kind}`);
     const longest = Math.max(ntp, sbd);
     const times = ntp / sbd;
@@ -53,8 +53,8 @@ function makeTimes(signal) {
     /** @param {number} part */
     const draw = (part) => {
       const now = { ntp: Math.min(ntp, part * longest), sbd: Math.min(sbd, part * longest) };
-      bars.ntp.set(now.ntp / longest, raceSeconds(now.ntp));
-      bars.sbd.set(now.sbd / longest, raceSeconds(now.sbd));
+      bars.ntp.set(now.ntp / longest, secondsWords(now.ntp));
+      bars.sbd.set(now.sbd / longest, secondsWords(now.sbd));
       if (part === 1) setText(ratio, words);
     };
     sweep(RACE_MS, draw, race.signal);
@@ -110,14 +110,35 @@ export function makeCostScene({ lesson, signal, did, say }) {
  * What the calls and times were counted and worked out from.
  * @param {Lesson} lesson
  */
-function sourceOf({ runs, num_different: numDifferent }) {
+function sourceOf({ runs, num_different: numDifferent, edges, story_calls: story }) {
   const { text: run } = runs;
   const same = numDifferent
     ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ from those of one at a time`
-    : "the text is here that of one at a time, token for token";
+    : "here token for token the same text";
   return (
-    `In blocks: Set Block Decoding without checking, γ = ${run.solver.gamma ?? 0}; ${same}. Calls, the ` +
-    "one that reads the prompt included, are counted on this small model; times on chips assume " +
-    "that a large one takes as many."
+    `In blocks: unchecked, γ = ${run.solver.gamma ?? 0}, ${same}. Calls are this small model’s, the ` +
+    "prompt’s included; chip times assume that a large one needs as many." +
+    storyWords(edges, story, run.solver.gamma)
   );
+}
+
+/**
+ * That another text gains more or less: the story of a scene before, at the same γ.
+ * @param {Edge[]} edges
+ * @param {number} alone its calls one at a time
+ * @param {number | undefined} gamma
+ */
+function storyWords(edges, alone, gamma) {
+  const same = edges.find((edge) => edge.gamma === gamma);
+  return same
+    ? ` The gain depends on the text: scene 7’s story took ${same.calls}, not ${alone}.`
+    : "";
+}
+
+/**
+ * With digits enough to check a ratio.
+ * @param {number} seconds
+ */
+function secondsWords(seconds) {
+  return seconds < 1 ? `${(seconds * 1000).toFixed(1)} ms` : raceSeconds(seconds);
 }

@@ -1,6 +1,7 @@
 // Sure and unsure: guess the word at two gaps, then see what the model says, and its entropy.
 
 import { formatNats, formatPercent } from "../../core/numbers.js";
+import { MAX_ENTROPY } from "../../core/scale.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
 import { makeChoices } from "../parts/choices.js";
@@ -45,7 +46,7 @@ function makeMeter(entropy) {
   const number = make("span", "sbd-learn-entropy-number");
   return {
     root: make("div", "sbd-learn-entropy", {}, well, number),
-    tell: () => setText(number, `entropy ${formatNats(entropy)} nats`),
+    tell: () => setText(number, `entropy ${formatNats(entropy)} nats (full bar: ${MAX_ENTROPY})`),
   };
 }
 

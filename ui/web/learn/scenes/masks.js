@@ -25,7 +25,8 @@ function placesOf({ runs, mask_pass: pass }) {
   return { written, size };
 }
 
-const SOURCE = "Each line of the picture is a place and looks at the places that are filled in.";
+const SOURCE =
+  "A line of the picture is a place and what it uses (looks at). Earlier calls computed the lines of text.";
 const ZONES = [
   ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],
@@ -51,7 +52,7 @@ function lookWords({ written, size }, row) {
     return `${name} looks at itself and at the text before it, at nothing after it.`;
   return (
     `${capital(name)} looks at all the text and at all ${size} places of the block, as they were ` +
-    "before the call. Once its token is known it goes on looking both ways, until the block is done."
+    "before the call. Once known, it goes on looking both ways until the block is done."
   );
 }
 

@@ -1,6 +1,5 @@
 // Out of order: a sudoku. The reader chooses a cell, then the model fills them, the surest first.
 
-import { countOf } from "../../core/numbers.js";
 import { puzzleIn, SUDOKU_CELLS } from "../../core/sudoku.js";
 import { capital } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
@@ -13,8 +12,8 @@ import { Figure } from "../figure.js";
 /** @import { MakeScene } from "../view.js" */
 
 const SOURCE =
-  `A sudoku of ${countOf(4, "row")}: each row, column and box holds 1 to 4. Outlined cells are given; ` +
-  "the model copies them. A small number is the call that filled the cell, the one you click is dashed.";
+  "Each row, column and box of 2 by 2 holds 1 to 4. Outlined cells are given. Small number: the call " +
+  "that filled the cell; bar: how unsure the model was.";
 
 /**
  * The pass that filled a cell.
@@ -86,7 +85,12 @@ function firstWords({ order, runs: { sudoku: run } }, first) {
     const digit = run.tokenText(main.fixed.get(cell)?.token).trim();
     return `${digit} in ${cellName(cell)} (call ${passOf(main, cell) + 1})`;
   });
-  return `${capital(name)}, by the givens ${open}, ${came}: settled by ${others.join(" and ")}.`;
+  const settled = Math.max(...order.settled_by.map((cell) => passOf(main, cell)));
+  const waited =
+    passOf(main, first) > settled + 1
+      ? " Logic would fill it next; the model was surer of others."
+      : "";
+  return `${capital(name)}, by the givens ${open}, ${came}: settled by ${others.join(" and ")}.${waited}`;
 }
 
 /** @type {MakeScene} */
@@ -130,7 +134,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
   }
 
   const source = make("p", "sbd-learn-source", {}, SOURCE);
-  const title = make("h3", "", {}, "Empty cells in the order of the calls that filled them");
+  const title = make("h3", "", {}, "Empty cells, call by call");
   const side = make("div", "sbd-learn-order-side", {}, source, title, calls.root, news);
   return { root: make("div", "sbd-learn-order", {}, view.root, side), answer };
 }

@@ -59,7 +59,7 @@ function makeCallBars(time, longest) {
     "sbd-learn-call",
     {},
     make("h3", "", {}, `A call with ${countOf(time.rows, "row")}`),
-    bar("reading", time.reading),
+    bar("loading", time.loading),
     bar("computing", time.computing),
   );
 }
@@ -71,7 +71,7 @@ export function makeSingleScene({ lesson, signal, did }) {
   const options = [1, lesson.runs.text.blockSize].map(String).filter((each) => each !== calls);
   const choices = makeChoices("Calls", [...options, calls], () => answer());
   const shown = lesson.call_times.filter(({ rows }) => rows === 1 || rows === 16);
-  const longest = Math.max(...shown.map(({ reading, computing }) => Math.max(reading, computing)));
+  const longest = Math.max(...shown.map(({ loading, computing }) => Math.max(loading, computing)));
   const bars = make(
     "div",
     "sbd-learn-calls",
@@ -81,7 +81,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      `Reading: all the weights, and a little more for each row. Worked out for a model of 8 billion weights on one ${lesson.big_chip}. The call that reads the prompt writes the first token. · is a space, ⏎ a line break.`,
+      `Loading: all weights, a little more for each row. Worked out for ${lesson.layer_weights} weights, Llama-3.1-8B’s layers, 2 bytes each, on one ${lesson.big_chip}. The call that reads the prompt writes the first token. · is a space, ⏎ a line break.`,
     ),
   );
   const root = make("div", "sbd-learn-single", {}, choices.root, strip.root, bars);

@@ -28,9 +28,8 @@ function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
   const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");
   return (
-    `Broken: “${words}”, filled together in call ${first.call + 1}${more}. Underlined: neighbours ` +
-    "from one call (the small number), the same twice or not fitting. Other faults: guesses kept " +
-    "though unsure."
+    `Broken: “${words}”, both from call ${first.call + 1}${more}. Underlined: neighbours from one ` +
+    "call (the small number), a word twice or an unlikely second. Other faults: kept though unsure."
   );
 }
 
