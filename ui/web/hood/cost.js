@@ -3,6 +3,7 @@
 
 import { DEVICES, formatLarge, formatShort, rooflineOf } from "../core/forward/cost.js";
 import { make, setText } from "../dom/elements.js";
+import { withTerms } from "../dom/terms.js";
 
 /** @import { Device } from "../core/forward/cost.js" */
 /** @import { View } from "../watch/view.js" */
@@ -48,7 +49,7 @@ export class CostTable {
         "div",
         "sbd-hood-head",
         {},
-        make("h3", "", {}, "What this forward pass cost"),
+        make("h3", "", {}, ...withTerms("What this [forward pass] cost")),
         this.choice,
       ),
       make("table", "sbd-hood-table", {}, make("tbody", "", {}, ...body)),

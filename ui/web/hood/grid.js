@@ -6,6 +6,7 @@ import { maskSentences, rowSentence } from "../core/forward/words.js";
 import { countOf } from "../core/numbers.js";
 import { tokenPieces } from "../core/text/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
+import { withTerms } from "../dom/terms.js";
 import { contextOf, inksOf } from "./canvas.js";
 import { drawGrid, drawNames, planGrid, rowAt } from "./drawing.js";
 
@@ -72,7 +73,7 @@ export class MaskGrid {
     this.words = make("div", "sbd-hood-words");
     const own = make("div", "sbd-hood-own", {}, this.title, this.canvas);
     const label = make("label", "sbd-hood-slider", {}, "Row", this.range);
-    this.ntpTitle = make("h3", "", {}, "Next-token prediction, same text");
+    this.ntpTitle = make("h3", "", {}, ...withTerms("[Next-token prediction], same text"));
     this.beside = make("div", "sbd-hood-beside", {}, this.ntpTitle, this.ntp, this.ntpWords);
     this.root = make(
       "section",
