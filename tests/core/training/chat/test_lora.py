@@ -147,11 +147,6 @@ def test_what_cannot_be_is_refused(folders, tmp_path, capsys) -> None:
     assert "must be the folder of an adapter" in capsys.readouterr().err
     with pytest.raises(ModelError):
         merge(tmp_path / "nothing", tmp_path / "x")
-    words = ["train", "--stage", "sbd", "--recipe", "lora", "--out", str(tmp_path / "x")]
-    assert main([*words, "--data", f"file:{folders / 'chat.jsonl'}"]) == 2
-    assert "give --init" in capsys.readouterr().err
-    assert main(words) == 2
-    assert "or empty with --data" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("recipe", ["finetune", "lora"])
