@@ -136,12 +136,12 @@ def failures(
         return not run.is_right, disagreement(run.main)
 
     gamma, block = max(high, key=spoilt), max(wide, key=spoilt)
-    early = max([*high, *wide], key=lambda run: (not run.is_right, missing_part(run)))
+    early = [run for run in [*high, *wide] if num_after_end(run.main) and missing_part(run) > 0]
     stutter = max(blind, key=lambda run: repeated_part(run.main))
     rows: list[tuple[str, str, Callable[[Decoded], str], Decoded]] = [
         ("gamma-too-high", "γ too high", gamma_sentence, gamma),
         ("block-beyond-training", "Block beyond training", block_sentence, block),
-        ("early-end", "Early end", early_sentence, early),
+        *(("early-end", "Early end", early_sentence, run) for run in most_missing(early)),
         ("repetition", "Repetition", repetition_sentence, stutter),
     ]
     return [recording(name, FAILURES, words, tell(run), run) for name, words, tell, run in rows]
@@ -167,6 +167,20 @@ def disagreement(trace: Trace) -> float:
     """The part of the tokens read again causally that next-token prediction would not have put."""
     checks = [item for event in trace.events for item in event.hindsight]
     return sum(item.token_id != item.argmax_id for item in checks) / len(checks) if checks else 0.0
+
+
+def num_after_end(trace: Trace) -> int:
+    """How many tokens of the answer were revealed later than the end behind them."""
+    if trace.finish != "end_of_sequence":
+        return 0
+    landed = {item.position: event.index for event in trace.events for item in event.reveals}
+    end = trace.num_tokens - 1
+    return sum(landed[position] > landed[end] for position in range(end))
+
+
+def most_missing(runs: Sequence[Decoded]) -> list[Decoded]:
+    """The run whose answer is wrong and lacks most; none of none."""
+    return sorted(runs, key=lambda run: (run.is_right, -missing_part(run)))[:1]
 
 
 def missing_part(run: Decoded) -> float:
@@ -204,7 +218,7 @@ def block_sentence(run: Decoded) -> str:
 def early_sentence(run: Decoded) -> str:
     """What an end revealed too early did."""
     return (
-        f"The end was revealed before the text in front of it was settled: "
+        f"The end was revealed before {num_after_end(run.main)} of the tokens in front of it: "
         f"{run.main.num_tokens} tokens where next-token prediction writes "
         f"{run.traces['ntp'].num_tokens}, and {verdict(run)}."
     )

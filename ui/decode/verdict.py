@@ -15,6 +15,7 @@ from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
 from sbd_core.tasks.math import bare
 from sbd_core.tasks.math.task import ANSWER
+from sbd_core.tasks.story.facts import fault_of, read_case
 from sbd_core.tasks.sudoku import solutions
 from sbd_core.trace import Trace
 from ui.gallery.examples import example_of
@@ -34,10 +35,6 @@ WORDS = {
         "Wrong: the function does not return what it should.",
     ),
     "json": ("Right: the JSON that was asked for.", "Wrong: not the JSON that was asked for."),
-    "story": (
-        "Right: it keeps every fact of the prompt. Spelling and style are not checked.",
-        "Wrong: it changes or leaves out a fact of the prompt.",
-    ),
     "infill": (
         "Right: the line with its blanks filled.",
         "Wrong: not the line with its blanks filled.",
@@ -48,6 +45,13 @@ SUM_WORDS = {
     "right": "Right: the answer is {case}.",
     "wrong": "Wrong: the answer is {case}, not {said}.",
     "silent": "Wrong: no line says “The answer is {case}.”",
+}
+STORY_WORDS = {
+    "right": (
+        "Right: it has the people, animals, things, colours and places that the prompt names, "
+        "none mixed up, and repeats no sentence. Plot and style are not checked."
+    ),
+    "wrong": "Wrong: {fault}.",
 }
 JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not valid JSON.")
 
@@ -90,6 +94,8 @@ def verdict_on(example: Example, text: str) -> Verdict | None:
         return None
     if example.task == "math":
         return Verdict(is_right, _sum_words(example.case, text, is_right=is_right))
+    if example.task == "story":
+        return Verdict(is_right, _story_words(example.case, text))
     return Verdict(is_right, WORDS[example.task][not is_right])
 
 
@@ -142,6 +148,11 @@ def _sum_words(case: str, text: str, *, is_right: bool) -> str:
     said = ANSWER.findall(text)
     kind = "right" if is_right else "wrong" if said else "silent"
     return SUM_WORDS[kind].format(case=case, said=said[-1] if said else "")
+
+
+def _story_words(case: str, text: str) -> str:
+    fault = fault_of(read_case(case), text)
+    return STORY_WORDS["wrong" if fault else "right"].format(fault=fault)
 
 
 def _json_verdict(trace: Trace) -> Verdict:

@@ -10,7 +10,7 @@ told); "pronouns": for people told as a woman or man, "she" or "he". For instanc
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
@@ -60,28 +60,40 @@ def is_consistent(facts: Facts, text: str) -> bool:
 
     Each told phrase occurs and no other word of its list does; of a slot not told at most one
     word occurs, and no name that nobody told or that is a told one misspelt. Animals keep their
-    species and owner, people their pronouns.
+    species and owner, people their pronouns. The plot that a prompt hints at is not checked.
     """
-    words = WORD.findall(text[:MAX_CHARACTERS])
-    return (
-        len(text) <= MAX_CHARACTERS
-        and _is_whole(text, words)
-        and all(_keeps_slot(facts, slot, text, words) for slot in LISTS)
-        and _keeps_names(facts, text)
-        and _keeps_owners(facts, words)
-        and _keeps_pronouns(facts, words)
-    )
+    return not fault_of(facts, text)
 
 
-def _is_whole(text: str, words: Sequence[str]) -> bool:
-    """Long enough, ended, no sentence twice, no word twice in a row."""
+def fault_of(facts: Facts, text: str) -> str:
+    """The first thing found that keeps `text` from being consistent, as a clause; "" if none."""
+    if len(text) > MAX_CHARACTERS:
+        return f"it has more than {MAX_CHARACTERS} characters"
+    return next(_faults(facts, text, WORD.findall(text)), "")
+
+
+def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
+    if not MIN_WORDS <= sum(word.isalpha() for word in words) <= MAX_WORDS:
+        yield f"it has not {MIN_WORDS} to {MAX_WORDS} words"
+    if re.search(r"[.!?][\"']?$", text) is None:
+        yield "its last sentence does not end"
+    yield from _repeats(text)
+    for slot in LISTS:
+        yield from _slot_faults(facts, slot, text, words)
+    if not _keeps_names(facts, text):
+        yield "a name is misspelt or not in the prompt"
+    if not _keeps_owners(facts, words):
+        yield "an animal has another name, kind or owner than in the prompt"
+    if not _keeps_pronouns(facts, words):
+        yield "“he” and “she” are mixed up"
+
+
+def _repeats(text: str) -> Iterator[str]:
     sentences = [part for part in SENTENCE_END.split(text) if part]
-    return (
-        MIN_WORDS <= sum(word.isalpha() for word in words) <= MAX_WORDS
-        and re.search(r"[.!?][\"']?$", text) is not None
-        and len(set(sentences)) == len(sentences)
-        and re.search(r"\b(\w+) \1\b", text) is None
-    )
+    if len(set(sentences)) < len(sentences):
+        yield "it has a sentence twice"
+    if (twice := re.search(r"\b(\w+) \1\b", text)) is not None:
+        yield f"it has a word twice in a row, “{twice[0]}”"
 
 
 def _told_words(facts: Facts) -> set[str]:
@@ -105,11 +117,14 @@ def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
     return LISTS[slot] & (forms | {form[:-1] for form in forms if form.endswith("s")})
 
 
-def _keeps_slot(facts: Facts, slot: str, text: str, words: Sequence[str]) -> bool:
-    others = _listed(slot, words) - _told_words(facts)
-    if slot not in facts.told:
-        return len(others) <= 1
-    return not others and all(_occurs(phrase, text) for phrase in facts.told[slot])
+def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> Iterator[str]:
+    others = sorted(_listed(slot, words) - _told_words(facts))
+    if slot in facts.told and others:
+        yield f"“{others[0]}” is not in the prompt"
+    if slot not in facts.told and len(others) > 1:
+        yield f"“{others[0]}” and “{others[1]}” are not in the prompt"
+    missing = (phrase for phrase in facts.told.get(slot, ()) if not _occurs(phrase, text))
+    yield from (f"“{phrase}” of the prompt is missing" for phrase in missing)
 
 
 def _keeps_names(facts: Facts, text: str) -> bool:

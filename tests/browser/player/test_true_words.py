@@ -198,7 +198,8 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
     push(replay, wire_format.replay("slow", slow))
     expect(why).to_have_text(
         "Fewer forward passes were not faster here: one over a block took 20.0 ms, "
-        "one over a single token 1.0 ms."
+        "one over a single token 1.0 ms; reading the prompt took 20.0 ms, "
+        "in next-token prediction 1.0 ms."
     )
     expect(replay.locator(".sbd-number-clock")).to_contain_text("one timing")
     replay.keyboard.press("l")
@@ -247,7 +248,7 @@ def test_running_it_five_times_gives_median_and_range(story):
     clock = story.locator(".sbd-number-clock")
     expect(clock).to_contain_text("one timing")
     story.get_by_role("button", name="run it 5 times").click()
-    expect(clock).to_contain_text(re.compile(r"\(.+ to .+\), median and range of 5"))
+    expect(clock).to_contain_text(re.compile(r"median of 5 new runs, .+ to .+; next-token"))
     expect(story.get_by_role("button", name="run it 5 times")).to_be_enabled()
     assert state(story)["run"] == "opening"
 

@@ -29,7 +29,9 @@ def test_the_gallery_holds_every_family_and_its_failures():
     groups = [item.group for item in recorded.gallery()]
     for task in tasks():
         assert groups.count(label_of(task)) == RUNS_PER_TASK
-    assert groups.count(FAILURES) == 5
+    failures = {item.name for item in recorded.gallery() if item.group == FAILURES}
+    always = {"gamma-too-high", "block-beyond-training", "repetition", "names-mixed-up"}
+    assert failures - {"early-end"} == always
 
 
 def test_every_recorded_run_is_valid_and_described_by_one_sentence():

@@ -6,6 +6,7 @@ import pytest
 
 from sbd_core.tasks import Example
 from sbd_core.tasks.story import task as stories
+from sbd_core.tasks.story.facts import fault_of, read_case
 
 CASE = {
     "person": ["Mia"],
@@ -118,3 +119,20 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
     both = story.replace("and was sad", "and he was sad")
     assert checked(story, person=["Zulori"], owns=owns)
     assert not checked(both, person=["Zulori"], owns=owns)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("she laughed", "she laughed laughed", "a word twice in a row, “laughed laughed”"),
+        ("she laughed.", "she laughed. Mia and her dog Rex went to the park.", "a sentence twice"),
+        ("the park", "the dark", "“park” of the prompt is missing"),
+        ("the kite", "the drum", "“drum” is not in the prompt"),
+        ("There she", "There he", "“he” and “she” are mixed up"),
+        (" And", "", ""),
+    ],
+)
+def test_a_fault_is_named(old: str, new: str, fault: str) -> None:
+    found = fault_of(read_case(json.dumps(CASE)), STORY.replace(old, new))
+    assert fault in found
+    assert bool(found) == bool(fault)

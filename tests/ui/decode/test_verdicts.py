@@ -52,6 +52,12 @@ def test_a_verdict_comes_of_the_prompt_and_a_checker_that_cannot_decide_says_not
     assert right(prompt, text) is wanted
 
 
+def test_a_story_that_is_wrong_says_what_is():
+    (preset,) = [preset for preset in presets() if preset.task == "story"]
+    verdict = verdict_of(answered(preset.prompts[0], "no " * 20 + "."))
+    assert verdict.words == "Wrong: it has a word twice in a row, “no no”."
+
+
 def test_every_preset_can_be_judged():
     for preset in presets():
         assert len(preset.cases) == len(preset.prompts)

@@ -119,7 +119,10 @@ export class CostTable {
    * @returns {[string, string]}
    */
   measured(seconds) {
-    return [formatShort(seconds), "on the machine that decoded it, drawing left out"];
+    return [
+      formatShort(seconds),
+      "in the run shown, on the machine that decoded it, drawing left out",
+    ];
   }
 
   /** @param {[string, string][]} rows */

@@ -73,7 +73,7 @@ export class MaskGrid {
     this.words = make("div", "sbd-hood-words");
     const own = make("div", "sbd-hood-own", {}, this.title, this.canvas);
     const label = make("label", "sbd-hood-slider", {}, "Row", this.range);
-    this.ntpTitle = make("h3", "", {}, ...withTerms("[Next-token prediction], same text"));
+    this.ntpTitle = make("h3", "", {}, ...withTerms("[Next-token prediction]"));
     this.beside = make("div", "sbd-hood-beside", {}, this.ntpTitle, this.ntp, this.ntpWords);
     this.root = make(
       "section",
@@ -150,10 +150,13 @@ export class MaskGrid {
     const beside = ntpMaskBeside(mask, rows);
     const words = maskSentences(beside, rows);
     setAttribute(this.ntp, "aria-label", `Its attention mask. ${words.join(" ")}`);
-    const one = `${countOf(beside.visible.length, "row")}, `;
+    const one = countOf(beside.visible.length, "row");
+    const text = run.strategy === "sbd" ? "the text before the block" : "the same final text";
     setText(
       this.ntpWords,
-      one + (mask.numCached ? "and one token for it." : "the same: it reads the prompt."),
+      mask.numCached
+        ? `With ${text}: ${one}, and one token for it.`
+        : `${one}, the same: it reads the prompt.`,
     );
   }
 

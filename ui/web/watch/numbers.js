@@ -1,8 +1,8 @@
 // The row of numbers above the lanes: those of this moment apart from those of the whole run. Shows
 // what the run counts, counts nothing itself.
 
-import { formatSeconds, median } from "../core/numbers.js";
-import { lengthWords, slowness, timesLess } from "../core/run/saving.js";
+import { countOf, formatSeconds, median } from "../core/numbers.js";
+import { lengthWords, secondsOfPasses, slowness, timesLess } from "../core/run/saving.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Actions } from "./actions.js" */
@@ -24,12 +24,12 @@ const LECTURE_LABELS = {
 };
 
 /**
- * "0.15 s (0.14 to 0.19)"
+ * "0.14 s to 0.19 s"
  * @param {number[]} seconds
  */
 function rangeWords(seconds) {
   const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
-  return `${formatSeconds(median(seconds))} (${formatSeconds(low)} to ${formatSeconds(high)})`;
+  return `${formatSeconds(low)} to ${formatSeconds(high)}`;
 }
 
 /**
@@ -108,7 +108,9 @@ function clockCell({ isLecture }, { seconds, ntpSeconds }, timing) {
     const label = `engine time, one timing; next-token ${formatSeconds(ntpSeconds)}`;
     return { shown: formatSeconds(seconds), label };
   }
-  const label = `${rangeWords(timing.seconds)}, median and range of ${timing.seconds.length}; next-token ${rangeWords(timing.ntpSeconds)}`;
+  const plain = `${formatSeconds(median(timing.ntpSeconds))}, ${rangeWords(timing.ntpSeconds)}`;
+  const runs = countOf(timing.seconds.length, "new run");
+  const label = `median of ${runs}, ${rangeWords(timing.seconds)}; next-token ${plain}`;
   return { shown: formatSeconds(median(timing.seconds)), label };
 }
 
@@ -126,15 +128,19 @@ function whyNotFaster({ run, isLecture }, numbers, timing) {
   const found = slowness({ wholePasses, wholeTokens, numPlain, ntpTokens, ...times });
   if (!found) return "";
   const each = wholeTokens === ntpTokens ? "" : " a token";
-  if (isLecture) {
+  // Timed again, only whole answers are known: their forward passes are those of another run.
+  const isAgain = times === timing;
+  const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
+  if (isLecture || isAgain || !block || !single) {
     const own = `${formatSeconds(found.own)}, next-token ${formatSeconds(found.plain)}`;
     return `Fewer forward passes, but not faster${each} here: ${own}.`;
   }
   /** @param {number} time */
   const ms = (time) => `${(time * 1000).toFixed(1)} ms`;
   return (
-    `Fewer forward passes were not faster${each} here: one over a block took ${ms(found.block)}, ` +
-    `one over a single token ${ms(found.single)}.`
+    `Fewer forward passes were not faster${each} here: one over a block took ${ms(block.later)}, ` +
+    `one over a single token ${ms(single.later)}; reading the prompt took ` +
+    `${ms(block.prompt)}, in next-token prediction ${ms(single.prompt)}.`
   );
 }
 

@@ -71,14 +71,22 @@ export function initialState() {
  */
 
 /**
+ * The positions of the answer that this pass predicted: none after an end already known.
+ * @param {Run} run
+ * @param {number} pass
+ */
+export function openPositions(run, pass) {
+  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
+  return masked.filter((item) => !run.main.isAfterEnd(item.position, pass));
+}
+
+/**
  * The position worth looking at when nobody points: the most uncertain one in this pass.
  * @param {Run} run
  * @param {number} pass
  */
 function hardestPosition(run, pass) {
-  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])].filter(
-    (item) => !run.main.isAfterEnd(item.position, pass),
-  );
+  const masked = openPositions(run, pass);
   if (!masked.length) return null;
   return masked.reduce((most, item) => (item.entropy > most.entropy ? item : most)).position;
 }

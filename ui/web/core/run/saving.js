@@ -51,7 +51,7 @@ export function lengthWords(numTokens, numPlainTokens, times) {
  */
 
 /**
- * Whether fewer forward passes a token were no faster a token, and the seconds of one of each.
+ * Whether fewer forward passes a token were no faster a token, and the seconds of both answers.
  * @param {Engine} engine
  */
 export function slowness({ wholePasses, wholeTokens, numPlain, ntpTokens, seconds, ntpSeconds }) {
@@ -59,5 +59,18 @@ export function slowness({ wholePasses, wholeTokens, numPlain, ntpTokens, second
   const fewer = timesLess(wholePasses, wholeTokens, numPlain, ntpTokens) ?? 0;
   const faster = timesLess(own, wholeTokens, plain, ntpTokens) ?? 0;
   if (fewer <= 1 || faster > 1) return null;
-  return { own, plain, block: own / wholePasses, single: plain / numPlain };
+  return { own, plain };
+}
+
+/**
+ * The seconds of the forward pass that read the prompt, and of one after it on average; null where
+ * a run has not both.
+ * @param {{ kind: string, seconds: number }[]} steps
+ */
+export function secondsOfPasses(steps) {
+  const after = steps.filter(({ kind }) => kind !== "prefill");
+  const [prompt] = steps;
+  if (!prompt || !after.length || after.length === steps.length) return null;
+  const sum = after.reduce((total, { seconds }) => total + seconds, 0);
+  return { prompt: prompt.seconds, later: sum / after.length };
 }

@@ -9,6 +9,7 @@ import { makeKeyList, SHORT_KEY_WORDS } from "../../dom/keys.js";
 import { makeLegend } from "../../dom/legend.js";
 import { term } from "../../dom/terms.js";
 import { showToken } from "../../dom/tokens.js";
+import { openPositions } from "../view.js";
 import { Alternatives } from "./alternatives.js";
 import { makeSpark } from "./spark.js";
 
@@ -51,9 +52,8 @@ function revealText({ run, pass }, focus) {
  */
 function hindsightText({ run, pass }, focus) {
   const item = run.main.hindsight.get(focus);
-  const isLastPass = run.main.finish !== null && pass >= run.main.lastPass;
-  if (!item && isLastPass) {
-    return ["The answer ended before a causal forward pass read this block.", "open"];
+  if (!item && run.main.finish !== null) {
+    return ["The answer ends before a causal forward pass reads this block.", "open"];
   }
   if (!item || item.pass > pass) {
     return ["The next causal forward pass over this block will show it, for free.", "open"];
@@ -70,10 +70,14 @@ function hindsightText({ run, pass }, focus) {
 }
 
 /** @param {View} view */
-function inspectorKicker({ focus, held, showsFocus }) {
+function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (focus === null) return "Inspector";
   if (held === focus) return `Position ${focus} · held`;
-  return showsFocus ? `Position ${focus}` : `Position ${focus} · least sure now`;
+  if (showsFocus) return `Position ${focus}`;
+  const open = openPositions(run, pass);
+  const hasOthers = open.length < (run.main.steps[pass]?.masked.size ?? 0);
+  const which = hasOthers ? "least sure in the answer" : "least sure now";
+  return `Position ${focus} · ${open.length > 1 ? which : "only one left in the answer"}`;
 }
 
 /**

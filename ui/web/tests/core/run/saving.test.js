@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fasterWords, lengthWords, slowness, timesLess } from "../../../core/run/saving.js";
+import {
+  fasterWords,
+  lengthWords,
+  secondsOfPasses,
+  slowness,
+  timesLess,
+} from "../../../core/run/saving.js";
 
 test("an answer that ended earlier is no faster for it: the measure is a token", () => {
   assert.equal(timesLess(10, 20, 20, 20), 2);
@@ -24,8 +30,19 @@ test("another length is said, the same one is not", () => {
 test("fewer forward passes that took longer, a token, are found by the medians", () => {
   const engine = { wholePasses: 5, wholeTokens: 10, numPlain: 20, ntpTokens: 20 };
   const found = slowness({ ...engine, seconds: [9, 2, 3], ntpSeconds: [4] });
-  assert.deepEqual(found, { own: 3, plain: 4, block: 0.6, single: 0.2 });
+  assert.deepEqual(found, { own: 3, plain: 4 });
   assert.equal(slowness({ ...engine, seconds: [1], ntpSeconds: [4] }), null);
   const same = { ...engine, wholePasses: 10, seconds: [9], ntpSeconds: [4] };
   assert.equal(slowness(same), null, "no fewer forward passes a token");
+});
+
+test("the forward pass that read the prompt is no part of what one over a block took", () => {
+  const steps = [
+    { kind: "prefill", seconds: 9 },
+    { kind: "decode", seconds: 1 },
+    { kind: "decode", seconds: 2 },
+  ];
+  assert.deepEqual(secondsOfPasses(steps), { prompt: 9, later: 1.5 });
+  assert.equal(secondsOfPasses(steps.slice(0, 1)), null);
+  assert.equal(secondsOfPasses(steps.slice(1)), null);
 });
