@@ -24,7 +24,9 @@ function storyNodes(edge) {
  * @param {Edge} edge
  */
 function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
-  if (isRight || !first) return "Holds: every fact is kept, and no two words from one call clash.";
+  if (isRight || !first) {
+    return "Holds: people, animals, things and places are the prompt’s; no words from one call clash.";
+  }
   const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");
   return (

@@ -107,8 +107,8 @@ export class LaneView {
     this.doubts.hidden = lane !== view.run.main || view.run.strategy !== "sbd";
     this.doubts.disabled = count === 0;
     const numRead = lane.numReadAgainAt(view.pass);
-    const isOver = lane.finish !== null && lane.hindsight.size === 0;
-    const none = `hindsight: nothing ${isOver ? "is read again" : "read again yet"}`;
+    const isNever = lane.finish !== null && lane.numReadAgainAt(lane.lastPass) === 0;
+    const none = `hindsight: nothing ${isNever ? "is read again" : "read again yet"}`;
     setText(this.doubts, numRead ? `hindsight disagrees with ${count} of ${numRead}` : none);
     setAttribute(this.doubts, "aria-pressed", view.showsHindsight && count > 0);
     setAttribute(
