@@ -61,11 +61,15 @@ class LimitPoint:
 
 
 def slowdown_curve(
-    point: LimitPoint, measured: Mapping[int, float] | None = None, theme: Theme = "light"
+    point: LimitPoint,
+    measured: Mapping[int, float] | None = None,
+    theme: Theme = "light",
+    measured_name: str = "measured",
 ) -> go.Figure:
     """How many times longer a forward pass over n tokens takes than one over a single token.
 
-    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks on top.
+    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks on top and called
+    measured_name.
     """
     ink = ink_of(theme)
     sizes = sorted({*BLOCK_SIZES, point.block_size, 2 * point.block_size})
@@ -86,7 +90,7 @@ def slowdown_curve(
         for mode, (colour, dash) in looks.items()
     ]
     if measured:
-        data.append(_measured(measured, ink))
+        data.append(_measured(measured, measured_name, ink))
     here = point.slowdown(point.block_size, point.kv_length, "corrected")
     data.append(_star(point.block_size, round(here, 4), "your block", ink))
     across = {"title": "tokens in the forward pass", "type": "log", **_ticks()}
@@ -178,11 +182,11 @@ def _heatmap(
     )
 
 
-def _measured(times: Mapping[int, float], ink: Ink) -> dict[str, Any]:
+def _measured(times: Mapping[int, float], name: str, ink: Ink) -> dict[str, Any]:
     sizes = sorted(times)
     return {
         "type": "scatter",
-        "name": "measured on this machine, bundled model",
+        "name": name,
         "x": sizes,
         "y": [round(times[size] / times[1], 4) for size in sizes],
         "mode": "markers",

@@ -31,6 +31,8 @@ NAMES = {
     "speed": "tokens per forward pass",
 }
 LEAST = {"block": 1, "cache": 0, "batch": 1}
+TIMED_BATCH = 1
+"""Texts in every forward pass that the benchmark timed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,11 @@ def answer(wish: dict[str, Any]) -> dict[str, Any]:
         tokens_per_forward=what.speed,
     )
     times = measured_times().seconds
-    measured = times[min(times, key=lambda length: abs(length - what.cache))]
+    nearest = min(times, key=lambda length: abs(length - what.cache))
+    measured = times[nearest] if what.batch == TIMED_BATCH else None
+    name = f"bundled model as timed, KV cache {nearest}"
     made = [
-        two_themes(lambda theme: plots.slowdown_curve(point, measured, theme)),
+        two_themes(lambda theme: plots.slowdown_curve(point, measured, theme, name)),
         *(
             two_themes(lambda theme, draw=draw, mode=mode: draw(point, mode, theme))
             for draw in (plots.slowdown_table, plots.speedup_table)
@@ -101,34 +105,36 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
     """The numbers: {name, value, note}, the speed-up first. [word] in a name: of the glossary."""
     published = point.speedup(what.speed, what.cache, "published")
     corrected = point.speedup(what.speed, what.cache, "corrected")
-    one, block = (
+    one, block, double = (
         limits(size, what.cache, what.batch, "corrected", what.shape, what.device)
-        for size in (1, what.block)
+        for size in (1, what.block, 2 * what.block)
     )
     slower = point.slowdown(what.block, what.cache, "corrected")
     side = {True: "moving bytes", False: "computing"}
     rows = [
         ("Speed-up", f"{corrected:.2f}×", f"as published {published:.2f}×; Eq. 16"),
-        ("[Next-token prediction]", f"{_time(one.seconds)}", "a token; " + _bound(one)),
+        ("[Next-token prediction]", f"{time_words(one.seconds)}", "a token; " + _bound(one)),
         (
             "Set Block Decoding",
-            f"{_time(one.seconds / corrected)}",
-            f"a token, at {what.speed:g} tokens a forward pass",
+            f"{time_words(one.seconds / corrected)}",
+            f"a token, at {what.speed:g} tokens a forward pass; the first over a block reads the "
+            f"block before it too, {2 * what.block} rows: {time_words(double.seconds)}",
         ),
         (
             f"A [forward pass] over {what.block}",
             f"{slower:.2f}×",
-            f"as long as over one: {_time(block.seconds)}; {_bound(block)}",
+            f"as long as over one: {time_words(block.seconds)}; {_bound(block)}",
         ),
         (
             "Bound by",
             side[block.is_memory_bound],
-            f"{_time(block.moving)} for the bytes, {_time(block.computing)} for the operations",
+            f"{time_words(block.moving)} for the bytes, "
+            f"{time_words(block.computing)} for the operations",
         ),
         (
             "The device",
             f"{what.device.bandwidth / 1e9:,.0f} GB/s",
-            f"of memory, {what.device.linear_flops / 1e12:,.0f} TFLOP/s of matrix products; "
+            f"of memory, {_rate(what.device.linear_flops)} of matrix products; "
             f"source: {what.device.source}",
         ),
     ]
@@ -140,27 +146,53 @@ def _measured(what: Asked) -> list[dict[str, str]]:
     """The same from the forward passes timed here; only for what was timed."""
     if not what.is_measured:
         return []
-    if what.model != BUNDLED or what.batch != 1:
-        note = "the bundled checkpoint was timed here, at batch 1; choose it to compare"
-        return [{"name": "Measured", "value": "–", "note": note}]
-    try:
-        gain = measured_times().speedup(what.block, what.speed, what.cache)
-        slower = measured_times().slowdown(what.block, what.cache)
-    except ArgumentError as error:
-        return [{"name": "Measured", "value": "–", "note": f"not timed there: {error}"}]
+    if untimed := _untimed(what):
+        return [{"name": "Measured", "value": "–", "note": untimed}]
+    times = measured_times()
+    gain = times.speedup(what.block, what.speed, what.cache)
+    slower = times.slowdown(what.block, what.cache)
     note = f"speed-up by Eq. 16 from timed forward passes; a block takes {slower:.2f}× one token"
+    if what.cache not in times.seconds:
+        note += f"; worked out between those timed with {_lengths()} tokens in the KV cache"
     return [{"name": "Measured", "value": f"{gain:.2f}×", "note": note}]
+
+
+def _untimed(what: Asked) -> str:
+    """Why the forward passes timed here say nothing of what is asked; "" where they do."""
+    times = measured_times().seconds
+    most = max(next(iter(times.values())))
+    if what.model != BUNDLED:
+        return "timed here was the bundled checkpoint only"
+    if what.batch != TIMED_BATCH:
+        return f"timed at a batch of {TIMED_BATCH} only, not {what.batch}"
+    if not min(times) <= what.cache <= max(times):
+        return f"timed with {_lengths()} tokens in the KV cache only, not with {what.cache}"
+    if 2 * what.block > most:
+        return f"timed up to {most} rows only; a block of {what.block} needs {2 * what.block}"
+    return ""
+
+
+def _lengths() -> str:
+    """Of the KV cache, those that were timed."""
+    *others, last = (str(length) for length in sorted(measured_times().seconds))
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _bound(found: Any) -> str:
     return "bound by memory" if found.is_memory_bound else "bound by computing"
 
 
-def _time(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """A time in the unit that suits it: 685 µs, 2.12 ms."""
     for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
+
+
+def _rate(flops: float) -> str:
+    size, unit = (1e12, "TFLOP/s") if flops >= 1e12 else (1e9, "GFLOP/s")
+    return f"{flops / size:,.4g} {unit}"
 
 
 def _choice(field: str, key: object, known: dict[str, Any], problems: list[str]) -> str:

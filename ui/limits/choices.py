@@ -1,6 +1,7 @@
 """What the calculator offers: devices and models, this machine as measured among them."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -66,8 +67,8 @@ def machine() -> str:
 @cache
 def devices() -> dict[str, Device]:
     """Every device by its key."""
-    name = f"This machine as measured ({machine()})"
-    return {**DEVICES, MEASURED: measured_times().reached(bundled_shape(), name)}
+    here = measured_times().reached(bundled_shape(), "This machine as measured")
+    return {**DEVICES, MEASURED: replace(here, source=f"{here.source} ({machine()})")}
 
 
 def models() -> dict[str, tuple[str, ModelShape]]:

@@ -2,11 +2,13 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
-from sbd_core.roofline import speedup
+from sbd_core.roofline import limits, speedup
 from ui.limits.answer import DEFAULTS, answer, asked
+from ui.limits.answer import time_words as in_units
 from ui.limits.choices import BUNDLED, MEASURED, bundled_shape, devices, measured_times, models
 from ui.limits.section import WORDS, setting
 
@@ -23,6 +25,10 @@ LLAMA = {
 
 def value(found: dict, name: str) -> str:
     return next(fact["value"] for fact in found["facts"] if fact["name"] == name)
+
+
+def note(found: dict, name: str) -> str:
+    return next(fact["note"] for fact in found["facts"] if fact["name"] == name)
 
 
 def test_the_defaults_are_the_papers_own_case() -> None:
@@ -110,15 +116,66 @@ def test_what_stands_in_a_file_is_not_shown(tmp_path) -> None:
     assert "secret" not in asked({"model": "own", "config": str(tmp_path)}).problems[0]
 
 
+HERE = {"device": MEASURED, "model": BUNDLED, "block": 8}
+
+
 def test_this_machine_as_measured_is_compared_where_it_was_timed() -> None:
-    times = measured_times().seconds
-    cached = min(times)
-    found = answer({"device": MEASURED, "model": BUNDLED, "cache": cached, "block": 8})
-    expected = measured_times().speedup(8, 3.4, cached)
-    assert value(found, "Measured") == f"{expected:.2f}×"
-    assert value(answer({"device": MEASURED}), "Measured") == "–"
-    far = answer({"device": MEASURED, "model": BUNDLED, "cache": 10**6})
-    assert value(far, "Measured") == "–"
+    few, more, *_ = sorted(measured_times().seconds)
+    for cached, is_between in ((few, False), (few + (more - few) // 2, True)):
+        found = answer({**HERE, "cache": cached})
+        expected = measured_times().speedup(8, 3.4, cached)
+        assert value(found, "Measured") == f"{expected:.2f}×"
+        words = f"between those timed with {few}, {more}"
+        assert (words in note(found, "Measured")) == is_between
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"model": "qwen3-8b"}, "the bundled checkpoint only"),
+        ({"batch": 64}, "at a batch of 1 only, not 64"),
+        ({"cache": 10**6}, "tokens in the KV cache only, not with 1000000"),
+        ({"cache": 0}, "tokens in the KV cache only, not with 0"),
+        ({"block": 1024}, "a block of 1024 needs 2048"),
+    ],
+)
+def test_what_was_not_timed_is_said_by_what_was_asked(changes, words) -> None:
+    found = answer({**HERE, "cache": min(measured_times().seconds), **changes})
+    assert value(found, "Measured") == "–"
+    assert words in note(found, "Measured")
+
+
+def test_timed_forward_passes_stand_only_beside_a_line_of_their_batch() -> None:
+    lengths = measured_times().seconds
+    for batch, cached in ((1, min(lengths)), (1, 10**6), (64, min(lengths))):
+        [curve, *_] = answer({**HERE, "batch": batch, "cache": cached})["figures"]
+        nearest = min(lengths, key=lambda length: abs(length - cached))
+        timed = [line["x"] for line in curve["data"] if f"KV cache {nearest}" in line["name"]]
+        assert [list(sizes) for sizes in timed] == (
+            [sorted(lengths[nearest])] if batch == 1 else []
+        )
+
+
+def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
+    what = asked({**HERE, "speed": 2})
+    single, block, double = (
+        limits(rows, what.cache, 1, "corrected", what.shape, what.device).seconds
+        for rows in (1, 8, 16)
+    )
+    gain = speedup(8, 2, what.cache, 1, "corrected", shape=what.shape.layer, device=what.device)
+    assert (double + 3 * block) / 8 == pytest.approx(single / gain)
+    found = answer({**HERE, "speed": 2})
+    assert value(found, "Set Block Decoding") == in_units(single / gain)
+    assert note(found, "Set Block Decoding").endswith(f"16 rows: {in_units(double)}")
+
+
+@pytest.mark.parametrize(
+    ("flops", "words"), [(82.4e9, "82.4 G"), (10.4e12, "10.4 T"), (1978e12, "1,978 T")]
+)
+def test_a_rate_of_any_size_has_digits_that_count(monkeypatch, flops, words) -> None:
+    slow = {"slow": replace(devices()["a100-bf16"], linear_flops=flops)}
+    monkeypatch.setattr("ui.limits.answer.devices", lambda: slow)
+    assert f", {words}FLOP/s of" in note(answer({"device": "slow"}), "The device")
 
 
 def test_no_measured_forward_pass_is_quicker_than_the_rates_reached() -> None:
