@@ -94,7 +94,7 @@ def build(model: SetBlockModel | LazyModel, *, is_public: bool = False) -> gr.Bl
         _wire_form(form)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
-        solver_comparison_section(session, form.fields, RUN, client_from)
+        solver_comparison_section(session, form.fields, visit, RUN, client_from)
         limits_section()
         messages = server_messages()
         choosers = (gallery(), form.presets)

@@ -9,6 +9,10 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 
+MARKED = """count => document.querySelector('.sbd-chart.is-solvers .js-plotly-plot')
+  ?.data?.find((line) => line.name === 'your runs')?.x.length === count"""
+
+
 def toggle(page):
     return page.get_by_role("button", name="Compare solvers")
 
@@ -75,6 +79,7 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     expect(page.locator(".sbd-solver-comparison-lane").first).to_contain_text(
         "tokens a forward pass"
     )
+    page.wait_for_function(MARKED, arg=4)
     for part, word, words in (
         (".sbd-solver-comparison-lanes", "Entropy bound", "all entropies but the largest"),
         (".sbd-chart.is-solvers", "solver", "The rule that picks"),

@@ -5,6 +5,7 @@ Held by the page for each visitor apart. Knows no Gradio and no tensors.
 
 import threading
 import time
+import uuid
 import weakref
 import zlib
 from collections.abc import Callable, Mapping
@@ -97,6 +98,13 @@ class VisitorRuns:
         }
         while len(self._packed) > 1 and not self._has_room():
             del self._packed[next(iter(self._packed))]
+
+    def add(self, lanes: Traces) -> str:
+        """Keep a run that is over, the main lane first. Its id."""
+        run_id = uuid.uuid4().hex[:8]
+        self.keep(run_id, lambda: lanes)
+        self.settle(run_id)
+        return run_id
 
     def forget(self) -> None:
         """Drop every run that is over."""

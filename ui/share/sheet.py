@@ -1,7 +1,6 @@
 """What a visitor takes home from the page and brings to it: wiring of the player's share sheet."""
 
 import re
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -107,10 +106,7 @@ def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> tuple[str, dict
 
 def shown_run(visit: VisitorRuns, lanes: Traces, *, about: str = "", is_ours: bool = True) -> str:
     """Wire lines of recorded lanes as a new run, kept for the visitor; see replays.replay."""
-    run_id = uuid.uuid4().hex[:8]
-    visit.keep(run_id, lambda: lanes)
-    visit.settle(run_id)
-    return replays.replay(run_id, lanes, about=about, is_ours=is_ours)
+    return replays.replay(visit.add(lanes), lanes, about=about, is_ours=is_ours)
 
 
 def file_stem(trace: Trace) -> str:

@@ -16,6 +16,7 @@ from ui.components.server_messages import server_message
 from ui.decode.client import Client
 from ui.decode.form import Form, message_of
 from ui.decode.session import FAILED_TEXT, Session
+from ui.decode.visitor_runs import VisitorRuns
 from ui.gradio_hooks import data_of
 from ui.race.board import lane_row
 
@@ -30,6 +31,7 @@ logger = logging.getLogger(__name__)
 def solver_comparison_section(
     session: Session,
     fields: Mapping[str, Any],
+    visit: gr.State,
     run: dict[str, Any],
     client_of: Callable[[gr.Request], Client],
 ) -> None:
@@ -37,19 +39,24 @@ def solver_comparison_section(
     choices = [{"key": name, "name": title} for title, name in controls.SOLVERS]
     section = view("solver-comparison", wire_json({"solvers": choices, "start": START}), "compare")
 
-    def compared(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
+    def compared(
+        request: gr.Request, runs: VisitorRuns, event: gr.EventData, *values: Any
+    ) -> Iterator[str]:
         names = data_of(event).get("solvers")
         form = dict(zip(FROM_FORM, values, strict=True))
-        for news in comparison(session, names, form, client_of(request)):
+        for news in comparison(session, names, form, runs, client_of(request)):
             yield server_message(**news)
 
-    section.compare(compared, [fields[name] for name in FROM_FORM], section, **run)
+    section.compare(compared, [visit, *(fields[name] for name in FROM_FORM)], section, **run)
 
 
 def comparison(
-    session: Session, names: object, form: dict[str, Any], client: Client
+    session: Session, names: object, form: dict[str, Any], visit: VisitorRuns, client: Client
 ) -> Iterator[dict[str, Any]]:
-    """News of a comparison: {text, is_error, is_running, lanes}, the lanes at the end."""
+    """News of a comparison: {text, is_error, is_running, lanes}, the lanes at the end.
+
+    visit: where each run is kept for its visitor.
+    """
     try:
         wanted = chosen(names)
         forms = [Form(strategy="sbd", solver=name, **form) for name in wanted]
@@ -58,6 +65,7 @@ def comparison(
         for trace in session.traces(forms, client):
             if trace is not None:
                 traces.append(trace)
+                visit.add({trace.config.strategy: trace})
             if len(traces) != told:
                 told = len(traces)
                 yield _news(f"{told} of {len(forms)} decoded …", is_running=True)

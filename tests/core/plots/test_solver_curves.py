@@ -7,7 +7,7 @@ import pytest
 from sbd_core.config import SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import solvers, theme
-from sbd_core.plots.solver_curves import CurvePoint, RunMark, curves, dominated
+from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
 from scripts.write_tables import at_speed
 
 
@@ -72,6 +72,7 @@ def test_the_readers_runs_are_marked_by_their_speed() -> None:
     assert "&lt;b&gt;" in own["text"][0]
     assert own["text"][0].endswith("right")
     assert own["y"][0] < min(min(line["y"]) for line in lines)
+    assert own["marker"]["symbol"] not in SYMBOLS, "no line has the mark of a run"
     assert len(solvers({"rows": ROWS}).data) == len(lines)
 
 

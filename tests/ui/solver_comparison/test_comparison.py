@@ -5,8 +5,10 @@ import pytest
 import sbd_core
 from sbd_core.config import DecodeConfig, EntropyBound, LeftToRight
 from tests.ui.doubles import story_model
+from ui.charts.section import figures
 from ui.decode.client import LOCAL
 from ui.decode.session import Session
+from ui.decode.visitor_runs import VisitorRuns
 from ui.solver_comparison.section import MOST, START, TITLES, chosen, comparison
 
 FORM = {
@@ -23,7 +25,8 @@ FORM = {
 
 
 def news_of(names, **changes):
-    return list(comparison(Session(story_model()), names, {**FORM, **changes}, LOCAL))
+    form = {**FORM, **changes}
+    return list(comparison(Session(story_model()), names, form, VisitorRuns(), LOCAL))
 
 
 def test_each_lane_is_the_decode_of_its_solver() -> None:
@@ -38,6 +41,15 @@ def test_each_lane_is_the_decode_of_its_solver() -> None:
         assert [token for token, _, _ in lane["tokens"]] == list(trace.token_ids)
     assert bound["label"] == "Entropy bound (Eq. 8), gamma 0.35"
     assert bound["num_passes"] != left["num_passes"]
+
+
+def test_every_run_of_a_comparison_is_marked_among_the_solvers() -> None:
+    visit, names = VisitorRuns(), ["entropy-bound", "left-to-right"]
+    *_, last = comparison(Session(story_model()), names, FORM, visit, LOCAL)
+    runs = visit.finished(MOST)
+    own = figures(next(iter(runs[0].values())), runs)[-1]["data"][-1]
+    speeds = [lane["num_tokens"] / lane["num_passes"] for lane in last["lanes"]]
+    assert list(own["x"]) == pytest.approx(speeds, abs=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,7 @@ class ChartSection {
     if (this.isOpen) this.open();
     else this.say(withTerms(CLOSED_WORDS));
     this.root.toggleAttribute("data-is-open", this.isOpen);
-    this.asked = "";
-    this.follow();
+    this.again();
   }
 
   open() {
@@ -90,6 +89,12 @@ class ChartSection {
     }
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
     if (run.isComplete) this.trigger("draw_charts", { run: run.id });
+  }
+
+  /** Other runs were made meanwhile, which the chart of solvers marks. */
+  again() {
+    this.asked = "";
+    this.follow();
   }
 
   /** @param {Answer} answer */
@@ -140,6 +145,7 @@ export function mountCharts({ element, value, trigger, signal }) {
   onTurn(turn, signal);
   if (currentView() === "solvers") turn("solvers");
   document.addEventListener("sbd-run", follow, { signal });
+  document.addEventListener("sbd-compared", () => section.again(), { signal });
   const scheme = new MutationObserver(() => section.turnTheme());
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   signal.addEventListener("abort", () => scheme.disconnect());

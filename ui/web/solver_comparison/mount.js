@@ -90,6 +90,7 @@ class SolverComparison {
     this.go.disabled = isRunning;
     this.say(text, isError);
     if (!lanes) return;
+    this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true }));
     this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
     this.lanes.replaceChildren(
       ...this.shown.map(({ lane, canvas }) => {
