@@ -29,8 +29,8 @@ SYMBOLS = (
     "hexagram",
     "star-diamond",
 )
-RUN_SYMBOL = "arrow-up"
-"""No line's, so that a run is not taken for one of its settings."""
+RUN_SYMBOL = "line-ns-open"
+"""No curve's, so that a run is not taken for one of its settings."""
 DASHES = ("solid", "dash", "dot")
 PALE, PALE_LABEL = 0.35, 0.75
 LABEL_AT, LABEL_SPACE = 1.08, 1.45
@@ -120,7 +120,7 @@ def solvers(
     up = {"title": "right answers, %", "range": [low - 0.12 * room, high + 0.08 * room]}
     colours = {each["name"]: each["marker"]["color"] for each in [*lines, *marks]}
     labels = _labels(named, fastest, room, colours, pale)
-    own = [_runs(runs, low - 0.06 * room, ink)] if runs else []
+    own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
     return figure_of(
         "solvers", ink, [*lines, *marks, *own], across, up, height=520, annotations=labels
     )
@@ -192,7 +192,7 @@ def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
         "y": [height] * len(runs),
         "text": words,
         "mode": "markers",
-        "marker": {"symbol": RUN_SYMBOL, "size": 13, "color": ink.accent},
+        "marker": {"symbol": RUN_SYMBOL, "size": 11, "color": ink.accent, "line": {"width": 4}},
         "hovertemplate": "%{text}<br>%{x:.2f} tokens per forward pass<extra>your run</extra>",
     }
 

@@ -79,6 +79,7 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     expect(page.locator(".sbd-solver-comparison-lane").first).to_contain_text(
         "tokens a forward pass"
     )
+    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()  # drawn where it is seen
     page.wait_for_function(MARKED, arg=4)
     for part, word, words in (
         (".sbd-solver-comparison-lanes", "Entropy bound", "all entropies but the largest"),
