@@ -48,8 +48,8 @@ SUM_WORDS = {
 }
 STORY_WORDS = {
     "right": (
-        "Right: it has the people, animals, things, colours and places that the prompt names, "
-        "none mixed up, and repeats no sentence. Plot and style are not checked."
+        "Right: the prompt’s people, animals, things, colours and places, without repeats. "
+        "Plot and style are not checked."
     ),
     "wrong": "Wrong: {fault}.",
 }

@@ -76,8 +76,8 @@ function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (showsFocus) return `Position ${focus}`;
   const open = openPositions(run, pass);
   const hasOthers = open.length < (run.main.steps[pass]?.masked.size ?? 0);
-  const which = hasOthers ? "least sure in the answer" : "least sure now";
-  return `Position ${focus} · ${open.length > 1 ? which : "only one left in the answer"}`;
+  const which = hasOthers ? "answer’s least sure" : "least sure now";
+  return `Position ${focus} · ${open.length > 1 ? which : "only one left"}`;
 }
 
 /**
