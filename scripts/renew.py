@@ -78,6 +78,11 @@ def steps(baseline: Path | None) -> dict[str, Step]:
         "parity-baseline": result(
             "parity_baseline", f"{parity} --model {baseline}", needs_baseline=True
         ),
+        "predrafts-many": result(
+            "predrafts_many",
+            f"{evaluate} --suite all --limit 500 --strategy verify --num-predrafts 4 "
+            "--draft-threshold 0.15",
+        ),
         "sweep": result("sweep", f"{evaluate} --sweep --limit 25"),
         "bench": result("bench", f"{bench} --native --limit 20", is_timed=True),
         "predrafts": result(

@@ -15,7 +15,7 @@ from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
 from scripts.tables.peers import peers
-from scripts.tables.predrafts import exactness, predrafts
+from scripts.tables.predrafts import exactness, predrafts, predrafts_many
 from scripts.tables.results_files import RESULTS, results, table, where
 from scripts.tables.tiny_qwen3 import tiny_qwen3
 from scripts.tables.wall_clock import (
@@ -252,6 +252,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "page": page,
     "browser": browser,
     "predrafts": predrafts,
+    "predrafts_many": predrafts_many,
     "exactness": exactness,
     "campaign": campaign,
     "memory": memory,

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 CARD = Path("assets") / "checkpoints" / "sbd-nano" / "README.md"
 TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
 HAS_BASELINE = (RESULTS / "parity_baseline.json").is_file()
-BUNDLED = ["evaluation", "sweep", "bench", "page", "peers", "predrafts"]
+BUNDLED = ["evaluation", "sweep", "bench", "page", "peers", "predrafts", "predrafts_many"]
 BUNDLED += ["profile_lean", "profile_native"]
 BUNDLED += ["parity_model"] * HAS_BASELINE
 """Results of the bundled weights."""

@@ -32,6 +32,28 @@ def predrafts() -> str:
     )
 
 
+def predrafts_many() -> str:
+    """Tokens a forward pass of verify without predrafts and with four, on many examples a task."""
+    ahead = results("predrafts_many")
+    rows = {"0, threshold 0.5": results("evaluation")["rows"]["verify"]}
+    rows["4, threshold 0.15"] = ahead["rows"]["verify"]
+    tasks = [task["family"] for task in ahead["rows"]["verify"]["families"]]
+    lines = [
+        [
+            name,
+            *(f"{task['tokens_per_forward']:.2f}" for task in row["families"]),
+            f"{row['mean']['tokens_per_forward']:.2f}",
+            f"{row['mean']['accuracy']:.1%}".replace("%", " %"),
+        ]
+        for name, row in rows.items()
+    ]
+    return (
+        table(["predrafts", *tasks, "mean", "right"], lines)
+        + f"\n{ahead['rows']['verify']['families'][0]['num_examples']} held-out examples a task. "
+        f"{where(ahead)}"
+    )
+
+
 def exactness() -> str:
     """verify against ntp on random-weight models of every full-attention architecture."""
     data = results("exactness")
