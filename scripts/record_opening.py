@@ -3,10 +3,11 @@
     python -m scripts.record_opening                  with the bundled checkpoint
     python -m scripts.record_opening --model FOLDER   with another one
 
-The rule: of the sudokus among the presets, those that most lanes solve come first, at the largest
-gamma of GAMMAS that solves so many, which is the page's own wherever the model is good enough for
-it; of these those that take at least ENOUGH_PASSES, and of these the one in which the largest part
-of the tokens lands before a token on its left. Ties go to the first. The race has every lane of
+The rule: of the sudokus among the presets, those that most lanes solve come first; of these
+those that take at least ENOUGH_PASSES and have a moment with ENOUGH_TILES revealed and as many
+masked; of these those at the largest gamma of GAMMAS, which is the page's own wherever the model is
+good enough for it; and of these the one in which the largest part of the tokens lands before a
+token on its left. Ties go to the first. The race has every lane of
 ui.race.entry. Not imported by the page.
 """
 
@@ -27,6 +28,8 @@ TASK = "sudoku"
 GAMMAS = (DEFAULT_GAMMA, 0.05, 0.02, 0.01, 0.005)  # nats
 ENOUGH_PASSES = 4
 """With fewer there is no order to watch."""
+ENOUGH_TILES = 3
+"""Revealed, and still masked, in the moment that the page opens on."""
 MAX_NEW_TOKENS = 128
 
 
@@ -62,11 +65,22 @@ def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]
     return traces
 
 
-def worth(traces: dict[str, Trace], gamma: float) -> tuple[int, float, bool, float]:
-    """(lanes that are right, gamma, whether enough forward passes, part out of order)."""
+def worth(traces: dict[str, Trace], gamma: float) -> tuple[int, bool, float, float]:
+    """(lanes that are right, whether there is enough to watch, gamma, part out of order)."""
     num_right = sum(verdict["right"] for verdict in verdicts_of(traces).values())
     main = traces[OPENING_LANES[0]]
-    return num_right, gamma, main.num_forwards >= ENOUGH_PASSES, share_out_of_order(main)
+    is_enough = main.num_forwards >= ENOUGH_PASSES and has_middle(main)
+    return num_right, is_enough, gamma, share_out_of_order(main)
+
+
+def has_middle(trace: Trace) -> bool:
+    """Whether a forward pass leaves ENOUGH_TILES of the first block revealed, and masked."""
+    size, num_revealed = trace.config.block_size, 0
+    for event in trace.events:
+        num_revealed += sum(reveal.position < size for reveal in event.reveals)
+        if ENOUGH_TILES <= num_revealed <= size - ENOUGH_TILES:
+            return True
+    return False
 
 
 def share_out_of_order(trace: Trace) -> float:
