@@ -39,6 +39,4 @@ def test_another_model_is_told_apart(nano) -> None:
         said = compare_engines.compare(compare_engines.traces(nano, 2, 3))
     finally:
         norm.copy_(kept)
-    # Two equally good tokens may hide where the two models part, not that they do.
-    assert len(said["differences"]) + said["otherAnswers"] == said["cases"] == 6
-    assert len(said["differences"]) >= 5
+    assert len(said["differences"]) == said["cases"] == 6

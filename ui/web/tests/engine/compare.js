@@ -115,9 +115,12 @@ function isTie(ours, theirs, event, { name, by }) {
       by,
       event.masked.find((item) => item.position === position),
     );
-  return ours.every(
-    ([position], rank) => Math.abs(score(position) - score(theirs[rank]?.[0])) <= TIE,
-  );
+  if (ours.length !== theirs.length) return false;
+  return ours.every(([position, token], rank) => {
+    const [other, otherToken] = theirs[rank] ?? [];
+    if (position === other) return token === otherToken;
+    return Math.abs(score(position) - score(other)) <= TIE;
+  });
 }
 
 /**
