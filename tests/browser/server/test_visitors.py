@@ -110,6 +110,9 @@ def test_a_double_click_on_decode_starts_one_run(story):
 
 
 def test_the_first_decode_takes_over_while_the_opening_run_plays(story):
+    story.get_by_label("Speed").select_option(label="0.25×")
+    story.get_by_role("button", name="First forward pass").click()
+    story.get_by_role("button", name="Play (space)").click()
     expect(story.get_by_role("button", name=re.compile("Pause"))).to_be_visible()
     begin(story)
     expect(story.locator(".sbd-tile.is-new")).not_to_have_count(0)
