@@ -53,19 +53,23 @@ class DraftAndVerify:
         num_drafted = len(draft.token_ids)
         ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
         self._block = Span(start + num_drafted, 0 if ends else self._size_behind(num_drafted))
-        probabilities = draft.probabilities[: state.num_left - 1]  # behind others nothing fits
-        offsets = predraft_offsets(probabilities, state.config.num_predrafts)
-        self._early_blocks = [Span(start + i, self._size_behind(i)) for i in offsets]
-        num_exact = len(self._exact_ids)
         return state.request(
             [*self._exact_ids, *draft.token_ids],
             self._masks(self._block),
             num_drafted + 1,
-            [
-                EarlyBlock(num_exact + span.start - start, self._masks(span))
-                for span in self._early_blocks
-            ],
+            self._choose_early_blocks(start) if state.config.num_predrafts else (),
         )
+
+    def _choose_early_blocks(self, start: int) -> list[EarlyBlock]:
+        """Those of the next forward pass, in which the draft begins at position `start`."""
+        state, num_exact = self._state, len(self._exact_ids)
+        fitting = self._draft.probabilities[: state.num_left - 1]
+        offsets = predraft_offsets(fitting, state.config.num_predrafts)
+        self._early_blocks = [Span(start + i, self._size_behind(i)) for i in offsets]
+        return [
+            EarlyBlock(num_exact + span.start - start, self._masks(span))
+            for span in self._early_blocks
+        ]
 
     def _size_behind(self, num_drafted: int) -> int:
         """Masks worth feeding behind so many drafted tokens.
@@ -97,7 +101,9 @@ class DraftAndVerify:
             stats = state.block_stats(logits, num_checked, stop)
             masked = masked_positions(stats, range(block.size), block.start)
             self._draft = self._drafted(stats)
-        predrafts = self._predrafts(logits, stop, start + num_accepted)
+        predrafts: tuple[Predraft, ...] = ()
+        if self._early_blocks:
+            predrafts = self._predrafts(logits, stop, start + num_accepted)
         hindsight = make_hindsight(tokens, causal.rows(0, len(tokens)), start)
         return state.event(
             block=block,
@@ -122,8 +128,6 @@ class DraftAndVerify:
 
         `exact` is the position of the exact token: of the drafted token it replaced, if any.
         """
-        if not self._early_blocks:
-            return ()
         stats, row, predrafts = self._state.draft_stats(logits, first), 0, []
         for span in self._early_blocks:
             draft = self._drafted(stats.rows(row, row + span.size))
