@@ -16,8 +16,9 @@ from ui.components.assets import ASSETS, static_path, view
 from ui.components.server_messages import server_message
 from ui.decode.form import message_of
 from ui.decode.verdict import verdicts_of
-from ui.decode.visitor_runs import Traces, VisitorRuns
+from ui.decode.visitor_runs import GoneError, Traces, VisitorRuns
 from ui.gradio_hooks import QUICK, data_of
+from ui.share.saved_runs import traces_of
 from ui.share.sheet import file_stem
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def charts_section(visit: gr.State) -> None:
         wish = data_of(event)
         try:
             return server_message(run=wish.get("run"), **charts_of(runs, wish))
+        except GoneError as error:
+            return server_message(error=message_of(error), gone=error.run_id)
         except SetBlockDecodingError as error:
             return server_message(error=message_of(error))
 
@@ -63,7 +66,7 @@ def card_words() -> list[dict[str, str]]:
 
 def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
     """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
-    trace = next(iter(visit.traces(wish.get("run")).values()))
+    trace = next(iter(traces_of(visit, wish).values()))
     runs = visit.finished(MAX_MARKED)
     return {"name": file_stem(trace), "figures": figures(trace, runs)}
 

@@ -21,6 +21,17 @@ Traces = Mapping[str, Trace]
 Packed = dict[str, bytes]
 
 
+class GoneError(ArgumentError):
+    """A run that is not kept here, or not any more; the visitor's browser may have saved it.
+
+    run_id: as it was asked for, "" for what is no text.
+    """
+
+    def __init__(self, run_id: object) -> None:
+        self.run_id = run_id if isinstance(run_id, str) else ""
+        super().__init__("This run", "is not kept here any more; decode it again", None)
+
+
 class Visitors:
     """All visitors who have runs here, so that who is away for long gives up the memory."""
 
@@ -90,18 +101,17 @@ class VisitorRuns:
 
     def settle(self, run_id: str) -> None:
         """A kept run changes no more: pack it, and drop the oldest there is no room for."""
-        traces = self._running.pop(run_id, None)
+        traces = self._running.get(run_id)
         if traces is None:
             return
-        self._packed[run_id] = {
-            lane: zlib.compress(trace.to_json().encode()) for lane, trace in traces().items()
-        }
+        self._packed[run_id] = _packed(traces())
+        del self._running[run_id]  # only now: the page may ask for it meanwhile
         while len(self._packed) > 1 and not self._has_room():
             del self._packed[next(iter(self._packed))]
 
-    def add(self, lanes: Traces) -> str:
-        """Keep a run that is over, the main lane first. Its id."""
-        run_id = uuid.uuid4().hex[:8]
+    def add(self, lanes: Traces, run_id: str | None = None) -> str:
+        """Keep a run that is over, the main lane first. Its id, a new one unless it has one."""
+        run_id = run_id or uuid.uuid4().hex[:8]
         self.keep(run_id, lambda: lanes)
         self.settle(run_id)
         return run_id
@@ -111,7 +121,7 @@ class VisitorRuns:
         self._packed.clear()
 
     def traces(self, run_id: object) -> Traces:
-        """The lanes of a kept run. Raises ArgumentError for any other."""
+        """The lanes of a kept run. Raises GoneError for any other."""
         self._last_used = self._visitors.clock()
         if isinstance(run_id, str):
             live = self._running.get(run_id) or self._first.get(run_id)
@@ -119,7 +129,12 @@ class VisitorRuns:
                 return live()
             if run_id in self._packed:
                 return _unpacked(self._packed[run_id])
-        raise ArgumentError("This run", "is not kept here any more; decode it again", None)
+        raise GoneError(run_id)
+
+    def packed(self, run_id: object) -> list[bytes]:
+        """The lanes of a kept run as JSON in zlib's format. Raises GoneError for any other."""
+        kept = self._packed.get(run_id) if isinstance(run_id, str) else None
+        return list((_packed(self.traces(run_id)) if kept is None else kept).values())
 
     def finished(self, most: int) -> list[Traces]:
         """The lanes of the newest runs that are over, at most so many, the oldest of them first."""
@@ -132,6 +147,10 @@ class VisitorRuns:
     def _has_room(self) -> bool:
         size = sum(len(lane) for run in self._packed.values() for lane in run.values())
         return size <= MAX_KEPT_BYTES and len(self._packed) <= MAX_KEPT
+
+
+def _packed(lanes: Traces) -> Packed:
+    return {lane: zlib.compress(trace.to_json().encode()) for lane, trace in lanes.items()}
 
 
 def _unpacked(lanes: Packed) -> Traces:

@@ -12,9 +12,10 @@ from sbd_core.trace import Trace
 from ui.components.server_messages import server_message
 from ui.components.status_line import Speaker
 from ui.decode.form import message_of, settings_of
-from ui.decode.visitor_runs import Traces, VisitorRuns
+from ui.decode.visitor_runs import GoneError, Traces, VisitorRuns
 from ui.gallery import recorded, replays
 from ui.gradio_hooks import QUICK, data_of
+from ui.share.saved_runs import saved, traces_of
 from ui.share.trace_files import read_trace
 
 MAX_NAME = 40
@@ -35,7 +36,7 @@ def wire_sharing(
     """
 
     def asked(runs: VisitorRuns, event: gr.EventData) -> str:
-        return answer(lambda: server_message(**file_of(runs, data_of(event))))
+        return answer(runs, data_of(event))
 
     def given(runs: VisitorRuns, event: gr.EventData) -> tuple[Any, str]:
         return opened(lambda: open_trace(runs, data_of(event)))
@@ -70,17 +71,21 @@ def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
         return gr.skip(), server_message(error=message_of(error))
 
 
-def answer(make: Callable[[], str]) -> str:
-    """What `make` gives, or the sentence of its error."""
+def answer(visit: VisitorRuns, wish: dict[str, Any]) -> str:
+    """What the share sheet hears of a wish: a file, traces for the browser to save, or why not."""
     try:
-        return make()
+        if wish.get("kind") == "traces":
+            return server_message(traces=saved(visit, wish.get("run")))
+        return server_message(**file_of(visit, wish))
+    except GoneError as error:
+        return server_message(error=message_of(error), gone=error.run_id)
     except SetBlockDecodingError as error:
         return server_message(error=message_of(error))
 
 
 def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     """{"file": name, "text": content} of a kept run, as the player asked for it."""
-    traces = visit.traces(wish.get("run"))
+    traces = traces_of(visit, wish)
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
         return {"file": f"{file_stem(main)}.html", "text": replay_html(*traces.values())}

@@ -11,6 +11,7 @@ import pytest
 
 from tests.browser.conftest import begin, decode, painted, slowed, state, sync_api
 from tests.browser.player.test_branches import intervene, rows
+from tests.browser.share.test_share import open_sheet, saved
 from tests.ui.doubles import story_model
 from tests.workers import free_port
 from ui import page as page_module
@@ -23,6 +24,21 @@ SAVED = "() => sessionStorage.getItem('sbd-kept') === location.search"
 
 def news(page):
     return page.locator(".sbd-news")
+
+
+HOLDS_TRACES = """() => new Promise((done, fail) => {
+  const request = indexedDB.open('sbd', 1);
+  request.onerror = fail;
+  request.onsuccess = () => {
+    const store = request.result.transaction('tabs').objectStore('tabs');
+    const asked = store.get(sessionStorage.getItem('sbd-tab'));
+    asked.onsuccess = () => {
+      request.result.close();
+      done(asked.result?.runs.every((run) => run.traces.length));
+    };
+    asked.onerror = fail;
+  };
+})"""
 
 
 def is_saved(page):
@@ -49,6 +65,22 @@ def test_a_tree_outlives_a_reload_and_goes_on_growing(story):
     intervene(story, "b", tile=2)
     assert len(tree(story)) == 3
     expect(news(story)).to_be_hidden()
+
+
+def test_a_saved_run_can_be_taken_home_and_charted_on_a_server_that_has_it_no_more(story):
+    decode(story)
+    open_sheet(story)
+    before = {kind: saved(story, f"Save {kind}") for kind in ("JSON", "HTML")}
+    is_saved(story)
+    story.wait_for_function(HOLDS_TRACES)
+    story.reload()  # the server knows a page that is loaded anew by another name
+    expect(news(story)).to_contain_text("The run of this tab was kept in your browser.")
+    story.locator("#sbd-charts .sbd-charts-toggle").click()
+    expect(story.locator("#sbd-charts .sbd-charts-status")).to_contain_text("Zoom by dragging")
+    story.reload()
+    expect(news(story)).to_contain_text("The run of this tab was kept in your browser.")
+    open_sheet(story)
+    assert {kind: saved(story, f"Save {kind}") for kind in before} == before
 
 
 def test_a_link_that_this_tab_has_decoded_is_not_decoded_anew(story):

@@ -13,7 +13,7 @@ import { ChartCards, makeLibrary } from "./cards.js";
 /** @import { CardWords, Figure } from "./cards.js" */
 
 /** @typedef {{ cards: CardWords[], library: string }} Setting */
-/** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string }} Answer */
+/** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string, gone?: string }} Answer gone: a run that the server has no more */
 
 const CLOSED_WORDS =
   "This run as charts: [entropy], [tokens|token] a [forward pass], agreement, what parallelism cost.";
@@ -98,8 +98,13 @@ class ChartSection {
   }
 
   /** @param {Answer} answer */
-  async take({ run, name, figures, error }) {
+  async take({ run, name, figures, error, gone }) {
     if (!this.isOpen || !this.cards) return;
+    const shown = playerOf(document)?.run;
+    if (gone && shown?.id === gone && shown.traces.length) {
+      this.trigger("draw_charts", { run: gone, lanes: shown.traces });
+      return;
+    }
     if (error) this.say(error, true);
     if (error || !figures || this.asked !== run) return;
     try {

@@ -22,7 +22,7 @@ import { Session } from "./session/session.js";
  * @typedef {{ kind: "load", source: Source, wasm: Compiled, examples: Example[] }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
- *   | { kind: "file", run: string }
+ *   | { kind: "file" | "traces", run: string }
  *   | { kind: "stop" }} Wish
  */
 /**
@@ -87,6 +87,7 @@ async function answer(wish) {
   else if (wish.kind === "race") await session?.race(wish.entry);
   else if (wish.kind === "time") await session?.time(wish.form);
   else if (wish.kind === "file") session?.file(wish.run);
+  else if (wish.kind === "traces") session?.traces(wish.run);
   else session?.stop();
 }
 

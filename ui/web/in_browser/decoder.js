@@ -2,6 +2,8 @@
 // for, and shows what it says in the same views that show a server's runs.
 
 import { Engine } from "../engine/client.js";
+import { packed, unpacked } from "../saved_runs/packing.js";
+import { TRACES_EVENT } from "../saved_runs/tab.js";
 import { playerOf } from "../watch/mount.js";
 import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
 import { replayPage } from "./replay.js";
@@ -17,9 +19,13 @@ import { replayPage } from "./replay.js";
  * @typedef {{ kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
  *   | { kind: "stop" }
- *   | { kind: "file", run: string, format: string }} Wish
+ *   | { kind: "file", run: string, format: string }
+ *   | { kind: "traces", run: string }} Wish
  */
 /** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
+
+const NO_TRACE =
+  "The trace of this run is not on this page; of a run that your browser decoded it is.";
 
 export class Decoder {
   /**
@@ -108,16 +114,21 @@ export class Decoder {
    */
   take(wish) {
     if (wish.kind === "file") {
-      if (!this.runs.has(wish.run)) return false;
+      if (!this.runs.has(wish.run) && !this.isOnly) return false;
       void this.give(wish);
       return true;
+    }
+    if (wish.kind === "traces") {
+      const isHere = this.runs.has(wish.run);
+      if (isHere) this.engine.send(wish);
+      return isHere || this.isOnly;
     }
     if (!this.isOn) return false;
     void this.send(wish);
     return true;
   }
 
-  /** @param {Exclude<Wish, { kind: "file" }>} wish */
+  /** @param {Exclude<Wish, { kind: "file" | "traces" }>} wish */
   async send(wish) {
     if (wish.kind === "decode") {
       this.showBusy(true);
@@ -131,12 +142,19 @@ export class Decoder {
   /** @param {Extract<Wish, { kind: "file" }>} wish */
   async give({ run: id, format }) {
     const player = playerOf(document);
-    if (format === "json") {
+    if (format === "json" && this.runs.has(id)) {
       this.engine.send({ kind: "file", run: id });
       return;
     }
     const run = player?.run;
     if (!player || run?.id !== id) return;
+    if (format === "json") {
+      const [lane] = run.traces;
+      player.share.receive(
+        lane ? { file: `${run.strategy}.json`, text: await unpacked(lane) } : { error: NO_TRACE },
+      );
+      return;
+    }
     try {
       const text = await replayPage(this.place.parts, run);
       player.share.receive({ file: `${run.strategy}-replay.html`, text });
@@ -158,6 +176,7 @@ export class Decoder {
         file: `${player.run?.strategy ?? "run"}.json`,
         text: news.file.text,
       });
+    if (news.traces) void handOver(news.traces);
     if (news.about !== "decode") return;
     if (news.wire === "stop") player?.stop();
     else if (news.wire) {
@@ -178,6 +197,15 @@ export class Decoder {
     if (go) go.disabled = isBusy;
     if (stop) stop.disabled = !isBusy;
   }
+}
+
+/**
+ * Let the tab save the traces of a run as it saves a server's.
+ * @param {{ run: string, lanes: string[] }} traces
+ */
+async function handOver({ run, lanes }) {
+  const detail = { run, lanes: await Promise.all(lanes.map(packed)) };
+  document.dispatchEvent(new CustomEvent(TRACES_EVENT, { detail }));
 }
 
 /** Decode and Stop, null while they are not on the page. */

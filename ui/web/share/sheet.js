@@ -15,11 +15,11 @@ import { staircasePicture } from "./pictures/picture.js";
 /**
  * Who can reach the server.
  * @typedef {object} ShareHost
- * @property {(wish: { kind: string, run: string }) => void} ask for a file; it comes to receive()
+ * @property {(wish: { kind: string, run: string, lanes?: string[] }) => void} ask for a file; it comes to receive(). lanes: the run's traces, where the server has it no more
  * @property {(file: { name: string, text: string }) => void} give a trace file to show
  */
 
-/** @typedef {{ file?: string, text?: string, error?: string, isShown?: boolean }} ServerMessage */
+/** @typedef {{ file?: string, text?: string, error?: string, isShown?: boolean, gone?: string }} ServerMessage gone: a run that the server has no more */
 
 const { limits } = constants;
 
@@ -33,6 +33,8 @@ export class Share {
   constructor(player, host, signal) {
     this.player = player;
     this.signal = signal;
+    /** @type {(() => void) | null} asks for the last file again and brings the run along */
+    this.askAgain = null;
     this.status = make("p", "sbd-share-status", { role: "status" });
     this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
     this.bar.hidden = true;
@@ -209,14 +211,20 @@ export class Share {
   ask(host, kind, run) {
     this.say("Preparing the file …");
     host.ask({ kind, run: run.id });
+    const { id, traces } = run;
+    this.askAgain = traces.length ? () => host.ask({ kind, run: id, lanes: traces }) : null;
   }
 
   /**
    * An answer of the server: a file to save, or a sentence; `isShown` closes the sheet.
    * @param {ServerMessage} message
    */
-  receive({ file, text, error, isShown }) {
-    if (file) {
+  receive({ file, text, error, isShown, gone }) {
+    const { askAgain } = this;
+    this.askAgain = null;
+    if (gone && askAgain) {
+      askAgain();
+    } else if (file) {
       const type = file.endsWith(".html") ? "text/html" : "application/json";
       this.save(file, new Blob([text ?? ""], { type }));
     } else if (isShown) {

@@ -56,23 +56,33 @@ export function mountPlayer({ element, value, trigger, signal }) {
   }
   take(value);
   if (currentView() !== "watch") player.set({ isPlaying: false });
-  new TabKeeper(player, signal).restore();
-  stopWithoutServer(player, signal);
+  const keeper = new TabKeeper(
+    player,
+    (run) => {
+      const wish = { kind: /** @type {const} */ ("traces"), run };
+      if (!doInBrowser(wish)) trigger("ask", wish);
+    },
+    signal,
+  );
+  keeper.restore();
+  stopWithoutServer(player, keeper, signal);
   return take;
 }
 
 /**
  * While the server is away nobody answers Stop: the run stands as it came.
  * @param {Player} player
+ * @param {TabKeeper} keeper
  * @param {AbortSignal} signal
  */
-function stopWithoutServer(player, signal) {
+function stopWithoutServer(player, keeper, signal) {
   /** @param {Event} event */
   const click = (event) => {
     const { run } = player;
     if (!elementOf(event)?.closest("#sbd-stop") || !run) return;
     setTimeout(() => {
       if (signal.aborted || player.run !== run || run.isComplete) return;
+      keeper.asked.add(run); // nobody is there who could give its traces
       player.stop();
       player.tellVisitor("The server does not answer; the run stands here as far as it came.");
     }, ANSWER_MS);

@@ -55,6 +55,8 @@ export class Run {
     /** @type {string[]} the wire lines that made it, so that it can be kept */
     this.lines = [];
     this.numCharacters = 0;
+    /** @type {string[]} its lanes' traces as the server packed them, to be brought back to it */
+    this.traces = [];
   }
 
   /** @param {string} row a wire line that is folded in */

@@ -17,9 +17,10 @@ import { RunWire } from "./wire.js";
 /** @import { Example } from "./verdict.js" */
 
 /**
- * What the page is told. wire: lines for the player. file: a trace, as asked for.
+ * What the page is told. wire: lines for the player. file: a trace, as asked for. traces: those of
+ * a run's lanes, to be saved with it.
  * @typedef {object} News
- * @property {"decode" | "race" | "timing" | "file"} about
+ * @property {"decode" | "race" | "timing" | "file" | "traces"} about
  * @property {string} [text] a line for the visitor, "" clears it
  * @property {boolean} [isError]
  * @property {boolean} [isRunning]
@@ -27,6 +28,7 @@ import { RunWire } from "./wire.js";
  * @property {Board | null} [board]
  * @property {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} [timing]
  * @property {{ run: string, text: string }} [file]
+ * @property {{ run: string, lanes: string[] }} [traces]
  */
 
 const MS_BETWEEN_NEWS = 60;
@@ -234,6 +236,15 @@ export class Session {
   file(run) {
     const [lane] = this.runs.get(run) ?? [];
     if (lane) this.say({ about: "file", file: { run, text: traceJson(lane) } });
+  }
+
+  /**
+   * Every lane of a run as a trace file, the main one first; none for a run that is not kept.
+   * @param {string} run
+   */
+  traces(run) {
+    const lanes = (this.runs.get(run) ?? []).map(traceJson);
+    this.say({ about: "traces", traces: { run, lanes } });
   }
 
   /**

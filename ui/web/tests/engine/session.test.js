@@ -174,4 +174,13 @@ test("a decode can be timed a few times, and taken home as a trace", async () =>
   const trace = JSON.parse(last()?.file?.text ?? "{}");
   assert.equal(trace.format, "sbd-trace");
   assert.equal(trace.events.length, run.main.steps.length);
+  session.traces(run.id);
+  const lanes = last()?.traces?.lanes.map((lane) => JSON.parse(lane)) ?? [];
+  assert.deepEqual(lanes[0], trace);
+  assert.deepEqual(
+    lanes.map(({ config, text }) => [config.strategy, text]),
+    [...run.lanes.values()].map(({ name, text }) => [name, text]),
+  );
+  session.traces("gone");
+  assert.deepEqual(last()?.traces, { run: "gone", lanes: [] });
 });
