@@ -48,56 +48,65 @@ def steps(baseline: Path | None) -> dict[str, Step]:
 
     baseline: None leaves it out of the table, and what only compares with it.
     """
-    evaluate, bench = "-m sbd_core evaluate", "-m sbd_core bench"
-    beside = "" if baseline is None else f" --baseline {baseline}"
-    parity = f"{evaluate} --suite all --limit 2500 --strategy ntp"
+    return {
+        **recordings(),
+        **accuracy(baseline),
+        **times(),
+        **browser_steps(),
+        **pictures(),
+        "tables": Step("-m scripts.write_tables", ("README.md",)),
+    }
 
-    def result(
-        name: str, words: str, *, is_timed: bool = False, needs_baseline: bool = False
-    ) -> Step:
-        file = f"{RESULTS}/{name}.json"
-        return Step(f"{words} --out {file}", (file,), is_timed, needs_baseline)
 
-    found = {
+def recordings() -> dict[str, Step]:
+    """What the page shows without a model."""
+    traces = "assets/traces"
+    opening = (f"{traces}/opening-sbd.json", f"{traces}/opening-ntp.json")
+    return {
         "presets": Step("-m scripts.write_presets", ("assets/presets.json",)),
-        "opening": Step(
-            "-m scripts.record_opening",
-            ("assets/traces/opening-sbd.json", "assets/traces/opening-ntp.json"),
-        ),
-        "gallery": Step("-m scripts.record_gallery", ("assets/traces/gallery/index.json",)),
+        "opening": Step("-m scripts.record_opening", opening),
+        "gallery": Step("-m scripts.record_gallery", (f"{traces}/gallery/index.json",)),
         # Its runs' seconds are shown.
-        "learn": Step(
-            "-m scripts.record_learn", ("assets/traces/learn/index.json",), is_timed=True
-        ),
-        "evaluation": result(
-            "evaluation",
-            f"{evaluate} --table --limit 500{beside}",
-            needs_baseline=baseline is not None,
-        ),
-        "parity-model": result("parity_model", parity),
-        "parity-baseline": result(
-            "parity_baseline", f"{parity} --model {baseline}", needs_baseline=True
-        ),
-        "predrafts-many": result(
-            "predrafts_many",
-            f"{evaluate} --suite all --limit 500 --strategy verify --num-predrafts 4 "
-            "--draft-threshold 0.15",
-        ),
-        "sweep": result("sweep", f"{evaluate} --sweep --limit 25"),
-        "bench": result("bench", f"{bench} --native --limit 20", is_timed=True),
-        "predrafts": result(
-            "predrafts", f"{bench} --predrafts --native --limit 50 --rounds 1", is_timed=True
-        ),
+        "learn": Step("-m scripts.record_learn", (f"{traces}/learn/index.json",), is_timed=True),
+    }
+
+
+def accuracy(baseline: Path | None) -> dict[str, Step]:
+    """What `evaluate` counts."""
+    evaluate = "-m sbd_core evaluate"
+    table = f"{evaluate} --table --limit 500"
+    parity = f"{evaluate} --suite all --limit 2500 --strategy ntp"
+    ahead = "--strategy verify --num-predrafts 4 --draft-threshold 0.15"
+    compared: dict[str, Step] = {"evaluation": _result("evaluation", table)}
+    if baseline is not None:
+        table, other = f"{table} --baseline {baseline}", f"{parity} --model {baseline}"
+        compared = {
+            "evaluation": _result("evaluation", table, needs_baseline=True),
+            "parity-model": _result("parity_model", parity),
+            "parity-baseline": _result("parity_baseline", other, needs_baseline=True),
+        }
+    return {
+        **compared,
+        "predrafts-many": _result("predrafts_many", f"{evaluate} --suite all --limit 500 {ahead}"),
+        "sweep": _result("sweep", f"{evaluate} --sweep --limit 25"),
+    }
+
+
+def times() -> dict[str, Step]:
+    """What is measured in seconds, and the forward passes of others' ways to decode."""
+    bench = "-m sbd_core bench"
+    ahead = f"{bench} --predrafts --native --limit 50 --rounds 1"
+    assistant = "-m sbd_core train --stage ntp --recipe assistant"
+    tokenizer = "--tokenizer assets/checkpoints/sbd-nano"
+    return {
+        "bench": _result("bench", f"{bench} --native --limit 20", is_timed=True),
+        "predrafts": _result("predrafts", ahead, is_timed=True),
         # An assistant needs the tokenizer alone; what is there is only looked at again.
-        "assistant": Step(
-            "-m sbd_core train --stage ntp --recipe assistant "
-            f"--tokenizer assets/checkpoints/sbd-nano --out {ASSISTANT}",
-            (),
-        ),
-        "peers": result("peers", f"{bench} --peers --limit 20 --assistant {ASSISTANT}"),
-        "profile-lean": result("profile_lean", f"{bench} --no-native --profile", is_timed=True),
-        "profile-native": result("profile_native", f"{bench} --native --profile", is_timed=True),
-        "shape": result("shape", f"{bench} --native --shape", is_timed=True),
+        "assistant": Step(f"{assistant} {tokenizer} --out {ASSISTANT}", ()),
+        "peers": _result("peers", f"{bench} --peers --limit 20 --assistant {ASSISTANT}"),
+        "profile-lean": _result("profile_lean", f"{bench} --no-native --profile", is_timed=True),
+        "profile-native": _result("profile_native", f"{bench} --native --profile", is_timed=True),
+        "shape": _result("shape", f"{bench} --native --shape", is_timed=True),
         "notebook": Step(
             "-m scripts.measures.notebook", (f"{RESULTS}/notebook.json",), is_timed=True
         ),
@@ -105,20 +114,7 @@ def steps(baseline: Path | None) -> dict[str, Step]:
         "page": Step(
             "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 3)
         ),
-        **browser_steps(),
-        "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
-        "site-picture": Step(
-            "-m scripts.browser.take_picture", ("assets/pictures/static-site-1440-light.png",)
-        ),
-        "learn-pictures": Step(
-            "-m scripts.record_learn.pictures",
-            ("assets/pictures/learn/one-at-a-time-1440-light.png",),
-        ),
-        "tables": Step("-m scripts.write_tables", ("README.md",)),
     }
-    if baseline is None:
-        found = {name: step for name, step in found.items() if not name.startswith("parity")}
-    return found
 
 
 def browser_steps() -> dict[str, Step]:
@@ -137,6 +133,23 @@ def browser_steps() -> dict[str, Step]:
         step = Step(f"-m scripts.browser.{words} --out {file}", (file,), is_timed, good=(0, 1))
         found[f"browser-{name}"] = step
     return {name: step for name, step in found.items() if (ROOT / step.outputs[0]).exists()}
+
+
+def pictures() -> dict[str, Step]:
+    """What the documents show."""
+    folder, look = "assets/pictures", "1440-light.png"
+    learn = f"{folder}/learn/one-at-a-time-{look}"
+    return {
+        "pictures": Step("-m scripts.take_pictures", (f"{folder}/watch-{look}",)),
+        "site-picture": Step("-m scripts.browser.take_picture", (f"{folder}/static-site-{look}",)),
+        "learn-pictures": Step("-m scripts.record_learn.pictures", (learn,)),
+    }
+
+
+def _result(name: str, words: str, *, is_timed: bool = False, needs_baseline: bool = False) -> Step:
+    """A command of ours that writes its results to a file of that name."""
+    file = f"{RESULTS}/{name}.json"
+    return Step(f"{words} --out {file}", (file,), is_timed, needs_baseline)
 
 
 def read_state() -> dict[str, dict[str, str]]:

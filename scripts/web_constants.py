@@ -43,32 +43,38 @@ def constants() -> dict[str, Any]:
         "formIds": FIELD_IDS,
         "strategyTitles": {name: title for title, name in STRATEGIES},
         "linkNames": list(dict.fromkeys(names)),
-        "devices": {
-            key: {
-                "name": device.name,
-                "flops": device.linear_flops,
-                "bandwidth": device.bandwidth,
-                "valueBytes": device.bytes_per_value,
-                "source": device.source,
-            }
-            for key, device in roofline.DEVICES.items()
-        },
+        "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
         "verdicts": {
             "words": {task: verdict.WORDS[task] for task in verdict.WORDS if task in BROWSER_TASKS},
             "sumWords": verdict.SUM_WORDS,
             "jsonWords": verdict.JSON_WORDS,
             "sumFrames": verdict.sum_frames(),
         },
-        "limits": {
-            "block": wire_format.MAX_SHOWN_BLOCK,
-            "fileBytes": trace_files.MAX_FILE_BYTES,
-            "fileName": sheet.MAX_NAME,
-            "newTokens": form.MAX_NEW_TOKENS,
-            "passes": trace_files.MAX_PASSES,
-            "positions": trace_files.MAX_POSITIONS,
-            "promptCharacters": form.MAX_PROMPT_CHARACTERS,
-            "templateCharacters": blanks.MAX_TEMPLATE_CHARACTERS,
-        },
+        "limits": _limits(),
+    }
+
+
+def _device(device: roofline.Device) -> dict[str, Any]:
+    return {
+        "name": device.name,
+        "flops": device.linear_flops,
+        "bandwidth": device.bandwidth,
+        "valueBytes": device.bytes_per_value,
+        "source": device.source,
+    }
+
+
+def _limits() -> dict[str, int]:
+    """The most of a file, a form and a run that the page takes."""
+    return {
+        "block": wire_format.MAX_SHOWN_BLOCK,
+        "fileBytes": trace_files.MAX_FILE_BYTES,
+        "fileName": sheet.MAX_NAME,
+        "newTokens": form.MAX_NEW_TOKENS,
+        "passes": trace_files.MAX_PASSES,
+        "positions": trace_files.MAX_POSITIONS,
+        "promptCharacters": form.MAX_PROMPT_CHARACTERS,
+        "templateCharacters": blanks.MAX_TEMPLATE_CHARACTERS,
     }
 
 

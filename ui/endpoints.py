@@ -31,27 +31,9 @@ ClientOf = Callable[[gr.Request], Client]
 
 def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) -> None:
     """Name the endpoints on the page that is being built. run: how Gradio is to queue a run."""
-
-    def race(
-        request: gr.Request,
-        prompt: str,
-        lanes: list[str],
-        block_size: int = 16,
-        max_new_tokens: int = 128,
-    ) -> Iterator[list[dict[str, Any]]]:
-        sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens}
-        yield from raced(session, prompt, lanes, sizes, client_of(request))
-
-    def trace_to_html(trace: str, ntp_trace: str = "") -> str:
-        try:
-            others = [ntp_trace] if ntp_trace != "" else []
-            return replay_html(*(read_trace(text) for text in (trace, *others)))
-        except SetBlockDecodingError as error:
-            refuse(message_of(error))
-
-    decode = decode_endpoint(session, client_of)
-    gr.api(decode, api_name="decode", api_description=DECODE, **run)
-    gr.api(race, api_name="race", api_description=RACE, **run)
+    endpoints = Endpoints(session, client_of)
+    gr.api(endpoints.decode, api_name="decode", api_description=DECODE, **run)
+    gr.api(endpoints.race, api_name="race", api_description=RACE, **run)
     gr.api(
         trace_to_html,
         api_name="trace_to_html",
@@ -60,12 +42,26 @@ def add_endpoints(session: Session, client_of: ClientOf, run: dict[str, Any]) ->
     )
 
 
-def decode_endpoint(
-    session: Session, client_of: ClientOf
-) -> Callable[..., Iterator[dict[str, Any]]]:
-    """The function behind `decode`, its parameters those of the form."""
+class Endpoints:
+    """What answers for the visitors of one page."""
+
+    def __init__(self, session: Session, client_of: ClientOf) -> None:
+        self._session, self._client_of = session, client_of
+
+    def race(
+        self,
+        request: gr.Request,
+        prompt: str,
+        lanes: list[str],
+        block_size: int = 16,
+        max_new_tokens: int = 128,
+    ) -> Iterator[list[dict[str, Any]]]:
+        """See RACE."""
+        sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens}
+        yield from raced(self._session, prompt, lanes, sizes, self._client_of(request))
 
     def decode(
+        self,
         request: gr.Request,
         prompt: str,
         strategy: str = "sbd",
@@ -83,6 +79,7 @@ def decode_endpoint(
         num_predrafts: int = 0,
         draft_threshold: float = 0.5,
     ) -> Iterator[dict[str, Any]]:
+        """See DECODE; the parameters are those of the form."""
         form = Form(
             prompt=prompt,
             strategy=strategy,
@@ -100,9 +97,16 @@ def decode_endpoint(
             num_predrafts=num_predrafts,
             draft_threshold=draft_threshold,
         )
-        yield from decoded(session, form, client_of(request))
+        yield from decoded(self._session, form, self._client_of(request))
 
-    return decode
+
+def trace_to_html(trace: str, ntp_trace: str = "") -> str:
+    """See TO_HTML."""
+    try:
+        others = [ntp_trace] if ntp_trace != "" else []
+        return replay_html(*(read_trace(text) for text in (trace, *others)))
+    except SetBlockDecodingError as error:
+        refuse(message_of(error))
 
 
 DECODE = """Decode a prompt and stream what is known after every few forward passes.

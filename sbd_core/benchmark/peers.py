@@ -80,7 +80,7 @@ def peers(
         else:
             for threshold in THRESHOLDS:
                 name = f"{REFINEMENT}, {threshold:g}"
-                found[name] = _refined(model, max_new_tokens, threshold)
+                found[name] = _Refined(model, max_new_tokens, threshold)
         size = model.block_range[1]
         base = replace(configs["ntp"], strategy="sbd", block_size=size)
         for threshold in THRESHOLDS:
@@ -154,49 +154,52 @@ def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Peer:
     return call
 
 
-def _refined(model: HuggingFaceModel, max_new_tokens: int, threshold: float) -> Peer:
-    """Blocks of the largest size, filled as the scheduler says, one token a step at the least.
+class _Refined:
+    """Blocks of the largest size, filled as the scheduler says, one token a step at the least."""
 
-    As in the pipelines of diffusers, an end token with nothing masked before it ends the answer.
-    """
-    from diffusers import BlockRefinementScheduler
+    def __init__(self, model: HuggingFaceModel, max_new_tokens: int, threshold: float) -> None:
+        from diffusers import BlockRefinementScheduler
 
-    mask_id, block_range = model.mask_token_id, model.block_range
-    assert mask_id is not None
-    assert block_range is not None
-    size = block_range[1]
-    scheduler: Any = BlockRefinementScheduler(block_length=size, threshold=threshold)
+        mask_id, block_range = model.mask_token_id, model.block_range
+        assert mask_id is not None
+        assert block_range is not None
+        self._model, self._max_new_tokens = model, max_new_tokens
+        self._mask_id, self._size = mask_id, block_range[1]
+        self._scheduler: Any = BlockRefinementScheduler(
+            block_length=self._size, threshold=threshold
+        )
 
-    def has_ended(block: torch.Tensor, step: Any) -> bool:
-        ended = torch.zeros(1, dtype=torch.bool)
-        for end_id in model.end_token_ids:
-            tokens, revealed = step.sampled_tokens, step.transfer_index
-            ended = scheduler.check_eos_finished(
-                block, tokens, revealed, ended, end_id, mask_id, prompt_length=0
-            )
-        return bool(ended.all())
-
-    def call(prompt: Sequence[int]) -> Counts:
-        cache, num_forwards = model.new_cache(), 1
+    def __call__(self, prompt: Sequence[int]) -> Counts:
+        model, cache, num_forwards = self._model, self._model.new_cache(), 1
         answer: list[int] = []
         model.forward(cache, prompt, (), 1)
         pending: Sequence[int] = ()
         is_done = False
-        while len(answer) < max_new_tokens and not is_done:
-            scheduler.set_timesteps(size)
-            block, number = torch.full((1, size), mask_id), 0
-            while bool((block == mask_id).any()) and not is_done:
+        while len(answer) < self._max_new_tokens and not is_done:
+            self._scheduler.set_timesteps(self._size)
+            block, number = torch.full((1, self._size), self._mask_id), 0
+            while bool((block == self._mask_id).any()) and not is_done:
                 logits = model.forward(cache, pending, block[0].tolist(), 0).cpu().clone()
-                logits[:, mask_id] = -torch.inf
-                step = scheduler.step(logits[None], number, block, mask_token_id=mask_id)
+                logits[:, self._mask_id] = -torch.inf
+                step = self._scheduler.step(
+                    logits[None], number, block, mask_token_id=self._mask_id
+                )
                 block = step.prev_sample
-                is_done = has_ended(block, step)
+                is_done = self._has_ended(block, step)
                 pending, number, num_forwards = (), number + 1, num_forwards + 1
             pending = block[0].tolist()
             answer += pending
-        return Counts(_ended(answer, max_new_tokens, model), num_forwards, num_forwards - 1)
+        return Counts(_ended(answer, self._max_new_tokens, model), num_forwards, num_forwards - 1)
 
-    return call
+    def _has_ended(self, block: torch.Tensor, step: Any) -> bool:
+        """As in the pipelines of diffusers: at an end token with nothing masked before it."""
+        ended = torch.zeros(1, dtype=torch.bool)
+        for end_id in self._model.end_token_ids:
+            tokens, revealed = step.sampled_tokens, step.transfer_index
+            ended = self._scheduler.check_eos_finished(
+                block, tokens, revealed, ended, end_id, self._mask_id, prompt_length=0
+            )
+        return bool(ended.all())
 
 
 def _ended(answer: list[int], most: int, model: HuggingFaceModel) -> tuple[int, ...]:

@@ -12,10 +12,10 @@ from sbd_core.errors import ArgumentError
 from sbd_core.package.files import require_writable, write_text
 
 if TYPE_CHECKING:
-    from sbd_core.evaluation import Evaluation
+    from sbd_core.evaluation import Evaluation, Sample
     from sbd_core.evaluation.comparison import Comparison
+    from sbd_core.evaluation.model_set import ModelSet
     from sbd_core.evaluation.paper_table import PaperTable
-    from sbd_core.evaluation.runners import Runner
     from sbd_core.package.journal import Journal
 
 HELP = "measure accuracy and forward passes on held-out examples"
@@ -35,6 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=32,
         help="examples decoded together; 1 measures tokens per second as one reader sees them",
     )
+    _add_comparisons(parser)
+    parser.add_argument(
+        "--processes",
+        type=int,
+        help="that share the work, each with one thread and its own copy of the models (one a core "
+        "for a small model on the CPU and many answers, else 1)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
+    decoding_flags.add_arguments(parser)
+
+
+def _add_comparisons(parser: argparse.ArgumentParser) -> None:
+    """What to measure beside one config of one model."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--table",
@@ -56,14 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="with --table: a model trained on next-token prediction only, as one more row",
     )
-    parser.add_argument(
-        "--processes",
-        type=int,
-        help="that share the work, each with one thread and its own copy of the models (one a core "
-        "for a small model on the CPU and many answers, else 1)",
-    )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
-    decoding_flags.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -93,24 +98,23 @@ def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
 ) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
     """The results, and the journal of processes that shared the work."""
-    from sbd_core.evaluation import Sample, evaluate, tables
+    from sbd_core.evaluation import Sample
     from sbd_core.evaluation.api import MODEL
     from sbd_core.evaluation.comparison import compare
     from sbd_core.evaluation.model_set import ModelSet
     from sbd_core.evaluation.paper_table import BASELINE, paper_table
-    from sbd_core.evaluation.runners import LocalRunner
-    from sbd_core.evaluation.shared_runner import SharedRunner, journal_of
     from sbd_core.hf.prompt_files import Share
-    from sbd_core.models.threads import choose_threads
     from sbd_core.tasks import SUITES
 
-    tasks = SUITES if arguments.suite == "all" else tuple(arguments.suite.split(","))
-    chosen = {"limit": arguments.limit, "data_seed": arguments.data_seed, "split": arguments.split}
-    chosen["batch_size"] = arguments.batch_size
-    sample = Sample(tasks=tasks, **chosen)
-    share = Share.of_environment()
+    sample = Sample(
+        tasks=SUITES if arguments.suite == "all" else tuple(arguments.suite.split(",")),
+        limit=arguments.limit,
+        data_seed=arguments.data_seed,
+        split=arguments.split,
+        batch_size=arguments.batch_size,
+    )
     loading = {name: getattr(arguments, name) for name in ("device", "dtype", "native")}
-    loading["device"] = share.device(arguments.device)
+    loading["device"] = Share.of_environment().device(arguments.device)
     if arguments.compare:
         return compare(arguments.compare, config, sample, arguments.processes, **loading), None
     sources = {MODEL: arguments.model}
@@ -119,19 +123,34 @@ def _evaluated(
     models = ModelSet(sources, **loading)
     if arguments.table:
         return paper_table(models, config, sample, arguments.processes), None
+    return _of_one_model(arguments, config, models, sample)
+
+
+def _of_one_model(
+    arguments: argparse.Namespace, config: DecodeConfig, models: "ModelSet", sample: "Sample"
+) -> "tuple[Evaluation, Journal | None]":
+    """Rows of one model, shared with other processes if there are any and --out says where."""
+    from sbd_core.evaluation import tables
+    from sbd_core.evaluation.api import MODEL, evaluate_rows
+    from sbd_core.evaluation.runners import LocalRunner
+    from sbd_core.evaluation.shared_runner import SharedRunner, journal_of
+    from sbd_core.hf.prompt_files import Share
+    from sbd_core.models.threads import choose_threads
+
+    model, share = models[MODEL], Share.of_environment()
     configs: dict[str, DecodeConfig] = {config.strategy: config}
     if arguments.sweep:
         configs = tables.sweep_configs(config)
-    runner: Runner
+    rows = {row: (MODEL, one) for row, one in configs.items()}
     if arguments.out is not None:
-        journal = journal_of(models[MODEL], configs, sample, arguments.out, share.rank)
+        journal = journal_of(model, configs, sample, arguments.out, share.rank)
         if share.num_processes > 1 or journal.parts():
-            choose_threads(models[MODEL].num_parameters, sample.batch_size)
+            choose_threads(model.num_parameters, sample.batch_size)
             runner = SharedRunner(LocalRunner(models.models), journal, share)
-            return evaluate(models[MODEL], tasks, configs, runner=runner, **chosen), journal
-    num_answers = len(configs) * len(tasks) * sample.limit
-    runner = models.runner(num_answers, sample.batch_size, arguments.processes)
-    return evaluate(models[MODEL], tasks, configs, runner=runner, **chosen), None
+            return evaluate_rows(model, rows, sample, runner), journal
+    num_answers = len(configs) * len(sample.tasks) * sample.limit
+    own = models.runner(num_answers, sample.batch_size, arguments.processes)
+    return evaluate_rows(model, rows, sample, own), None
 
 
 def _check(arguments: argparse.Namespace) -> None:

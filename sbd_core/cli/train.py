@@ -3,11 +3,14 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sbd_core.cli import train_estimate
 from sbd_core.config import require_number
 from sbd_core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from sbd_core.training.step.step_runner import RunSettings
 
 HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
 
@@ -21,68 +24,82 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tokenizer", metavar="FOLDER", help="for a new model: take that one, train none"
     )
     parser.add_argument(
+        "--lora", type=int, metavar="RANK", help="train an adapter of that rank alone (peft)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    _add_recipe(parser.add_argument_group("recipe"))
+    _add_data(parser.add_argument_group("data"))
+    _add_machine(parser.add_argument_group("machine"))
+    train_estimate.add_arguments(parser)
+
+
+def _add_recipe(group: argparse._ArgumentGroup) -> None:
+    """How to train, for how long: a recipe, and what differs from it."""
+    group.add_argument(
         "--recipe",
         type=Path,
         help="recipe file (the stage's own), or finetune or lora: for a prepared model and --data",
     )
-    parser.add_argument("--steps", type=int, help="instead of the recipe's")
-    parser.add_argument(
+    group.add_argument(
         "--minutes", type=float, help="train for that long, decay included, instead of steps"
     )
-    parser.add_argument("--batch-size", type=int, help="instead of the recipe's")
-    parser.add_argument("--learning-rate", type=float, help="instead of the recipe's")
-    parser.add_argument("--seed", type=int, help="instead of the recipe's")
-    parser.add_argument(
-        "--row-tokens", type=int, help="length of a row, into which texts are packed"
-    )
-    parser.add_argument(
+    for flag in ("--steps", "--batch-size", "--seed"):
+        group.add_argument(flag, type=int, help="instead of the recipe's")
+    group.add_argument("--learning-rate", type=float, help="instead of the recipe's")
+    group.add_argument(
         "--prompt-weight",
         type=float,
         help="what a token of a prompt counts in the next-token loss; 0: the loss is on answers",
     )
-    parser.add_argument(
+    group.add_argument(
         "--min-block-size", type=int, help="of blocks to train on (as sbd prepare said)"
     )
-    parser.add_argument("--max-block-size", type=int, help="likewise")
-    parser.add_argument(
-        "--lora", type=int, metavar="RANK", help="train an adapter of that rank alone (peft)"
-    )
-    parser.add_argument(
+    group.add_argument("--max-block-size", type=int, help="likewise")
+
+
+def _add_data(group: argparse._ArgumentGroup) -> None:
+    """What to train on."""
+    group.add_argument(
         "--tasks",
         "--families",
         help="comma-separated, each with a weight after a colon or 1, as math:3,json; '' for none",
     )
-    parser.add_argument(
+    group.add_argument(
         "--data",
         action="append",
         metavar="SOURCE",
         help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks: prompt and answer, messages, or "
         "text; may be given several times",
     )
-    parser.add_argument("--save-every", type=int, help="steps between saves (1000)")
-    parser.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
-    parser.add_argument(
+    group.add_argument(
+        "--row-tokens", type=int, help="length of a row, into which texts are packed"
+    )
+
+
+def _add_machine(group: argparse._ArgumentGroup) -> None:
+    """What changes the time and the memory, and nothing of what is learned but rounding."""
+    group.add_argument("--save-every", type=int, help="steps between saves (1000)")
+    group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
+    group.add_argument(
         "--gradient-checkpointing",
         action="store_true",
         help="less memory: run each layer again in the backward pass",
     )
-    parser.add_argument(
+    group.add_argument(
         "--accumulate",
         type=int,
         default=1,
         metavar="N",
         help="less memory: read a step's batch in N forward and backward passes (1)",
     )
-    parser.add_argument("--compile", action="store_true", help="use torch.compile")
-    parser.add_argument(
+    group.add_argument("--compile", action="store_true", help="use torch.compile")
+    group.add_argument(
         "--precision", default="auto", help="auto (times a few steps of both), bf16 or fp32"
     )
-    parser.add_argument(
+    group.add_argument(
         "--attention", default="auto", help="auto, eager, sdpa or flex_attention (CUDA)"
     )
-    parser.add_argument("--workers", type=int, help="processes that build batches (as many as pay)")
-    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
-    train_estimate.add_arguments(parser)
+    group.add_argument("--workers", type=int, help="processes that build batches (as many as pay)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -109,21 +126,24 @@ def run(arguments: argparse.Namespace) -> None:
         for name in ("save_every", "save_minutes")
         if (value := getattr(arguments, name)) is not None
     }
-    train(
-        read_recipe(arguments.stage, arguments.recipe, changes),
-        arguments.init,
-        arguments.out,
+    recipe = read_recipe(arguments.stage, arguments.recipe, changes)
+    train(recipe, arguments.init, arguments.out, settings=_settings(arguments), **saving)
+    if arguments.json and Share.of_environment().rank == 0:
+        metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
+        print(json.dumps({"out": str(arguments.out), **json.loads(metrics[-1])}))
+
+
+def _settings(arguments: argparse.Namespace) -> "RunSettings":
+    from sbd_core.training.step.step_runner import RunSettings
+
+    return RunSettings(
         is_compiled=arguments.compile,
         precision=arguments.precision,
         attention=arguments.attention,
         num_workers=arguments.workers,
         is_checkpointed=arguments.gradient_checkpointing,
         num_parts=arguments.accumulate,
-        **saving,
     )
-    if arguments.json and Share.of_environment().rank == 0:
-        metrics = (state_folder(arguments.out) / "metrics.jsonl").read_text().splitlines()
-        print(json.dumps({"out": str(arguments.out), **json.loads(metrics[-1])}))
 
 
 def _check_finetuning(arguments: argparse.Namespace) -> None:

@@ -4,8 +4,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.hf.preparation import TOLERANCE, logits, probes, written_whole
+from torch import Tensor
+
+from sbd_core.errors import ModelError
+from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import CONFIG_FILE, is_adapter, settle_adapter
 from sbd_core.models.checkpoint_info import object_in
@@ -46,28 +48,18 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     Raises ArgumentError, ModelError; `out` is then as it was.
     """
     require("lora")
-    from peft import PeftModel
-
-    target = Path(out)
     if not is_adapter(adapter):
         rule = f"must be the folder of an adapter, with its adapter_config.json; got {adapter}"
         raise ModelError(f"model: {rule}")
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise ArgumentError("out", "must be a new folder or an empty one", str(out))
+    target = new_folder(out)
     tokenizer = read(str(adapter), "auto", is_folder=True)[1]  # refuses another base's adapter
     config = object_in(Path(adapter) / CONFIG_FILE)
     base = str(config["base_model_name_or_path"])
     model, _ = read(base, "auto", is_folder=Path(base).is_dir())
     settle_adapter(model, Path(adapter), config)
     dtype = model.dtype
-    adapted = PeftModel.from_pretrained(model.float(), str(adapter)).eval()
     texts = probes(int(model.get_input_embeddings().weight.shape[0]), len(tokenizer))
-    before = logits(adapted, texts)
-    merged = adapted.merge_and_unload()
-    after = logits(merged, texts)
-    change = float((before - after).abs().max())
-    if not change <= TOLERANCE * float(before.abs().max()):
-        raise ModelError(f"model: merging changed its logits by {change:g}; nothing was kept")
+    merged, change = _merged(model, adapter, texts)
     if is_trained_for_blocks(merged.config):
         merged.config.mask_token_id = tokenizer.mask_token_id
     merged.to(dtype)
@@ -84,3 +76,16 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
         num_checked=texts.numel(),
         largest_change=change,
     )
+
+
+def _merged(model: Any, adapter: str | Path, texts: Tensor) -> tuple[Any, float]:
+    """(the one model in fp32, largest change of a logit over the texts). Raises ModelError."""
+    from peft import PeftModel
+
+    adapted = PeftModel.from_pretrained(model.float(), str(adapter)).eval()
+    before = logits(adapted, texts)
+    merged = adapted.merge_and_unload()
+    change = float((before - logits(merged, texts)).abs().max())
+    if not change <= TOLERANCE * float(before.abs().max()):
+        raise ModelError(f"model: merging changed its logits by {change:g}; nothing was kept")
+    return merged, change

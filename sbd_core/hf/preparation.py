@@ -81,15 +81,8 @@ def prepare(
     low, high = block_range
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
-    target = Path(out)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise ArgumentError("out", "must be a new folder or an empty one", str(out))
-    name = str(source)
-    is_folder = require_source(name)
-    if is_folder and is_adapter(name):
-        raise ModelError(f"model: {shown(name)} is an adapter: sbd merge makes it a model first")
-    model, tokenizer = read(name, "auto", is_folder=is_folder)
-    _refuse_unfit(model, name)
+    target, name = new_folder(out), str(source)
+    model, tokenizer = _read_fit(name)
     rows_before = num_embedding_rows(model)
     mask = choose_mask_token(tokenizer, rows_before)
     texts = probes(min(rows_before, len(tokenizer)), mask.token_id)
@@ -113,6 +106,24 @@ def prepare(
         num_checked=texts.numel(),
         largest_change=change,
     )
+
+
+def new_folder(out: str | Path) -> Path:
+    """The folder to write. Raises ArgumentError if there is anything in it."""
+    target = Path(out)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise ArgumentError("out", "must be a new folder or an empty one", str(out))
+    return target
+
+
+def _read_fit(name: str) -> tuple[Any, Any]:
+    """(model, tokenizer). Raises ModelError for an adapter and for what cannot read a block."""
+    is_folder = require_source(name)
+    if is_folder and is_adapter(name):
+        raise ModelError(f"model: {shown(name)} is an adapter: sbd merge makes it a model first")
+    model, tokenizer = read(name, "auto", is_folder=is_folder)
+    _refuse_unfit(model, name)
+    return model, tokenizer
 
 
 def _refuse_unfit(model: Any, name: str) -> None:

@@ -143,10 +143,27 @@ def _heatmap(
 
     The colours are those of all `tables`, so that a number has one colour in both modes.
     """
-    values = tables[mode]
     known = [value for table in tables.values() for row in table for value in row]
+    heat = _cells(tables[mode], columns, across, ink, words)
+    heat |= {"zmin": min(known), "zmax": max(known)}
+    column, row = place
+    sides = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    frame = {"type": "rect", **sides, "line": {"color": ink.ntp, "width": 4}}
+    horizontal = {"title": across, "tickvals": list(range(len(columns)))}
+    horizontal["ticktext"] = [f"{value:g}" for value in columns]
+    vertical = {"title": "tokens in the KV cache", "tickvals": list(range(len(KV_LENGTHS)))}
+    vertical["ticktext"] = [_short(length) for length in KV_LENGTHS]
+    quiet = {"showgrid": False}
+    return figure_of(
+        name, ink, [heat], horizontal | quiet, vertical | quiet, shapes=[frame], height=340
+    )
+
+
+def _cells(
+    values: list[list[float]], columns: Any, across: str, ink: Ink, words: str
+) -> dict[str, Any]:
     ramp = ink.ramp.split()
-    heat = {
+    return {
         "type": "heatmap",
         "z": values,
         "text": [[f"{value:.2f}" for value in row] for row in values],
@@ -156,30 +173,11 @@ def _heatmap(
             for length in KV_LENGTHS
         ],
         "colorscale": [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)],
-        "zmin": min(known),
-        "zmax": max(known),
         "showscale": False,
         "xgap": 1,
         "ygap": 1,
         "hovertemplate": f"%{{customdata}}: %{{z:.3f}} times {words}<extra></extra>",
     }
-    column, row = place
-    frame = {
-        "type": "rect",
-        "x0": column - 0.5,
-        "x1": column + 0.5,
-        "y0": row - 0.5,
-        "y1": row + 0.5,
-        "line": {"color": ink.ntp, "width": 4},
-    }
-    horizontal = {"title": across, "tickvals": list(range(len(columns)))}
-    horizontal["ticktext"] = [f"{value:g}" for value in columns]
-    vertical = {"title": "tokens in the KV cache", "tickvals": list(range(len(KV_LENGTHS)))}
-    vertical["ticktext"] = [_short(length) for length in KV_LENGTHS]
-    quiet = {"showgrid": False}
-    return figure_of(
-        name, ink, [heat], horizontal | quiet, vertical | quiet, shapes=[frame], height=340
-    )
 
 
 def _measured(times: Mapping[int, float], name: str, ink: Ink) -> dict[str, Any]:

@@ -70,7 +70,6 @@ class RunWire:
         about: a sentence on what to look at, shown beside the run. prompt_token_ids: what the model
         reads, chat template included, for the axes of the attention mask.
         """
-        solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
         pinned = [[offset, self._index(token_id)] for offset, token_id in config.pinned.items()]
         read = [self._index(token_id) for token_id in prompt_token_ids]
         return self._line(
@@ -81,12 +80,7 @@ class RunWire:
             prompt=prompt,
             model=model,
             lanes=list(lanes),
-            strategy=config.strategy,
-            solver=solver,
-            block_size=config.block_size,
-            max_new_tokens=config.max_new_tokens,
-            seed=config.seed or None,
-            **_drafting(config),
+            **_settings(config),
             ask=ask,
             ends=sorted(end_token_ids),
             about=about,
@@ -187,14 +181,19 @@ class RunWire:
         return wire_json(body)
 
 
-def _drafting(config: DecodeConfig) -> dict[str, Any]:
-    """The settings that only verify has."""
-    if config.strategy != "verify":
-        return {}
-    return {
-        "num_predrafts": config.num_predrafts or None,
-        "draft_threshold": config.draft_threshold,
+def _settings(config: DecodeConfig) -> dict[str, Any]:
+    """What the form sets; how drafts are made only of verify, which alone makes some."""
+    settings: dict[str, Any] = {
+        "strategy": config.strategy,
+        "solver": {"name": solver_name(config.solver), **solver_parameters(config.solver)},
+        "block_size": config.block_size,
+        "max_new_tokens": config.max_new_tokens,
+        "seed": config.seed or None,
     }
+    if config.strategy == "verify":
+        settings["num_predrafts"] = config.num_predrafts or None
+        settings["draft_threshold"] = config.draft_threshold
+    return settings
 
 
 def scaled(value: float) -> int:

@@ -8,6 +8,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
+import torch
 from accelerate import Accelerator
 from tqdm import tqdm
 
@@ -26,6 +27,7 @@ from sbd_core.training.step.step_runner import RunSettings
 
 SAVE_EVERY = 1000
 SAVE_MINUTES = 10.0
+AS_PAYS = RunSettings()
 
 
 def train(
@@ -35,22 +37,12 @@ def train(
     *,
     save_every: int = SAVE_EVERY,
     save_minutes: float = SAVE_MINUTES,
-    is_compiled: bool = False,
-    precision: str = "auto",
-    attention: str = "auto",
-    num_workers: int | None = None,
-    is_checkpointed: bool = False,
-    num_parts: int = 1,
+    settings: RunSettings = AS_PAYS,
 ) -> None:
     """Run `recipe` from `init` (None: a new model) and write the model folder `out`.
 
     save_every, save_minutes: steps and minutes after which the state is saved, whichever come
-    first. is_compiled: True runs the forward pass through torch.compile: minutes of waiting at
-    the start, then less time a step. precision: auto times some steps of each, see precision.py.
-    attention: see attention.py. num_workers: processes that build batches ahead; None: as many
-    as pay. is_checkpointed: True keeps of each layer its input alone and runs it again in the
-    backward pass, which takes less memory and a third more time. num_parts: forward and backward
-    passes that the batch of a process is parted into, whose gradients add up.
+    first. settings: of speed and memory.
 
     Goes on from the state beside `out` if there is one, of the same recipe and `init`. Ctrl-C
     and SIGTERM save, then raise KeyboardInterrupt: the model is not done. Raises ArgumentError
@@ -58,22 +50,24 @@ def train(
     """
     require_integer("save_every", save_every, 1)
     require_number("save_minutes", save_minutes, 0)
-    if num_workers is not None:
-        # The weights of tasks are not known further ahead.
-        require_integer("workers", num_workers, 0, LEAST_REWEIGHT_STEPS // AHEAD)
     # precision.py lowers the precision, whatever accelerate is configured to do.
     accelerator = Accelerator(mixed_precision="no")
-    require_precision(precision, accelerator.device)
-    require_attention(attention, accelerator.device)
+    _check(settings, recipe, accelerator.device)
     _require_apart(init, out)
-    require_integer("accumulate", num_parts, 1, recipe.batch_size)
-    settings = RunSettings(
-        is_compiled, precision, attention, num_workers, is_checkpointed, num_parts
-    )
     began_from = provenance(recipe, init)
     with only_writer(out) if accelerator.is_main_process else nullcontext():
         run = Run(recipe, init, out, settings, accelerator, began_from)
         _train(run, save_every, save_minutes)
+
+
+def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
+    """ArgumentError where the recipe or the device has no room for the settings."""
+    if settings.num_workers is not None:
+        # The weights of tasks are not known further ahead.
+        require_integer("workers", settings.num_workers, 0, LEAST_REWEIGHT_STEPS // AHEAD)
+    require_precision(settings.precision, device)
+    require_attention(settings.attention, device)
+    require_integer("accumulate", settings.num_parts, 1, recipe.batch_size)
 
 
 def _require_apart(init: Path | None, out: Path) -> None:

@@ -11,7 +11,7 @@ from sbd_core.config import SOLVERS
 from scripts import web_constants
 from ui.components import controls
 from ui.decode.form import LABELS, Form
-from ui.endpoints import decode_endpoint
+from ui.endpoints import Endpoints
 from ui.share.permalink import FIELDS
 
 WEB = Path(__file__).parents[2] / "ui" / "web"
@@ -30,7 +30,7 @@ def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
         "the command line": SOLVER_FLAGS.values(),
         "the form": [item.name for item in fields(Form)],
         "the form's errors": LABELS,
-        "the endpoint": signature(decode_endpoint(None, None)).parameters,
+        "the endpoint": signature(Endpoints.decode).parameters,
         "links": FIELDS.values(),
     }
     for name in controls.SOLVER_PARAMETERS:

@@ -24,14 +24,22 @@ WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
 """Where every backward pass would send its gradients to the other processes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What changes a run's speed and memory and not what it learns; see loop.train."""
+    """What changes a run's speed and memory and not what it learns.
 
-    is_compiled: bool
-    precision: str
-    attention: str
-    num_workers: int | None
+    is_compiled: True runs the forward pass through torch.compile: minutes of waiting at the
+    start, then less time a step. precision: auto times some steps of each, see precision.py.
+    attention: see attention.py. num_workers: processes that build batches ahead; None: as many
+    as pay. is_checkpointed: True keeps of each layer its input alone and runs it again in the
+    backward pass, which takes less memory and a third more time. num_parts: forward and backward
+    passes that the batch of a process is parted into, whose gradients add up.
+    """
+
+    is_compiled: bool = False
+    precision: str = "auto"
+    attention: str = "auto"
+    num_workers: int | None = None
     is_checkpointed: bool = False
     num_parts: int = 1
 

@@ -14,6 +14,7 @@ from sbd_core.training import loop
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.recipes.recipe import Recipe
 from sbd_core.training.run import Run
+from sbd_core.training.step.step_runner import RunSettings
 
 TINY = Recipe(
     stage="sbd",
@@ -34,9 +35,19 @@ TINY = Recipe(
 )
 
 
-def train(recipe: Recipe, init: Path | None, out: Path, **settings: Any) -> None:
+def train(
+    recipe: Recipe,
+    init: Path | None,
+    out: Path,
+    *,
+    save_every: int = loop.SAVE_EVERY,
+    save_minutes: float = loop.SAVE_MINUTES,
+    **settings: Any,
+) -> None:
     """loop.train() in fp32: the same numbers on every machine, whatever is quick there."""
-    loop.train(recipe, init, out, **{"precision": "fp32", **settings})
+    chosen = RunSettings(**{"precision": "fp32", **settings})
+    saving = {"save_every": save_every, "save_minutes": save_minutes}
+    loop.train(recipe, init, out, settings=chosen, **saving)
 
 
 def weights(out: Path) -> dict[str, torch.Tensor]:

@@ -96,12 +96,9 @@ def generate(
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
     before, temperature, after = split_at_temperature(logits_processor or [])
     mask_token_id = _mask_token_id(model, mask_token_id, is_needed=strategy != "ntp")
-    wrapped = TokenModel(
-        model,
-        mask_token_id,
-        _end_token_ids(generation_config),
-        with_processors(before, temperature, after),
-    )
+    ends = _end_token_ids(generation_config)
+    rules = with_processors(before, temperature, after)
+    wrapped = TokenModel(model, mask_token_id, ends, rules)
     temperature, seed = _sampling(generation_config, temperature, seed)
     config = DecodeConfig(
         strategy=strategy,
@@ -113,11 +110,8 @@ def generate(
         top_k_recorded=0,
         allows_untrained_block_size=allows_untrained_block_size,
     )
-    prompts = _without_padding(input_ids, model_kwargs.get("attention_mask"))
-    repeats = generation_config.num_return_sequences or 1
-    seeds = [config.seed + index % repeats for index in range(len(prompts))]
-    events = stream_batch(wrapped, prompts, config, batch_size=len(prompts), seeds=seeds)
-    rows = [_Row(prompt) for prompt in prompts]
+    rows = [_Row(ids) for ids in _without_padding(input_ids, model_kwargs.get("attention_mask"))]
+    events = _events(wrapped, rows, config, generation_config.num_return_sequences or 1)
     if token_streamer is not None:
         token_streamer.put(input_ids.cpu())
     _decode(rows, events, _other_criteria(stopping_criteria), token_streamer, mask_token_id)
@@ -129,6 +123,15 @@ def _sampling(generation_config: Any, temperature: float, seed: int | None) -> t
     if not generation_config.do_sample:
         return 0.0, seed or 0
     return temperature, int(torch.randint(2**31, ())) if seed is None else seed
+
+
+def _events(
+    model: TokenModel, rows: Sequence[_Row], config: DecodeConfig, repeats: int
+) -> Iterator[tuple[int, StepEvent]]:
+    """All rows together; the `repeats` answers to one prompt are drawn from seeds of their own."""
+    seeds = [config.seed + index % repeats for index in range(len(rows))]
+    prompts = [row.prompt_ids for row in rows]
+    return stream_batch(model, prompts, config, batch_size=len(rows), seeds=seeds)
 
 
 def _decode(

@@ -99,14 +99,11 @@ def ranked(
     entropy, probability = scores.entropy, scores.probability
     match solver:
         case EntropyBound(gamma):
-            order = sorted(masked, key=entropy.__getitem__)
-            return order[: _count_entropy_bound(_of(entropy, order), gamma)]
+            return _bounded(sorted(masked, key=entropy.__getitem__), entropy, gamma)
         case EntropyBoundByConfidence(gamma):
-            order = _descending(masked, probability)
-            return order[: _count_entropy_bound(_of(entropy, order), gamma)]
+            return _bounded(_descending(masked, probability), entropy, gamma)
         case EntropyBoundByMargin(gamma):
-            order = _descending(masked, scores.margin)
-            return order[: _count_entropy_bound(_of(entropy, order), gamma)]
+            return _bounded(_descending(masked, scores.margin), entropy, gamma)
         case EntropyBoundFromLeft(gamma):
             leftmost, *rest = masked
             order = sorted(rest, key=entropy.__getitem__)
@@ -143,19 +140,19 @@ def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
     return [values[position] for position in order]
 
 
-def _count_entropy_bound(entropies: list[float], gamma: float) -> int:
-    """Largest s with (sum of the first s) - (their maximum) <= gamma, Eq. 18.
+def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
+    """The longest prefix whose (sum of entropies) - (their maximum) is at most gamma, Eq. 18.
 
     For entropies in ascending order the maximum is the last, which makes it Eq. 8. Summed
     without the maximum rather than by subtraction, so that no rounding creeps in.
     """
     total_of_others, largest = 0.0, 0.0
-    for count, entropy in enumerate(entropies):
+    for count, entropy in enumerate(_of(entropies, order)):
         total_of_others += min(entropy, largest) if count else 0.0
         largest = max(entropy, largest)
         if count and total_of_others > gamma:
-            return count
-    return len(entropies)
+            return order[:count]
+    return order
 
 
 def _count_factor(confidences: list[float], factor: float) -> int:

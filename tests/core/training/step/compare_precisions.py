@@ -12,6 +12,7 @@ import torch
 
 from sbd_core.training import loop
 from sbd_core.training.recipes.recipe_files import read_recipe
+from sbd_core.training.step.step_runner import RunSettings
 from tests.core.training.training_runs import all_losses
 
 WINDOW = 20
@@ -29,7 +30,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for precision in ("fp32", "bf16"):
             out = Path(folder) / precision
-            loop.train(recipe, None, out, precision=precision)
+            loop.train(recipe, None, out, settings=RunSettings(precision=precision))
             found[precision] = torch.tensor(all_losses(out))
     windows = {name: losses.split(WINDOW) for name, losses in found.items()}
     means = {name: torch.stack([part.mean() for part in parts]) for name, parts in windows.items()}

@@ -1,0 +1,123 @@
+"""The slider from safer to bolder: where it starts, what it sets, what follows what it says."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import advanced, click_card, decode, sync_api
+from tests.ui.doubles import story_model
+from ui.components.presets import BUNDLED_MODEL
+from ui.form.measured import best_for
+from ui.gallery import recorded
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+
+
+@pytest.fixture(scope="module")
+def measured_url(serve):
+    """A page over a model of the name that the committed evaluation is of."""
+    return serve(story_model(name=BUNDLED_MODEL))
+
+
+def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page, measured_url):
+    best = best_for(BUNDLED_MODEL, can_draft=True)
+    page = open_page(measured_url, reduced_motion="reduce")
+    expect(page.locator(".sbd-risk-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
+    now, stale = page.locator(".sbd-risk-now"), page.locator(".sbd-stale").first
+    words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
+    expect(now).to_have_text(words)
+    expect(page.locator(".sbd-risk-best")).to_be_hidden()
+    # The recording on the stage was made otherwise, and says so; its settings are one click away.
+    opening = recorded.opening_traces()["sbd"].config.solver.gamma
+    if (best.strategy, best.gamma) != ("sbd", opening):
+        expect(stale).to_contain_text("A recording. Decode runs its prompt with")
+        page.locator(".sbd-stale-use").click()
+        expect(now).to_have_text(f"γ {opening:g}")
+        expect(stale).to_be_hidden()
+        page.locator(".sbd-risk-best").click()
+        expect(now).to_have_text(words)
+    decode(page)
+    strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
+    assert page.evaluate(strategy) == best.strategy
+    expect(stale).to_be_hidden()
+
+
+def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
+    open_page, measured_url
+):
+    best = best_for(BUNDLED_MODEL, can_draft=True)
+    page = open_page(measured_url, reduced_motion="reduce")
+    click_card(page, "gamma-too-high")
+    now = page.locator(".sbd-risk-now")
+    gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
+    expect(now).to_have_text(f"γ {gamma:g}")
+    page.get_by_label("Prompt").fill("Something of mine.")
+    words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
+    expect(now).to_have_text(words)
+    decode(page)
+    strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
+    assert page.evaluate(strategy) == best.strategy
+    expect(page.locator(".sbd-stale").first).to_be_hidden()
+
+
+def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    page.get_by_label("Safer to bolder").fill("8")
+    now = page.locator(".sbd-risk-now")
+    expect(now).to_have_text("γ 1")
+    page.get_by_label("Prompt").fill("Something of mine.")
+    page.wait_for_timeout(600)  # longer than the form takes to follow
+    expect(now).to_have_text("γ 1")
+
+
+def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    advanced(page)
+    strategy = page.get_by_label("Strategy")
+    for step, name, words in (("0", "Verify", "exact: verify"), ("5", "Set Block", "γ 0.2")):
+        page.get_by_label("Safer to bolder").fill(step)
+        expect(page.locator(".sbd-risk-now")).to_have_text(words)
+        expect(strategy).to_have_value(re.compile(f"^{name}"))
+    expect(page.get_by_label("γ", exact=True)).to_have_value("0.2")
+    expect(page.locator(".sbd-stale")).to_contain_text("γ 0.2 instead of")
+
+
+def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    advanced(page)
+    page.get_by_label("Safer to bolder").evaluate(
+        """range => [0, 3, 8, 0, 2, 5, 4].forEach(place => {
+            range.value = place;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        })"""
+    )
+    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
+    page.wait_for_timeout(2500)  # no answer to an earlier place comes later
+    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
+
+
+def test_after_a_decode_the_slider_set_back_to_verify_marks_the_stage(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    page.get_by_label("Safer to bolder").fill("4")
+    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
+    decode(page)
+    stale = page.locator(".sbd-stale")
+    expect(stale).to_be_hidden()
+    page.get_by_label("Safer to bolder").fill("0")
+    expect(stale).to_contain_text("Verify (lossless) instead of Set Block Decoding")
+
+
+def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_it(
+    open_page, measured_url
+):
+    page = open_page(measured_url, reduced_motion="reduce")
+    advanced(page)
+    page.get_by_label("Safer to bolder").fill("0")
+    expect(page.get_by_label("Strategy")).to_have_value(re.compile("^Verify"))
+    page.get_by_label("Answer with blanks").fill("With ___3 pencils")
+    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    decode(page)
+    expect(page.get_by_role("alert")).to_have_count(0)
