@@ -73,6 +73,16 @@ export function countOf(count, word) {
   return `${count} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;
 }
 
+const LISTED = new Intl.ListFormat("en");
+
+/**
+ * "a", "a and b", "a, b, and c".
+ * @param {string[]} words
+ */
+export function listInWords(words) {
+  return LISTED.format(words);
+}
+
 const SMALL = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
 
 /**

@@ -33,6 +33,8 @@ const LETTERS = /^[a-z?[\]]$/;
 const LETTERS_OFF = "sbd-letters-off";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 
+const PINNING = /^[PB[]/; // these decode anew, round a given token
+
 /** @typedef {[key: string, meaning: string]} KeyWords */
 
 /** @type {KeyWords[]} */
@@ -68,12 +70,15 @@ export const SHORT_KEY_WORDS = [
  * @param {boolean} canRedo
  */
 export function makeKeyList(words, canRedo) {
-  const rows = words.filter(([key]) => canRedo || !/^[PB[]/.test(key));
+  const rows = words.filter(([key]) => canRedo || !PINNING.test(key));
   return make(
     "div",
     "sbd-keys",
     {},
-    ...rows.flatMap(([key, meaning]) => [make("kbd", "", {}, key), make("span", "", {}, meaning)]),
+    ...rows.flatMap(([key, meaning]) => {
+      const kind = PINNING.test(key) ? "sbd-key-pins" : "";
+      return [make("kbd", kind, {}, key), make("span", kind, {}, meaning)];
+    }),
   );
 }
 

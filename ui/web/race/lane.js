@@ -173,7 +173,7 @@ export class RaceLane {
     const seconds = raceSeconds((this.ends[pass] ?? 0) / 1e6);
     const words = isFinished
       ? `Finished: ${countOf(numPasses, "forward pass")}, ${seconds}`
-      : `${count} of ${numTokens} tokens · pass ${pass + 1} · ${seconds}`;
+      : `${count} of ${numTokens} tokens · forward pass ${pass + 1} · ${seconds}`;
     setText(this.place, words);
     this.verdict.show(this.row.verdict ?? null, isFinished, "", NOT_JUDGED);
     this.cut.hidden = !isFinished || !this.row.limit;

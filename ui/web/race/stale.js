@@ -1,5 +1,6 @@
 // Whether the race on show is the one that the form would run now, and if not, what differs.
 
+import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/page.js";
 import { numberOf } from "../form/fields.js";
@@ -77,7 +78,7 @@ export class StaleRace {
     if (board && asked) words.push(...laneDifferences(board, asked));
     this.root.hidden = !board || (!this.isRunning && words.length === 0);
     if (this.root.hidden) return;
-    const wish = `the form asks for ${words.join(", ")}; press Race to run that`;
+    const wish = `the form asks for ${listInWords(words)}; press Race to run that`;
     const next = this.isRunning ? "yours takes its place when all lanes are home" : wish;
     setText(this.root, `Not this race: ${next}.`);
   }

@@ -2,14 +2,14 @@
 // what the run counts, counts nothing itself.
 
 import { countOf, formatSeconds, median } from "../core/numbers.js";
-import { lengthWords, secondsOfPasses, slowness, timesLess } from "../core/run/saving.js";
+import { lengthWords, timesLess } from "../core/run/saving.js";
+import { bothTimes, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
+/** @import { Numbers, Timing } from "../core/run/times.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 
-/** @typedef {ReturnType<View["run"]["numbersAt"]>} Numbers */
-/** @typedef {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} Timing */
 /** @typedef {{ shown: string, label: string }} Cell */
 
 export const NUM_TIMINGS = 5;
@@ -70,10 +70,10 @@ function savedCell({ run, isLecture }, { wholePasses, ntpPasses }) {
 
 /**
  * How many times fewer forward passes a token took, 0 if no fewer or not known yet.
- * @param {View} view
+ * @param {View["run"]} run
  * @param {Numbers} numbers
  */
-function timesFewer({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) {
+function timesFewer(run, { wholePasses, wholeTokens, ntpPasses, ntpTokens }) {
   if (run.strategy === "ntp" || wholePasses === null || ntpPasses === null) return 0;
   const times = timesLess(wholePasses, wholeTokens, ntpPasses, ntpTokens) ?? 0;
   return times > 1 ? times : 0;
@@ -86,7 +86,7 @@ function timesFewer({ run }, { wholePasses, wholeTokens, ntpPasses, ntpTokens })
  * @param {Numbers} numbers
  */
 function wholeTitle(view, numbers) {
-  const times = timesFewer(view, numbers);
+  const times = timesFewer(view.run, numbers);
   const isSaid = view.pass < view.run.main.lastPass || numbers.wholeTokens !== numbers.ntpTokens;
   return !times || isSaid ? WHOLE : `${WHOLE}: ${times.toFixed(2)}× fewer`;
 }
@@ -97,65 +97,39 @@ function wholeTitle(view, numbers) {
  * @param {Timing | null} timing
  * @returns {Cell}
  */
-function clockCell({ isLecture }, { seconds, ntpSeconds }, timing) {
-  if (seconds === null || ntpSeconds === null) return { shown: UNKNOWN, label: "engine time" };
-  if (isLecture) {
-    const all = timing?.seconds.length ? timing : { seconds: [seconds], ntpSeconds: [ntpSeconds] };
-    const label = `next-token ${formatSeconds(median(all.ntpSeconds))}`;
-    return { shown: formatSeconds(median(all.seconds)), label };
-  }
-  if (!timing?.seconds.length) {
-    const label = `engine time, one timing; next-token ${formatSeconds(ntpSeconds)}`;
+function clockCell({ isLecture }, numbers, timing) {
+  const { seconds } = numbers;
+  const times = timesOf(numbers, timing);
+  if (seconds === null) return { shown: UNKNOWN, label: "engine time" };
+  if (!times) {
+    const label = isLecture ? "engine time" : "engine time, one timing";
     return { shown: formatSeconds(seconds), label };
   }
-  const plain = `${formatSeconds(median(timing.ntpSeconds))}, ${rangeWords(timing.ntpSeconds)}`;
+  const shown = formatSeconds(median(times.seconds));
+  const plain = formatSeconds(median(times.ntpSeconds));
+  if (isLecture) return { shown, label: `next-token ${plain}` };
+  if (times !== timing) return { shown, label: `engine time, one timing; next-token ${plain}` };
   const runs = countOf(timing.seconds.length, "new run");
-  const label = `median of ${runs}, ${rangeWords(timing.seconds)}; next-token ${plain}`;
-  return { shown: formatSeconds(median(timing.seconds)), label };
-}
-
-/**
- * Why fewer forward passes were not faster, "" if they were.
- * @param {View} view
- * @param {Numbers} numbers
- * @param {Timing | null} timing
- */
-function whyNotFaster({ run, isLecture }, numbers, timing) {
-  const { seconds, ntpSeconds, wholePasses, wholeTokens, ntpTokens } = numbers;
-  if (seconds === null || ntpSeconds === null || !run.ntp || !wholePasses) return "";
-  const times = timing?.seconds.length ? timing : { seconds: [seconds], ntpSeconds: [ntpSeconds] };
-  const numPlain = run.ntp.steps.length;
-  const found = slowness({ wholePasses, wholeTokens, numPlain, ntpTokens, ...times });
-  if (!found) return "";
-  const each = wholeTokens === ntpTokens ? "" : " a token";
-  // Timed again, only whole answers are known: their forward passes are those of another run.
-  const isAgain = times === timing;
-  const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
-  if (isLecture || isAgain || !block || !single) {
-    const own = `${formatSeconds(found.own)}, next-token ${formatSeconds(found.plain)}`;
-    return `Fewer forward passes, but not faster${each} here: ${own}.`;
-  }
-  /** @param {number} time */
-  const ms = (time) => `${(time * 1000).toFixed(1)} ms`;
-  return (
-    `Fewer forward passes were not faster${each} here: one over a block took ${ms(block.later)}, ` +
-    `one over a single token ${ms(single.later)}; reading the prompt took ` +
-    `${ms(block.prompt)}, in next-token prediction ${ms(single.prompt)}.`
-  );
+  const plainRange = `${plain}, ${rangeWords(timing.ntpSeconds)}`;
+  const label = `median of ${runs}, ${rangeWords(timing.seconds)}; next-token ${plainRange}`;
+  return { shown, label };
 }
 
 /**
  * What the numbers of the whole run leave open: another length, fewer forward passes in more time.
+ * For a lecture also the clock, which has a number of its own only where there is room.
  * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  */
-function wholeWords(view, numbers, timing) {
+function wholeWords({ run, isLecture }, numbers, timing) {
   const { wholePasses, wholeTokens, ntpTokens } = numbers;
-  const isCompared = wholePasses !== null && view.run.strategy !== "ntp";
-  const times = view.isLecture ? 0 : timesFewer(view, numbers);
+  const isCompared = wholePasses !== null && run.strategy !== "ntp";
+  const times = isLecture ? 0 : timesFewer(run, numbers);
   const length = isCompared ? lengthWords(wholeTokens, ntpTokens, times || null) : "";
-  return [length, whyNotFaster(view, numbers, timing)].filter(Boolean).join(" ");
+  const why = whyNotFaster(run, numbers, timing, isLecture);
+  const clock = isLecture && !why ? bothTimes(numbers, timing) : "";
+  return { words: [length, why].filter(Boolean).join(" "), clock };
 }
 
 /**
@@ -187,7 +161,9 @@ export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
   const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
   const again = make("button", "sbd-action sbd-time-again", { type: "button" });
-  const why = make("p", "sbd-numbers-why");
+  const words = make("span");
+  const clock = make("span", "sbd-numbers-clock");
+  const why = make("p", "sbd-numbers-why", {}, words, " ", clock);
   again.addEventListener("click", actions.timeAgain);
   const title = make("span", "", {}, WHOLE);
   whole.root.querySelector("h3")?.replaceChildren(title, again);
@@ -220,11 +196,13 @@ export function makeNumbers(actions) {
       setText(value, shown[key]?.shown ?? UNKNOWN);
       setText(label, (isLecture && LECTURE_LABELS[key]) || (shown[key]?.label ?? ""));
     }
-    const isFewer = timesFewer(view, numbers) > 0;
+    const isFewer = timesFewer(run, numbers) > 0;
     cells.get("saved")?.root.classList.toggle("is-fewer", isFewer);
-    const words = timing?.error ?? wholeWords(view, numbers, timing);
-    why.hidden = words === "";
-    setText(why, words);
+    const said = wholeWords(view, numbers, timing);
+    if (timing?.error) Object.assign(said, { words: timing.error, clock: "" });
+    why.hidden = !said.words && !said.clock;
+    setText(words, said.words);
+    setText(clock, said.clock);
     setText(title, wholeTitle(view, numbers));
     again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
     showProgress(again, timing);

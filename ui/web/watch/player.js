@@ -26,8 +26,8 @@ import { initialState, viewOf } from "./view.js";
 
 /** @import { Node, Origin } from "../core/run/family.js" */
 /** @import { Run, Settings } from "../core/run/run.js" */
+/** @import { Timing } from "../core/run/times.js" */
 /** @import { ShareHost } from "../share/sheet.js" */
-/** @import { Timing } from "./numbers.js" */
 /** @import { PlayerState } from "./view.js" */
 
 /**

@@ -1,5 +1,6 @@
 // Whether the run on the stage is the one that the form would decode now, and if not, what differs.
 
+import { listInWords } from "../core/numbers.js";
 import { make, setText } from "../dom/elements.js";
 import { promptBox, watchForm } from "../dom/page.js";
 import { settingDifferences } from "../form/fields.js";
@@ -70,7 +71,7 @@ export class Stale {
     const start = isSamePrompt
       ? "A recording. Decode runs its prompt with"
       : "Not this run: the form asks for";
-    setText(this.words, `${start} ${words.join(", ")}.`);
+    setText(this.words, `${start} ${listInWords(words)}.`);
     const own = isSamePrompt ? openingSettings(run) : null;
     this.use.hidden = own === null;
     if (own) setText(this.use, `Use its γ ${own.gamma}`);

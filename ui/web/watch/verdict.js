@@ -8,6 +8,14 @@ const SIGNS = { right: "✓", wrong: "✗" };
 
 export const NOT_JUDGED = "Not judged: nothing here knows the right answer.";
 
+/**
+ * A verdict without its reason: "Right" of "Right: the answer is 12."
+ * @param {string} words
+ */
+export function briefly(words) {
+  return words.split(":")[0]?.replace(/\.$/, "") ?? words;
+}
+
 /** The line of one lane; it keeps its room while the answer is still on its way. */
 export class Verdict {
   constructor() {

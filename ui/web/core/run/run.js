@@ -158,7 +158,8 @@ export class Run {
 
   /**
    * The numbers of the header: those of `pass`, and those of the whole run, null until every lane
-   * ran to its end. Tokens that were given count as tokens of the answer, not as decoded.
+   * ran to its end, and ntpSeconds where no such lane ran. Tokens that were given count as tokens of
+   * the answer, not as decoded.
    * @param {number} pass
    */
   numbersAt(pass) {
@@ -178,7 +179,7 @@ export class Run {
       wholeTokens: this.numDecodedWhole,
       ntpPasses: isWhole ? this.ntpPassesWhole() : null,
       ntpTokens: main.pins.size || !ntp ? this.numDecodedWhole : ntp.numCommitted,
-      seconds: ntp && isTimed ? main.secondsAt(main.lastPass) : null,
+      seconds: isTimed ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: ntp && isTimed ? ntp.secondsAt(ntp.lastPass) : null,
     };
   }

@@ -7,6 +7,7 @@ import {
   formatNats,
   formatPercent,
   formatSeconds,
+  listInWords,
   median,
   raceSeconds,
 } from "../../core/numbers.js";
@@ -48,4 +49,13 @@ test("small counts are words in a sentence, larger ones digits", () => {
     [0, 1, 3, 13].map((count) => countInWords(count, "token")),
     ["no tokens", "one token", "three tokens", "13 tokens"],
   );
+});
+
+test("a list ends in a word, and of one is itself", () => {
+  assert.equal(listInWords(["another prompt"]), "another prompt");
+  assert.equal(
+    listInWords(["another prompt", "γ 1 instead of 2"]),
+    "another prompt and γ 1 instead of 2",
+  );
+  assert.equal(listInWords(["a", "b", "c"]), "a, b, and c");
 });

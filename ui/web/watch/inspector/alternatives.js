@@ -146,7 +146,9 @@ export class Alternatives {
     this.note.hidden = note === "";
     setText(this.note, note);
     this.rows.forEach((row, index) => {
-      this.showRow(view, row, top[index] ?? null);
+      const entry = top[index] ?? null;
+      this.showRow(view, row, entry);
+      row.root.classList.toggle("is-written", entry?.token === fixedToken && entry !== null);
     });
     for (const { button, label } of [this.pin, this.branch]) {
       button.disabled = this.alternative === null || note !== "";

@@ -1,84 +1,18 @@
 // Everything known about one position: what the model thinks of it in this pass, its entropy
 // over the passes, when and how it was revealed, and what the causal pass later gave it.
 
-import { formatNats, formatPercent } from "../../core/numbers.js";
-import { tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { icon } from "../../dom/icons.js";
 import { makeKeyList, SHORT_KEY_WORDS } from "../../dom/keys.js";
 import { makeLegend } from "../../dom/legend.js";
 import { term } from "../../dom/terms.js";
 import { showToken } from "../../dom/tokens.js";
-import { openPositions } from "../view.js";
 import { Alternatives } from "./alternatives.js";
 import { makeSpark } from "./spark.js";
+import { hindsightText, inspectedPass, inspectorKicker, revealText } from "./words.js";
 
 /** @import { Actions } from "../actions.js" */
 /** @import { View } from "../view.js" */
-
-/** @typedef {"open" | "agrees" | "differs"} Verdict */
-
-/**
- * The pass whose distribution is shown: this one if still masked, else that of the reveal.
- * @param {View} view
- * @param {number} focus
- */
-function inspectedPass({ run, pass }, focus) {
-  if (run.main.steps[pass]?.masked.has(focus)) return pass;
-  return run.main.entropyHistory(focus).findLast((item) => item.pass <= pass)?.pass ?? null;
-}
-
-/**
- * @param {View} view
- * @param {number} focus
- */
-function revealText({ run, pass }, focus) {
-  if (run.main.isAfterEnd(focus, pass)) return "After the end of the answer: not part of it.";
-  const item = run.main.fixedAt(focus, pass);
-  if (item) {
-    const order = item.rank === 0 ? "first" : `number ${item.rank + 1}`;
-    return `Revealed in forward pass ${item.pass + 1}, ${order} in the solver’s order.`;
-  }
-  const masked = run.main.steps[pass]?.masked.get(focus);
-  if (masked) return `Still masked, entropy ${formatNats(masked.entropy)} nats.`;
-  return "Not predicted yet.";
-}
-
-/**
- * What the causal check gave, once its pass has been reached.
- * @param {View} view
- * @param {number} focus
- * @returns {[words: string, verdict: Verdict]}
- */
-function hindsightText({ run, pass }, focus) {
-  const item = run.main.hindsight.get(focus);
-  if (!item && run.main.finish !== null) {
-    return ["The answer ends before a causal forward pass reads this block.", "open"];
-  }
-  if (!item || item.pass > pass) {
-    return ["The next causal forward pass over this block will show it, for free.", "open"];
-  }
-  const share = formatPercent(item.probability);
-  if (item.argmax === run.main.fixed.get(focus)?.token) {
-    return [`The causal forward pass gives this token ${share}. It agrees.`, "agrees"];
-  }
-  const other = `${tokenName(run.tokenText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
-  return [
-    `The causal forward pass gives this token ${share}; it would have said ${other}.`,
-    "differs",
-  ];
-}
-
-/** @param {View} view */
-function inspectorKicker({ run, pass, focus, held, showsFocus }) {
-  if (focus === null) return "Inspector";
-  if (held === focus) return `Position ${focus} · held`;
-  if (showsFocus) return `Position ${focus}`;
-  const open = openPositions(run, pass);
-  const hasOthers = open.length < (run.main.steps[pass]?.masked.size ?? 0);
-  const which = hasOthers ? "answer’s least sure" : "least sure now";
-  return `Position ${focus} · ${open.length > 1 ? which : "only one left"}`;
-}
 
 /**
  * @param {string | (Node | string)[]} title
@@ -153,6 +87,7 @@ export class Inspector {
     const chosen = item ? item.token : masked?.top[0]?.token;
     const isNow = pass === null || pass === view.pass;
     this.root.classList.toggle("is-guess", !item);
+    this.root.classList.toggle("has-no-pins", run.strategy !== "sbd");
     this.release.hidden = view.held === null;
     setText(this.kicker, inspectorKicker(view));
     showToken(this.token, chosen === undefined ? "–" : run.tokenText(chosen));

@@ -57,7 +57,7 @@ export function makeSpark() {
       values.length > 1
         ? `${values[0]} → ${values.at(-1)} nats over ${values.length} forward passes`
         : values.length
-          ? `${values[0]} nats in its first forward pass`
+          ? `${values[0]} nats in forward pass ${(known[0]?.pass ?? 0) + 1}`
           : "not predicted yet";
     setText(note, text);
     setAttribute(svg, "aria-label", `Entropy: ${text}`);

@@ -2,7 +2,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
-import { NOT_JUDGED, Verdict } from "../verdict.js";
+import { briefly, NOT_JUDGED, Verdict } from "../verdict.js";
 import { LaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
@@ -72,7 +72,7 @@ export class LaneView {
     // Until its end is seen a lane may hold more tokens than its answer will have.
     const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
     setText(this.tokens, `${tokens}${whole} tokens`);
-    setText(this.pass, ` · pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`);
+    setText(this.pass, ` · forward pass ${pass + 1}${isWhole ? ` of ${lane.steps.length}` : ""}`);
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
@@ -88,13 +88,17 @@ export class LaneView {
    * @param {Lane} lane
    * @param {boolean} isWhole
    */
-  showVerdict({ pass, run }, lane, isWhole) {
+  showVerdict({ pass, run, isLecture }, lane, isWhole) {
     const isLate = lane.lastPass > run.main.lastPass;
     const isDue = isWhole && pass >= Math.min(lane.lastPass, run.main.lastPass);
     const when = isLate ? `after its ${lane.steps.length} forward passes` : "";
     // Said once, of the main lane; a run that was stopped has no answer.
     const isOpen = lane === run.main && isWhole && lane.finish !== "stopped";
-    this.verdict.show(lane.verdict, isDue, when, isOpen ? NOT_JUDGED : "");
+    const { verdict } = lane;
+    // A hall is told why of the main lane alone: the staircase needs the room.
+    const isBrief = isLecture && lane !== run.main && verdict !== null;
+    const said = isBrief ? { ...verdict, words: briefly(verdict.words) } : verdict;
+    this.verdict.show(said, isDue, when, isOpen ? NOT_JUDGED : "");
   }
 
   /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { History } from "../../../core/run/history.js";
+import { briefly } from "../../../watch/verdict.js";
 import { PREFILL, start } from "../lines.js";
 
 /** @import { WireLine } from "../../../core/run/wire.js" */
@@ -19,4 +20,9 @@ test("the verdict of a lane comes with its end, and may be missing", () => {
   const end = { run: "r", seq: 2, type: "end", lane: "sbd", finish: "length" };
   assert.deepEqual(laneOf(start(), PREFILL, { ...end, verdict }).verdict, verdict);
   assert.equal(laneOf(start(), PREFILL, end).verdict, null);
+});
+
+test("a verdict without its reason is its first word", () => {
+  assert.equal(briefly("Right: the answer is 12."), "Right");
+  assert.equal(briefly("Wrong."), "Wrong");
 });

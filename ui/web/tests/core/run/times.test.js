@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { bothTimes, timesOf, whyNotFaster } from "../../../core/run/times.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
+
+/**
+ * A run of three forward passes and two tokens beside one of next-token prediction.
+ * @param {number[]} times microseconds of next-token prediction's forward passes
+ */
+function beside(times) {
+  const plain = times.map((time, index) => ({
+    ...PREFILL,
+    kind: index ? undefined : /** @type {const} */ ("prefill"),
+    seq: 5 + index,
+    lane: "ntp",
+    committed: [0],
+    time,
+  }));
+  const lanes = start({ lanes: ["sbd", "ntp"] });
+  const end = { ...END, seq: 5 + times.length, lane: "ntp" };
+  const run = runOf(wire(lanes, PREFILL, FIRST, SECOND, END, ...plain, end));
+  return { run, numbers: run.numbersAt(2) };
+}
+
+test("fewer forward passes that took longer say what one took of either kind", () => {
+  const { run, numbers } = beside([1000, 500, 500, 500]);
+  const long = { ...numbers, wholeTokens: 4 };
+  const words = whyNotFaster(run, long, null, false);
+  assert.match(words, /^Fewer .* not faster here: one over a block took 2\.5 ms, .* 0\.5 ms;/);
+  assert.match(whyNotFaster(run, long, null, true), /not faster here: 6 ms, next-token 3 ms\.$/);
+});
+
+test("a longer answer that took longer says that a token took less", () => {
+  const { run, numbers } = beside([1000, 1400, 1400, 1400]);
+  const words = whyNotFaster(run, { ...numbers, wholeTokens: 8 }, null, false);
+  assert.match(words, /took 6 ms in all, next-token 5 ms; .* 0\.75 ms, next-token 1\.30 ms/);
+  const quick = { ...numbers, wholeTokens: 8, seconds: 0.004 };
+  assert.equal(whyNotFaster(run, quick, null, false), "");
+});
+
+test("what was timed again is what is said", () => {
+  const { run, numbers } = beside([2000, 2000, 2000, 2000]);
+  assert.equal(bothTimes(numbers, null), "Engine time 6 ms, next-token 8 ms.");
+  const timing = { run: "r", seconds: [0.001, 0.002, 0.009], ntpSeconds: [0.004] };
+  assert.equal(bothTimes(numbers, timing), "Engine time 2 ms, next-token 4 ms.");
+  assert.equal(timesOf({ ...numbers, ntpSeconds: null }, timing), null);
+  assert.equal(whyNotFaster(run, numbers, null, false), "");
+});

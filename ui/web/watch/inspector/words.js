@@ -1,0 +1,105 @@
+// What the inspector says of one position, in words. Knows no DOM.
+
+import { formatNats, formatPercent } from "../../core/numbers.js";
+import { draftedAt } from "../../core/run/drafts.js";
+import { tokenName } from "../../core/text/letters.js";
+import { openPositions, tileState } from "../view.js";
+
+/** @import { FixedItem } from "../../core/run/lane.js" */
+/** @import { Run } from "../../core/run/run.js" */
+/** @import { View } from "../view.js" */
+
+/** @typedef {"open" | "agrees" | "differs"} Verdict */
+
+/**
+ * The pass whose distribution is shown: this one if still masked, else that of the reveal.
+ * @param {View} view
+ * @param {number} focus
+ */
+export function inspectedPass({ run, pass }, focus) {
+  if (run.main.steps[pass]?.masked.has(focus)) return pass;
+  return run.main.entropyHistory(focus).findLast((item) => item.pass <= pass)?.pass ?? null;
+}
+
+/**
+ * How a strategy without a solver came to a token.
+ * @param {Run} run
+ * @param {FixedItem} item
+ */
+function writtenText(run, { position, pass }) {
+  const { drafted, isAccepted } = draftedAt(run.main, pass, position);
+  if (isAccepted && drafted !== undefined) {
+    return `Drafted before, checked and accepted in forward pass ${pass + 1}.`;
+  }
+  const instead =
+    drafted === undefined ? "" : ` for the drafted ${tokenName(run.tokenText(drafted))}`;
+  return `Written in forward pass ${pass + 1}${instead}.`;
+}
+
+/**
+ * How the position came to what it holds.
+ * @param {View} view
+ * @param {number} focus
+ */
+export function revealText(view, focus) {
+  const { run, pass } = view;
+  if (run.main.isAfterEnd(focus, pass)) return "After the end of the answer: not part of it.";
+  const item = run.main.fixedAt(focus, pass);
+  if (item?.isPinned) return "Given, not decoded.";
+  if (item && run.strategy !== "sbd") return writtenText(run, item);
+  if (item) {
+    const order = item.rank === 0 ? "first" : `number ${item.rank + 1}`;
+    return `Revealed in forward pass ${item.pass + 1}, ${order} in the solver’s order.`;
+  }
+  const { kind } = tileState(view, focus);
+  if (kind === "draft") return "Drafted; the next forward pass checks it.";
+  if (kind === "struck") return "Drafted, and thrown away in this forward pass.";
+  const masked = run.main.steps[pass]?.masked.get(focus);
+  if (masked) return `Still masked, entropy ${formatNats(masked.entropy)} nats.`;
+  return "Not predicted yet.";
+}
+
+/**
+ * What the causal check gave, once its pass has been reached.
+ * @param {View} view
+ * @param {number} focus
+ * @returns {[words: string, verdict: Verdict]}
+ */
+export function hindsightText({ run, pass }, focus) {
+  const item = run.main.hindsight.get(focus);
+  if (!item && run.main.finish !== null) {
+    return ["The answer ends before a causal forward pass reads this block.", "open"];
+  }
+  if (!item || item.pass > pass) {
+    if (run.strategy === "ntp") return ["Not decoded yet.", "open"];
+    if (run.strategy === "verify")
+      return ["A draft, until a causal forward pass checks it.", "open"];
+    return ["The next causal forward pass over this block will show it, for free.", "open"];
+  }
+  const share = formatPercent(item.probability);
+  if (run.strategy !== "sbd") {
+    return [`The causal forward pass that this token is from gives it ${share}.`, "agrees"];
+  }
+  if (item.argmax === run.main.fixed.get(focus)?.token) {
+    return [`The causal forward pass gives this token ${share}. It agrees.`, "agrees"];
+  }
+  const other = `${tokenName(run.tokenText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
+  return [
+    `The causal forward pass gives this token ${share}; it would have said ${other}.`,
+    "differs",
+  ];
+}
+
+/**
+ * Which position it is, and why it is shown.
+ * @param {View} view
+ */
+export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
+  if (focus === null) return "Inspector";
+  if (held === focus) return `Position ${focus} · held`;
+  if (showsFocus) return `Position ${focus}`;
+  const open = openPositions(run, pass);
+  const hasOthers = open.length < (run.main.steps[pass]?.masked.size ?? 0);
+  const which = hasOthers ? "answer’s least sure" : "least sure now";
+  return `Position ${focus} · ${open.length > 1 ? which : "only one left"}`;
+}
