@@ -1,7 +1,6 @@
 """One Chromium and a few pages over scripted models; every page must stay clean and local."""
 
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from unittest import mock
 from urllib.parse import urlparse
@@ -14,7 +13,7 @@ from sbd_core.models.scripted import ScriptedModel
 from sbd_core.replay import wire_format
 from sbd_core.replay.page import page_of
 from sbd_core.trace import Trace
-from tests.ui.doubles import story_model
+from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
 from ui.gallery.examples import Preset
@@ -152,18 +151,6 @@ def recorded(model: ScriptedModel, run_id: str, prompt: str = "p", **settings) -
     """The wire lines of both."""
     main, ntp = traces(model, prompt, **settings)
     return wire_format.replay(run_id, {"sbd": main, "ntp": ntp})
-
-
-def slowed(model, seconds: float):
-    """The model, its passes from now on longer by `seconds` each."""
-    forward_batch = model.forward_batch
-
-    def slow_forward_batch(requests):
-        time.sleep(seconds)
-        return forward_batch(requests)
-
-    model.forward_batch = slow_forward_batch
-    return model
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,9 @@ from unittest import mock
 
 import pytest
 
-from tests.browser.conftest import decode_button, slowed, sync_api
+from tests.browser.conftest import decode_button, sync_api
 from tests.browser.test_race import TITLES, button, cells, enter, go, run, seek
-from tests.ui.doubles import story_model
+from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
 from ui.hosting.limits import Limits
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,4 +71,16 @@ def story_model(pieces: Sequence[str] | str = ANSWER, **fields: Any) -> Any:
     model.encode = lambda prompt, *, is_raw: (
         encode(prompt, is_raw=is_raw) if is_raw else (PROMPT,) * len(prompt)
     )
+    return model
+
+
+def slowed(model: Any, seconds: float) -> Any:
+    """The model, its passes from now on longer by `seconds` each."""
+    forward_batch = model.forward_batch
+
+    def slow_forward_batch(requests: Any) -> Any:
+        time.sleep(seconds)
+        return forward_batch(requests)
+
+    model.forward_batch = slow_forward_batch
     return model

@@ -1,18 +1,12 @@
 """Runs outlive a reload, a restart of the server and a cut of the network; Stop works meanwhile."""
 
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
-from tests.browser.conftest import begin, decode, painted, slowed, state, sync_api
+from tests.browser.conftest import begin, decode, painted, state, sync_api
 from tests.browser.player.test_branches import intervene, rows
 from tests.browser.share.test_share import open_sheet, saved
-from tests.ui.doubles import story_model
+from tests.campaign.parts.restarts import restarted
+from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
 
@@ -126,29 +120,12 @@ def launched(port: int, model):
     return demo
 
 
-@contextmanager
-def process(port: int, seconds: float) -> Iterator[subprocess.Popen]:
-    """A server of its own, ready; killed at the end."""
-    command = [sys.executable, "-m", "tests.browser.served", str(port), str(seconds)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        yield server
-    finally:
-        server.kill()
-        server.wait()
-
-
 @pytest.mark.slow
-def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts, port):
+def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts):
     page = contexts(False).new_page()
-    with process(port, 0.3):
-        page.goto(f"http://127.0.0.1:{port}")
+    with restarted([0.3, 0.0]) as server:
+        server.start()
+        page.goto(server.url)
         page.wait_for_selector(".sbd-tile", state="attached")
         begin(page)
         run = state(page)["run"]
@@ -156,7 +133,7 @@ def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(cont
             "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 3"
         )
         is_saved(page)
-    with process(port, 0.0):
+        server.restart()
         expect(news(page)).to_contain_text("The page was loaded anew.", timeout=60_000)
         expect(news(page)).to_contain_text("What was cut off can be decoded again.")
         kept = state(page)

@@ -5,7 +5,7 @@ The next process loads everything while the one before it serves, and waits for 
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from tests.workers import free_port
@@ -14,23 +14,26 @@ READY = "ready"
 
 
 class Restarted:
-    """The scripted model's page on a port of its own. num_starts: how often it is started."""
+    """The scripted model's page on a port of its own.
 
-    def __init__(self, num_starts: int) -> None:
+    seconds: what each start adds to a forward pass; it is started as often as there are some.
+    """
+
+    def __init__(self, seconds: Sequence[float]) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self._command = [sys.executable, "-m", "tests.campaign.parts.restarts", str(port)]
-        self._num_left = num_starts
+        self._left = list(seconds)
         self._processes: list[subprocess.Popen[str]] = []  # the one that serves, then those to come
         self._prepare()
         self._prepare()
 
     def _prepare(self) -> None:
-        if self._num_left:
-            self._num_left -= 1
+        if self._left:
+            command = [*self._command, str(self._left.pop(0))]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             self._processes.append(
-                subprocess.Popen(self._command, text=True, stderr=subprocess.DEVNULL, **pipes)
+                subprocess.Popen(command, text=True, stderr=subprocess.DEVNULL, **pipes)
             )
 
     def start(self) -> None:
@@ -69,9 +72,9 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def restarted(num_starts: int) -> Iterator[Restarted]:
-    """The server, not yet started; ended at the end."""
-    server = Restarted(num_starts)
+def restarted(seconds: Sequence[float]) -> Iterator[Restarted]:
+    """The server, not yet started; ended at the end. seconds: see Restarted."""
+    server = Restarted(seconds)
     try:
         yield server
     finally:
@@ -80,13 +83,14 @@ def restarted(num_starts: int) -> Iterator[Restarted]:
 
 def main() -> None:
     """Load everything, wait for a line, serve until killed or left alone."""
-    from tests.ui.doubles import story_model
+    from tests.ui.doubles import slowed, story_model
     from ui import page
 
-    demo = page.build(story_model())
+    port, seconds = sys.argv[1:]
+    demo = page.build(slowed(story_model(), float(seconds)))
     if not sys.stdin.readline():
         return
-    address = {"server_name": "127.0.0.1", "server_port": int(sys.argv[1])}
+    address = {"server_name": "127.0.0.1", "server_port": int(port)}
     demo.launch(prevent_thread_lock=True, quiet=True, **address, **page.launch_options())
     print(READY, flush=True)
     sys.stdin.read()

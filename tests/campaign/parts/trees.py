@@ -108,7 +108,7 @@ def trees_lost(num_taps: int, num_repeats: int, num_reloads: int, num_restarts: 
 
     rng = random.Random(17)
     with (
-        restarted(num_restarts + 1) as server,
+        restarted([0.0] * (num_restarts + 1)) as server,
         served(story_model()) as here,
         sync_playwright() as playwright,
     ):
