@@ -70,7 +70,7 @@ export function textParts(run, lane, pass, from, to) {
 /** @type {Map<string, Piece[]>} */
 const knownPieces = new Map();
 
-const MAX_KNOWN_PIECES = 20000;
+const MAX_KNOWN_PIECES = 1000; // more than an answer has
 
 /**
  * lanePieces, remembered: a lane asks for the same tokens in every frame.
