@@ -53,6 +53,10 @@ colorTo: yellow
 sdk: static
 pinned: false
 license: apache-2.0
+custom_headers:
+  cross-origin-embedder-policy: require-corp
+  cross-origin-opener-policy: same-origin
+  cross-origin-resource-policy: cross-origin
 ---
 
 # Set Block Decoding, in your browser

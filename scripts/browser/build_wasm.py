@@ -3,8 +3,9 @@
 python -m scripts.browser.build_wasm           needs clang and wasm-ld, 16 or newer
 python -m scripts.browser.build_wasm --check   exit status 1 if a file is of other sources
 
-sbd-fma.wasm is the same with fused multiply-add (relaxed SIMD), for browsers that have it. The
-files carry a digest of their sources, so that --check needs no compiler.
+sbd-fma.wasm is the same with fused multiply-add (relaxed SIMD), for browsers that have it;
+sbd-threads.wasm is that with threads, for pages whose host lets them share memory. The files carry
+a digest of their sources, so that --check needs no compiler.
 """
 
 import argparse
@@ -20,8 +21,23 @@ from sbd_core.models.backends.c import compiler
 from sbd_core.package.files import ASSETS
 
 DIST = ASSETS / "dist"
-FILES = {"sbd.wasm": (), "sbd-fma.wasm": ("-mrelaxed-simd",)}
-"""Compiled files and the flags each has of its own."""
+MOST_MEMORY = 2**30
+"""Bytes; shared memory must say. As ui/web/engine/threads.js."""
+SHARED = (
+    "--shared-memory",
+    "--import-memory",
+    "--export-memory=memory",
+    f"--initial-memory={2**20}",
+    f"--max-memory={MOST_MEMORY}",
+    *(f"--export={name}" for name in ("help", "set_num_helpers", "num_helped", "__stack_pointer")),
+)
+FUSED = "-mrelaxed-simd"
+FILES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "sbd.wasm": ((), ()),
+    "sbd-fma.wasm": ((FUSED,), ()),
+    "sbd-threads.wasm": ((FUSED, "-matomics"), SHARED),
+}
+"""Compiled files and the flags each has of its own, of the compiler and of the linker."""
 OLDEST, NEWEST = 16, 30
 """Versions of clang: older ones write relaxed SIMD in a way that browsers no longer read."""
 FLAGS = (
@@ -66,16 +82,17 @@ def tools() -> tuple[str, str, str]:
 def build(name: str) -> bytes:
     """The content of one of FILES, compiled now. Raises FileNotFoundError without a compiler."""
     clang, linker, _ = tools()
+    compiling, linking = FILES[name]
     with TemporaryDirectory() as folder:
         objects = []
         for source, own in compiler.SOURCES.items():
             objects.append(str(Path(folder, f"{source}.o")))
-            command = [clang, *FLAGS, *FILES[name], *own, "-c", source, "-o", objects[-1]]
+            command = [clang, *FLAGS, *compiling, *own, "-c", source, "-o", objects[-1]]
             subprocess.run(command, cwd=SOURCES, check=True)
         linked = Path(folder, "sbd.wasm")
         exports = [f"--export={function}" for function in EXPORTS]
-        words = [linker, "--no-entry", "--strip-debug", *exports, *objects, "-o", str(linked)]
-        subprocess.run(words, check=True)
+        words = [linker, "--no-entry", "--strip-debug", *linking, *exports, *objects]
+        subprocess.run([*words, "-o", str(linked)], check=True)
         return linked.read_bytes() + custom_section(SECTION, digest(name))
 
 

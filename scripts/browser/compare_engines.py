@@ -7,7 +7,7 @@ python -m scripts.browser.compare_engines --prompts 24 --ways 4
 Tokens, reveals and every other whole number of a trace must be equal, entropies and probabilities
 to 1e-4, and so must the wire lines that the page reads. Where a solver prefers one of two positions
 whose scores are equal up to rounding, the two may part; such decodes are counted as ties. --wasm
-says which of the two compiled files decodes; a browser takes sbd-fma.wasm where it can. The last
+says which of the compiled files decodes; a browser takes sbd-fma.wasm where it can. The last
 line is one JSON object; --out writes it too.
 Exit status: 0 all equal, 1 not, 2 no Node.
 """

@@ -3,14 +3,16 @@
 python -m scripts.browser.time_forward --rounds 5      a short form
 python -m scripts.browser.time_forward --out assets/results/browser/forward.json
 
-Each backend runs on one thread; the best of all rounds counts, as what disturbs a round only makes
-it longer: a busy machine needs more rounds. The engine runs in Node, whose WebAssembly is that of
-Chromium. "default" is what load() chose here, which also serves the page. The last line is one JSON
-object.
-Exit status: 0 the target is met, 1 it is not, 2 no Node.
+Each backend runs on one thread but sbd-threads.wasm, which has as many as a browser would start
+here, at most 4; a browser takes it where the host lets the page share memory. The best of all
+rounds counts, as what disturbs a round only makes it longer: a busy machine needs more rounds. The
+engine runs in Node, whose WebAssembly is that of Chromium. "default" is what load() chose here,
+which also serves the page. The last line is one JSON object.
+Exit status: 0 the target is met by each file with fused multiply-add, 1 it is not, 2 no Node.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -32,6 +34,8 @@ NUM_CACHED = 60
 REPEATS = 4
 MOST = 1.5
 """Times the default backend that the engine may take."""
+NUM_THREADS = min(4, os.cpu_count() or 1)
+"""Of sbd-threads.wasm; as ui/web/engine/threads.js."""
 
 
 class InPython:
@@ -59,7 +63,8 @@ class InNode:
 
     def __init__(self, folder: Path, wasm: str) -> None:
         """Starts Node."""
-        setting = json.dumps({"rows": ROWS, "numCached": NUM_CACHED, "repeats": REPEATS})
+        sizes = {"rows": ROWS, "numCached": NUM_CACHED, "repeats": REPEATS}
+        setting = json.dumps({**sizes, "numThreads": NUM_THREADS})
         words = ["node", *node_flags(), str(TIME), str(folder), wasm, setting]
         self.node = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -100,6 +105,7 @@ def measured(folder: Path, num_rounds: int) -> dict[str, Any]:
     gigaflops = {rows: 2 * default.num_parameters * int(rows) / 1e9 for rows in best["PyTorch"]}
     return {
         "default": "C" if default.is_native else "PyTorch",
+        "engine_threads": NUM_THREADS,
         "milliseconds": {n: {r: round(ms, 3) for r, ms in of.items()} for n, of in best.items()},
         "gigaflops_a_second": {
             n: {r: round(gigaflops[r] / ms * 1000, 1) for r, ms in of.items()}
@@ -125,7 +131,7 @@ def main() -> int:
     }
     for name, of in times.items():
         print(f"{name:14}" + "".join(f"{ms:9.2f} ms of {rows} rows" for rows, ms in of.items()))
-    is_met = all(ratios[f"sbd-fma.wasm, {rows} rows"] <= MOST for rows in ROWS)
+    is_met = all(ratio <= MOST for name, ratio in ratios.items() if not name.startswith("sbd.wasm"))
     result = {**found, "times_default": ratios, "target": MOST}
     return report(result, flags, {"node": node_version()}, is_met=is_met)
 

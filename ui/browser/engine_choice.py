@@ -20,7 +20,11 @@ from ui.gallery.examples import checked_examples
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
 MOST_BYTES = 450_000_000
-COMPILED = {"plain": DIST / "sbd.wasm", "fma": DIST / "sbd-fma.wasm"}
+COMPILED = {
+    "plain": DIST / "sbd.wasm",
+    "fma": DIST / "sbd-fma.wasm",
+    "threads": DIST / "sbd-threads.wasm",
+}
 BROWSER_TASKS = ("sudoku", "math", "json", "infill")
 """Tasks whose answers ui/web/engine/session/verdict.js checks too."""
 SMALL_FILES = (

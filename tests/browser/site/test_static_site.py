@@ -30,6 +30,15 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class Isolating(Quiet):
+    """Lets pages share memory with threads."""
+
+    def end_headers(self) -> None:
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of a site."""
@@ -40,9 +49,10 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture
-def server(site):
+def server(site, request):
     """A file server over the site; shutting it down cuts the network."""
-    found = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site))
+    handler = getattr(request, "param", Quiet)
+    found = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=site))
     threading.Thread(target=found.serve_forever, daemon=True).start()
     yield found
     found.shutdown()
@@ -75,6 +85,12 @@ def decode_here(page, prompt: str) -> dict:
     return state(page)
 
 
+def workers_of(tools, start: str) -> list[str]:
+    """Addresses of the browser's workers, but service workers, that begin so."""
+    found = tools.send("Target.getTargets")["targetInfos"]
+    return [one["url"] for one in found if one["type"] == "worker" and one["url"].startswith(start)]
+
+
 def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     page = open_page(address(server))
     expect(page.get_by_text(HERE)).to_be_visible()
@@ -92,6 +108,21 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
     offline = decode_here(page, "What is 12 + 30?")
     assert offline["main"]["text"] == online["main"]["text"]
+
+
+@pytest.mark.parametrize("server", [Isolating], indirect=True)
+def test_threads_decode_where_the_host_lets_them_share_memory(open_page, server):
+    page = open_page(address(server))
+    expect(page.get_by_text(HERE)).to_be_visible()
+    assert page.evaluate("crossOriginIsolated")
+    decode_here(page, "What is 12 + 30?")
+    expect(page.locator(".sbd-verdict:visible")).to_contain_text(["answer is 42"] * 2)
+    num_threads = min(4, page.evaluate("navigator.hardwareConcurrency"))
+    tools = page.context.browser.new_browser_cdp_session()
+    deadline = time.monotonic() + 20
+    while len(workers_of(tools, address(server))) != num_threads:
+        assert time.monotonic() < deadline, "one worker for each thread"
+        time.sleep(0.1)
 
 
 def test_the_gallery_the_race_and_links_work_from_files(open_page, server):

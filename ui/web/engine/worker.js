@@ -6,23 +6,26 @@ import { numParameters } from "./checkpoint/shape.js";
 import { EngineError } from "./errors.js";
 import { canFuseMultiplyAdd, makeKernel } from "./kernel.js";
 import { Session } from "./session/session.js";
+import { helpUntilEnded, makeSharedKernel, numHelpers } from "./threads.js";
 
 /** @import { RaceEntry } from "./session/board.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
 /** @import { Example } from "./session/verdict.js" */
+/** @import { Help } from "./threads.js" */
 
 /**
  * Where a model is: below an address, or in files that the visitor gave. names: of the files there,
  * where that is known. isFirst: fetched by a page that no service worker serves yet, but one will.
  * @typedef {{ name: string, base?: string, names?: string[], isFirst?: boolean, files?: [name: string, file: Blob][] }} Source
  */
-/** @typedef {{ plain: string, fma: string }} Compiled addresses of sbd.wasm and sbd-fma.wasm */
+/** @typedef {{ plain: string, fma: string, threads: string }} Compiled addresses of sbd.wasm, sbd-fma.wasm, sbd-threads.wasm */
 /**
  * @typedef {{ kind: "load", source: Source, wasm: Compiled, examples: Example[] }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
  *   | { kind: "file" | "traces", run: string }
+ *   | { kind: "help", help: Help }
  *   | { kind: "stop" }} Wish
  */
 /**
@@ -56,13 +59,36 @@ function readerFor({ base, names, isFirst, files }) {
   return isFirst ? leaving(read, base) : read;
 }
 
+/** @param {string} address */
+async function codeAt(address) {
+  const response = await fetch(address).catch(() => null);
+  if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
+  return response.arrayBuffer();
+}
+
+/** A worker of this same script, which ends with this one. @param {Help} help */
+function startHelper(help) {
+  const helper = new Worker(self.location.href);
+  helper.postMessage({ kind: "help", help });
+}
+
+/** The fastest kernel that runs here. @param {Compiled} wasm */
+async function kernelFor(wasm) {
+  const count = numHelpers();
+  if (count) {
+    try {
+      return (await makeSharedKernel(await codeAt(wasm.threads), count, startHelper)).kernel;
+    } catch {
+      // No memory that can be shared, or no workers: one thread decodes the same.
+    }
+  }
+  return makeKernel(await codeAt(canFuseMultiplyAdd() ? wasm.fma : wasm.plain));
+}
+
 /** @param {Extract<Wish, { kind: "load" }>} wish */
 async function load({ source, wasm, examples }) {
   const { name } = source;
-  const address = canFuseMultiplyAdd() ? wasm.fma : wasm.plain;
-  const response = await fetch(address).catch(() => null);
-  if (!response?.ok) throw new EngineError("The engine’s code cannot be reached.");
-  const kernel = await makeKernel(await response.arrayBuffer());
+  const kernel = await kernelFor(wasm);
   const checkpoint = await readCheckpoint(name, kernel, readerFor(source));
   session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe, examples);
   const { shape } = checkpoint.model;
@@ -83,7 +109,8 @@ async function answer(wish) {
           : "This browser has not enough memory left for the model.";
       tell({ kind: "failed", text: known ? text : "The model could not be read in this browser." });
     }
-  } else if (wish.kind === "decode") await session?.decode(wish.form);
+  } else if (wish.kind === "help") await helpUntilEnded(wish.help);
+  else if (wish.kind === "decode") await session?.decode(wish.form);
   else if (wish.kind === "race") await session?.race(wish.entry);
   else if (wish.kind === "time") await session?.time(wish.form);
   else if (wish.kind === "file") session?.file(wish.run);

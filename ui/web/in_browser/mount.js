@@ -26,7 +26,11 @@ function placeOf({ is_only: isOnly, name, script, wasm, base, names, examples, .
   const address = isOnly ? besidePage : fileAddress;
   return {
     script: address(script),
-    wasm: { plain: address(wasm.plain), fma: address(wasm.fma) },
+    wasm: {
+      plain: address(wasm.plain),
+      fma: address(wasm.fma),
+      threads: address(wasm.threads),
+    },
     source: askedModel(isOnly ?? false) ?? {
       name,
       base: address(base),

@@ -151,6 +151,8 @@ static void product(Index rows, Index inner, Index columns, const float *a, Inde
                        c + r * c_step + whole, adds);
 }
 
+#include "threads.h"
+
 /* Lane by lane, as its order of additions is kept: one after the other would be slow. */
 static float sum_of_squares(Index size, const float *x) {
     Wide sums = {0};
@@ -276,20 +278,20 @@ void forward(const Model *m, const Layer *layers, const Cache *cache, const floa
     for (Index i = 0; i < m->num_layers; i++) {
         const Layer *w = layers + i;
         normed(rows, hidden, x, w->attention_norm, m->eps, y);
-        product(rows, hidden, heads_width, y, hidden, weights(w->query_key_value, hidden, heads_width), z, heads_width, 0);
+        shared(rows, hidden, heads_width, y, hidden, weights(w->query_key_value, hidden, heads_width), z, heads_width, 0);
         attend(m, cache, i, &which, cosines, sines, z, scores);
-        product(rows, mixed, hidden, z, heads_width, weights(w->out, mixed, hidden), x, hidden, 1);
+        shared(rows, mixed, hidden, z, heads_width, weights(w->out, mixed, hidden), x, hidden, 1);
         normed(rows, hidden, x, w->feed_forward_norm, m->eps, y);
-        product(rows, hidden, 2 * width, y, hidden, weights(w->gate_up, hidden, 2 * width), z, 2 * width, 0);
+        shared(rows, hidden, 2 * width, y, hidden, weights(w->gate_up, hidden, 2 * width), z, 2 * width, 0);
         for (Index r = 0; r < rows; r++)
             for (Index j = 0; j < width; j++) {
                 float gate = z[r * 2 * width + j];
                 z[r * 2 * width + j] = gate / (1 + exponential(-gate)) * z[r * 2 * width + width + j];
             }
-        product(rows, width, hidden, z, 2 * width, weights(w->down, width, hidden), x, hidden, 1);
+        shared(rows, width, hidden, z, 2 * width, weights(w->down, width, hidden), x, hidden, 1);
     }
     normed(num_wanted, hidden, x + (rows - num_wanted) * hidden, m->norm, m->eps, y);
-    product(num_wanted, hidden, m->vocabulary, y, hidden, weights(m->head, hidden, m->vocabulary), logits, m->vocabulary, 0);
+    shared(num_wanted, hidden, m->vocabulary, y, hidden, weights(m->head, hidden, m->vocabulary), logits, m->vocabulary, 0);
 }
 
 /* e^x of `count` numbers in place: what the tests hold against e^x itself. */

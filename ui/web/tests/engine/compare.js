@@ -6,13 +6,13 @@ import { createInterface } from "node:readline";
 import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
-import { makeKernel } from "../../engine/kernel.js";
 import { RunWire } from "../../engine/session/wire.js";
+import { kernelOf } from "./node/kernels.js";
 
 /** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
 /** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
 
-const DIST = new URL("../../../../assets/dist/", import.meta.url);
+const NUM_THREADS = 2; // of the compiled file that has threads
 const TOLERANCE = 1e-4;
 /** Scores closer than this are equal up to rounding: which one a solver prefers is chance. */
 const TIE = 1e-5;
@@ -263,7 +263,7 @@ function rewritten(line) {
 }
 
 const [folder = "", compiled = "sbd.wasm"] = process.argv.slice(2);
-const kernel = await makeKernel(await readFile(new URL(compiled, DIST)));
+const kernel = await kernelOf(compiled, NUM_THREADS);
 const checkpoint = await readCheckpoint("checkpoint", kernel, reader(folder));
 for await (const line of createInterface({ input: process.stdin })) {
   const { trace, wire } = JSON.parse(line);

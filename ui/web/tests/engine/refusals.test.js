@@ -88,7 +88,7 @@ test("without WebAssembly there is a sentence", async () => {
 test("a worker that is blocked, or dies on its way, is a sentence", async () => {
   const place = {
     script: "engine.js",
-    wasm: { plain: "a", fma: "b" },
+    wasm: { plain: "a", fma: "b", threads: "c" },
     source: { name: "m" },
     examples: [],
   };
@@ -113,7 +113,7 @@ test("a worker that is blocked, or dies on its way, is a sentence", async () => 
 test("a worker that dies later is a sentence, and the next decode starts another", async () => {
   const place = {
     script: "engine.js",
-    wasm: { plain: "a", fma: "b" },
+    wasm: { plain: "a", fma: "b", threads: "c" },
     source: { name: "m" },
     examples: [],
   };

@@ -4,15 +4,14 @@
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { readCheckpoint } from "../../engine/checkpoint/folder.js";
-import { makeKernel } from "../../engine/kernel.js";
 import { Cache } from "../../engine/model.js";
+import { kernelOf } from "./node/kernels.js";
 
-const DIST = new URL("../../../../assets/dist/", import.meta.url);
 const [folder = "", compiled = "", setting = "{}"] = process.argv.slice(2);
-/** @type {{ rows: number[], numCached: number, repeats: number }} */
-const { rows, numCached, repeats } = JSON.parse(setting);
+/** @type {{ rows: number[], numCached: number, repeats: number, numThreads: number }} */
+const { rows, numCached, repeats, numThreads } = JSON.parse(setting);
 
-const kernel = await makeKernel(await readFile(new URL(compiled, DIST)));
+const kernel = await kernelOf(compiled, numThreads);
 const { model } = await readCheckpoint("timed", kernel, async (name) => {
   const data = await readFile(`${folder}/${name}`).catch(() => null);
   return data ? data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength) : null;

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 
 const ASSETS = new URL("../../../../assets/", import.meta.url);
 const SOURCE = { name: "sbd-nano", base: new URL("checkpoints/sbd-nano/", ASSETS).href };
-const WASM = { plain: new URL("dist/sbd.wasm", ASSETS).href, fma: "" };
+const WASM = { plain: new URL("dist/sbd.wasm", ASSETS).href, fma: "", threads: "" };
 
 const globals = /** @type {Record<string, any>} */ (/** @type {unknown} */ (globalThis));
 const { setTimeout: timer, MessageChannel: Channel, WebAssembly: assembly } = globals;
