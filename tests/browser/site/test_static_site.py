@@ -59,6 +59,12 @@ def server(site, request):
     found.server_close()
 
 
+@pytest.fixture
+def open_page(server, open_page):
+    """Pages close before their server ends: one may be fetching what it needs later."""
+    return open_page
+
+
 def address(server) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}/"
 
