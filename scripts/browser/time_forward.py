@@ -130,7 +130,7 @@ def main() -> int:
         for rows, ms in times[name].items()
     }
     for name, of in times.items():
-        print(f"{name:14}" + "".join(f"{ms:9.2f} ms of {rows} rows" for rows, ms in of.items()))
+        print(f"{name:17}" + "".join(f"{ms:9.2f} ms of {rows} rows" for rows, ms in of.items()))
     is_met = all(ratio <= MOST for name, ratio in ratios.items() if not name.startswith("sbd.wasm"))
     result = {**found, "times_default": ratios, "target": MOST}
     return report(result, flags, {"node": node_version()}, is_met=is_met)
