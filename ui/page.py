@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import SOLVERS
+from sbd_core.config import SOLVER_PARAMETERS, SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
 from ui.charts.section import charts_section
@@ -39,7 +39,7 @@ from ui.solver_comparison.section import solver_comparison_section
 from ui.untrained import untrained
 
 PARAMETERS = (
-    "solver", *controls.SOLVER_PARAMETERS, "seed", "num_predrafts", "draft_threshold"
+    "solver", *SOLVER_PARAMETERS, "seed", "num_predrafts", "draft_threshold"
 )  # fmt: skip
 # Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
 # So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.

@@ -11,7 +11,7 @@ from lm_eval.models.huggingface import HFLM
 from torch import Tensor
 from transformers import StoppingCriteriaList, StopStringCriteria
 
-from sbd_core.config import make_solver
+from sbd_core.config import SOLVER_PARAMETERS, make_solver
 from sbd_core.hf.generation import generate
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 
@@ -21,7 +21,7 @@ class SetBlockLM(HFLM):
     """HFLM whose generate_until decodes blocks.
 
     In --model_args, beside those of HFLM: strategy (sbd, ntp or verify), solver (a name, as in
-    `sbd generate --solver`) and its parameters gamma, tau, factor, k, by; block_size; seed.
+    `sbd generate --solver`) and its parameters (gamma, tau, k, ..); block_size; seed.
     Without pretrained it is the bundled checkpoint.
     """
 
@@ -31,18 +31,12 @@ class SetBlockLM(HFLM):
         *,
         strategy: str = "sbd",
         solver: str = "entropy-bound",
-        gamma: float | None = None,
-        tau: float | None = None,
-        factor: float | None = None,
-        k: int | None = None,
-        by: str | None = None,
         block_size: int | None = None,
         seed: int | None = None,
         **arguments: Any,
     ) -> None:
         """Raises ArgumentError for a rule that is not one, and as HFLM does."""
-        given = {"gamma": gamma, "tau": tau, "factor": factor, "k": k, "by": by}
-        chosen = {name: value for name, value in given.items() if value is not None}
+        chosen = {name: arguments.pop(name) for name in SOLVER_PARAMETERS if name in arguments}
         self._decoding: dict[str, Any] = {
             "strategy": strategy,
             "solver": make_solver(solver, chosen),

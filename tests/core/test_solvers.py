@@ -24,8 +24,8 @@ from sbd_core.config import (
     TopK,
 )
 from sbd_core.errors import ArgumentError
-from sbd_core.sampling import Candidates
-from sbd_core.solvers import reveal_order, select
+from sbd_core.sampling import Candidates, ConfidenceScores
+from sbd_core.solvers import needs_margin, ranked, reveal_order, select
 
 GRID = 64
 NUM_CASES = 150
@@ -270,6 +270,12 @@ def test_a_rule_is_pure(rule) -> None:
             assert torch.equal(getattr(candidates, name), value)
         if rule is not Random:
             assert torch.equal(generator.get_state(), torch.Generator().manual_seed(3).get_state())
+
+
+@pytest.mark.parametrize("rule", [*(rule() for rule in SOLVERS.values()), TopK(by="margin")])
+def test_a_rule_that_looks_at_margins_says_so(rule) -> None:
+    scores = ConfidenceScores([0.5, 0.9], [0.1, 0.8] if needs_margin(rule) else [], [0.7, 0.1])
+    assert ranked(rule, scores, [0, 1], torch.Generator())
 
 
 @pytest.mark.parametrize(

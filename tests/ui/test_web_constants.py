@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sbd_core.cli.decoding_flags import SOLVER_FLAGS
-from sbd_core.config import SOLVERS
+from sbd_core.config import SOLVER_PARAMETERS, SOLVERS
 from scripts import web_constants
 from ui.components import controls
 from ui.decode.form import LABELS, Form
@@ -22,7 +22,7 @@ def test_the_committed_constants_are_what_python_says():
 
 
 def test_the_form_offers_every_solver():
-    assert [name for _, name in controls.SOLVERS] == list(SOLVERS)
+    assert [name for _, name in controls.SOLVER_TITLES] == list(SOLVERS)
 
 
 def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
@@ -33,11 +33,11 @@ def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
         "the endpoint": signature(Endpoints.decode).parameters,
         "links": FIELDS.values(),
     }
-    for name in controls.SOLVER_PARAMETERS:
+    for name in SOLVER_PARAMETERS:
         assert [place for place, known in places.items() if name not in known] == [], name
 
 
 @pytest.mark.parametrize("file", ["form/fields.js", "site/form.js", "engine/decoding/settings.js"])
 def test_every_parameter_of_a_solver_is_known_to_the_scripts(file):
     text = (WEB / file).read_text("utf-8")
-    assert [name for name in controls.SOLVER_PARAMETERS if f'"{name}"' not in text] == []
+    assert [name for name in SOLVER_PARAMETERS if f'"{name}"' not in text] == []

@@ -1,13 +1,12 @@
 """The form left of the player: presets, prompt, solver and sizes, Decode and Stop."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import MAX_PREDRAFTS
-from sbd_core.config import SOLVERS as RULES
+from sbd_core.config import MAX_PREDRAFTS, SOLVER_PARAMETERS, SOLVERS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from ui.browser.engine_choice import engine_choice
 from ui.components.presets import preset_bar
@@ -22,7 +21,7 @@ from ui.gallery.recorded import OPENING_LANES
 from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
 
-SOLVERS = [
+SOLVER_TITLES = [
     ("Entropy bound (Eq. 8)", "entropy-bound"),
     ("Entropy bound by confidence", "entropy-bound-by-confidence"),
     ("Entropy bound by margin", "entropy-bound-by-margin"),
@@ -43,9 +42,6 @@ PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
-SOLVER_PARAMETERS = tuple(
-    dict.fromkeys(parameter.name for rule in RULES.values() for parameter in fields(rule))
-)
 FIELD_IDS = {
     name: f"sbd-{name.replace('_', '-')}-field"
     for name in (
@@ -125,11 +121,11 @@ def start_of(best: Best) -> dict[str, Any]:
 def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
     strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
     strategy = start["strategy"] if model.can_draft else strategies[0][1]
-    is_shown = partial(is_in_use, strategy, SOLVERS[0][1])
+    is_shown = partial(is_in_use, strategy, SOLVER_TITLES[0][1])
     return {
         "strategy": gr.Dropdown(strategies, value=strategy, label="Strategy"),
         "solver": gr.Dropdown(
-            SOLVERS, value=SOLVERS[0][1], label="Solver", visible=is_shown("solver")
+            SOLVER_TITLES, value=SOLVER_TITLES[0][1], label="Solver", visible=is_shown("solver")
         ),
         "gamma": gr.Number(
             start["gamma"],
@@ -169,7 +165,7 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
         return strategy == "verify"
     if name == "solver":
         return strategy == "sbd"
-    parameters = RULES[solver].__dataclass_fields__ if solver in RULES else {}
+    parameters = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
     return strategy == "sbd" and (name in parameters or (name == "seed" and solver == "random"))
 
 

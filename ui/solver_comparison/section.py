@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import SOLVERS, solver_parameters
+from sbd_core.config import SOLVER_PARAMETERS, SOLVERS, solver_parameters
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay.wire_format import wire_json
 from sbd_core.trace import Trace
@@ -22,8 +22,8 @@ from ui.race.board import lane_row
 
 MOST = 4
 START = ("entropy-bound", "entropy-bound-from-left", "confidence-threshold", "left-to-right")
-FROM_FORM = (*controls.SHARED_BY_VIEWS, *controls.SOLVER_PARAMETERS, "seed")
-TITLES = {name: title for title, name in controls.SOLVERS}
+FROM_FORM = (*controls.SHARED_BY_VIEWS, *SOLVER_PARAMETERS, "seed")
+TITLES = {name: title for title, name in controls.SOLVER_TITLES}
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def solver_comparison_section(
     client_of: Callable[[gr.Request], Client],
 ) -> None:
     """A closed section below the charts. run: how Gradio is to run a decode."""
-    choices = [{"key": name, "name": title} for title, name in controls.SOLVERS]
+    choices = [{"key": name, "name": title} for title, name in controls.SOLVER_TITLES]
     section = view("solver-comparison", wire_json({"solvers": choices, "start": START}), "compare")
 
     def compared(

@@ -15,7 +15,7 @@ export function bareAddress() {
 }
 
 /**
- * The address that races again; `query` as ui/permalink.py made it.
+ * The address that races again; `query` as ui/share/permalink.py made it.
  * @param {Record<string, string>} query
  */
 export function linkToRace(query) {

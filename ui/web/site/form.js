@@ -11,17 +11,17 @@ import { choiceOf } from "../form/fields.js";
 
 /** @typedef {Record<string, string | number | undefined>} Values of fields by their names */
 
-/** @type {[name: FieldName, label: string, value: number, step: number][]} */
+/** @type {[name: FieldName, value: number, step: number][]} */
 const NUMBERS = [
-  ["gamma", "γ", 0.35, 0.01],
-  ["tau", "τ", 0.9, 0.01],
-  ["factor", "Factor", 1, 0.05],
-  ["k", "Tokens a forward pass", 2, 1],
-  ["num_predrafts", "Drafts ahead", 0, 1],
-  ["draft_threshold", "Draft threshold", 0.5, 0.05],
-  ["block_size", "Block size", 16, 1],
-  ["max_new_tokens", "Longest answer, tokens", 128, 1],
-  ["seed", "Seed", 0, 1],
+  ["gamma", 0.35, 0.01],
+  ["tau", 0.9, 0.01],
+  ["factor", 1, 0.05],
+  ["k", 2, 1],
+  ["num_predrafts", 0, 1],
+  ["draft_threshold", 0.5, 0.05],
+  ["block_size", 16, 1],
+  ["max_new_tokens", 128, 1],
+  ["seed", 0, 1],
 ];
 /** Fields that every strategy has. */
 const ALWAYS = ["strategy", "block_size", "max_new_tokens"];
@@ -30,37 +30,35 @@ const MEASURES = ["confidence", "entropy", "margin"];
 /**
  * A labelled field with the id under which the views know it.
  * @param {FieldName} name
- * @param {string} label
  * @param {HTMLElement} box
  */
-function field(name, label, box) {
+function field(name, box) {
   return make(
     "label",
     "sbd-field",
     { id: constants.formIds[name] },
-    make("span", "", {}, label),
+    make("span", "", {}, constants.fieldLabels[name]),
     box,
   );
 }
 
 /**
  * @param {FieldName} name
- * @param {string} label
  * @param {string[]} titles
  */
-function choice(name, label, titles) {
+function choice(name, titles) {
   const options = titles.map((title) => make("option", "", { value: title }, title));
-  return field(name, label, make("select", "", {}, ...options));
+  return field(name, make("select", "", {}, ...options));
 }
 
 /** The advanced part of the form. */
 export function makeFields() {
   return [
-    choice("strategy", "Strategy", Object.values(constants.strategyTitles)),
-    choice("solver", "Solver", Object.values(constants.solverNames)),
-    choice("by", "Best by", MEASURES),
-    ...NUMBERS.map(([name, label, value, step]) =>
-      field(name, label, make("input", "", { type: "number", value, step, min: 0 })),
+    choice("strategy", Object.values(constants.strategyTitles)),
+    choice("solver", Object.values(constants.solverNames)),
+    choice("by", MEASURES),
+    ...NUMBERS.map(([name, value, step]) =>
+      field(name, make("input", "", { type: "number", value, step, min: 0 })),
     ),
   ];
 }

@@ -171,6 +171,10 @@ SOLVERS: dict[str, type[Solver]] = {
     "random": Random,
     "left-to-right": LeftToRight,
 }
+SOLVER_PARAMETERS = tuple(
+    dict.fromkeys(parameter.name for rule in SOLVERS.values() for parameter in fields(rule))
+)
+"""What any of them takes."""
 
 
 def solver_name(solver: Solver) -> str:
