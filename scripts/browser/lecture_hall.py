@@ -11,6 +11,7 @@ Exit status: 0 none failed and none is lost, 1 otherwise.
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -86,12 +87,12 @@ def num_other(folder: Path, texts: list[str], found: list[Any]) -> int:
     return count
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = parser_of(__doc__)
     parser.add_argument("--visitors", type=int, default=300, help="how many (default %(default)s)")
     parser.add_argument("--at-once", type=int, default=50, help="pages open (default %(default)s)")
-    flags = parser.parse_args()
+    flags = parser.parse_args(words)
     texts = prompts(flags.visitors)
     found: list[Any] = []
     num_failed, began = 0, time.monotonic()

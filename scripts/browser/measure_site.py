@@ -13,6 +13,7 @@ Exit status: 0 every target is met, 1 one is not.
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -95,11 +96,11 @@ def measure(browser: Any, server: Server, texts: list[str]) -> dict[str, Any]:
     }
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = parser_of(__doc__)
     parser.add_argument("--decodes", type=int, default=200, help="how many (default %(default)s)")
-    flags = parser.parse_args()
+    flags = parser.parse_args(words)
     texts = prompts(max(2, flags.decodes))
     with (
         TemporaryDirectory() as folder,
