@@ -11,9 +11,11 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.trace import Trace
 from scripts.static_site import write_site
 from tests.browser.conftest import decode_button, state, sync_api
-from tests.browser.server.test_saved_runs import SAVED
+from tests.browser.server.test_saved_runs import HOLDS_TRACES, SAVED
+from tests.browser.share.test_share import open_sheet, saved
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -106,12 +108,16 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     expect(page.get_by_text("Charts of a run are made by Python")).to_be_visible()
     until(page, KEPT)
     until(page, SAVED.removeprefix("() => "))
-    page.wait_for_timeout(600)  # its last lines are there too
+    until(page, HOLDS_TRACES.removeprefix("() => "))  # its last lines are there too
     server.shutdown()
     server.server_close()
     page.reload()
     expect(page.get_by_text(HERE)).to_be_visible()
     expect(page.locator(".sbd-news")).to_contain_text("The page was loaded anew.")
+    open_sheet(page)
+    assert Trace.from_json(saved(page, "Save JSON")[1].decode()).text == online["main"]["text"]
+    assert b"What is 12 + 30?" in saved(page, "Save HTML")[1]
+    page.keyboard.press("Escape")
     offline = decode_here(page, "What is 12 + 30?")
     assert offline["main"]["text"] == online["main"]["text"]
 
@@ -136,6 +142,12 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     page.locator(".sbd-gallery-card").first.click()
     is_complete(page, "opening")
     expect(page.get_by_text("A recorded run, its settings in the form.")).to_be_visible()
+    open_sheet(page)
+    page.get_by_role("button", name="Save JSON").click()
+    words = "Here only a run that your browser decoded can be saved as a trace."
+    expect(page.locator(".sbd-share-status.is-error")).to_have_text(words)
+    assert saved(page, "Save HTML")[0].endswith(".html")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name="Race", exact=True).first.click()
     page.locator(".sbd-race-go").click()
     until(page, "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false")

@@ -24,8 +24,7 @@ import { replayPage } from "./replay.js";
  */
 /** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
 
-const NO_TRACE =
-  "The trace of this run is not on this page; of a run that your browser decoded it is.";
+const NO_TRACE = "Here only a run that your browser decoded can be saved as a trace.";
 
 export class Decoder {
   /**
