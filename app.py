@@ -64,4 +64,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from sbd_core.cli.output import with_output
+
+    sys.exit(with_output(main))

@@ -7,6 +7,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # of what the tests start: there is a worke
 
 import copy
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import anyio
@@ -26,6 +27,9 @@ from tests.workers import is_for_few
 # compiles them anew then, and Python 3.11 cannot beside Playwright's greenlets.
 for name in dir(anyio):
     getattr(anyio, name)
+
+# pytest imports it in a finalizer's complaint; one that comes amid another import breaks that one.
+assert tracemalloc
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
 torch.set_num_threads(1)

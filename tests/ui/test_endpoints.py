@@ -3,6 +3,7 @@
 import gc
 from itertools import pairwise
 
+import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
@@ -114,6 +115,30 @@ def test_a_race_that_takes_too_long_is_refused_and_no_lane_cut_short(client, mon
         client.predict("p", ["ntp"], api_name="/race")
 
 
+DECODE_VALUES = [
+    *("p", "sbd", "entropy-bound", 0.35, 16, 128, 0, [], "", 0.9, 1.0, 2, "confidence", 0, 0.5),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("decode", DECODE_VALUES), ("race", ["p", ["ntp"], 16, 32])]
+)
+@pytest.mark.parametrize("door", ["run", "api"])
+def test_a_direct_post_does_not_pass_by_the_line(client, door, name, values):
+    answer = httpx.post(f"{client.src}gradio_api/{door}/{name}", json={"data": values})
+    assert answer.status_code == 404
+    assert ANSWER not in answer.text
+
+
+@pytest.mark.parametrize(("size", "is_taken"), [(100, True), (5_000, False), (50_000_000, False)])
+def test_a_page_that_takes_no_files_stores_next_to_none(client, size, is_taken):
+    """What is small is Gradio's to take; it goes after a minute."""
+    files = {"files": ("a.bin", b"x" * size)}
+    answer = httpx.post(f"{client.src}gradio_api/upload", files=files, timeout=60)
+    assert (answer.status_code == 200) == is_taken
+    assert (answer.status_code == 413) != is_taken
+
+
 BAD_CALLS = {
     "empty prompt": ("/decode", ("",), {}, "Prompt must not be empty."),
     "bad gamma": ("/decode", ("p",), {"gamma": -1}, "γ must be a finite number"),
@@ -130,6 +155,7 @@ BAD_CALLS = {
     "unknown lane": ("/race", ("p", ["fast"]), {}, "lanes must each be ntp"),
     "lane's gamma": ("/race", ("p", ["sbd:x"]), {}, "γ must be a finite number"),
     "not a trace": ("/trace_to_html", ("{}",), {}, "trace.format: is missing"),
+    "no trace": ("/trace_to_html", ("", ""), {}, "trace: must be JSON"),
 }
 
 

@@ -14,6 +14,9 @@ import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.backends.c import compiler
 from sbd_core.models.backends.c.compiler import COMPILERS
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from tests.workers import free_port
+from ui.gallery.recorded import TRACES
 from ui.launch import check_address, checked_port, load_behind, model_of
 from ui.loading_header import about
 
@@ -122,6 +125,35 @@ def test_the_program_refuses_an_address_in_one_line(words, environment, sentence
     assert done.returncode == 2
     assert done.stderr.startswith(f"app.py: {sentence}")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def broken_model(tmp_path) -> Path:
+    folder = shutil.copytree(DEFAULT_CHECKPOINT, tmp_path / "model")
+    (folder / "model.safetensors").write_text("not weights")
+    return folder
+
+
+@pytest.mark.parametrize("stdout", [">&-", "> /dev/full"])
+def test_a_page_without_an_output_ends_in_one_line_too(broken_model, stdout):
+    line = f"exec {sys.executable} app.py --port {free_port()} --model {broken_model} {stdout}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=200
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    expected = "No space left on device" if "full" in stdout else "has a damaged weights file"
+    assert expected in done.stderr
+
+
+@pytest.mark.parametrize(("stdout", "status"), [(">&-", 0), ("> /dev/full", 2)])
+def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path, stdout, status):
+    trace, out = next(iter(TRACES.rglob("*-*.json"))), tmp_path / "run.html"
+    line = f"exec {sys.executable} -m ui.share.export {trace} --out {out} {stdout}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=100
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (status, int(status > 0)), done.stderr
+    assert out.read_text("utf-8").startswith("<!doctype html>")
 
 
 @pytest.mark.parametrize(("compilers", "is_native"), [(COMPILERS, True), (("no-such-cc",), False)])

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay.page import replay_html
 from ui.share.trace_files import read_trace
@@ -35,4 +36,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(with_output(main))
