@@ -3,10 +3,14 @@
 import math
 import shutil
 from collections.abc import Callable
+from typing import Any, get_args
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
+from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.c.compiler import COMPILERS
 from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
@@ -185,3 +189,26 @@ def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
             found.rows(1, 3).token_probabilities(other[1:3])
             == found.token_probabilities(other)[1:3]
         )
+
+
+class Fetched(TorchFunctionMode):
+    """The shapes of the tensors that are read off their device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shapes: list[tuple[int, ...]] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", "")
+        to_cpu = name == "to" and "cpu" in map(str, args[1:])
+        if to_cpu or name in ("tolist", "item", "cpu", "numpy", "__array__"):
+            self.shapes.append(tuple(args[0].shape))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("strategy", get_args(Strategy))
+def test_no_row_of_logits_leaves_the_device(nano, strategy) -> None:
+    with Fetched() as fetched:
+        trace = generate(nano, "2 + 2", DecodeConfig(strategy=strategy, max_new_tokens=24))
+    assert len(fetched.shapes) >= trace.num_forwards
+    assert not [shape for shape in fetched.shapes if nano.vocabulary_size in shape]

@@ -8,7 +8,7 @@ from PIL import Image
 
 from sbd_core.config import LeftToRight
 from sbd_core.replay.page import replay_html
-from tests.browser.conftest import state, sync_api, traces
+from tests.browser.conftest import painted, state, sync_api, traces
 from tests.browser.share.test_share import open_sheet, saved
 from tests.ui.doubles import story_model
 
@@ -143,3 +143,34 @@ def test_views_that_are_built_again_leave_no_listener_behind(story):
     for _ in range(3):
         story.evaluate(again, bundle)
     assert listeners(story) == before
+
+
+GROW = """(number) => {
+  const { sbdPlayer: player } = document.querySelector(".sbd-host");
+  const [start, ...rest] = player.run.lines;
+  const run = (id, ask) => [JSON.stringify({ ...JSON.parse(start), ask }), ...rest]
+    .map((line) => line.replace(/"run":"[^"]*"/, `"run":"${id}"`)).join("\\n");
+  player.push(run(`first${number}`, ""));
+  player.push(run(`branch${number}`, player.family.ask(player.run, { kind: "gamma" })));
+}"""
+
+
+def num_runs(page) -> int:
+    """The runs that the page holds on to, as the browser knows after it collected its garbage."""
+    client = page.context.new_cdp_session(page)
+    run = "Object.getPrototypeOf(document.querySelector('.sbd-host').sbdPlayer.run)"
+    prototype = client.send("Runtime.evaluate", {"expression": run})["result"]["objectId"]
+    found = client.send("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]
+    count = "function () { return this.length; }"
+    named = {"functionDeclaration": count, "objectId": found["objectId"]}
+    number = client.send("Runtime.callFunctionOn", named)["result"]["value"]
+    client.detach()
+    return number
+
+
+def test_trees_that_gave_way_to_others_are_let_go(replay):
+    for number in range(12):
+        replay.evaluate(GROW, number)
+        painted(replay)
+    expect(replay.locator(".sbd-tree-row")).to_have_count(2)
+    assert 2 <= num_runs(replay) <= 4

@@ -7,6 +7,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
+from sbd_core.tasks import sandbox
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui.decode.form import Form
@@ -84,6 +85,21 @@ def test_code_that_a_stranger_brought_or_pinned_does_not_run():
     assert verdict_of(traces["sbd"], is_ours=False) is None
     config = replace(traces["sbd"].config, pinned={0: 5})
     assert verdict_of(replace(traces["sbd"], config=config)) is None
+
+
+def test_a_machine_that_can_run_no_code_gives_no_verdict_on_it(monkeypatch, caplog):
+    name = next(item.name for item in recorded.gallery() if item.name.startswith("code-"))
+    trace = recorded.gallery_traces(name)["sbd"]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    sandbox.require_sandbox.cache_clear()
+    monkeypatch.setattr(sandbox.subprocess, "Popen", refuse)
+    assert verdict_of(trace) is None
+    assert "Resource temporarily unavailable" in caplog.text
+    monkeypatch.undo()
+    assert verdict_of(trace).right
 
 
 def test_a_stopped_answer_has_no_verdict():

@@ -100,6 +100,11 @@ test("a bad field is refused in a sentence, before any forward pass", async () =
     [{ prompt: PROMPT, solver: "best" }, "Solver must be one of"],
     [{ prompt: PROMPT, gamma: -1 }, "γ must be a finite number >= 0; got -1."],
     [{ prompt: PROMPT, max_new_tokens: 1000 }, "Longest answer must be at most 256 tokens"],
+    [
+      { prompt: PROMPT, strategy: "ntp", block_size: 100_000 },
+      "Block size must be a whole number >= 1 and <= 1024",
+    ],
+    [{ prompt: PROMPT, strategy: "ntp", block_size: 65 }, "Block size must be at most 64"],
     [{ prompt: PROMPT, block_size: 1 }, "Block size must be from"],
     [{ prompt: PROMPT, pinned: "3" }, "Pins must be a list of offsets and token ids"],
     [{ prompt: PROMPT, template: "all given" }, "Answer with blanks must hold a blank"],
