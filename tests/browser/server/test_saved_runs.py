@@ -1,14 +1,18 @@
 """Runs outlive a reload, a restart of the server and a cut of the network; Stop works meanwhile."""
 
+import time
+
 import pytest
 
-from tests.browser.conftest import begin, decode, painted, state, sync_api
+from tests.browser.conftest import begin, decode, decode_button, painted, state, sync_api
 from tests.browser.player.test_branches import intervene, rows
 from tests.browser.share.test_share import open_sheet, saved
+from tests.browser.test_race import enter, go
 from tests.campaign.parts.restarts import restarted
 from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
+from ui.decode.session import Session
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -144,16 +148,53 @@ def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(cont
         page.close()
 
 
-def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, port):
-    demo = launched(port, slowed(story_model(), 0.3))
+def is_idle(session: Session) -> bool:
+    """Whether no run is before one that comes now."""
+    ticket = session.queue.join("the test")
+    num_ahead = session.queue.num_ahead(ticket)
+    session.queue.leave(ticket)
+    return num_ahead == 0
+
+
+def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, port, monkeypatch):
+    sessions = []
+
+    def make_session(*args, **named):
+        sessions.append(Session(*args, **named))
+        return sessions[-1]
+
+    monkeypatch.setattr(page_module, "Session", make_session)
+    demo = launched(port, slowed(story_model(), 0.6))
     page = contexts(False).new_page()
     page.goto(f"http://127.0.0.1:{port}")
     page.wait_for_selector(".sbd-tile", state="attached")
     begin(page)
+    waiting, racing = (page.context.new_page() for _ in range(2))
+    for each in (waiting, racing):
+        each.goto(page.url.partition("?")[0])
+        each.wait_for_selector(".sbd-tile", state="attached")
+    decode_button(waiting).click()
+    expect(waiting.get_by_text("Another decode is running; yours is next.")).to_be_visible()
+    enter(racing)
+    go(racing).click()
+    expect(racing.locator(".sbd-race-news")).to_contain_text("before yours")
     page.context.set_offline(True)
-    page.get_by_role("button", name="Stop", exact=True).click()
-    expect(news(page)).to_contain_text("The server does not answer", timeout=20_000)
+    for each in (page, waiting):
+        each.get_by_role("button", name="Stop", exact=True).click()
+    racing.locator(".sbd-race-stop").click()
+    expect(news(page)).to_contain_text("The server does not answer; the run stands here")
     assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.isStopped")
+    words = "The server does not answer; nothing of the new run has come."
+    expect(news(waiting)).to_have_text(words)
+    words = "The server does not answer; nothing of this race has come."
+    expect(racing.locator(".sbd-race-news")).to_have_text(words)
+    for button in (decode_button(page), decode_button(waiting), go(racing)):
+        expect(button).to_be_enabled()
     page.context.set_offline(False)
-    page.close()
+    for each in (page, waiting, racing):
+        each.close()
+    deadline = time.monotonic() + 60
+    while not is_idle(sessions[0]):  # a run in a thread must not outlive the interpreter
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
     demo.close()

@@ -79,3 +79,14 @@ export function watchForm(look, signal) {
   document.addEventListener("input", look, { signal });
   signal.addEventListener("abort", () => clearInterval(timer));
 }
+
+/** How long the server may take to answer Stop. */
+export const STOP_MS = 2500;
+
+/** Decode and Stop, null while they are not on the page. */
+export function goButtons() {
+  /** @type {HTMLButtonElement | null} */
+  const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
+  const go = [...document.querySelectorAll("#sbd-go button")].find((button) => button !== stop);
+  return [/** @type {HTMLButtonElement | null} */ (go ?? null), stop];
+}

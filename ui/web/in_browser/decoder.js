@@ -1,6 +1,7 @@
 // Decodes in this browser, for the whole page: starts the engine, hands it what the visitor asks
 // for, and shows what it says in the same views that show a server's runs.
 
+import { goButtons } from "../dom/page.js";
 import { Engine } from "../engine/client.js";
 import { packed, unpacked } from "../saved_runs/packing.js";
 import { TRACES_EVENT } from "../saved_runs/tab.js";
@@ -205,12 +206,4 @@ export class Decoder {
 async function handOver({ run, lanes }) {
   const detail = { run, lanes: await Promise.all(lanes.map(packed)) };
   document.dispatchEvent(new CustomEvent(TRACES_EVENT, { detail }));
-}
-
-/** Decode and Stop, null while they are not on the page. */
-export function goButtons() {
-  /** @type {HTMLButtonElement | null} */
-  const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
-  const go = [...document.querySelectorAll("#sbd-go button")].find((button) => button !== stop);
-  return [/** @type {HTMLButtonElement | null} */ (go ?? null), stop];
 }

@@ -3,9 +3,10 @@
 
 import { fileAddress } from "../dom/address.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
+import { goButtons } from "../dom/page.js";
 import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
-import { Decoder, goButtons } from "./decoder.js";
+import { Decoder } from "./decoder.js";
 import { droppedModel, holdsModel } from "./dropped.js";
 import { formOfAddress, readForm } from "./form.js";
 

@@ -1,7 +1,7 @@
 // The race on the page: asks for races, takes their boards. Built when it is first looked at.
 
 import { elementOf, find } from "../dom/elements.js";
-import { onTurn, turnTo } from "../dom/page.js";
+import { onTurn, STOP_MS, turnTo } from "../dom/page.js";
 import { isLater } from "../form/order.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 import { readForm } from "../in_browser/form.js";
@@ -46,23 +46,36 @@ class RaceView {
     /** @type {Order} */
     this.lastOrder = [-1, -1];
     this.isLinkTaken = false;
+    this.halting = 0;
   }
 
   build() {
     const player = new RacePlayer(this.host, this.setting.prompt_id, this.signal);
     const form = new RaceForm(this.setting, {
       start: (choice) => {
+        clearTimeout(this.halting);
         player.rest();
         player.stale.showRunning(true);
         doInBrowser({ kind: "race", entry: entryOf(choice) }) || this.trigger("start", choice);
       },
-      halt: () => doInBrowser({ kind: "stop" }) || this.trigger("halt", {}),
+      halt: () => doInBrowser({ kind: "stop" }) || this.halt(),
     });
     this.host.replaceChildren(form.root, player.card, player.result, player.live, player.help.root);
     this.host.sbdRace = player;
     player.stale.asked = () => form.asked;
     if (this.setting.board) player.open(this.setting.board);
     return { form, player };
+  }
+
+  /** Ask the server to stop; while it is away nobody answers, and no race that goes on is seen. */
+  halt() {
+    this.trigger("halt", {});
+    this.halting = window.setTimeout(() => {
+      if (this.signal.aborted || this.parts?.form.stop.disabled) return;
+      this.lastOrder = [this.lastOrder[0], Infinity]; // no more is heard of this race
+      const text = "The server does not answer; nothing of this race has come.";
+      this.takeNews({ about: "race", text, isError: true });
+    }, STOP_MS);
   }
 
   /** @param {string} name */

@@ -1,7 +1,7 @@
 // The player on the page: passes what Gradio sends on to it, and what it asks for back.
 
 import { elementOf, find } from "../dom/elements.js";
-import { currentView, onTurn, turnTo } from "../dom/page.js";
+import { currentView, goButtons, onTurn, STOP_MS, turnTo } from "../dom/page.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 
 import { TabKeeper } from "../saved_runs/tab.js";
@@ -9,8 +9,6 @@ import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { Player } from "./player.js";
 
 /** @import { Mount } from "../stub.js" */
-
-const ANSWER_MS = 2500; // how long Stop may take
 
 /** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
 
@@ -70,22 +68,31 @@ export function mountPlayer({ element, value, trigger, signal }) {
 }
 
 /**
- * While the server is away nobody answers Stop: the run stands as it came.
+ * While the server is away nobody answers Stop: the run stands as it came, if any of it did.
  * @param {Player} player
  * @param {TabKeeper} keeper
  * @param {AbortSignal} signal
  */
 function stopWithoutServer(player, keeper, signal) {
+  let timer = 0;
   /** @param {Event} event */
   const click = (event) => {
+    const pressed = elementOf(event);
+    if (pressed?.closest("#sbd-go button")) clearTimeout(timer); // another decode is asked for
+    if (!pressed?.closest("#sbd-stop")) return;
     const { run } = player;
-    if (!elementOf(event)?.closest("#sbd-stop") || !run) return;
-    setTimeout(() => {
-      if (signal.aborted || player.run !== run || run.isComplete) return;
+    timer = window.setTimeout(() => {
+      const [go, stop] = goButtons();
+      if (signal.aborted || player.run !== run || !go || !stop || stop.disabled) return;
+      [go.disabled, stop.disabled] = [false, true];
+      if (!run || run.isComplete) {
+        player.tellVisitor("The server does not answer; nothing of the new run has come.");
+        return;
+      }
       keeper.asked.add(run); // nobody is there who could give its traces
       player.stop();
       player.tellVisitor("The server does not answer; the run stands here as far as it came.");
-    }, ANSWER_MS);
+    }, STOP_MS);
   };
   document.addEventListener("click", click, { signal });
 }
