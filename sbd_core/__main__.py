@@ -33,6 +33,19 @@ EXTRA = {
 """The optional part that a command needs."""
 
 
+class _HelpFormatter(argparse.HelpFormatter):
+    """Says a flag's default where there is one to say."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        has_default = bool(action.option_strings) and not (
+            action.default is None or isinstance(action.default, bool | list)
+        )
+        words = action.help or ""
+        if not has_default or action.default in (argparse.SUPPRESS, "") or words.endswith(")"):
+            return action.help
+        return f"{words} (%(default)s)".strip()
+
+
 def main(words: list[str] | None = None) -> int:
     """Run one command; the exit status comes back."""
     return with_output(lambda: _run(words))
@@ -44,7 +57,7 @@ def _run(words: list[str] | None) -> int:
     parser = argparse.ArgumentParser(prog=name, description="Set Block Decoding")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        parser_options = getattr(module, "PARSER", {})
+        parser_options = {"formatter_class": _HelpFormatter, **getattr(module, "PARSER", {})}
         module.add_arguments(commands.add_parser(name, help=module.HELP, **parser_options))
     arguments = parser.parse_args(words)
     try:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--factor", type=float, help="factor of the solver of that name")
     parser.add_argument("--reveals", type=int, help="k of solvers that reveal a number of tokens")
     parser.add_argument("--by", help="order of top-k: confidence, entropy or margin")
-    parser.add_argument("--block-size", type=int, default=16)
+    parser.add_argument("--block-size", type=int, default=16, help="positions of a block")
     parser.add_argument(
         "--num-predrafts",
         type=int,
@@ -50,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.5,
         help="verify: draft on while the product of probabilities is at least this",
     )
-    parser.add_argument("--max-new-tokens", type=int, default=256)
-    parser.add_argument("--temperature", type=float, default=0.0)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-new-tokens", type=int, default=256, help="longest answer")
+    parser.add_argument("--temperature", type=float, default=0.0, help="above 0: sample")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn at random")
     parser.add_argument(
         "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
     )

@@ -152,7 +152,17 @@ def test_every_command_explains_itself(capsys, name) -> None:
     with pytest.raises(SystemExit) as caught:
         main([name, "--help"])
     assert caught.value.code == 0
-    assert "--json" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "--json" in said
+    assert "None" not in said
+
+
+def test_the_help_of_a_flag_ends_with_its_default(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    for words in ("examples per task (100)", "longest answer (256)", "write the results as JSON -"):
+        assert words in said
 
 
 def test_pins_are_read_or_refused() -> None:
