@@ -37,7 +37,8 @@ def run(arguments: argparse.Namespace, config: DecodeConfig) -> None:
         return
     print(
         f"{done.num_prompts} answers in {arguments.out}: {done.num_tokens} tokens in "
-        f"{done.num_forwards} forward passes",
+        f"{done.num_forwards} forward passes, {done.num_tokens / done.num_forwards:.2f} tokens a "
+        "forward pass",
         file=sys.stderr,
     )
 
