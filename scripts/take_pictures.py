@@ -113,6 +113,7 @@ def photograph(browser: Any, url: str, shot: Shot, path: Path) -> None:
         page.emulate_media(color_scheme=shot.scheme)
         page.goto(url)
         page.wait_for_selector(".sbd-tile")
+        page.wait_for_selector("#sbd-strategy-field input", state="attached")
         page.evaluate(SEEK, SHOWN_PART)
         shot.act(page)
         painted(page)

@@ -13,13 +13,15 @@ NUM_DRAWN = 20
 def checks(trace: Trace) -> Iterator[tuple[int, tuple[bool, int]]]:
     """(forward pass, how much its check of a draft shows) for every draft that was checked.
 
-    That it turns on a word is best, then that much is accepted and much is thrown away.
+    That it turns on a word is best, then that much is accepted and much is thrown away. One that
+    the tiles have no room for is left out: before it they show what the last check accepted.
     """
     for before, event in zip(trace.events, trace.events[1:], strict=False):
         pairs = list(zip(before.draft, event.committed, strict=False))
         kept = next((at for at, (a, b) in enumerate(pairs) if a != b), len(pairs))
         gone = len(before.draft) - kept
-        if kept and gone and kept < len(pairs):
+        fits = len(before.committed) + len(before.draft) <= trace.config.block_size
+        if fits and kept and gone and kept < len(pairs):
             words = [trace.tokens[token_id].strip() for token_id in pairs[kept]]
             yield event.index, (all(word.isalnum() for word in words), min(kept, gone))
 

@@ -43,6 +43,20 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     expect(stale).to_be_hidden()
 
 
+def test_a_form_that_is_not_there_yet_is_taken_for_one_at_its_best(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    expect(page.locator("#sbd-strategy-field input")).to_be_attached()
+    words = page.locator(".sbd-risk-now").text_content()
+    said = page.evaluate("""() => {
+      document.querySelector('#sbd-strategy-field').remove();
+      document.dispatchEvent(new Event('input'));
+      return document.querySelector('.sbd-risk-now').textContent;
+    }""")
+    best = best_for(BUNDLED_MODEL, can_draft=True)
+    assert said == ("exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}")
+    assert words == said
+
+
 def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     open_page, measured_url
 ):

@@ -110,7 +110,8 @@ class RiskSlider {
     const isSame = this.chosen !== null && asked !== null && isAlike(this.chosen, asked.choice);
     if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
     if (asked && !isSame && !this.asked && !asked.isAgain) this.choose(asked.choice, true);
-    const choice = this.asked?.choice ?? this.chosen;
+    const isMounting = choiceOf("strategy") === null && setting.can_draft;
+    const choice = this.asked?.choice ?? this.chosen ?? (isMounting ? this.bestChoice : null);
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
     range.disabled = choice === null || !setting.can_draft;
     if (choice) {
