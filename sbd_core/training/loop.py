@@ -4,12 +4,14 @@ A run of a number of steps that is resumed from its state goes on exactly as if 
 stopped; a run of a number of minutes goes on for those it has left.
 """
 
+import atexit
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
+from torch import distributed
 from tqdm import tqdm
 
 from sbd_core.config import require_integer, require_number
@@ -52,6 +54,8 @@ def train(
     require_number("save_minutes", save_minutes, 0)
     # precision.py lowers the precision, whatever accelerate is configured to do.
     accelerator = Accelerator(mixed_precision="no")
+    if accelerator.num_processes > 1:
+        atexit.register(_leave_group)
     _check(settings, recipe, accelerator.device)
     _require_apart(init, out)
     began_from = provenance(recipe, init)
@@ -77,6 +81,12 @@ def _require_apart(init: Path | None, out: Path) -> None:
     start, end, state = init.resolve(), out.resolve(), state_folder(out).resolve()
     if end in (start, *start.parents) or state in (start, *start.parents):
         raise ArgumentError("out", "must be another folder than init, which it replaces", str(out))
+
+
+def _leave_group() -> None:
+    """End the threads of the process group, which may not outlive the interpreter."""
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
 
 
 def _train(run: Run, save_every: int, save_minutes: float) -> None:
