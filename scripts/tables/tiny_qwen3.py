@@ -13,11 +13,13 @@ def tiny_qwen3() -> str:
         f"{data['minutes']:g}",
         *steps.values(),
         f"{verify['tokens_per_forward']:.2f}",
+        f"{data['predrafts']['tokens_per_forward']:.2f}",
         f"{100 * ntp['accuracy']:.1f} %",
     ]
     head = ["minutes", *(f"steps of {name}" for name in steps)]
+    speeds = ("tokens a forward pass, `verify`", "with 4 predrafts", "right, as by `ntp`")
     return (
-        table([*head, "tokens a forward pass, `verify`", "right, as by `ntp`"], [cells])
+        table([*head, *speeds], [cells])
         + f"\n{verify['num_examples']} held-out examples of `code`. "
         f"{load_of(data)} {where(data)}"
     )

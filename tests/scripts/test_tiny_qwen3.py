@@ -21,10 +21,11 @@ def test_the_chain_ends_in_a_results_file_and_goes_on_where_it_was(
     assert found["verify"]["accuracy"] == found["ntp"]["accuracy"]
     assert found["verify"]["num_tokens"] == found["ntp"]["num_tokens"] > 0
     assert found["verify"]["num_examples"] == 2
+    assert found["predrafts"]["num_tokens"] == found["verify"]["num_tokens"]
     assert {"processor", "torch", "weights_sha256"} <= set(found["circumstances"])
     said = capsys.readouterr().out
     assert f"{found['verify']['tokens_per_forward']:.2f} tokens a forward pass" in said
-    assert said.count("== python -m sbd_core") == 5
+    assert said.count("== python -m sbd_core") == 6
     model = load(folder / "sbd")
     assert model.model.config.model_type == "qwen3"
     assert model.block_range == (2, 16)
