@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
+from sbd_core.config import SOLVER_TITLES
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
 from ui.browser.engine_choice import BROWSER_TASKS
-from ui.components.controls import FIELD_IDS, SOLVER_TITLES, STRATEGIES
+from ui.components.controls import FIELD_IDS, STRATEGIES
 from ui.decode import blanks, form, verdict
 from ui.race import entry
 from ui.share import permalink, sheet, trace_files
@@ -32,7 +33,7 @@ def constants() -> dict[str, Any]:
         "laneNames": wire_format.LANE_NAMES,
         "fieldLabels": form.LABELS,
         "race": {"lanes": entry.LANES, "ahead": entry.AHEAD, "lowGamma": entry.LOW_GAMMA},
-        "solverNames": {name: title for title, name in SOLVER_TITLES},
+        "solverNames": SOLVER_TITLES,
         "entropyScale": {
             "max": theme.MAX_ENTROPY,
             "ticks": theme.TICKS,

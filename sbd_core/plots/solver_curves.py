@@ -7,8 +7,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from sbd_core.config import SOLVER_TITLES
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.theme import Ink, Theme, figure_of, ink_of
+from sbd_core.replay.wire_format import LANE_NAMES
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
@@ -108,9 +110,9 @@ def solvers(
         _line(index, solver, points, ink) | {"opacity": PALE if solver in pale else 1.0}
         for index, (solver, points) in enumerate(found.items())
     ]
-    marks = [_mark("NTP", "star", rows["NTP"], ink.ntp)]
+    marks = [_mark(LANE_NAMES["ntp"], "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
-        marks.append(_mark("verify", "star-square", rows["verify"], ink.verify))
+        marks.append(_mark(LANE_NAMES["verify"], "star-square", rows["verify"], ink.verify))
     named = [(each["name"], each["x"][-1], each["y"][-1]) for each in [*lines, *marks]]
     heights = [height for each in [*lines, *marks] for height in each["y"]]
     low, high = min(heights), max(heights)
@@ -119,11 +121,16 @@ def solvers(
     across = {"title": "tokens per forward pass", "range": [0.5, 1.0 + fastest * LABEL_SPACE]}
     up = {"title": "right answers, %", "range": [low - 0.12 * room, high + 0.08 * room]}
     colours = {each["name"]: each["marker"]["color"] for each in [*lines, *marks]}
-    labels = _labels(named, fastest, room, colours, pale)
+    labels = _labels(named, fastest, room, colours, {title_of(solver) for solver in pale})
     own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
     return figure_of(
         "solvers", ink, [*lines, *marks, *own], across, up, height=520, annotations=labels
     )
+
+
+def title_of(solver: str) -> str:
+    """As the form calls it; a solver that is not ours keeps the name that the results have."""
+    return SOLVER_TITLES.get(solver, html.escape(solver))
 
 
 def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[str, Any]:
@@ -135,14 +142,14 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
     dash = DASHES[index % len(DASHES)]
     return {
         "type": "scatter",
-        "name": solver,
+        "name": title_of(solver),
         "x": [point.speed for point in in_order],
         "y": [round(100 * point.accuracy, 2) for point in in_order],
         "text": [point.parameter for point in in_order],
         "mode": "lines+markers",
         "marker": {"symbol": symbol, "size": size, "color": colour},
         "line": {"color": colour, "width": 3 if is_chief else 1.5, "dash": dash},
-        "hovertemplate": f"{solver} %{{text}}<br>%{{y:.1f}} % right, "
+        "hovertemplate": f"{title_of(solver)} at %{{text}}<br>%{{y:.1f}} % right, "
         "%{x:.2f} tokens per forward pass<extra></extra>",
     }
 

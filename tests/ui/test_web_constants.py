@@ -22,7 +22,7 @@ def test_the_committed_constants_are_what_python_says():
 
 
 def test_the_form_offers_every_solver():
-    assert [name for _, name in controls.SOLVER_TITLES] == list(SOLVERS)
+    assert [name for _, name in controls.SOLVER_CHOICES] == list(SOLVERS)
 
 
 def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
-from sbd_core.config import solver_name, solver_parameters
+from sbd_core.config import solver_words
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay.wire_format import LANE_NAMES, wire_json
 from sbd_core.trace import Trace
@@ -96,14 +96,12 @@ def mark_of(lanes: Traces) -> "RunMark":
 
     lane, trace = next(iter(lanes.items()))
     config = trace.config
-    settings = solver_parameters(config.solver).items()
-    parameters = ", ".join(f"{key} {value}" for key, value in settings)
     is_sbd = config.strategy == "sbd"
-    name = f"{solver_name(config.solver)} {parameters}" if is_sbd else LANE_NAMES[config.strategy]
+    name = solver_words(config.solver) if is_sbd else LANE_NAMES[config.strategy]
     # A run may come from a file: no code of a stranger is run for a mark.
     verdict = verdicts_of({lane: trace}, is_ours=False).get(lane)
     return RunMark(
-        name.strip(), trace.tokens_per_forward, None if verdict is None else bool(verdict["right"])
+        name, trace.tokens_per_forward, None if verdict is None else bool(verdict["right"])
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import MAX_PREDRAFTS, SOLVER_PARAMETERS, SOLVERS
+from sbd_core.config import MAX_PREDRAFTS, SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from ui.browser.engine_choice import engine_choice
 from ui.components.presets import preset_bar
@@ -21,18 +21,7 @@ from ui.gallery.recorded import OPENING_LANES
 from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
 
-SOLVER_TITLES = [
-    ("Entropy bound (Eq. 8)", "entropy-bound"),
-    ("Entropy bound by confidence", "entropy-bound-by-confidence"),
-    ("Entropy bound by margin", "entropy-bound-by-margin"),
-    ("Entropy bound from the left", "entropy-bound-from-left"),
-    ("Entropy threshold", "entropy-threshold"),
-    ("Confidence threshold", "confidence-threshold"),
-    ("Factor", "factor"),
-    ("Top-k", "top-k"),
-    ("Random", "random"),
-    ("Left to right", "left-to-right"),
-]
+SOLVER_CHOICES = [(title, name) for name, title in SOLVER_TITLES.items()]
 STRATEGIES = [
     ("Set Block Decoding", "sbd"),
     ("Verify: draft and check, lossless", "verify"),
@@ -121,11 +110,11 @@ def start_of(best: Best) -> dict[str, Any]:
 def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
     strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
     strategy = start["strategy"] if model.can_draft else strategies[0][1]
-    is_shown = partial(is_in_use, strategy, SOLVER_TITLES[0][1])
+    is_shown = partial(is_in_use, strategy, SOLVER_CHOICES[0][1])
     return {
         "strategy": gr.Dropdown(strategies, value=strategy, label="Strategy"),
         "solver": gr.Dropdown(
-            SOLVER_TITLES, value=SOLVER_TITLES[0][1], label="Solver", visible=is_shown("solver")
+            SOLVER_CHOICES, value=SOLVER_CHOICES[0][1], label="Solver", visible=is_shown("solver")
         ),
         "gamma": gr.Number(
             start["gamma"],

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import SOLVER_PARAMETERS, SOLVERS, solver_parameters
+from sbd_core.config import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, solver_words
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay.wire_format import wire_json
 from sbd_core.trace import Trace
@@ -23,7 +23,6 @@ from ui.race.board import lane_row
 MOST = 4
 START = ("entropy-bound", "entropy-bound-from-left", "confidence-threshold", "left-to-right")
 FROM_FORM = (*controls.SHARED_BY_VIEWS, *SOLVER_PARAMETERS, "seed")
-TITLES = {name: title for title, name in controls.SOLVER_TITLES}
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ def solver_comparison_section(
     client_of: Callable[[gr.Request], Client],
 ) -> None:
     """A closed section below the charts. run: how Gradio is to run a decode."""
-    choices = [{"key": name, "name": title} for title, name in controls.SOLVER_TITLES]
+    choices = [{"key": name, "name": title} for name, title in SOLVER_TITLES.items()]
     section = view("solver-comparison", wire_json({"solvers": choices, "start": START}), "compare")
 
     def compared(
@@ -70,7 +69,7 @@ def comparison(
                 told = len(traces)
                 yield _news(f"{told} of {len(forms)} decoded …", is_running=True)
         rows = [
-            {"name": name, "label": label_of(trace), **lane_row(trace)}
+            {"name": name, "label": solver_words(trace.config.solver), **lane_row(trace)}
             for name, trace in zip(wanted, traces, strict=True)
         ]
         yield {**_news(""), "lanes": rows}
@@ -90,14 +89,6 @@ def chosen(names: object) -> list[str]:
     if not 1 <= len(wanted) <= MOST or not set(wanted) <= set(SOLVERS):
         raise ArgumentError("solvers", rule, wanted)
     return wanted
-
-
-def label_of(trace: Trace) -> str:
-    """The solver by its title, with its parameters."""
-    solver = trace.config.solver
-    name = next(name for name, rule in SOLVERS.items() if type(solver) is rule)
-    parameters = [f"{key} {value}" for key, value in solver_parameters(solver).items()]
-    return ", ".join([TITLES[name], *parameters])
 
 
 def _news(text: str, *, is_error: bool = False, is_running: bool = False) -> dict[str, Any]:

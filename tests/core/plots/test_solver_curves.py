@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from sbd_core.config import SOLVERS
+from sbd_core.config import SOLVER_TITLES, SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import solvers, theme
 from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
@@ -44,7 +44,8 @@ def test_the_chart_draws_each_curve_by_speed_and_next_token_prediction() -> None
     assert bound["x"] == (1.0, 3.0, 5.0)
     assert bound["y"] == (85.0, 80.0, 60.0)
     assert bound["text"] == ("0", "0.1", "0.5")
-    assert (top["name"], ntp["name"], ntp["y"]) == ("top-k", "NTP", (90.0,))
+    assert (top["name"], ntp["name"]) == ("Top-k", "Next-token prediction")
+    assert ntp["y"] == (90.0,)
     assert len({line["marker"]["symbol"] for line in (bound, top, ntp)}) == 3
 
 
@@ -59,7 +60,7 @@ def test_a_solver_is_pale_if_another_is_as_right_and_as_quick_at_every_setting()
 def test_every_line_is_named_and_no_name_stands_on_another() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
     labels = solvers({"rows": rows}).layout.annotations
-    assert {label.text for label in labels} == {"NTP", *SOLVERS}
+    assert {label.text for label in labels} == {"Next-token prediction", *SOLVER_TITLES.values()}
     heights = sorted(label.ay for label in labels)
     gaps = [b - a for a, b in pairwise(heights)]
     assert min(gaps) > 0.04 * (90 - 50)
@@ -78,7 +79,7 @@ def test_the_readers_runs_are_marked_by_their_speed() -> None:
 
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
     *_, ntp, verify = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
-    assert (ntp["name"], verify["name"]) == ("NTP", "verify")
+    assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Verify (lossless)")
     assert (verify["x"], verify["y"]) == ((4.0,), (90.0,))
     assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
 
@@ -88,8 +89,8 @@ def test_every_solver_has_a_symbol_of_its_own() -> None:
     *lines, _ = solvers({"rows": rows}).data
     assert len({line["marker"]["symbol"] for line in lines}) == len(SOLVERS)
     colours = {line["name"]: line["line"]["color"] for line in lines}
-    assert colours.pop("entropy-bound") == theme.LIGHT.sbd
-    assert colours.pop("entropy-bound-from-left") == theme.LIGHT.text
+    assert colours.pop(SOLVER_TITLES["entropy-bound"]) == theme.LIGHT.sbd
+    assert colours.pop(SOLVER_TITLES["entropy-bound-from-left"]) == theme.LIGHT.text
     assert set(colours.values()) == {theme.LIGHT.muted}
 
 

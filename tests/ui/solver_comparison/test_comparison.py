@@ -3,13 +3,13 @@
 import pytest
 
 import sbd_core
-from sbd_core.config import DecodeConfig, EntropyBound, LeftToRight
+from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, LeftToRight
 from tests.ui.doubles import story_model
 from ui.charts.section import figures
 from ui.decode.client import LOCAL
 from ui.decode.session import Session
 from ui.decode.visitor_runs import VisitorRuns
-from ui.solver_comparison.section import MOST, START, TITLES, chosen, comparison
+from ui.solver_comparison.section import MOST, START, chosen, comparison
 
 FORM = {
     "prompt": "p",
@@ -53,7 +53,7 @@ def test_every_run_of_a_comparison_is_marked_among_the_solvers() -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [None, [], ["nope"], [1], "entropy-bound", list(TITLES)[: MOST + 1], [["top-k"]]]
+    "names", [None, [], ["nope"], [1], "entropy-bound", list(SOLVERS)[: MOST + 1], [["top-k"]]]
 )
 def test_a_wish_that_makes_no_sense_is_one_sentence(names) -> None:
     [news] = news_of(names)

@@ -171,6 +171,19 @@ SOLVERS: dict[str, type[Solver]] = {
     "random": Random,
     "left-to-right": LeftToRight,
 }
+SOLVER_TITLES = {
+    "entropy-bound": "Entropy bound (Eq. 8)",
+    "entropy-bound-by-confidence": "Entropy bound by confidence",
+    "entropy-bound-by-margin": "Entropy bound by margin",
+    "entropy-bound-from-left": "Entropy bound from the left",
+    "entropy-threshold": "Entropy threshold",
+    "confidence-threshold": "Confidence threshold",
+    "factor": "Factor",
+    "top-k": "Top-k",
+    "random": "Random",
+    "left-to-right": "Left to right",
+}
+"""As a reader meets them: in the form, the charts, the help."""
 SOLVER_PARAMETERS = tuple(
     dict.fromkeys(parameter.name for rule in SOLVERS.values() for parameter in fields(rule))
 )
@@ -185,6 +198,12 @@ def solver_name(solver: Solver) -> str:
 def solver_parameters(solver: Solver) -> dict[str, Any]:
     """The fields of a solver by name."""
     return {item.name: getattr(solver, item.name) for item in fields(solver)}
+
+
+def solver_words(solver: Solver) -> str:
+    """A solver for a reader: its title and its parameters."""
+    parameters = [f"{name} {value}" for name, value in solver_parameters(solver).items()]
+    return ", ".join([SOLVER_TITLES[solver_name(solver)], *parameters])
 
 
 def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
