@@ -134,7 +134,9 @@ def has_begun(page, old: str = "opening"):
 def decode(page):
     """Press Decode and wait until both lanes are complete; the playhead is at the last pass."""
     begin(page)
-    page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    # Looking in every frame would take time from an engine on this machine.
+    complete = "document.querySelector('.sbd-host').sbdPlayer.run.isComplete"
+    page.wait_for_function(complete, polling=100)
     page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 

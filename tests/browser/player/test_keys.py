@@ -87,7 +87,7 @@ def test_the_text_and_the_staircase_have_a_cursor_of_their_own(replay, place):
     assert state(replay)["pass"] == 5
     replay.keyboard.press("Escape")
     replay.locator(place).first.blur()
-    expect(kicker(replay)).to_contain_text("least sure now")
+    expect(kicker(replay)).to_contain_text("least sure in this forward pass")
 
 
 def test_space_on_a_button_presses_it_and_elsewhere_plays(replay):

@@ -7,6 +7,10 @@ const PASSES_PER_SECOND = 3;
 // While a run is still coming in, fall no further behind it than this.
 const MAX_LAG_SECONDS = 0.75;
 
+// A forward pass on the screen costs the browser as much as one of a small model costs the engine,
+// which may work beside it on the same cores. So no more than an eye can tell apart.
+const MOST_A_SECOND = 36;
+
 /**
  * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
  * @param {number} speed
@@ -14,7 +18,7 @@ const MAX_LAG_SECONDS = 0.75;
  */
 export function playRate(speed, backlog) {
   const pace = PASSES_PER_SECOND * speed;
-  return speed < 1 ? pace : Math.max(pace, backlog / MAX_LAG_SECONDS);
+  return speed < 1 ? pace : Math.max(pace, Math.min(backlog / MAX_LAG_SECONDS, MOST_A_SECOND));
 }
 
 /**

@@ -24,7 +24,8 @@ const HELP_SIGHTS = [
   [
     "Reveals",
     "The forward pass then keeps its surest guesses together, wherever they stand. They get a " +
-      "ring; #4 means revealed in forward pass 4.",
+      "ring; #4 means revealed in forward pass 4. A number without # is the position. Where a tile " +
+      "has room for one of them it is the forward pass; the inspector has both.",
   ],
   [
     "Entropy budget",

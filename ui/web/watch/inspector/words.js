@@ -100,6 +100,6 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (showsFocus) return `Position ${focus}`;
   const open = openPositions(run, pass);
   const hasOthers = open.length < (run.main.steps[pass]?.masked.size ?? 0);
-  const which = hasOthers ? "answer’s least sure" : "least sure now";
-  return `Position ${focus} · ${open.length > 1 ? which : "only one left"}`;
+  const which = open.length > 1 ? "least sure" : "only one left";
+  return `Position ${focus} · ${hasOthers ? "the answer’s " : ""}${which} in this forward pass`;
 }

@@ -1,6 +1,7 @@
 // Pictures of the staircase that stay as they are from frame to frame: drawn once, then copied.
 
-import { drawDiagonal, drawPasses } from "./drawing.js";
+import { drawAxes, drawDiagonal, drawPasses } from "./drawing.js";
+import { staircaseExtent } from "./extent.js";
 
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { Geometry, StairsStyle } from "./drawing.js" */
@@ -75,7 +76,8 @@ export class CachedPicture {
 export class StaircasePictures {
   constructor() {
     this.cells = new CachedPicture();
-    this.line = new CachedPicture();
+    /** The numbers of both axes and the diagonal: letters are slow to draw. */
+    this.scale = new CachedPicture();
   }
 
   /**
@@ -84,8 +86,9 @@ export class StaircasePictures {
    * @param {Geometry} geometry
    * @param {StairsStyle} style
    * @param {Frame} frame
+   * @param {{ left: number, top: number }} margins where the numbers stand
    */
-  update(view, geometry, style, frame) {
+  update(view, geometry, style, frame, margins) {
     const { run } = view;
     const size = [...Object.values(frame), geometry.cellWidth, geometry.cellHeight, view.isDark];
     const key = [run.id, run.main.finish, ...size].join();
@@ -93,9 +96,13 @@ export class StaircasePictures {
     this.cells.addPasses(run, key, frame, (context, from, to) =>
       drawPasses(context, still, geometry, from, to),
     );
-    const lineKey = [...size, style.size].join();
-    if (this.line.key === lineKey) return;
-    const context = this.line.prepare(lineKey, frame);
-    if (context) drawDiagonal(context, geometry, style);
+    const extent = staircaseExtent(run);
+    const scaleKey = [...size, style.size, extent.positions, extent.passes].join();
+    if (this.scale.key === scaleKey) return;
+    const context = this.scale.prepare(scaleKey, frame);
+    if (!context) return;
+    context.translate(margins.left, margins.top);
+    drawAxes(context, geometry, style, extent);
+    drawDiagonal(context, geometry, style);
   }
 }

@@ -6,7 +6,7 @@ import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setAttribute, setStyle } from "../../dom/elements.js";
 import { StaircasePictures } from "./cached.js";
-import { drawAxes, drawBlocks, drawCells, drawCurrent } from "./drawing.js";
+import { drawBlocks, drawCells, drawCurrent } from "./drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "./extent.js";
 
 /** @import { Run } from "../../core/run/run.js" */
@@ -186,11 +186,11 @@ export class Staircase {
     const { scale } = this.size;
     const geometry = this.measure(shown.run);
     this.geometry = geometry;
-    pictures.update(shown, geometry, style, { width, height, scale });
+    const { left, top } = this.margins;
+    pictures.update(shown, geometry, style, { width, height, scale }, { left, top });
     drawBlocks(context, shown.run, geometry, style);
-    drawAxes(context, geometry, style, staircaseExtent(shown.run));
     drawCells(context, shown, geometry, pictures.cells, scale);
-    context.drawImage(pictures.line.canvas, 0, 0, width / scale, height / scale);
+    context.drawImage(pictures.scale.canvas, -left, -top, width / scale, height / scale);
     drawCurrent(context, shown, geometry, style);
     this.drawAgain(shown);
   }
