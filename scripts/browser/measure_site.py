@@ -5,8 +5,8 @@ python -m scripts.browser.measure_site --out assets/results/browser/site.json
 
 Decodes held-out prompts one after the other in one page. Figures: bytes and seconds until the first
 live decode is complete, cold; the longest task of the page's thread while it decodes, also in the
-time that it had a processor, which others on the machine disturb less; the page's memory after the
-last decode over that after the first tenth. The last line is one JSON object.
+time that it had a processor, which others on the machine disturb less; the memory of the page and
+its worker after the last decode over that after the first tenth. The last line is one JSON object.
 Exit status: 0 every target is met, 1 one is not.
 """
 
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from scripts.browser.compare_engines import prompts
+from scripts.browser.memory import memory
 from scripts.browser.report import parser_of, report
 from scripts.browser.site_pages import DECODE, Server, chromium, open_page, served
 
@@ -46,16 +47,6 @@ def first_decode(browser: Any, server: Server, prompt: str) -> tuple[Any, dict[s
     }
 
 
-def memory(page: Any) -> dict[str, int]:
-    """Bytes and nodes of the page after a collection of garbage."""
-    tools = page.context.new_cdp_session(page)
-    tools.send("HeapProfiler.collectGarbage")
-    tools.send("Performance.enable")
-    found = {m["name"]: m["value"] for m in tools.send("Performance.getMetrics")["metrics"]}
-    tools.detach()
-    return {"heap_bytes": int(found["JSHeapUsedSize"]), "nodes": int(found["Nodes"])}
-
-
 def longest_task(trace: bytes) -> dict[str, float]:
     """Of the page's thread, in wall-clock time and in the time that it had a processor."""
     events = json.loads(trace)["traceEvents"]
@@ -71,6 +62,11 @@ def longest_task(trace: bytes) -> dict[str, float]:
         "longest_task_ms": max(task.get("dur", 0) for task in tasks) / 1000,
         "longest_task_processor_ms": max(task.get("tdur", 0) for task in tasks) / 1000,
     }
+
+
+def num_bytes(kept: dict[str, int]) -> int:
+    """Of the page and its worker together."""
+    return kept["page_bytes"] + kept["worker_bytes"]
 
 
 def measure(browser: Any, server: Server, texts: list[str]) -> dict[str, Any]:
@@ -90,7 +86,7 @@ def measure(browser: Any, server: Server, texts: list[str]) -> dict[str, Any]:
     return {
         **figures,
         **tasks,
-        "memory_ratio": round(kept[-1]["heap_bytes"] / kept[0]["heap_bytes"], 3),
+        "memory_ratio": round(num_bytes(kept[-1]) / num_bytes(kept[0]), 3),
         "memory": kept,
         "num_decodes": len(texts),
     }

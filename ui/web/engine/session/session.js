@@ -51,7 +51,7 @@ export class Session {
     this.examples = examples;
     this.say = say;
     this.breathe = breathe;
-    /** @type {Map<string, Lane[]>} the newest runs by id */
+    /** @type {Map<string, Lane[]>} the runs that the page can still show, by id */
     this.runs = new Map();
     this.turn = 0;
     this.breathed = 0;
@@ -150,6 +150,7 @@ export class Session {
     const wireText = (isCut ? lines.slice(0, -1) : lines).join("\n");
     if (wireText) this.say({ about: "decode", wire: wireText, isRunning: true });
     if (isCut) this.say({ about: "decode", wire: "stop", isRunning: true });
+    if (!ask) this.keepOnly(runId, lanes);
   }
 
   /**
@@ -257,6 +258,16 @@ export class Session {
       if (this.runs.size <= MAX_KEPT) break;
       this.runs.delete(oldest);
     }
+  }
+
+  /**
+   * A run that was not asked of another one takes the place of all before it on the page.
+   * @param {string} runId
+   * @param {Lane[]} lanes
+   */
+  keepOnly(runId, lanes) {
+    this.runs.clear();
+    this.runs.set(runId, lanes);
   }
 
   /**

@@ -136,6 +136,18 @@ test("memory is given back: many decodes do not grow it", async () => {
   assert.equal(checkpoint.model.kernel.memory.buffer.byteLength, byteLength);
 });
 
+test("a run of the form takes the place of the runs before it, a branch joins them", async () => {
+  const { session } = makeSession();
+  const form = { prompt: PROMPT, max_new_tokens: 8 };
+  for (let i = 0; i < 3; i += 1) await session.decode(form);
+  assert.equal(session.runs.size, 1);
+  await session.decode({ ...form, ask: "a1" });
+  await session.decode({ ...form, ask: "a2" });
+  assert.equal(session.runs.size, 3);
+  await session.decode(form);
+  assert.equal(session.runs.size, 1);
+});
+
 test("no memory for a decode is a sentence, and a shorter one goes on", async () => {
   const { session, said, last } = makeSession();
   const { kernel } = checkpoint.model;
