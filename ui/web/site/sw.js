@@ -1,5 +1,6 @@
 // The service worker of the static page: keeps its files, so that it opens and decodes without a
-// network. The list of files and its version stand before this code, see scripts/static_site.py.
+// network; and lets it share memory with threads, whatever host they came from. The list of files and
+// its version stand before this code, see scripts/static_site.py.
 
 /** @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable */
 /** @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetching */
@@ -10,6 +11,11 @@ const { version, files } = worker.SBD_FILES;
 const STORE = `sbd-${version}`;
 /** What the engine has read already: ui/web/engine/checkpoint/readers.js. */
 const ARRIVED = "sbd-arrived";
+/** A page and workers that came with these may share memory. Plain file servers do not send them. */
+const ISOLATING = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
 
 async function keepAll() {
   const [store, arrived] = await Promise.all([caches.open(STORE), caches.open(ARRIVED)]);
@@ -31,11 +37,25 @@ async function dropOld() {
   await worker.clients.claim();
 }
 
+/**
+ * The same response with what lets its page share memory; what the host said of it stays.
+ * @param {Response} response
+ */
+function isolating(response) {
+  const { body, status, statusText } = response;
+  if (!status) return response; // a redirect, which only the browser may follow
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(ISOLATING)) {
+    if (!headers.has(name)) headers.set(name, value);
+  }
+  return new Response(body, { status, statusText, headers });
+}
+
 /** @param {Request} request */
 async function answer(request) {
   const store = await caches.open(STORE);
   const kept = await store.match(request, { ignoreSearch: true });
-  return kept ?? fetch(request);
+  return isolating(kept ?? (await fetch(request)));
 }
 
 self.addEventListener("install", (event) => /** @type {Extendable} */ (event).waitUntil(keepAll()));
