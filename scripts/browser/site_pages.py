@@ -3,6 +3,7 @@
 For the commands that measure the site. Needs playwright and Chromium (tests/requirements.txt).
 """
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,6 +54,11 @@ class Server(ThreadingHTTPServer):
         """Of the site's page."""
         return f"http://127.0.0.1:{self.server_address[1]}/"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A visitor who leaves hangs up, which is no error; any other one is told."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class Files(SimpleHTTPRequestHandler):
     """As python -m http.server, which a Server counts."""
@@ -81,7 +87,14 @@ class Files(SimpleHTTPRequestHandler):
 def served(folder: Path, model: Path) -> Iterator[Server]:
     """The site of a model, written to `folder`, from a file server."""
     write_site(folder, model)
-    with Server(folder) as server:
+    with serving(Server(folder)) as server:
+        yield server
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    """A server at work in a thread of its own."""
+    with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield server
