@@ -4,6 +4,7 @@ import json
 import re
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -12,6 +13,8 @@ import pytest
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.trace import Trace
+from scripts.browser.memory import memory
+from scripts.browser.site_pages import DECODE
 from scripts.static_site import write_site
 from tests.browser.conftest import decode_button, state, sync_api
 from tests.browser.server.test_saved_runs import HOLDS_TRACES, SAVED
@@ -41,6 +44,23 @@ class Isolating(Quiet):
         super().end_headers()
 
 
+class Readable(Quiet):
+    """Lets pages of other origins read its files, and says nothing more of them."""
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+
+@contextmanager
+def serving(folder, handler=Quiet):
+    """A file server on a free port."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The folder of a site."""
@@ -53,12 +73,8 @@ def site(tmp_path_factory):
 @pytest.fixture
 def server(site, request):
     """A file server over the site; shutting it down cuts the network."""
-    handler = getattr(request, "param", Quiet)
-    found = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=site))
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    yield found
-    found.shutdown()
-    found.server_close()
+    with serving(site, getattr(request, "param", Quiet)) as found:
+        yield found
 
 
 @pytest.fixture
@@ -99,6 +115,23 @@ def workers_of(tools, start: str) -> list[str]:
     return [one["url"] for one in found if one["type"] == "worker" and one["url"].startswith(start)]
 
 
+def has_threads(page, server) -> None:
+    """Wait until a worker decodes for each thread that a page may have here."""
+    assert page.evaluate("crossOriginIsolated")
+    num_threads = min(4, page.evaluate("navigator.hardwareConcurrency"))
+    tools = page.context.browser.new_browser_cdp_session()
+    deadline = time.monotonic() + 20
+    while len(workers_of(tools, address(server))) != num_threads:
+        assert time.monotonic() < deadline, "one worker for each thread"
+        time.sleep(0.1)
+
+
+def kept_here(page) -> None:
+    """Wait until the service worker has every file."""
+    expect(page.get_by_text(HERE)).to_be_visible()
+    until(page, KEPT)
+
+
 def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     page = open_page(address(server))
     expect(page.get_by_text(HERE)).to_be_visible()
@@ -126,15 +159,79 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
 def test_threads_decode_where_the_host_lets_them_share_memory(open_page, server):
     page = open_page(address(server))
     expect(page.get_by_text(HERE)).to_be_visible()
-    assert page.evaluate("crossOriginIsolated")
     decode_here(page, "What is 12 + 30?")
     expect(page.locator(".sbd-verdict:visible")).to_contain_text(["answer is 42"] * 2)
-    num_threads = min(4, page.evaluate("navigator.hardwareConcurrency"))
-    tools = page.context.browser.new_browser_cdp_session()
-    deadline = time.monotonic() + 20
-    while len(workers_of(tools, address(server))) != num_threads:
-        assert time.monotonic() < deadline, "one worker for each thread"
-        time.sleep(0.1)
+    has_threads(page, server)
+
+
+def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends(open_page, server):
+    page = open_page(address(server))
+    kept_here(page)
+    first = decode_here(page, "What is 12 + 30?")
+    assert not page.evaluate("crossOriginIsolated")
+    page.reload()
+    expect(page.get_by_text(HERE)).to_be_visible()
+    has_threads(page, server)
+    second = decode_here(page, "What is 12 + 30?")
+    assert [second["main"], second["ntp"]] == [first["main"], first["ntp"]]
+    server.shutdown()
+    server.server_close()
+    page.reload()
+    expect(page.get_by_text(HERE)).to_be_visible()
+    has_threads(page, server)
+    assert decode_here(page, "What is 12 + 30?")["main"] == first["main"]
+
+
+def num_runs(page) -> int:
+    """Runs that anything on the page still holds."""
+    tools = page.context.new_cdp_session(page)
+    kind = tools.send("Runtime.evaluate", {"expression": f"{RUN}.constructor.prototype"})
+    held = tools.send("Runtime.queryObjects", {"prototypeObjectId": kind["result"]["objectId"]})
+    length = {
+        "objectId": held["objects"]["objectId"],
+        "functionDeclaration": "function () { return this.length; }",
+        "returnByValue": True,
+    }
+    count = tools.send("Runtime.callFunctionOn", length)["result"]["value"]
+    tools.detach()
+    return count
+
+
+def test_the_page_holds_no_run_that_gave_way_to_another(open_page, server):
+    page = open_page(address(server))
+    expect(page.get_by_text(HERE)).to_be_visible()
+    held = []
+    for _ in range(5):
+        decode_here(page, "What is 12 + 30?")
+        page.get_by_role("button", name="Last forward pass").click()
+        held.append((num_runs(page), memory(page)["nodes"]))
+    assert held[-1][0] == held[1][0] <= 2
+    assert held[-1][1] < 1.05 * held[1][1]
+
+
+def test_a_model_of_another_origin_is_read_by_a_page_with_threads(open_page, server, site):
+    page = open_page(address(server))
+    kept_here(page)
+    with serving(site, Readable) as other:
+        page.goto(f"{address(server)}?model={address(other)}model")
+        expect(page.get_by_text(f"{HERE} by model")).to_be_visible()
+        has_threads(page, server)
+        decode_here(page, "What is 12 + 30?")
+
+
+def test_it_decodes_in_a_frame_of_a_page_that_shares_no_memory(open_page, server, tmp_path):
+    page = open_page(address(server))
+    kept_here(page)
+    frame = f'<iframe src="{address(server)}" width="1200" height="800"></iframe>'
+    (tmp_path / "index.html").write_text(f'<link rel="icon" href="data:,">{frame}')
+    with serving(tmp_path) as other:
+        page.goto(address(other))
+        framed = page.frames[1]
+        until(framed, f"document.body.textContent.includes({json.dumps(HERE)})")
+        assert framed.evaluate("navigator.serviceWorker.controller !== null")
+        assert not framed.evaluate("crossOriginIsolated")
+        assert framed.evaluate(DECODE, "What is 12 + 30?")["text"].endswith("42.")
+        page.goto("about:blank")
 
 
 def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
