@@ -67,7 +67,7 @@ def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]
 
 def worth(traces: dict[str, Trace], gamma: float) -> tuple[int, bool, float, float]:
     """(lanes that are right, whether there is enough to watch, gamma, part out of order)."""
-    num_right = sum(verdict["right"] for verdict in verdicts_of(traces).values())
+    num_right = sum(bool(verdict["right"]) for verdict in verdicts_of(traces).values())
     main = traces[OPENING_LANES[0]]
     is_enough = main.num_forwards >= ENOUGH_PASSES and has_middle(main)
     return num_right, is_enough, gamma, share_out_of_order(main)

@@ -1,12 +1,13 @@
-"""Writes ui/web/constants.json: what Python and the page's JavaScript both must know.
+"""Writes ui/web/constants.json and story_words.json: what Python and JavaScript both must know.
 
-python -m scripts.web_constants           write the file
-python -m scripts.web_constants --check   exit status 1 if the committed file is another one
+python -m scripts.web_constants           write the files
+python -m scripts.web_constants --check   exit status 1 if a committed file is another one
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,16 @@ from sbd_core import roofline
 from sbd_core.config import SOLVER_TITLES
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
+from sbd_core.tasks.story import facts
+from sbd_core.tasks.story.words import LISTS
+from sbd_core.tasks.words import MEN, WOMEN
 from ui.browser.engine_choice import BROWSER_TASKS
 from ui.components.controls import FIELD_IDS, STRATEGIES
 from ui.decode import blanks, form, verdict
 from ui.race import entry
 from ui.share import permalink, sheet, trace_files
 
-FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
+WEB = Path(__file__).parents[1] / "ui" / "web"
 
 
 def constants() -> dict[str, Any]:
@@ -50,6 +54,8 @@ def constants() -> dict[str, Any]:
             "sumWords": verdict.SUM_WORDS,
             "jsonWords": verdict.JSON_WORDS,
             "sumFrames": verdict.sum_frames(),
+            "storyWords": verdict.STORY_WORDS,
+            "notRun": verdict.NOT_RUN["browser"],
         },
         "limits": _limits(),
     }
@@ -79,21 +85,45 @@ def _limits() -> dict[str, int]:
     }
 
 
-def text() -> str:
-    """The file's content."""
-    return json.dumps(constants(), indent=2, ensure_ascii=False) + "\n"
+def story_words() -> dict[str, Any]:
+    """What a story's checker knows of words, each list as one line; only the engine reads it."""
+    return {
+        "lists": {slot: _line(words) for slot, words in LISTS.items()},
+        "women": _line(WOMEN),
+        "men": _line(MEN),
+        "noNames": _line(facts.NO_NAMES),
+        "starts": _line(facts.STARTS),
+    }
+
+
+def _line(words: Iterable[str]) -> str:
+    return " ".join(sorted(words))
+
+
+def texts() -> dict[Path, str]:
+    """The content of every file."""
+    contents = {
+        WEB / "constants.json": constants(),
+        WEB / "engine" / "session" / "story_words.json": story_words(),
+    }
+    return {
+        file: json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        for file, content in contents.items()
+    }
 
 
 def main() -> int:
-    """The command line. Exit status: 0 done or fresh, 1 the committed file is stale."""
+    """The command line. Exit status: 0 done or fresh, 1 a committed file is stale."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    if not parser.parse_args().check:
-        FILE.write_text(text(), encoding="utf-8")
-    elif FILE.read_text(encoding="utf-8") != text():
-        print(f"{FILE} is stale: run python -m scripts.web_constants", file=sys.stderr)
-        return 1
-    return 0
+    is_check, status = parser.parse_args().check, 0
+    for file, text in texts().items():
+        if not is_check:
+            file.write_text(text, encoding="utf-8")
+        elif file.read_text(encoding="utf-8") != text:
+            print(f"{file} is stale: run python -m scripts.web_constants", file=sys.stderr)
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ COMPILED = {
     "fma": DIST / "sbd-fma.wasm",
     "threads": DIST / "sbd-threads.wasm",
 }
-BROWSER_TASKS = ("sudoku", "math", "json", "infill")
+BROWSER_TASKS = ("sudoku", "math", "json", "infill", "story")
 """Tasks whose answers ui/web/engine/session/verdict.js checks too."""
 SMALL_FILES = (
     "config.json",
@@ -78,7 +78,7 @@ def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]
 
 
 def checked_here() -> list[tuple[str, str, str]]:
-    """[prompt, task, case] of every example; no case where only Python can check the answer."""
+    """[prompt, task, case] of every example; no case where only the server can check the answer."""
     return [
         (one.prompt, one.task, one.case if one.task in BROWSER_TASKS else "")
         for one in checked_examples()

@@ -100,9 +100,7 @@ def mark_of(lanes: Traces) -> "RunMark":
     name = solver_words(config.solver) if is_sbd else LANE_NAMES[config.strategy]
     # A run may come from a file: no code of a stranger is run for a mark.
     verdict = verdicts_of({lane: trace}, is_ours=False).get(lane)
-    return RunMark(
-        name, trace.tokens_per_forward, None if verdict is None else bool(verdict["right"])
-    )
+    return RunMark(name, trace.tokens_per_forward, verdict["right"] if verdict else None)
 
 
 @cache

@@ -53,14 +53,22 @@ STORY_WORDS = {
     ),
     "wrong": "Wrong: {fault}.",
 }
+NOT_RUN = {
+    "server": ("Not judged: a function with pinned tokens, or out of a trace file, is not run."),
+    "sandbox": "Not judged: this machine cannot run the function safely.",
+    "browser": ("Not judged in the browser: a function has to be run, which only the server does."),
+}
 JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not valid JSON.")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether an answer is right, and one sentence that says by which measure."""
+    """Whether an answer is right, and one sentence that says by which measure.
 
-    right: bool
+    right: None where a checker is known and does not run; the sentence says why.
+    """
+
+    right: bool | None
     words: str
 
 
@@ -81,17 +89,17 @@ def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
     if example is None:
         return _json_verdict(trace) if JSON.search(trace.prompt) else None
     if example.task == "code" and (not is_ours or trace.config.pinned):
-        return None
+        return Verdict(None, NOT_RUN["server"])
     return verdict_on(example, trace.text)
 
 
-def verdict_on(example: Example, text: str) -> Verdict | None:
-    """The verdict on a text as the answer to an example; None where this machine cannot run it."""
+def verdict_on(example: Example, text: str) -> Verdict:
+    """The verdict on a text as the answer to an example."""
     try:
         is_right = TASKS[example.task].check(example, text)
     except SandboxError as error:
         logger.warning("no verdict: %s", error)
-        return None
+        return Verdict(None, NOT_RUN["sandbox"])
     if example.task == "math":
         return Verdict(is_right, _sum_words(example.case, text, is_right=is_right))
     if example.task == "story":

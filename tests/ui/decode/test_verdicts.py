@@ -12,7 +12,7 @@ from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui.decode.form import Form
 from ui.decode.session import Session
-from ui.decode.verdict import verdict_of
+from ui.decode.verdict import NOT_RUN, Verdict, verdict_of
 from ui.gallery import recorded, replays
 from ui.gallery.examples import presets
 
@@ -78,16 +78,17 @@ def test_the_gallery_is_judged_as_its_sentences_say():
         assert ("the answer is right" in item.sentence) is not is_failure
 
 
-def test_code_that_a_stranger_brought_or_pinned_does_not_run():
+def test_code_that_a_stranger_brought_or_pinned_does_not_run_and_that_is_said():
     code = next(item for item in recorded.gallery() if item.name.startswith("code-"))
     traces = recorded.gallery_traces(code.name)
     assert verdict_of(traces["sbd"]).right
-    assert verdict_of(traces["sbd"], is_ours=False) is None
+    not_run = Verdict(None, NOT_RUN["server"])
+    assert verdict_of(traces["sbd"], is_ours=False) == not_run
     config = replace(traces["sbd"].config, pinned={0: 5})
-    assert verdict_of(replace(traces["sbd"], config=config)) is None
+    assert verdict_of(replace(traces["sbd"], config=config)) == not_run
 
 
-def test_a_machine_that_can_run_no_code_gives_no_verdict_on_it(monkeypatch, caplog):
+def test_a_machine_that_can_run_no_code_says_so(monkeypatch, caplog):
     name = next(item.name for item in recorded.gallery() if item.name.startswith("code-"))
     trace = recorded.gallery_traces(name)["sbd"]
 
@@ -96,7 +97,7 @@ def test_a_machine_that_can_run_no_code_gives_no_verdict_on_it(monkeypatch, capl
 
     sandbox.require_sandbox.cache_clear()
     monkeypatch.setattr(sandbox.subprocess, "Popen", refuse)
-    assert verdict_of(trace) is None
+    assert verdict_of(trace) == Verdict(None, NOT_RUN["sandbox"])
     assert "Resource temporarily unavailable" in caplog.text
     monkeypatch.undo()
     assert verdict_of(trace).right

@@ -6,7 +6,7 @@ import { joinBytes } from "../core/text/bytes.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
-import { NOT_JUDGED, Verdict as VerdictLine } from "../watch/verdict.js";
+import { Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
 
@@ -175,7 +175,8 @@ export class RaceLane {
       ? `Finished: ${countOf(numPasses, "forward pass")}, ${seconds}`
       : `${count} of ${numTokens} tokens · forward pass ${pass + 1} · ${seconds}`;
     setText(this.place, words);
-    this.verdict.show(this.row.verdict ?? null, isFinished, "", NOT_JUDGED);
+    const { judged, open } = verdictParts(this.row.verdict ?? null);
+    this.verdict.show(judged, isFinished, "", open);
     this.cut.hidden = !isFinished || !this.row.limit;
     this.keepNewestInSight();
   }

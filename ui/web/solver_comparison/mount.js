@@ -96,7 +96,8 @@ class SolverComparison {
       ...this.shown.map(({ lane, canvas }) => {
         const { label, num_tokens: tokens, num_passes: passes, verdict } = lane;
         const rate = (tokens / Math.max(passes, 1)).toFixed(2);
-        const right = verdict ? `, ${verdict.right ? "right" : "wrong"}` : "";
+        const isJudged = verdict && verdict.right !== null;
+        const right = isJudged ? `, ${verdict.right ? "right" : "wrong"}` : "";
         return make(
           "section",
           "sbd-solver-comparison-lane",

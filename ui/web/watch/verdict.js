@@ -1,4 +1,4 @@
-// Right or wrong, as a checker on the server said it of a whole answer: a sign and a sentence.
+// Right or wrong, as a checker said it of a whole answer: a sign and a sentence.
 
 import { make, setAttribute, setText } from "../dom/elements.js";
 
@@ -6,7 +6,16 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
-export const NOT_JUDGED = "Not judged: nothing here knows the right answer.";
+const NOT_JUDGED = "Not judged: nothing here knows the right answer.";
+
+/**
+ * What a checker said, null if none did; and what stands for it then, the reason if one is known.
+ * @param {Said | null} verdict
+ */
+export function verdictParts(verdict) {
+  const isJudged = verdict !== null && verdict.right !== null;
+  return { judged: isJudged ? verdict : null, open: verdict?.words ?? NOT_JUDGED };
+}
 
 /**
  * A verdict without its reason: "Right" of "Right: the answer is 12."
@@ -38,8 +47,8 @@ export class Verdict {
       return;
     }
     const kind = verdict.right ? "right" : "wrong";
-    this.root.classList.toggle("is-right", isWhole && verdict.right);
-    this.root.classList.toggle("is-wrong", isWhole && !verdict.right);
+    this.root.classList.toggle("is-right", isWhole && kind === "right");
+    this.root.classList.toggle("is-wrong", isWhole && kind === "wrong");
     const words = `${SIGNS[kind]} ${verdict.words}${when && ` (${when})`}`;
     setText(this.root, isWhole ? words : "\u200a");
     setAttribute(this.root, "title", isWhole ? verdict.words : "");

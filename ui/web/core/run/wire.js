@@ -61,7 +61,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {Verdict} [verdict]
  */
 
-/** @typedef {{ right: boolean, words: string }} Verdict of a checker on a lane's whole answer */
+/** @typedef {{ right: boolean | null, words: string }} Verdict on a lane's whole answer; null: its checker was not run, the words say why */
 
 /**
  * One forward pass.

@@ -1,16 +1,17 @@
-// Whether an answer is right, from its prompt alone: ui/decode/verdict.py, but for functions and
-// stories, which only Python can check. Says nothing where it cannot decide.
+// Whether an answer is right, from its prompt alone: ui/decode/verdict.py, but for functions, which
+// have to be run. Says nothing where it cannot decide.
 
 import constants from "../../constants.json" with { type: "json" };
 import { brokenCells, canBeSolved, puzzleIn } from "../../core/sudoku.js";
 import { canonicalJson } from "./json.js";
+import { storyFault } from "./story.js";
 
 /** @import { Verdict } from "../../core/run/wire.js" */
 /** @import { Lane } from "./lanes.js" */
 
 /** @typedef {[prompt: string, task: string, solution: string]} Example solution: what its checker needs, "" where none is here */
 
-const { sumFrames, sumWords, jsonWords } = constants.verdicts;
+const { sumFrames, sumWords, jsonWords, storyWords, notRun } = constants.verdicts;
 /** @type {Readonly<Record<string, string[]>>} of a right and of a wrong answer */
 const WORDS = constants.verdicts.words;
 const SUM = /^\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}$/;
@@ -46,8 +47,9 @@ export function judge(prompt, text, examples) {
   const known = examples.find(([title]) => titles.includes(title)) ?? askedFor(prompt);
   if (!known) return JSON_WORD.test(prompt) ? said(jsonWords, isJson(text)) : null;
   const [, task, solution] = known;
-  if (!solution) return null;
+  if (!solution) return { right: null, words: notRun };
   if (task === "math") return sumVerdict(solution, text);
+  if (task === "story") return storyVerdict(solution, text);
   const check = CHECKS[task];
   return check ? said(WORDS[task] ?? [], check(solution, text)) : null;
 }
@@ -111,6 +113,15 @@ function sumVerdict(result, text) {
   const right = answer !== undefined && BigInt(answer) === BigInt(result);
   const words = right ? sumWords.right : answer === undefined ? sumWords.silent : sumWords.wrong;
   return { right, words: words.replace("{case}", result).replace("{said}", answer ?? "") };
+}
+
+/** @param {string} facts @param {string} text @returns {Verdict} */
+function storyVerdict(facts, text) {
+  const fault = storyFault(facts, text);
+  return {
+    right: !fault,
+    words: fault ? storyWords.wrong.replace("{fault}", () => fault) : storyWords.right,
+  };
 }
 
 /** @param {string} text */

@@ -2,7 +2,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
-import { briefly, NOT_JUDGED, Verdict } from "../verdict.js";
+import { briefly, Verdict, verdictParts } from "../verdict.js";
 import { LaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
@@ -94,11 +94,11 @@ export class LaneView {
     const when = isLate ? `after its ${lane.steps.length} forward passes` : "";
     // Said once, of the main lane; a run that was stopped has no answer.
     const isOpen = lane === run.main && isWhole && lane.finish !== "stopped";
-    const { verdict } = lane;
+    const { judged, open } = verdictParts(lane.verdict);
     // A hall is told why of the main lane alone: the staircase needs the room.
-    const isBrief = isLecture && lane !== run.main && verdict !== null;
-    const said = isBrief ? { ...verdict, words: briefly(verdict.words) } : verdict;
-    this.verdict.show(said, isDue, when, isOpen ? NOT_JUDGED : "");
+    const isBrief = isLecture && lane !== run.main && judged !== null;
+    const said = isBrief ? { ...judged, words: briefly(judged.words) } : judged;
+    this.verdict.show(said, isDue, when, isOpen ? open : "");
   }
 
   /**
