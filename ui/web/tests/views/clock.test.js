@@ -59,3 +59,27 @@ test("starting twice keeps one clock, and a pause stops it", () => {
     assert.equal(advanced, 1);
   });
 });
+
+test("while no pass is due no frame is asked for", (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  withFrames(() => {
+    let isAsked = false;
+    const ask = globalThis.requestAnimationFrame;
+    globalThis.requestAnimationFrame = (callback) => {
+      isAsked = true;
+      return ask(callback);
+    };
+    let rate = 4;
+    const clock = makeClock(
+      () => true,
+      () => rate,
+      () => {},
+    );
+    clock.start();
+    context.mock.timers.tick(200);
+    assert.equal(isAsked, false);
+    rate = 1000;
+    clock.hurry();
+    assert.equal(isAsked, true, "what comes sooner is waited for no longer than that");
+  });
+});
