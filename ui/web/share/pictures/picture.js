@@ -15,6 +15,15 @@ import { MAX_CELL_HEIGHT, staircaseExtent } from "../../watch/staircase/extent.j
 
 export const PICTURE = { width: 1280, stairsHeight: 560, slideHeight: 720, pad: 40 };
 
+/** @type {Readonly<Record<string, string>>} */
+const SOLVER_TITLES = constants.solverNames;
+
+/** @type {Readonly<Record<string, string>>} */
+const FIELD_LABELS = constants.fieldLabels;
+
+/** @type {Readonly<Record<string, string>>} */
+const LANE_TITLES = constants.laneNames;
+
 /** The page's colours as a canvas needs them, see the style sheet. */
 const INKS = {
   light: {
@@ -249,15 +258,17 @@ export function staircasePicture(run, isDark, scale) {
 }
 
 /**
- * The rule and its sizes in words: "entropy-bound, gamma 0.35, block 16".
+ * The rule and its sizes as the form calls them: "Entropy bound (Eq. 8), γ 0.35, block 16".
  * @param {Run} run
  */
 export function solverLabel(run) {
   const { name, ...parameters } = run.solver;
-  const values = Object.entries(parameters).map(([key, value]) => `${key} ${value}`);
-  return [
-    run.strategy === "sbd" ? name : run.strategy,
-    ...(run.strategy === "sbd" ? values : []),
-    `block ${run.blockSize}`,
-  ].join(", ");
+  const lane = LANE_TITLES[run.strategy] ?? run.strategy;
+  if (run.strategy === "ntp") return lane;
+  const block = `block ${run.blockSize}`;
+  if (run.strategy !== "sbd") return `${lane}, ${block}`;
+  const values = Object.entries(parameters).map(
+    ([key, value]) => `${FIELD_LABELS[key] ?? key} ${value}`,
+  );
+  return [SOLVER_TITLES[name] ?? name, ...values, block].join(", ");
 }
