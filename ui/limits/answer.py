@@ -111,13 +111,14 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
     )
     slower = point.slowdown(what.block, what.cache, "corrected")
     side = {True: "moving bytes", False: "computing"}
+    token = "a token" if what.batch == 1 else f"a token for each of {what.batch} texts"
     rows = [
         ("Speed-up", f"{corrected:.2f}×", f"as published {published:.2f}×; Eq. 16"),
-        ("[Next-token prediction]", f"{time_words(one.seconds)}", "a token; " + _bound(one)),
+        ("[Next-token prediction]", f"{time_words(one.seconds)}", f"{token}; {_bound(one)}"),
         (
             "Set Block Decoding",
             f"{time_words(one.seconds / corrected)}",
-            f"a token, at {what.speed:g} tokens a forward pass; the first over a block reads the "
+            f"{token}, at {what.speed:g} tokens a forward pass; the first over a block reads the "
             f"block before it too, {2 * what.block} rows: {time_words(double.seconds)}",
         ),
         (
@@ -128,8 +129,8 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
         (
             "Bound by",
             side[block.is_memory_bound],
-            f"{time_words(block.moving)} for the bytes, "
-            f"{time_words(block.computing)} for the operations",
+            f"{time_words(block.moving)} for the bytes of all steps, "
+            f"{time_words(block.computing)} for the operations; of each step the longer counts",
         ),
         (
             "The device",

@@ -52,7 +52,7 @@ def test_cells_fill_in_the_order_of_the_passes(replay):
     shown = cells(replay).evaluate_all("all => all.map(n => /is-(new|fixed)/.test(n.className))")
     assert shown == [fixed[cell] <= 5 for cell in range(16)]
     assert 0 < sum(shown) < 16
-    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{sum(shown)} of 16 cells filled.")
+    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{sum(shown)} of 16 cells written.")
 
 
 def test_a_wrong_digit_and_its_rivals_are_marked(replay):

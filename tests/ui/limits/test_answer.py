@@ -41,6 +41,17 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     json.dumps(found, allow_nan=False)
 
 
+def test_a_time_of_a_batch_is_not_called_that_of_one_token() -> None:
+    one, many = (note(answer({"batch": batch}), "[Next-token prediction]") for batch in (1, 64))
+    assert one.startswith("a token;")
+    assert many.startswith("a token for each of 64 texts;")
+
+
+def test_a_forward_pass_may_take_longer_than_either_side_alone_and_it_is_said_why() -> None:
+    found = answer({"batch": 64})
+    assert "of each step the longer counts" in note(found, "Bound by")
+
+
 @pytest.mark.parametrize("key", devices())
 def test_every_device_names_the_source_of_its_figures(key) -> None:
     facts = {fact["name"]: fact["note"] for fact in answer({"device": key})["facts"]}

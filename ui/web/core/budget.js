@@ -29,6 +29,28 @@ const RULE_NAMES = constants.solverNames;
 export const AXIS_END = 16; // nats; a longer budget runs out of the picture
 export const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
 
+/** @type {Readonly<Record<string, number>>} */
+const GAMMA_KEYS = {
+  ArrowRight: 0.01,
+  ArrowUp: 0.01,
+  ArrowLeft: -0.01,
+  ArrowDown: -0.01,
+  PageUp: 0.1,
+  PageDown: -0.1,
+  Home: -Infinity,
+  End: Infinity,
+};
+
+/**
+ * The γ that a key on its line makes of another, on the axis; null for a key that moves nothing.
+ * @param {string} key
+ * @param {number} gamma
+ */
+export function keyedGamma(key, gamma) {
+  const change = GAMMA_KEYS[key];
+  return change === undefined ? null : clamp(gamma + change, 0, Math.max(gamma, AXIS_END));
+}
+
 /**
  * The place of a sum of entropies on the axis, 0 to 1; the root gives small ones room.
  * @param {number} nats

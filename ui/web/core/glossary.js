@@ -52,7 +52,8 @@ export const GLOSSARY = {
   },
   causal: {
     name: "causal",
-    words: "Reading from left to right: a token sees only those before it, as in any chat model.",
+    words:
+      "Reading from left to right: a token sees itself and those before it, as in any chat model.",
   },
   hindsight: {
     name: "hindsight",
@@ -68,7 +69,8 @@ export const GLOSSARY = {
     name: "γ",
     words:
       "How much entropy a forward pass may take on, in nats. The largest revealed entropy is left " +
-      "out of the sum, so at least one token always comes. Larger is bolder: fewer forward passes.",
+      "out of the sum, so at least one token always comes. Larger is bolder: fewer forward passes. " +
+      "The solver entropy threshold has a γ of its own: the most that one position may have.",
   },
   verify: {
     name: "verify",
@@ -88,7 +90,8 @@ export const GLOSSARY = {
     name: "roofline",
     words:
       "A model of a machine’s speed: a step takes as long as moving its bytes or as computing its " +
-      "operations, whichever is longer.",
+      "operations, whichever is longer. Speed limits adds up a step for each matrix; under the hood " +
+      "a forward pass is one step, the least it can take.",
   },
   ntp: {
     name: "next-token prediction",

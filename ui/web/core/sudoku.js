@@ -67,7 +67,7 @@ export function sudokuVerdict(numFilled, numBroken, isOver) {
   if (numFilled === SUDOKU_CELLS) {
     return numBroken ? `Not solved: ${breaks}.` : "Solved: no rule is broken.";
   }
-  const filled = `${numFilled} of ${SUDOKU_CELLS} cells filled`;
+  const filled = `${numFilled} of ${SUDOKU_CELLS} cells written`;
   if (isOver) return `Not solved: ${filled}.`;
   return numBroken ? `${filled}; ${breaks}.` : `${filled}.`;
 }

@@ -1,7 +1,13 @@
 // What this forward pass cost: rows, operations and bytes as counted, the time measured, and the
 // least time that a device's roofline allows.
 
-import { DEVICES, formatLarge, formatShort, rooflineOf } from "../core/forward/cost.js";
+import {
+  DEVICES,
+  formatLarge,
+  formatShort,
+  operationWords,
+  rooflineOf,
+} from "../core/forward/cost.js";
 import { make, setText } from "../dom/elements.js";
 import { withTerms } from "../dom/terms.js";
 
@@ -96,8 +102,8 @@ export class CostTable {
     const bytes = cost.weightBytes + cost.cacheBytes;
     const bound = isMemoryBound ? "moving the bytes takes longest" : "computing takes longest";
     this.show([
-      [`${cost.rows}`, "tokens read, each by every weight"],
-      [formatLarge(cost.flops, "FLOP"), "two a weight and row, and attention"],
+      [`${cost.rows}`, "tokens read, each by every layer’s weights"],
+      [formatLarge(cost.flops, "FLOP"), operationWords(cost, step)],
       [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
       [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
       [(cost.flops / bytes).toFixed(1), "the more, the less the machine waits for memory"],

@@ -1,8 +1,15 @@
 // The attention mask of a forward pass as a grid: a row for what the model reads, a column for what
 // it may look at. Point at a row, or move along the rows by the slider, to read what it sees.
 
-import { cachedText, maskOf, ntpMaskBeside, rowsOf, rowText } from "../core/forward/mask.js";
-import { maskSentences, rowSentence } from "../core/forward/words.js";
+import {
+  cachedText,
+  maskOf,
+  ntpMaskBeside,
+  numPromptOf,
+  rowsOf,
+  rowText,
+} from "../core/forward/mask.js";
+import { besideWords, maskSentences, rowSentence } from "../core/forward/words.js";
 import { countOf } from "../core/numbers.js";
 import { tokenPieces } from "../core/text/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
@@ -147,17 +154,11 @@ export class MaskGrid {
     if (row !== null) this.range.value = String(row + 1);
     const spoken = rowSentence(run, mask, rows, Number(this.range.value) - 1);
     setAttribute(this.range, "aria-valuetext", spoken || "no row");
-    const beside = ntpMaskBeside(mask, rows);
+    const numPrompt = numPromptOf(run);
+    const beside = ntpMaskBeside(mask, rows, numPrompt);
     const words = maskSentences(beside, rows);
     setAttribute(this.ntp, "aria-label", `Its attention mask. ${words.join(" ")}`);
-    const one = countOf(beside.visible.length, "row");
-    const text = run.strategy === "sbd" ? "the text before the block" : "the same final text";
-    setText(
-      this.ntpWords,
-      mask.numCached
-        ? `With ${text}: ${one}, and one token for it.`
-        : `${one}, the same: it reads the prompt.`,
-    );
+    setText(this.ntpWords, besideWords(run, mask, beside, numPrompt));
   }
 
   /**
@@ -180,8 +181,9 @@ export class MaskGrid {
     const context = contextOf(this.canvas, this.plan.width, this.plan.height);
     drawGrid(context, this.plan, mask, inks, row);
     drawNames(context, this.plan, names, inks, row);
-    const beside = ntpMaskBeside(mask, rows);
-    const text = [...cached, ...own.slice(0, mask.numCausal)];
+    const beside = ntpMaskBeside(mask, rows, numPromptOf(run));
+    const next = run.ntp?.fixed.get(0)?.token;
+    const text = [...cached, ...own.slice(0, mask.numCausal), plain(run.tokenText(next))];
     const { numCached: before, numCausal } = beside;
     const read = { cached: text.slice(0, before), own: text.slice(before, before + numCausal) };
     const plan = planGrid(ntpWidth, read);

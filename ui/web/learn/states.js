@@ -1,8 +1,33 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
+/** @import { BudgetLayout } from "../core/budget.js" */
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Edge } from "./lesson.js" */
+
+const DIGITS = 4; // those that a trace has of an entropy, so that what is added up comes out
+
+/** @param {number} nats */
+const fine = (nats) => nats.toFixed(DIGITS);
+
+/**
+ * The sum that a γ bounds, the entropy that it leaves out, and why one more guess does not fit: what
+ * was left out counts too then.
+ * @param {BudgetLayout} layout
+ * @param {number} gamma
+ */
+export function sumWords({ segments, spent, free }, gamma) {
+  const counted = segments.filter(({ isIn, isFree }) => isIn && !isFree);
+  const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
+  const total = counted.length > 1 ? `${terms} = ${fine(spent)}` : terms || "0";
+  if (!free) return { total, free: "", more: "All are kept." };
+  const own = fine(free.entropy);
+  if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
+  const sum = spent + free.entropy;
+  const digits = fine(sum) === fine(gamma) ? DIGITS + 2 : DIGITS;
+  const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${gamma.toFixed(digits)}.`;
+  return { total, free: own, more };
+}
 
 /**
  * Whether a place may look at another; the first `numWritten` are text, the others a block.

@@ -23,7 +23,7 @@ import { LimitsForm } from "./form.js";
 const NAME = "limits";
 const PAUSE_MS = 250; // after the last key before the server is asked
 const ABOUT =
-  "How fast could it be? By the [roofline], a [forward pass] takes as long as its slower half: moving the weights and the [KV cache|cache], or computing. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
+  "How fast could it be? By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
 class LimitsView {
   /**

@@ -9,6 +9,7 @@ import {
   axisPlace,
   budgetNote,
   freeWords,
+  keyedGamma,
   layOut,
 } from "../core/budget.js";
 import { SOLVER_LINES } from "../core/glossary.js";
@@ -25,16 +26,6 @@ import { showToken } from "../dom/tokens.js";
 
 /** @type {Readonly<Record<string, string>>} */
 const RULE_NAMES = constants.solverNames;
-
-/** @type {Readonly<Record<string, number>>} */
-const GAMMA_KEYS = {
-  ArrowRight: 0.01,
-  ArrowUp: 0.01,
-  ArrowLeft: -0.01,
-  ArrowDown: -0.01,
-  PageUp: 0.1,
-  PageDown: -0.1,
-};
 
 const LETTER = 7.6; // pixels of the label under the bar, at most
 const AIR = 30; // pixels between the label and the middle of a tick
@@ -128,11 +119,11 @@ export class Budget {
     });
     handle.addEventListener("keydown", (event) => {
       if (event.key === "Escape") actions.previewGamma(null);
-      const change = GAMMA_KEYS[event.key];
-      if (change === undefined) return;
+      const gamma = keyedGamma(event.key, actions.gamma());
+      if (gamma === null) return;
       event.preventDefault();
       event.stopPropagation();
-      actions.previewGamma(Math.max(0, actions.gamma() + change));
+      actions.previewGamma(gamma);
     });
   }
 

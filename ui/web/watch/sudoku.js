@@ -32,7 +32,7 @@ export class SudokuView {
           "sbd-sudoku-key",
           {},
           "Outlined: a given of the puzzle. The small number is the forward " +
-            "pass that revealed the cell; a pale digit is the best guess so far.",
+            "pass that revealed the cell. A pale digit is not written yet: a given, or the best guess so far.",
         ),
       ),
     );

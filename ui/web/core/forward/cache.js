@@ -2,6 +2,7 @@
 // and why what stays is exact. From the trace alone; knows no DOM.
 
 import { countOf } from "../numbers.js";
+import { checkedDraft } from "../run/drafts.js";
 import { numPromptOf } from "./mask.js";
 
 /** @import { Lane } from "../run/lane.js" */
@@ -43,10 +44,10 @@ export function cacheAt(run, lane, pass) {
 function lastLength(lane, pass) {
   const step = lane.steps[pass];
   if (!step) return 0;
-  const numDrafted = lane.steps[pass - 1]?.draft.length ?? 0;
   const written = step.cached + step.causal;
   if (lane.name !== "verify") return written;
-  return written - numDrafted + Math.min(Math.max(step.committed.length - 1, 0), numDrafted);
+  const { tokens, numAccepted } = checkedDraft(lane, pass);
+  return written - tokens.length + numAccepted;
 }
 
 /**
@@ -58,16 +59,19 @@ function lastLength(lane, pass) {
 export function cacheSentences(lane, pass, cache) {
   const { before, after, rejected, dropped } = cache;
   const kept = after - before;
-  const isPrefill = lane.steps[pass]?.kind === "prefill";
+  const step = lane.steps[pass];
   const sentences = [];
   if (!kept) sentences.push(`Nothing is added: the cache stays at ${countOf(after, "token")}.`);
   else
     sentences.push(
       `${countOf(kept, "token")} written: the cache grows from ${before} to ${after}.`,
     );
-  if (kept && lane.name === "sbd" && !isPrefill) {
+  if (kept && step && lane.name === "sbd" && step.kind !== "prefill") {
     sentences.push(
-      "They are the block before, read causally now that it is final: each saw only what stands to its left, so its keys and values are those that next-token prediction would have stored. Exact, and in a forward pass that was needed anyway.",
+      "They are what became final since the last tokens were written (the block before, and what was given after it), read causally: each saw only what stands to its left, so its keys and values are those that next-token prediction would have stored.",
+      step.block.size
+        ? "Exact, and in a forward pass that was needed anyway."
+        : "Exact. All that was left of the answer was given, so this forward pass reads it without a block.",
     );
   } else if (kept) {
     sentences.push(
@@ -76,7 +80,7 @@ export function cacheSentences(lane, pass, cache) {
   }
   if (rejected) {
     sentences.push(
-      `${countOf(rejected, "drafted token")} written and taken back: the causal head gave another token there, so all behind it is of a text that will not be.`,
+      `${countOf(rejected, "drafted token")} written and taken back: read causally, the model gave another token there, so all behind it is of a text that will not be.`,
     );
   }
   if (dropped) {

@@ -3,7 +3,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 
-/** @import { Cost } from "../run/wire.js" */
+/** @import { Cost, Step } from "../run/wire.js" */
 
 /** @typedef {{ name: string, flops: number, bandwidth: number, valueBytes: number, source: string }} Device */
 
@@ -35,6 +35,18 @@ export function rooflineOf(cost, device, valueBytes) {
     moving,
     computing,
   };
+}
+
+/**
+ * What a forward pass's operations are made of. The one that reads the prompt predicts behind its
+ * last token and at the masks alone, so the output layer's weights meet fewer rows than the others.
+ * @param {Cost} cost
+ * @param {Pick<Step, "kind" | "causal">} step
+ */
+export function operationWords({ rows }, { kind, causal }) {
+  const numPredicted = kind === "prefill" ? rows - causal + 1 : rows;
+  const fewer = numPredicted < rows ? `, the output layer’s for ${numPredicted} of the rows` : "";
+  return `two a weight and row${fewer}, and attention`;
 }
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];

@@ -85,15 +85,17 @@ export function maskOf(run, lane, pass) {
 
 /**
  * What next-token prediction reads when the text is as long: the prompt, or its last token, all
- * before that in the cache. Drafted tokens are not of the text.
+ * before that in the cache. Drafted tokens are not of the text. It reads the prompt once, at the
+ * start: behind a cached prompt it reads the first token that it wrote itself.
  * @param {Mask} mask
  * @param {Row[]} rows
+ * @param {number} numPrompt
  * @returns {Mask}
  */
-export function ntpMaskBeside({ numCached, numCausal }, rows) {
+export function ntpMaskBeside({ numCached, numCausal }, rows, numPrompt) {
   const numFinal = rows.slice(0, numCausal).filter(({ kind }) => kind !== "draft").length;
   const causal = numCached ? 1 : numCausal;
-  const before = numCached ? numCached + numFinal - 1 : 0;
+  const before = numCached ? Math.max(numCached + numFinal - 1, numPrompt) : 0;
   return { numCached: before, numCausal: causal, blocks: [], visible: visibleRows(causal, []) };
 }
 

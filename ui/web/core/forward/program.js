@@ -4,6 +4,7 @@
 import { layOut } from "../budget.js";
 import { SOLVER_LINES } from "../glossary.js";
 import { countOf, formatGamma, formatNats } from "../numbers.js";
+import { checkedDraft } from "../run/drafts.js";
 import { tokenName } from "../text/letters.js";
 import { cacheAt } from "./cache.js";
 import { numPromptOf } from "./mask.js";
@@ -62,8 +63,10 @@ function program(title, parts) {
  */
 function passOfBlock({ run, pass, step }) {
   let first = pass;
-  while (first > 0 && run.main.steps[first - 1]?.block.start === step.block.start) {
-    if (!run.main.steps[first - 1]?.block.size) break;
+  while (first > 0) {
+    const before = run.main.steps[first - 1];
+    if (before?.block.start !== step.block.start) break;
+    if (!before.block.size || before.kind === "prefill") break;
     first -= 1;
   }
   return pass - first + 1;
@@ -79,9 +82,17 @@ function answerLines(moment) {
   const isFirst = !isPrefill && passOfBlock(moment) === 1;
   const done = step.committedBefore + step.committed.length;
   const text = `t = ${numPromptOf(run) + step.committedBefore}`;
+  /** @type {LineParts} */
+  const alone = [
+    1,
+    "Where all that is left was given: one forward pass reads it, without a block.",
+    !isPrefill && size === 0,
+    countOf(step.causal, "row"),
+  ];
   return [
     [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],
     [0, "Until the answer ends:", !isPrefill, text],
+    ...(run.pins.size ? [alone] : []),
     [
       1,
       "Put a block of k mask tokens behind the text.",
@@ -96,7 +107,7 @@ function answerLines(moment) {
     ],
     [
       1,
-      "Add the block to the answer; the next forward pass reads it causally.",
+      "Add what is final to the answer; the next forward pass reads it causally.",
       step.committed.length > 0,
       `+ ${countOf(step.committed.length, "token")}, ${done} in all`,
     ],
@@ -109,11 +120,13 @@ function answerLines(moment) {
  */
 function blockLines(moment) {
   const { run, step, pass, isPrefill } = moment;
-  const isAtWork = !isPrefill;
   const { size } = step.block;
+  const isAtWork = !isPrefill && size > 0;
   const masked = [...step.masked.values()];
-  const isRiding = isAtWork && step.causal > 0;
-  const rows = isRiding ? `${step.causal} + ${size} rows` : countOf(size, "row");
+  const isFirst = isAtWork && passOfBlock(moment) === 1;
+  const rows = step.causal
+    ? `${step.causal} + ${size} rows`
+    : `${countOf(size, "row")}${isFirst ? ", all before it is cached" : ""}`;
   const kept = step.causal ? `${step.causal} kept, ` : "";
   const chosen = step.reveals;
   return [
@@ -125,14 +138,14 @@ function blockLines(moment) {
     ],
     [
       1,
-      "First time: one forward pass over the block before, causally, and this block, both ways.",
-      isRiding,
+      "First time: one forward pass over the block before, if there is one, causally, and this block, both ways.",
+      isFirst,
       rows,
     ],
     [
       1,
       "Other times: one forward pass over this block alone, both ways.",
-      isAtWork && !isRiding,
+      isAtWork && !isFirst,
       rows,
     ],
     [
@@ -206,9 +219,9 @@ function namesOf(run, tokens) {
  * @returns {LineParts[]}
  */
 function verifyLines({ run, pass, step, cache, isPrefill }) {
-  const numDrafted = run.main.steps[pass - 1]?.draft.length ?? 0;
-  const numAccepted = numDrafted - cache.rejected;
-  const own = step.committed.at(-1);
+  const { tokens: drafted, numAccepted } = checkedDraft(run.main, pass);
+  const numDrafted = drafted.length;
+  const own = step.committed[numAccepted];
   const exact = own === undefined ? "" : tokenName(run.tokenText(own));
   const ahead = step.predrafts.find(({ isUsed }) => isUsed);
   return [
@@ -226,7 +239,12 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
       !isPrefill && numDrafted > 0,
       `${numAccepted} of ${numDrafted} accepted`,
     ],
-    [1, "Add the causal head’s own next token: it is exact.", step.committed.length > 0, exact],
+    [
+      1,
+      "Add the next token that the causal rows give, unless the answer has ended: it is exact.",
+      own !== undefined,
+      exact,
+    ],
     [
       1,
       "Take back the keys and values of rejected tokens; drop those of masks.",

@@ -11,7 +11,7 @@ import { rowText } from "./mask.js";
 /** @type {Readonly<Record<import("./mask.js").RowKind, string>>} */
 export const ROW_NAMES = {
   prompt: "the prompt",
-  final: "riding along: the block before, now final",
+  final: "final by now, riding along to the cache",
   exact: "the last exact token",
   draft: "the draft being checked",
   block: "the block",
@@ -72,6 +72,28 @@ export function rowSentence(run, mask, rows, index) {
   const all = mask.numCached + mask.visible.length;
   const count = mask.numCached + seen + (stop - first);
   return `Row ${index + 1}, ${who} ${place} (${ROW_NAMES[row.kind]}), may attend to ${join(parts)}: ${count} of ${all} keys.`;
+}
+
+/**
+ * What is said under the mask of next-token prediction.
+ * @param {Run} run
+ * @param {Mask} mask of the run's own forward pass
+ * @param {Mask} beside
+ * @param {number} numPrompt
+ */
+export function besideWords(run, mask, beside, numPrompt) {
+  const one = countOf(beside.visible.length, "row");
+  if (!mask.numCached) {
+    const isSame = mask.visible.length === beside.visible.length;
+    return isSame
+      ? `${one}, the same: it reads the prompt.`
+      : `${one}: it reads the prompt, without masks behind it.`;
+  }
+  if (beside.numCached === numPrompt) {
+    return `Behind the prompt: ${one}, the first token of its answer, and one token for it.`;
+  }
+  const text = run.strategy === "sbd" ? "the text before the block" : "the same final text";
+  return `With ${text}: ${one}, and one token for it.`;
 }
 
 /** @param {string[]} parts */

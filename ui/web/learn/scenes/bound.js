@@ -9,8 +9,8 @@ import { Tiles } from "../../watch/tiles.js";
 import { Figure } from "../figure.js";
 import { makeCallWords } from "../parts/calls.js";
 import { sweep } from "../parts/motion.js";
+import { sumWords } from "../states.js";
 
-/** @import { BudgetLayout } from "../../core/budget.js" */
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -18,11 +18,7 @@ import { sweep } from "../parts/motion.js";
 const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
-const DIGITS = 3;
-const AXIS = "The axis is uneven; some pieces are too thin to see. ";
-
-/** @param {number} nats with so many digits that a sum can be checked */
-const fine = (nats) => nats.toFixed(DIGITS);
+const AXIS = "The axis is uneven; thin pieces have no label. ";
 
 /**
  * How many guesses a γ keeps, and the sum of entropies that says so.
@@ -36,16 +32,12 @@ function makeSum(run, budget) {
   function update({ pass, wouldReveal, gammaPreview }) {
     const layout = layOut(run, pass, wouldReveal ?? new Set());
     const gamma = formatNats(gammaPreview ?? 0);
-    const counted = layout.segments.filter(({ isIn, isFree }) => isIn && !isFree);
-    const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
-    const total = counted.length > 1 ? `${terms} ≈ ${fine(layout.spent)}` : terms || "0";
-    const free = layout.free ? fine(layout.free.entropy) : "";
+    const { total, free, more } = sumWords(layout, gammaPreview ?? 0);
     if (free) setText(budget.free, `not counted: ${free}`);
     setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
     setText(
       sum,
-      `The sum: ${total}, at most ${gamma}. The last one kept, ${free}, does not count. ` +
-        oneMore(layout, gammaPreview ?? 0),
+      `The sum: ${total}, at most ${gamma}. The last one kept, ${free}, does not count. ${more}`,
     );
   }
   return { nodes: [kept, sum], update };
@@ -112,18 +104,6 @@ export function makeBoundScene({ lesson, signal, did }) {
     did();
   }
   return { root: make("div", "sbd-learn-bound", {}, ...nodes), answer };
-}
-
-/**
- * Why one more guess does not fit: the one that was free counts too then.
- * @param {BudgetLayout} layout
- * @param {number} gamma
- */
-function oneMore({ segments, spent, free }, gamma) {
-  if (!free || segments.every(({ isIn }) => isIn)) return "All are kept.";
-  const total = spent + free.entropy;
-  const digits = fine(total) === fine(gamma) ? 5 : DIGITS;
-  return `One more, and ${fine(free.entropy)} counts too: ${total.toFixed(digits)}, more than ${gamma.toFixed(digits)}.`;
 }
 
 /**

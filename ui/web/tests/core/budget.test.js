@@ -6,6 +6,7 @@ import {
   axisPlace,
   budgetNote,
   freeWords,
+  keyedGamma,
   layOut,
   revealedAt,
 } from "../../core/budget.js";
@@ -80,6 +81,12 @@ test("a gamma has one place on the axis, whatever the pass, and comes back from 
   }
   assert.equal(axisPlace(1000), 1);
   assert.equal(axisNats(-1), 0);
+});
+
+test("Home and End on the line of gamma are its ends, and other keys are not its own", () => {
+  assert.deepEqual([keyedGamma("Home", 3), keyedGamma("End", 3)], [0, AXIS_END]);
+  assert.equal(keyedGamma("ArrowLeft", 0), 0);
+  assert.equal(keyedGamma("l", 3), null);
 });
 
 test("a gamma reveals what the solver would", () => {

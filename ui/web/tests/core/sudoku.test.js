@@ -24,8 +24,8 @@ test("a rule is broken by a changed given, a digit twice in a unit, or no digit"
 test("the verdict says how far it is", () => {
   assert.equal(sudokuVerdict(16, 0, true), "Solved: no rule is broken.");
   assert.equal(sudokuVerdict(16, 1, true), "Not solved: 1 cell breaks a rule.");
-  assert.equal(sudokuVerdict(3, 2, false), "3 of 16 cells filled; 2 cells break a rule.");
-  assert.equal(sudokuVerdict(3, 0, true), "Not solved: 3 of 16 cells filled.");
+  assert.equal(sudokuVerdict(3, 2, false), "3 of 16 cells written; 2 cells break a rule.");
+  assert.equal(sudokuVerdict(3, 0, true), "Not solved: 3 of 16 cells written.");
 });
 
 test("only sixteen digits, a token each, are shown as a grid", () => {

@@ -3,7 +3,7 @@ import test from "node:test";
 import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
-import { blockState, mayLook, storyPieces } from "../../learn/states.js";
+import { blockState, mayLook, storyPieces, sumWords } from "../../learn/states.js";
 
 const ADDRESSES = ["one", "two", "three"];
 
@@ -79,6 +79,19 @@ test("the words that clash are marked with the call that filled them together", 
   const both = storyPieces({ ...edge, clashes: two }).map(({ isTogether }) => isTogether);
   assert.deepEqual(both, [false, true, true, true]);
   assert.ok(storyPieces({ ...edge, clashes: [] }).every(({ isClash }) => !isClash));
+});
+
+test("the terms of the sum add up as they are printed", () => {
+  const entropies = [0.0904, 0.1084, 2];
+  const segments = entropies.map((entropy, at) => {
+    const item = { position: at, entropy, top: [] };
+    return { item, left: 0, width: 0, isIn: at < 2, isFree: at === 1 };
+  });
+  const counts = { count: 2, numAfterEnd: 0, hasGamma: true, isSum: true };
+  const free = segments[1]?.item ?? null;
+  const words = sumWords({ ...counts, segments, free, spent: 0.0904 }, 0.1);
+  assert.deepEqual([words.total, words.free], ["0.0904", "0.1084"]);
+  assert.match(words.more, /0\.1084 counts too: 0\.1988, more than 0\.1000\.$/);
 });
 
 test("a lesson without its runs is refused", () => {

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { hindsightText, revealText } from "../../watch/inspector/words.js";
+import {
+  guessTitle,
+  hindsightText,
+  inspectorKicker,
+  revealText,
+} from "../../watch/inspector/words.js";
 import { initialState, viewOf } from "../../watch/view.js";
 import { END, FIRST, PREFILL, runOf, start, WHOLE, wire } from "../core/lines.js";
 
@@ -41,8 +46,26 @@ test("verify has no solver: a token was drafted and accepted, or written", () =>
   assert.equal(revealText(viewAt(1, VERIFY), 2), "Written in forward pass 2 for the drafted “!”.");
 });
 
+test("verify calls a draft only what is drafted, and a mask's guess no verdict of the model", () => {
+  const lines = VERIFY.split("\n").slice(0, 2).join("\n");
+  assert.match(hindsightText(viewAt(0, lines), 1)[0], /^A draft, until/);
+  assert.match(hindsightText(viewAt(0, lines), 3)[0], /^Not drafted/);
+  assert.equal(guessTitle(runOf(VERIFY), 1, 1), "What a mask here gives, this forward pass");
+  assert.equal(guessTitle(runOf(), 1, 2), "What the model thought, forward pass 2");
+});
+
+test("the last position of the answer is not called the only one where others are masked", () => {
+  const masked = [
+    [0, 20000, 0, 5000],
+    [1, 500, 1, 9900],
+  ];
+  const lines = wire(start({ ends: [7] }), PREFILL, { ...FIRST, masked, reveals: [[0, 0]] });
+  const kicker = inspectorKicker({ ...viewAt(1, lines), focus: 0, showsFocus: false, held: null });
+  assert.equal(kicker, "Position 0 · the answer’s only one left in this forward pass");
+});
+
 test("a token of a causal forward pass is not asked whether it agrees with itself", () => {
   const [words] = hindsightText(viewAt(1, VERIFY), 0);
-  assert.equal(words, "The causal forward pass that this token is from gives it 90.0%.");
+  assert.equal(words, "Read causally, forward pass 1 gives this token 90.0%: that decides.");
   assert.match(hindsightText(viewAt(2), 0)[0], /it would have said “Bye”/);
 });

@@ -9,7 +9,7 @@ import { term } from "../../dom/terms.js";
 import { showToken } from "../../dom/tokens.js";
 import { Alternatives } from "./alternatives.js";
 import { makeSpark } from "./spark.js";
-import { hindsightText, inspectedPass, inspectorKicker, revealText } from "./words.js";
+import { guessTitle, hindsightText, inspectedPass, inspectorKicker, revealText } from "./words.js";
 
 /** @import { Actions } from "../actions.js" */
 /** @import { View } from "../view.js" */
@@ -85,7 +85,6 @@ export class Inspector {
     const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);
     const item = focus === null ? null : run.main.fixedAt(focus, view.pass);
     const chosen = item ? item.token : masked?.top[0]?.token;
-    const isNow = pass === null || pass === view.pass;
     this.root.classList.toggle("is-guess", !item);
     this.root.classList.toggle("has-no-pins", run.strategy !== "sbd");
     this.release.hidden = view.held === null;
@@ -93,8 +92,7 @@ export class Inspector {
     showToken(this.token, chosen === undefined ? "–" : run.tokenText(chosen));
     const reveal = "Point at a tile, a token or a cell.";
     setText(this.reveal, focus === null ? reveal : revealText(view, focus));
-    const title = isNow ? "thinks, this forward pass" : `thought, forward pass ${pass + 1}`;
-    setText(this.topTitle, `What the model ${title}`);
+    setText(this.topTitle, guessTitle(run, pass, view.pass));
     const top = masked?.top ?? [];
     this.top.update(view, top);
     this.topSection.hidden = !top.length && !this.actions.canRedo && !view.isPlaying;

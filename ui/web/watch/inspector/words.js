@@ -60,23 +60,56 @@ export function revealText(view, focus) {
 }
 
 /**
+ * Of a position that verify has not decided: only what is drafted will be checked.
+ * @param {View} view
+ * @param {number} focus
+ */
+function waitingWords(view, focus) {
+  const { kind } = tileState(view, focus);
+  if (kind === "draft") return "A draft, until a causal forward pass checks it.";
+  if (kind === "struck") return "Thrown away: a causal forward pass gave another token.";
+  return "Not drafted: only a causal forward pass decides what stands here.";
+}
+
+/**
+ * The heading of the guesses. In a run by verify they are what a mask at the position gives, beside
+ * which the same forward pass may read the place causally.
+ * @param {Run} run
+ * @param {number | null} at the pass they are of
+ * @param {number} pass where the playhead stands
+ */
+export function guessTitle({ strategy }, at, pass) {
+  const isNow = at === null || at === pass;
+  if (strategy === "verify") {
+    return `What a mask here gives, ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
+  }
+  return `What the model ${isNow ? "thinks, this forward pass" : `thought, forward pass ${at + 1}`}`;
+}
+
+/**
  * What the causal check gave, once its pass has been reached.
  * @param {View} view
  * @param {number} focus
  * @returns {[words: string, verdict: Verdict]}
  */
-export function hindsightText({ run, pass }, focus) {
+export function hindsightText(view, focus) {
+  const { run, pass } = view;
   const item = run.main.hindsight.get(focus);
   if (!item && run.main.finish !== null) {
     return ["The answer ends before a causal forward pass reads this block.", "open"];
   }
   if (!item || item.pass > pass) {
     if (run.strategy === "ntp") return ["Not decoded yet.", "open"];
-    if (run.strategy === "verify")
-      return ["A draft, until a causal forward pass checks it.", "open"];
+    if (run.strategy === "verify") return [waitingWords(view, focus), "open"];
     return ["The next causal forward pass over this block will show it, for free.", "open"];
   }
   const share = formatPercent(item.probability);
+  if (run.strategy === "verify") {
+    return [
+      `Read causally, forward pass ${item.pass + 1} gives this token ${share}: that decides.`,
+      "agrees",
+    ];
+  }
   if (run.strategy !== "sbd") {
     return [`The causal forward pass that this token is from gives it ${share}.`, "agrees"];
   }

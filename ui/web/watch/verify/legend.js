@@ -23,7 +23,7 @@ export function makeVerifyLegend() {
     term("draft"),
     " in a ",
     term("causal"),
-    " way, keeps what next-token prediction would have said, adds one exact token and, unless it threw one away, drafts on: " +
+    " way, keeps what next-token prediction would have said, adds one exact token unless the answer has ended and, unless it threw one away, drafts on: " +
       "the answer is that of next-token prediction.",
   ];
   const kinds = KINDS.map(([kind, words]) =>

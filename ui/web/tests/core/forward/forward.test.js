@@ -3,10 +3,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cacheAt, cacheSentences } from "../../../core/forward/cache.js";
-import { DEVICES, formatLarge, formatShort, rooflineOf } from "../../../core/forward/cost.js";
+import {
+  DEVICES,
+  formatLarge,
+  formatShort,
+  operationWords,
+  rooflineOf,
+} from "../../../core/forward/cost.js";
 import { maskOf, mayAttend, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
 import { programsAt } from "../../../core/forward/program.js";
-import { maskSentences, rowSentence } from "../../../core/forward/words.js";
+import { besideWords, maskSentences, rowSentence } from "../../../core/forward/words.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 /** @import { WireLine } from "../../../core/run/wire.js" */
@@ -70,15 +76,15 @@ test("rows are named by what they read: final tokens, masks, tokens of the block
   assert.equal(rowText(RUN, rowsOf(RUN, RUN.main, 0)[0] ?? assert.fail()), "Hello");
 });
 
-test("next-token prediction beside it has the same text: one token is read, those before cached", () => {
+test("next-token prediction beside it has the same text, and reads no token of the prompt twice", () => {
   const sizes = [0, 1, 3].map((pass) => {
     const mask = maskAt(pass);
-    const beside = ntpMaskBeside(mask, rowsOf(RUN, RUN.main, pass));
+    const beside = ntpMaskBeside(mask, rowsOf(RUN, RUN.main, pass), 3);
     return [mask.numCached + mask.numCausal, beside.numCached, beside.visible.length];
   });
   assert.deepEqual(sizes, [
     [3, 0, 3],
-    [3, 2, 1],
+    [3, 3, 1],
     [5, 4, 1],
   ]);
 });
@@ -128,6 +134,78 @@ test("verify takes back the keys of rejected drafts", () => {
   );
   const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
   assert.ok(lit.some(({ values }) => values === "1 of 2 accepted"));
+});
+
+test("a first forward pass over a block is one where nothing rides along too", () => {
+  const lit = [1, 2, 3].map((pass) => {
+    const lines = programsAt(RUN, pass)[1]?.lines.slice(1, 3) ?? [];
+    return lines.filter((line) => line.isLit).map(({ words }) => words.split(":")[0]);
+  });
+  assert.deepEqual(lit, [["First time"], ["Other times"], ["First time"]]);
+});
+
+test("a forward pass without a block says that it reads what was given, and was no other's", () => {
+  /** @type {WireLine} */
+  const end = { ...THIRD, block: [4, 0], masked: [], reveals: [], committed: [2, 3] };
+  const run = runOf(
+    wire(
+      start({
+        pinned: [
+          [2, 2],
+          [3, 3],
+        ],
+      }),
+      PREFILL,
+      FIRST,
+      SECOND,
+      end,
+    ),
+  );
+  const words = cacheSentences(run.main, 3, cacheAt(run, run.main, 3) ?? assert.fail()).join(" ");
+  assert.match(words, /was given, so this forward pass reads it without a block/);
+  assert.doesNotMatch(words, /needed anyway/);
+  const [answer, block] = programsAt(run, 3);
+  assert.ok(answer?.lines.some((line) => line.isLit && /without a block/.test(line.words)));
+  assert.ok(block?.lines.every((line) => !line.isLit));
+});
+
+test("verify's last forward pass, accepted whole, takes nothing back and adds no token of its own", () => {
+  /** @type {WireLine} */
+  const step = { run: "r", seq: 1, type: "step", lane: "verify" };
+  const run = runOf(
+    wire(
+      start({ lanes: ["verify"], strategy: "verify", read: [0, 1, 2] }),
+      { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 2] },
+      { ...step, seq: 2, context: [3, 3], block: [3, 0], committed: [1, 2], draft: [] },
+    ),
+  );
+  assert.equal(cacheAt(run, run.main, 1)?.rejected, 0);
+  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
+  assert.ok(lit.some(({ values }) => values === "2 of 2 accepted"));
+  assert.ok(!lit.some(({ words }) => words.startsWith("Add the next token")));
+});
+
+test("what stands beside a mask is called the same only where it is", () => {
+  const mask = maskAt(0);
+  const beside = ntpMaskBeside(mask, rowsOf(RUN, RUN.main, 0), 3);
+  assert.match(
+    besideWords(RUN, { ...mask, visible: beside.visible }, beside, 3),
+    /^3 rows, the same/,
+  );
+  const more = { ...mask, visible: [...beside.visible, ...beside.visible] };
+  assert.doesNotMatch(besideWords(RUN, more, beside, 3), /the same/);
+});
+
+test("operations are told as they are counted: the output layer meets only rows that predict", () => {
+  const cost = { rows: 5, flops: 0, weightBytes: 0, cacheBytes: 0 };
+  assert.equal(
+    operationWords(cost, { kind: "prefill", causal: 4 }),
+    "two a weight and row, the output layer’s for 2 of the rows, and attention",
+  );
+  assert.equal(
+    operationWords(cost, { kind: "block", causal: 4 }),
+    "two a weight and row, and attention",
+  );
 });
 
 test("the lines of a forward pass are lit, with their values", () => {
