@@ -201,7 +201,10 @@ def solver_parameters(solver: Solver) -> dict[str, Any]:
 
 def solver_words(solver: Solver) -> str:
     """A solver for a reader: its title and its parameters."""
-    parameters = [f"{name} {value}" for name, value in solver_parameters(solver).items()]
+    parameters = [
+        f"{'γ' if name == 'gamma' else name} {value}"
+        for name, value in solver_parameters(solver).items()
+    ]
     return ", ".join([SOLVER_TITLES[solver_name(solver)], *parameters])
 
 

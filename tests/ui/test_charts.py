@@ -67,7 +67,7 @@ def test_the_readers_own_runs_are_marked_among_the_solvers(trace):
     own = last_of("opening")
     assert own["name"] == "your runs"
     assert list(own["x"]) == [round(trace.tokens_per_forward, 4)]
-    assert own["text"][0].startswith("Entropy bound (Eq. 8), gamma 0.35, answer ")
+    assert own["text"][0].startswith("Entropy bound (Eq. 8), γ 0.35, answer ")
 
 
 def test_a_run_that_is_gone_is_refused_in_words(trace):

@@ -28,7 +28,7 @@ JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 WORDS = {
     "sudoku": (
         "Solved: no rule is broken.",
-        "Wrong: the grid breaks a rule or a given.",
+        "Wrong: the grid breaks a rule or changes a digit of the puzzle.",
     ),
     "code": (
         "Right: the function returns what it should.",

@@ -39,7 +39,7 @@ def test_each_lane_is_the_decode_of_its_solver() -> None:
         trace = sbd_core.generate(story_model(), "p", config)
         assert lane["num_passes"] == trace.num_forwards
         assert [token for token, _, _ in lane["tokens"]] == list(trace.token_ids)
-    assert bound["label"] == "Entropy bound (Eq. 8), gamma 0.35"
+    assert bound["label"] == "Entropy bound (Eq. 8), γ 0.35"
     assert bound["num_passes"] != left["num_passes"]
 
 

@@ -85,6 +85,16 @@ function freeOf(solver, revealed) {
 }
 
 /**
+ * What a pass saw masked, in the order in which the solver takes it.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function orderOf(run, pass) {
+  const step = run.main.steps[pass];
+  return step ? solverOrder(run.solver, step.masked, step.reveals) : [];
+}
+
+/**
  * The budget of a pass in which the positions of `revealed` were, or at a gamma would be, revealed.
  * @param {Run} run
  * @param {number} pass
@@ -93,7 +103,7 @@ function freeOf(solver, revealed) {
  */
 export function layOut(run, pass, revealed) {
   const { solver } = run;
-  const order = solverOrder(solver, run.main.steps[pass]?.masked ?? new Map());
+  const order = orderOf(run, pass);
   const chosen = order.filter((item) => revealed.has(item.position));
   const rest = order.filter((item) => !revealed.has(item.position));
   const free = freeOf(solver, chosen);
@@ -124,7 +134,7 @@ export function layOut(run, pass, revealed) {
  * @param {number} gamma
  */
 export function revealedAt(run, pass, gamma) {
-  const order = solverOrder(run.solver, run.main.steps[pass]?.masked ?? new Map());
+  const order = orderOf(run, pass);
   const costs = revealCosts(run.solver, order);
   const count = costs ? countRevealed(run.solver, costs, gamma) : 0;
   return new Set(order.slice(0, count).map((item) => item.position));

@@ -1,7 +1,7 @@
 // The solvers whose choice a line on the entropy budget can show: what each would reveal at
 // another gamma. Mirrors sbd_core.solvers for these rules; a test holds them together. No DOM.
 
-/** @import { Masked, Solver } from "./run/wire.js" */
+/** @import { Masked, Reveal, Solver } from "./run/wire.js" */
 
 /** @param {Masked} item */
 function confidenceOf(item) {
@@ -29,13 +29,20 @@ const SORT_KEYS = {
 };
 
 /**
- * Masked positions in the order in which the solver would take them.
+ * Masked positions in the order in which the solver would take them. What is alike in the digits
+ * that a trace has stands as the engine took it.
  * @param {Solver} solver
  * @param {Map<number, Masked>} masked
+ * @param {Reveal[]} [reveals] of the same forward pass
  */
-export function solverOrder(solver, masked) {
+export function solverOrder(solver, masked, reveals = []) {
+  const ranks = new Map(reveals.map(({ position, rank }) => [position, rank]));
+  /** @param {Masked} item */
+  const rankOf = ({ position }) => ranks.get(position) ?? masked.size;
   const key = SORT_KEYS[solver.name] ?? ((item) => item.entropy);
-  const order = [...masked.values()].sort((a, b) => key(a) - key(b) || a.position - b.position);
+  const order = [...masked.values()].sort(
+    (a, b) => key(a) - key(b) || rankOf(a) - rankOf(b) || a.position - b.position,
+  );
   if (solver.name !== "entropy-bound-from-left" || !order.length) return order;
   const leftmost = order.reduce((a, b) => (a.position < b.position ? a : b));
   return [leftmost, ...order.filter((item) => item !== leftmost)];

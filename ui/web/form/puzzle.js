@@ -1,13 +1,26 @@
 // A sudoku of the visitor's own, typed cell by cell. The page checks it; an accepted one becomes
 // the prompt, as if it had been typed.
 
+import { puzzleIn } from "../core/sudoku.js";
 import { find, make, setText } from "../dom/elements.js";
-import { promptBox, typeInto } from "../dom/page.js";
+import { promptBox, typeInto, watchForm } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
+/**
+ * What is said of a puzzle that was accepted.
+ * @param {string} prompt that asks for it
+ */
+export function acceptedWords(prompt) {
+  const isFull = !puzzleIn(prompt)?.includes("0");
+  const what = isFull
+    ? "It is full and breaks no rule: nothing to solve. It"
+    : "It has one solution and";
+  return `${what} is the prompt now; press Decode.`;
+}
+
 /** @type {Mount} */
-export function mountPuzzle({ element, trigger }) {
+export function mountPuzzle({ element, trigger, signal }) {
   const grid = find(element, ".sbd-puzzle-grid");
   const news = find(element, ".sbd-puzzle-news");
   const inputs = Array.from({ length: 16 }, (_, cell) =>
@@ -30,11 +43,19 @@ export function mountPuzzle({ element, trigger }) {
   });
   grid.addEventListener("keydown", (event) => event.key === "Enter" && solve());
   find(element, ".sbd-puzzle-use").addEventListener("click", solve);
+  let boxId = "";
+  let promptThen = "";
+  // What is said of one puzzle does not stand beside another prompt.
+  watchForm(() => {
+    if (boxId && (promptBox(boxId)?.value ?? promptThen) !== promptThen) setText(news, "");
+  }, signal);
   return (text) => {
     const { prompt_id: promptId, prompt, error } = JSON.parse(text);
     if (!prompt && !error) return;
     news.classList.toggle("is-error", Boolean(error));
-    setText(news, error || "It has one solution and is the prompt now; press Decode.");
+    setText(news, error || acceptedWords(prompt));
+    boxId = promptId ?? boxId;
+    promptThen = prompt || (promptBox(boxId)?.value ?? "");
     if (prompt) typeInto(promptBox(promptId), prompt);
   };
 }

@@ -52,20 +52,23 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
 }
 
 /**
- * The whole run: forward passes instead of those of next-token prediction.
+ * The whole run: forward passes instead of those of next-token prediction, which knows no given token.
  * @param {View} view
  * @param {Numbers} numbers
  * @returns {Cell}
  */
-function savedCell({ run, isLecture }, { wholePasses, ntpPasses }) {
-  if (wholePasses === null || ntpPasses === null) {
+function savedCell({ run, isLecture }, { wholePasses, wholeTokens, ntpPasses }) {
+  if (wholePasses === null) {
     return { shown: UNKNOWN, label: "forward passes, once it is complete" };
   }
   if (run.strategy === "ntp")
     return { shown: String(wholePasses), label: "forward passes, one a token" };
   const shown = String(wholePasses);
-  const label = `${isLecture ? "" : "forward passes "}instead of ${ntpPasses}`;
-  return { shown, label };
+  const what =
+    ntpPasses === null
+      ? `for ${countOf(wholeTokens, "token")} not given`
+      : `instead of ${ntpPasses}`;
+  return { shown, label: `${isLecture ? "" : "forward passes "}${what}` };
 }
 
 /**
@@ -100,11 +103,9 @@ function wholeTitle(view, numbers) {
 function clockCell({ isLecture }, numbers, timing) {
   const { seconds } = numbers;
   const times = timesOf(numbers, timing);
+  const own = timing?.seconds.length ? timing.seconds : [seconds ?? 0];
   if (seconds === null) return { shown: UNKNOWN, label: "engine time" };
-  if (!times) {
-    const label = isLecture ? "engine time" : "engine time, one timing";
-    return { shown: formatSeconds(seconds), label };
-  }
+  if (!times) return { shown: formatSeconds(median(own)), label: ownTimeWords(own, isLecture) };
   const shown = formatSeconds(median(times.seconds));
   const plain = formatSeconds(median(times.ntpSeconds));
   if (isLecture) return { shown, label: `next-token ${plain}` };
@@ -116,6 +117,17 @@ function clockCell({ isLecture }, numbers, timing) {
 }
 
 /**
+ * What is said of a run's time where there is none beside it.
+ * @param {number[]} seconds of every time that it ran
+ * @param {boolean} isLecture
+ */
+function ownTimeWords(seconds, isLecture) {
+  if (isLecture) return "engine time";
+  if (seconds.length === 1) return "engine time, one timing";
+  return `median of ${countOf(seconds.length, "new run")}, ${rangeWords(seconds)}`;
+}
+
+/**
  * What the numbers of the whole run leave open: another length, fewer forward passes in more time.
  * For a lecture also the clock, which has a number of its own only where there is room.
  * @param {View} view
@@ -123,8 +135,8 @@ function clockCell({ isLecture }, numbers, timing) {
  * @param {Timing | null} timing
  */
 function wholeWords({ run, isLecture }, numbers, timing) {
-  const { wholePasses, wholeTokens, ntpTokens } = numbers;
-  const isCompared = wholePasses !== null && run.strategy !== "ntp";
+  const { wholeTokens, ntpPasses, ntpTokens } = numbers;
+  const isCompared = ntpPasses !== null && run.strategy !== "ntp";
   const times = isLecture ? 0 : timesFewer(run, numbers);
   const length = isCompared ? lengthWords(wholeTokens, ntpTokens, times || null) : "";
   const why = whyNotFaster(run, numbers, timing, isLecture);

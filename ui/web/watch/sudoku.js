@@ -8,7 +8,16 @@ import { showToken } from "../dom/tokens.js";
 import { positionTitle, tileState } from "./view.js";
 
 /** @import { Actions } from "./actions.js" */
-/** @import { View } from "./view.js" */
+/** @import { TileState, View } from "./view.js" */
+
+/**
+ * The small mark of a cell: the forward pass that revealed it, "pin" as on its tile, or nothing.
+ * @param {TileState} state
+ */
+export function passMark({ kind, item }) {
+  if (kind === "pinned") return "pin";
+  return item ? String(item.pass + 1) : "";
+}
 
 /** The grid beside the tiles, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
@@ -16,6 +25,7 @@ export class SudokuView {
   constructor(actions) {
     this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
     this.verdict = make("p", "sbd-sudoku-verdict");
+    this.pinned = make("span", "", {}, " “pin”: given to this run, not decoded by it.");
     this.root = make(
       "section",
       "sbd-sudoku",
@@ -31,8 +41,9 @@ export class SudokuView {
           "p",
           "sbd-sudoku-key",
           {},
-          "Outlined: a given of the puzzle. The small number is the forward " +
-            "pass that revealed the cell. A pale digit is not written yet: a given, or the best guess so far.",
+          "Outlined: a digit of the puzzle. The small number is the forward " +
+            "pass that revealed the cell. A pale digit is not written yet: the puzzle’s, or the best guess so far.",
+          this.pinned,
         ),
       ),
     );
@@ -61,6 +72,7 @@ export class SudokuView {
       const item = view.run.main.fixedAt(cell, view.pass);
       return item ? view.run.tokenText(item.token).trim() : null;
     });
+    this.pinned.hidden = !view.run.pins.size;
     const broken = brokenCells(puzzle, digits);
     this.cells.forEach((parts, cell) => {
       this.showCell(view, cell, parts, { given: puzzle[cell] ?? "0", isBroken: broken.has(cell) });
@@ -86,7 +98,7 @@ export class SudokuView {
     if (node.className !== classes.join(" ")) node.className = classes.join(" ");
     const unknown = given === "0" ? "\u200a" : given;
     showToken(digit, state.token === undefined ? unknown : view.run.tokenText(state.token));
-    setText(pass, state.item ? String(state.item.pass + 1) : "");
+    setText(pass, passMark(state));
     setStyle(
       node,
       "--ink",
@@ -94,7 +106,7 @@ export class SudokuView {
     );
     const words =
       `Row ${Math.floor(cell / 4) + 1}, column ${(cell % 4) + 1}` +
-      `${given === "0" ? "" : `, given ${given}`}${isBroken ? ", breaks a rule" : ""}`;
+      `${given === "0" ? "" : `, ${given} in the puzzle`}${isBroken ? ", breaks a rule" : ""}`;
     setAttribute(node, "aria-label", `${words}. ${positionTitle(view, cell, state)}`);
   }
 }

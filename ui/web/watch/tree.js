@@ -45,6 +45,15 @@ function endingWords(node, count) {
     : `${count} ${count === 1 ? "token differs" : "tokens differ"}`;
 }
 
+/**
+ * With which run the ending of one is compared.
+ * @param {Node} node
+ */
+export function comparedWords({ parent }) {
+  if (!parent) return "";
+  return `compared with ${parent.depth ? parent.words : "the first run"}`;
+}
+
 /** The rows of the tree and the two endings. */
 export class Tree {
   /**
@@ -75,6 +84,7 @@ export class Tree {
         "sbd-tree-head",
         {},
         make("h3", "", {}, "Branches"),
+        make("span", "sbd-tree-basis", {}, "each compared with the run that it grew from"),
         make(
           "span",
           "sbd-tree-key",
@@ -122,7 +132,12 @@ export class Tree {
         {},
         `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
       ),
-      make("span", "sbd-tree-ending", {}, endingWords(node, pair?.differ.onlyRight.size ?? null)),
+      make(
+        "span",
+        "sbd-tree-ending",
+        { title: comparedWords(node) },
+        endingWords(node, pair?.differ.onlyRight.size ?? null),
+      ),
     );
     row.style.setProperty("--depth", String(node.depth));
     row.addEventListener("click", () => this.actions.show(node.run));

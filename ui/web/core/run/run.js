@@ -159,7 +159,8 @@ export class Run {
   /**
    * The numbers of the header: those of `pass`, and those of the whole run, null until every lane
    * ran to its end, and ntpSeconds where no such lane ran. Tokens that were given count as tokens of
-   * the answer, not as decoded.
+   * the answer, not as decoded; next-token prediction is given none, so it has other work then and
+   * no numbers here.
    * @param {number} pass
    */
   numbersAt(pass) {
@@ -177,10 +178,10 @@ export class Run {
       tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
       wholePasses,
       wholeTokens: this.numDecodedWhole,
-      ntpPasses: isWhole ? this.ntpPassesWhole() : null,
-      ntpTokens: main.pins.size || !ntp ? this.numDecodedWhole : ntp.numCommitted,
+      ntpPasses: isWhole && !main.pins.size ? (ntp?.steps.length ?? main.numCommitted) : null,
+      ntpTokens: ntp?.numCommitted ?? this.numDecodedWhole,
       seconds: isTimed ? main.secondsAt(main.lastPass) : null,
-      ntpSeconds: ntp && isTimed ? ntp.secondsAt(ntp.lastPass) : null,
+      ntpSeconds: ntp && isTimed && !main.pins.size ? ntp.secondsAt(ntp.lastPass) : null,
     };
   }
 
@@ -188,15 +189,5 @@ export class Run {
   get numDecodedWhole() {
     const { main } = this;
     return main.numTokensAt(main.lastPass) - main.numGivenAt(main.lastPass);
-  }
-
-  /**
-   * Forward passes that next-token prediction takes for its whole answer. With pins both lanes have
-   * different work: one forward pass a decoded token is the fair measure.
-   */
-  ntpPassesWhole() {
-    const { main, ntp } = this;
-    if (main.pins.size) return this.numDecodedWhole;
-    return ntp?.steps.length ?? main.numCommitted;
   }
 }

@@ -29,7 +29,7 @@ function makeCalls({ runs: { text: run } }) {
 }
 
 /**
- * The seconds of both lanes on a machine, as a race; `show` begins it and gives its outcome.
+ * The seconds of both lanes on a machine, as a race; `show` begins it and says its outcome at its end.
  * @param {AbortSignal} signal ends it
  */
 function makeTimes(signal) {
@@ -39,8 +39,8 @@ function makeTimes(signal) {
   let race = new AbortController();
   signal.addEventListener("abort", () => race.abort());
 
-  /** @param {Machine} machine */
-  function show(machine) {
+  /** @param {Machine} machine @param {(words: string) => void} say */
+  function show(machine, say) {
     race.abort();
     race = new AbortController();
     const { name, ntp, sbd, is_measured: isMeasured } = machine;
@@ -55,10 +55,11 @@ function makeTimes(signal) {
       const now = { ntp: Math.min(ntp, part * longest), sbd: Math.min(sbd, part * longest) };
       bars.ntp.set(now.ntp / longest, secondsWords(now.ntp));
       bars.sbd.set(now.sbd / longest, secondsWords(now.sbd));
-      if (part === 1) setText(ratio, words);
+      if (part < 1) return;
+      setText(ratio, words);
+      say(`${name}: ${words}`);
     };
     sweep(RACE_MS, draw, race.signal);
-    return words;
   }
   return { nodes: [title, bars.ntp.root, bars.sbd.root, ratio], show };
 }
@@ -94,7 +95,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
   /** @param {Machine} machine */
   function choose(machine) {
     machines.mark(machine);
-    say(`${machine.name}: ${times.show(machine)}`);
+    times.show(machine, say);
     did();
   }
   function answer() {

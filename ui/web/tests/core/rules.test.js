@@ -32,6 +32,16 @@ test("each rule takes positions in its own order", () => {
   assert.deepEqual(solverOrder({ name: "entropy-bound-from-left" }, new Map()), []);
 });
 
+test("what is alike in a trace's digits stands as the engine took it", () => {
+  const alike = maskedOf([0, 0, 1, 0], [1, 0, 1, 0], [2, 0, 1, 0], [3, 0.2, 1, 0]);
+  const reveals = [2, 0].map((position, rank) => ({ position, token: 0, rank, probability: 1 }));
+  const taken = solverOrder({ name: "entropy-bound" }, alike, reveals);
+  assert.deepEqual(
+    taken.map(({ position }) => position),
+    [2, 0, 1, 3],
+  );
+});
+
 test("the bound counts all but the largest, the first is free", () => {
   const solver = { name: "entropy-bound", gamma: 0.1 };
   const costs = revealCosts(solver, solverOrder(solver, MASKED)) ?? [];

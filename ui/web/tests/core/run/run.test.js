@@ -29,12 +29,15 @@ test("beside next-token prediction its passes count, and both are timed", () => 
   assert.equal(numbers.ntpSeconds, 0.02);
 });
 
-test("given tokens count as tokens and not as decoded", () => {
-  const run = runOf(wire(start({ pinned: [[1, 1]] }), PREFILL, FIRST_GIVEN, SECOND, END));
+test("given tokens count as tokens and not as decoded, and nothing is compared with a lane without them", () => {
+  const opening = start({ pinned: [[1, 1]], lanes: ["sbd", "ntp"] });
+  const run = runOf(wire(opening, PREFILL, FIRST_GIVEN, SECOND, END, ...NTP, NTP_END));
   const numbers = run.numbersAt(2);
   assert.deepEqual([numbers.numTokens, numbers.numGiven], [2, 1]);
   assert.equal(numbers.tokensPerPass, 1 / 3);
-  assert.equal(numbers.ntpPasses, 1);
+  assert.deepEqual([numbers.wholePasses, numbers.wholeTokens], [3, 1]);
+  assert.deepEqual([numbers.ntpPasses, numbers.ntpSeconds], [null, null]);
+  assert.equal(numbers.seconds, 0.006);
 });
 
 test("a run of nothing is zero everywhere", () => {

@@ -30,6 +30,21 @@ test("fewer forward passes that took longer say what one took of either kind", (
   assert.match(whyNotFaster(run, long, null, true), /not faster here: 6 ms, next-token 3 ms\.$/);
 });
 
+test("where reading the prompt alone made it slower, that is said", () => {
+  const { run, numbers } = beside([200, 1700, 1700, 1700]);
+  const [prompt] = run.main.steps;
+  assert.ok(prompt);
+  prompt.seconds = 0.2;
+  const slow = { ...numbers, wholeTokens: 4, ntpTokens: 4, seconds: 0.205 };
+  assert.match(
+    whyNotFaster(run, slow, null, false),
+    /that alone made the difference, in one timing/,
+  );
+  const even = beside([1000, 500, 500, 500]);
+  const long = { ...even.numbers, wholeTokens: 4 };
+  assert.doesNotMatch(whyNotFaster(even.run, long, null, false), /alone/);
+});
+
 test("a longer answer that took longer says that a token took less", () => {
   const { run, numbers } = beside([1000, 1400, 1400, 1400]);
   const words = whyNotFaster(run, { ...numbers, wholeTokens: 8 }, null, false);
