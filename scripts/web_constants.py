@@ -53,6 +53,7 @@ def constants() -> dict[str, Any]:
             "words": {task: verdict.WORDS[task] for task in verdict.WORDS if task in BROWSER_TASKS},
             "sumWords": verdict.SUM_WORDS,
             "jsonWords": verdict.JSON_WORDS,
+            "noSolution": verdict.NO_SOLUTION,
             "sumFrames": verdict.sum_frames(),
             "storyWords": verdict.STORY_WORDS,
             "notRun": verdict.NOT_RUN["browser"],

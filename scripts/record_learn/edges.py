@@ -7,9 +7,10 @@ from itertools import pairwise
 
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks.base import Example
+from sbd_core.tasks.story.facts import fault_of, read_case
 from sbd_core.trace import Trace
 from scripts.record_learn.examples import drawn, from_presets, told_of_mix_up
-from scripts.record_learn.runs import NothingSuitable, by_strategy, generated, is_right
+from scripts.record_learn.runs import NothingSuitable, by_strategy, generated
 from ui.decode.form import DEFAULT_GAMMA
 from ui.learn.recorded import Clash, Edge
 
@@ -21,6 +22,7 @@ NUM_READ = 3000
 MAX_NEW_TOKENS = 128
 WORD = re.compile(r"[A-Za-z']+|\d+")
 
+FaultOf = Callable[[Example, str], str]
 Decode = Callable[[str, float], Trace]
 Rows = list[tuple[Edge, Trace]]
 
@@ -35,7 +37,7 @@ def edge_runs(model: SetBlockModel) -> tuple[Rows, Trace]:
     """
     decode = cache(lambda prompt, gamma: generated(model, prompt, gamma))
     told = [*told_of_mix_up(), *from_presets("story"), *drawn("story", NUM_STORIES)]
-    for check, least in ((is_right, DEFAULT_GAMMA), (is_right, 0.0), (whatever, 0.0)):
+    for check, least in ((story_fault, DEFAULT_GAMMA), (story_fault, 0.0), (whatever, 0.0)):
         rows = best_rows([(example, check) for example in told], decode, least)
         if rows:
             ntp = by_strategy(model, rows[0][1].prompt, "ntp", MAX_NEW_TOKENS)
@@ -43,13 +45,18 @@ def edge_runs(model: SetBlockModel) -> tuple[Rows, Trace]:
     raise NothingSuitable(f"no gamma up to {GAMMAS[-1]} makes the words of a story clash")
 
 
-def whatever(_: Example, __: str) -> bool:
+def story_fault(example: Example, text: str) -> str:
+    """What keeps a story from the facts that its prompt tells, "" for nothing."""
+    return fault_of(read_case(example.case), text)
+
+
+def whatever(_: Example, __: str) -> str:
     """Any text will do."""
-    return True
+    return ""
 
 
 def best_rows(
-    examples: Iterable[tuple[Example, Callable[[Example, str], bool]]],
+    examples: Iterable[tuple[Example, FaultOf]],
     decode: Decode,
     least: float,
 ) -> Rows:
@@ -64,9 +71,7 @@ def best_rows(
     return best
 
 
-def rising(
-    example: Example, check: Callable[[Example, str], bool], decode: Decode, least: float
-) -> Rows:
+def rising(example: Example, check: FaultOf, decode: Decode, least: float) -> Rows:
     """The example at rising gammas, for as long as right comes before wrong and a clash shows.
 
     It must be right at `least` and below.
@@ -75,25 +80,30 @@ def rising(
     for gamma in GAMMAS:
         trace = decode(example.prompt, gamma)
         doubled = list(doubled_words(trace))
-        if check(example, trace.text) and not doubled and has_known_words(trace):
+        has_facts = check is story_fault
+        fault = check(example, trace.text) or fault_in_words(trace, doubled)
+        if not fault:
             if rows and not rows[-1][0].is_right:
                 break
-            rows.append((Edge(gamma=gamma, is_right=True), trace))
+            rows.append((Edge(gamma=gamma, is_right=True, has_facts=has_facts), trace))
             continue
         clashes = (*doubled, *words_that_do_not_fit(trace, doubled))
         if gamma <= least or not clashes:
             break
-        rows.append((Edge(gamma=gamma, is_right=False, clashes=clashes), trace))
+        rows.append((Edge(gamma, is_right=False, fault=fault, clashes=clashes), trace))
     return rows
 
 
-def has_known_words(trace: Trace) -> bool:
-    """Whether every word is one of the prompt's or of stories that were written by rule.
+def fault_in_words(trace: Trace, doubled: list[Clash]) -> str:
+    """A word that follows itself, or one that is neither the prompt's nor of stories that were
+    written by rule; "" if there is none.
 
     A check of names and facts lets a word pass that was put together from pieces of two.
     """
-    known = story_words() | words_of(trace.prompt)
-    return words_of(trace.text) <= known
+    if doubled:
+        return f"it has a word twice in a row, “{doubled[0].words}”"
+    unknown = words_of(trace.text) - story_words() - words_of(trace.prompt)
+    return f"“{min(unknown)}” is a word of no prompt or story" if unknown else ""
 
 
 @cache

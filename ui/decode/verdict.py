@@ -48,8 +48,8 @@ SUM_WORDS = {
 }
 STORY_WORDS = {
     "right": (
-        "Right: the prompt’s people, animals, things, colours and places, without repeats. "
-        "Plot and style are not checked."
+        "Right: the people, animals, things, colours and places told in the prompt, at most one of "
+        "a kind it leaves open, no repeats. Events (the plot) and style are not checked."
     ),
     "wrong": "Wrong: {fault}.",
 }
@@ -58,6 +58,7 @@ NOT_RUN = {
     "sandbox": "Not judged: this machine cannot run the function safely.",
     "browser": ("Not judged in the browser: a function has to be run, which only the server does."),
 }
+NO_SOLUTION = "Not solved: this sudoku has no solution."
 JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not valid JSON.")
 
 
@@ -87,7 +88,7 @@ def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
         return None
     example = example_of(trace.prompt) or _asked_for(trace.prompt)
     if example is None:
-        return _json_verdict(trace) if JSON.search(trace.prompt) else None
+        return _unknown_verdict(trace)
     if example.task == "code" and (not is_ours or trace.config.pinned):
         return Verdict(None, NOT_RUN["server"])
     return verdict_on(example, trace.text)
@@ -105,6 +106,13 @@ def verdict_on(example: Example, text: str) -> Verdict:
     if example.task == "story":
         return Verdict(is_right, _story_words(example.case, text))
     return Verdict(is_right, WORDS[example.task][not is_right])
+
+
+def _unknown_verdict(trace: Trace) -> Verdict | None:
+    """Of a prompt for which no example is known: JSON, or a sudoku that nobody can solve."""
+    if JSON.search(trace.prompt):
+        return _json_verdict(trace)
+    return Verdict(right=False, words=NO_SOLUTION) if PUZZLE.search(trace.prompt) else None
 
 
 def _asked_for(prompt: str) -> Example | None:

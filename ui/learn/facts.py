@@ -64,12 +64,12 @@ def cell_name(cell: int) -> str:
 
 
 def clash_facts(recorded: Recorded) -> dict[str, str]:
-    """A clash at the highest gamma, and the first gamma that has one."""
+    """A clash at the highest gamma, and the first gamma whose story the check refuses."""
     broken = [edge for edge in recorded.choices.edges if not edge.is_right]
     return {
         "clash": " ".join(broken[-1].clashes[0].words.split()),
         "clash_gamma": f"{broken[-1].gamma:g}",
-        "first_clash_gamma": f"{broken[0].gamma:g}",
+        "first_broken_gamma": f"{broken[0].gamma:g}",
     }
 
 

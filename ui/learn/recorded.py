@@ -52,10 +52,16 @@ class Clash:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One story at one gamma. clashes: every one where the answer is wrong, the plainest first."""
+    """One story at one gamma. clashes: every one where the answer is wrong, the plainest first.
+
+    fault: the first thing that the check found, as a clause; "" if right. has_facts: whether it
+    looked at what the prompt tells, and not only at words that follow themselves or are unheard of.
+    """
 
     gamma: float
     is_right: bool
+    fault: str = ""
+    has_facts: bool = True
     clashes: tuple[Clash, ...] = ()
 
     @classmethod

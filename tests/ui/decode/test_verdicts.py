@@ -43,7 +43,7 @@ DECIDED = {
     "json": ("Give me JSON of a cat.", '{"cat": "Tom"}', True),
     "no json": ("Give me JSON of a cat.", '{"cat": Tom}', False),
     "nothing to check": ("Tell me about 12 + 30 cats.", "The answer is 42.", None),
-    "no such sudoku": ("Solve this sudoku: 1100000000000000", "1342423121343421", None),
+    "no such sudoku": ("Solve this sudoku: 1100000000000000", "1342423121343421", False),
 }
 
 

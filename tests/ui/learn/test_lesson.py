@@ -72,6 +72,7 @@ def test_the_story_is_right_up_to_a_gamma_and_wrong_beyond(kept):
         trace = kept.runs[f"edge-{number}"]["sbd"]
         calls = {item.position: event.index for event in trace.events for item in event.reveals}
         assert edge.is_right != bool(edge.clashes)
+        assert edge.is_right != bool(edge.fault), "a story that broke says what the check found"
         for clash in edge.clashes:
             together = [at for at in range(clash.start, clash.end) if calls.get(at) == clash.call]
             assert len(together) >= 2, "two tokens of a clash come from one call"

@@ -8,7 +8,7 @@ import { History } from "../core/run/history.js";
 /** @typedef {{ address: string, title: string, question: string, act: string, answer: string }} SceneWords */
 /** @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
 /** @typedef {{ words: string, start: number, end: number, call: number }} Clash */
-/** @typedef {{ gamma: number, is_right: boolean, clashes: Clash[], calls: number, tokens: [text: string, call: number][] }} Edge */
+/** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], calls: number, tokens: [text: string, call: number][] }} Edge */
 /** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
 /** @typedef {{ name: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes */
 /** @typedef {{ rows: number, loading: number, computing: number }} CallTime seconds */

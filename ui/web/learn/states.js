@@ -57,6 +57,25 @@ export function blockState(run, pass, start) {
 }
 
 /**
+ * What the check of a story found, and what it looked at; where it failed, the plainest clash too.
+ * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "clashes">} edge
+ */
+export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, clashes }) {
+  const [first, ...others] = clashes;
+  if (isRight || !first) {
+    const facts = "who, what and where the prompt tells, at most one of a kind it leaves open; ";
+    const unseen = `${hasFacts ? "" : "What the prompt tells, "}${hasFacts ? "G" : "g"}rammar and sense`;
+    return `Holds, as far as it is checked: ${hasFacts ? facts : ""}no word twice in a row, none made up. ${unseen} are not checked.`;
+  }
+  const more = others.length ? ", and others" : "";
+  const words = first.words.replace(/\s+/g, " ");
+  return (
+    `Broken: ${fault}. Underlined: “${words}”, both from call ${first.call + 1}${more}: neighbours ` +
+    "from one call (the small number), a word twice or an unlikely second."
+  );
+}
+
+/**
  * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its call.
  * @param {Edge} edge
  * @returns {{ text: string, isClash: boolean, isTogether: boolean, call: number }[]}

@@ -11,7 +11,7 @@ import { storyFault } from "./story.js";
 
 /** @typedef {[prompt: string, task: string, solution: string]} Example solution: what its checker needs, "" where none is here */
 
-const { sumFrames, sumWords, jsonWords, storyWords, notRun } = constants.verdicts;
+const { sumFrames, sumWords, jsonWords, noSolution, storyWords, notRun } = constants.verdicts;
 /** @type {Readonly<Record<string, string[]>>} of a right and of a wrong answer */
 const WORDS = constants.verdicts.words;
 const SUM = /^\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}$/;
@@ -45,13 +45,24 @@ export function verdictOf({ prompt, text, finish }, examples) {
 export function judge(prompt, text, examples) {
   const titles = [prompt, prompt.trim().split(/\s+/).join(" ")];
   const known = examples.find(([title]) => titles.includes(title)) ?? askedFor(prompt);
-  if (!known) return JSON_WORD.test(prompt) ? said(jsonWords, isJson(text)) : null;
+  if (!known) return unknownVerdict(prompt, text);
   const [, task, solution] = known;
   if (!solution) return { right: null, words: notRun };
   if (task === "math") return sumVerdict(solution, text);
   if (task === "story") return storyVerdict(solution, text);
   const check = CHECKS[task];
   return check ? said(WORDS[task] ?? [], check(solution, text)) : null;
+}
+
+/**
+ * Of a prompt for which no example is known: JSON, or a sudoku that nobody can solve.
+ * @param {string} prompt
+ * @param {string} text
+ * @returns {Verdict | null}
+ */
+function unknownVerdict(prompt, text) {
+  if (JSON_WORD.test(prompt)) return said(jsonWords, isJson(text));
+  return puzzleIn(prompt) === null ? null : { right: false, words: noSolution };
 }
 
 /** @param {string[]} words @param {boolean} right @returns {Verdict} */

@@ -5,7 +5,7 @@ import { make, setText } from "../../dom/elements.js";
 import { STILL } from "../../dom/reveal.js";
 import { makeBar } from "../parts/bars.js";
 import { makePlayedSlider } from "../parts/slider.js";
-import { storyPieces } from "../states.js";
+import { storyPieces, verdictWords } from "../states.js";
 
 /** @import { Edge, Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -17,22 +17,6 @@ function storyNodes(edge) {
     if (isTogether) span.append(make("sub", "", { title: `filled in call ${call}` }, String(call)));
     return span;
   });
-}
-
-/**
- * The plainest clash, and how many more there are.
- * @param {Edge} edge
- */
-function verdictWords({ is_right: isRight, clashes: [first, ...others] }) {
-  if (isRight || !first) {
-    return "Holds: people, animals, things and places are the prompt’s; no words from one call clash.";
-  }
-  const more = others.length ? ", and others" : "";
-  const words = first.words.replace(/\s+/g, " ");
-  return (
-    `Broken: “${words}”, both from call ${first.call + 1}${more}. Underlined: neighbours from one ` +
-    "call (the small number), a word twice or an unlikely second. Other faults: kept though unsure."
-  );
 }
 
 /** The story at a gamma, and whether it holds. */

@@ -3,7 +3,7 @@ import test from "node:test";
 import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
-import { blockState, mayLook, storyPieces, sumWords } from "../../learn/states.js";
+import { blockState, mayLook, storyPieces, sumWords, verdictWords } from "../../learn/states.js";
 
 const ADDRESSES = ["one", "two", "three"];
 
@@ -64,7 +64,7 @@ test("the words that clash are marked with the call that filled them together", 
     ["<eos>", 5],
   ];
   const clashes = [{ words: "the pig pig", start: 0, end: 3, call: 4 }];
-  const edge = { gamma: 4, is_right: false, clashes, calls: 6, tokens };
+  const edge = { gamma: 4, is_right: false, fault: "", has_facts: true, clashes, calls: 6, tokens };
   const pieces = storyPieces(edge);
   assert.deepEqual(pieces.map(({ text }) => text).join(""), "the pig pig ran");
   assert.deepEqual(
@@ -79,6 +79,19 @@ test("the words that clash are marked with the call that filled them together", 
   const both = storyPieces({ ...edge, clashes: two }).map(({ isTogether }) => isTogether);
   assert.deepEqual(both, [false, true, true, true]);
   assert.ok(storyPieces({ ...edge, clashes: [] }).every(({ isClash }) => !isClash));
+});
+
+test("a story is said to hold in what was checked alone, and to break by what the check found", () => {
+  const right = { is_right: true, fault: "", has_facts: true, clashes: [] };
+  assert.match(verdictWords(right), /prompt tells, at most one.* sense are not checked\.$/);
+  const words = verdictWords({ ...right, has_facts: false });
+  assert.match(
+    words,
+    /: no word twice in a row.* What the prompt tells, grammar and sense are not/,
+  );
+  const clashes = [{ words: "the hill", start: 0, end: 2, call: 8 }];
+  const wrong = { ...right, is_right: false, fault: "“hill” is not in the prompt", clashes };
+  assert.match(verdictWords(wrong), /^Broken: “hill” is not in the prompt\. .*“the hill”.* call 9/);
 });
 
 test("the terms of the sum add up as they are printed", () => {
