@@ -27,3 +27,15 @@ export function outsideWords({ gammas, block_range: range }, gamma, blockSize) {
   }
   return parts.length ? `Unusual, and run as it is: ${parts.join("; ")}.` : "";
 }
+
+/**
+ * Why the slider stands elsewhere than at what was measured to be best; "" if a recording did not
+ * bring it there.
+ * @param {boolean} isBrought whether the form holds the settings of the recording on the stage
+ * @param {string} words of those settings
+ */
+export function recordingWords(isBrought, words) {
+  return isBrought
+    ? `The recording on the stage was made with ${words}, so the form has that. `
+    : "";
+}

@@ -5,11 +5,11 @@
 // prompt of the visitor's own starts from the best ones again, unless something was set by hand.
 
 import constants from "../constants.json" with { type: "json" };
-import { nearestStep, outsideWords } from "../core/risk.js";
+import { nearestStep, outsideWords, recordingWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
-import { onUseSettings } from "../watch/stale.js";
+import { differences, onUseSettings } from "../watch/stale.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -46,11 +46,13 @@ class RiskSlider {
     this.now = make("output", "sbd-risk-now");
     this.outside = make("p", "sbd-risk-outside", { role: "status" });
     this.best = make("button", "sbd-risk-best", { type: "button" });
+    this.own = make("span", "", { role: "status" });
     this.why = make(
       "p",
       "sbd-risk-why",
       {},
       `${setting.best.words.replaceAll("γ ", "γ\u00a0")} `,
+      this.own,
       this.best,
     );
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
@@ -130,6 +132,9 @@ class RiskSlider {
       ? isAlike(choice, this.bestChoice)
       : choiceOf("strategy") === setting.best.strategy;
     this.best.hidden = !setting.can_draft || isBest;
+    const run = playerOf(document)?.run;
+    const isRecorded = run?.isRecorded === true && !differences(run).length;
+    setText(this.own, recordingWords(!this.best.hidden && isRecorded, words));
   }
 
   /** Only Set Block Decoding fills in blanks. */
@@ -189,6 +194,7 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
   document.addEventListener("input", typed, { signal });
   onUseSettings((settings) => slider.choose(settings), signal);
   watchForm(() => slider.look(), signal);
+  document.addEventListener("sbd-run", () => slider.look(), { signal });
   slider.look();
   return () => {};
 }
