@@ -231,10 +231,12 @@ def contexts(chromium, tmp_path_factory) -> Iterator[Callable[[bool], "sync_api.
         each.close()
 
 
-def is_wrong(line) -> bool:
-    """An error on the console, other than Gradio's own words for a stream that we left."""
-    is_left = "AbortError: signal is aborted" in line.text or "Connection errored out" in line.text
-    return line.type == "error" and not is_left
+LEFT = ("AbortError: signal is aborted", "AbortError: BodyStreamBuffer", "Connection errored out")
+"""Gradio's own words for a stream that the visitor left, as by a reload."""
+
+
+def is_wrong(words: str) -> bool:
+    return not any(left in words for left in LEFT)
 
 
 def is_foreign(url: str) -> bool:
@@ -248,8 +250,12 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
     pages, wrongs = [], []
 
     def watch(page):
-        page.on("pageerror", lambda error: wrongs.append(f"page error: {error}"))
-        page.on("console", lambda line: wrongs.append(line.text) if is_wrong(line) else None)
+        def note(words):
+            if is_wrong(words):
+                wrongs.append(words)
+
+        page.on("pageerror", lambda error: note(f"page error: {error}"))
+        page.on("console", lambda line: note(line.text) if line.type == "error" else None)
         page.on("request", lambda r: wrongs.append(r.url) if is_foreign(r.url) else None)
 
     def open_it(
