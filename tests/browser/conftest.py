@@ -231,12 +231,15 @@ def contexts(chromium, tmp_path_factory) -> Iterator[Callable[[bool], "sync_api.
         each.close()
 
 
-LEFT = ("AbortError: signal is aborted", "AbortError: BodyStreamBuffer", "Connection errored out")
-"""Gradio's own words for a stream that the visitor left, as by a reload."""
+LEFT = ("AbortError: signal is aborted", "Connection errored out")
+"""Gradio's own words on the console for a stream that the visitor left."""
 
 
-def is_wrong(words: str) -> bool:
-    return not any(left in words for left in LEFT)
+def is_wrong(line) -> bool:
+    """An error on the console, other than those words and the stream that a reload cuts."""
+    is_cut = "BodyStreamBuffer was aborted" in line.text and "/assets/index-" in line.text
+    is_left = is_cut or any(left in line.text for left in LEFT)
+    return line.type == "error" and not is_left
 
 
 def is_foreign(url: str) -> bool:
@@ -250,12 +253,8 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
     pages, wrongs = [], []
 
     def watch(page):
-        def note(words):
-            if is_wrong(words):
-                wrongs.append(words)
-
-        page.on("pageerror", lambda error: note(f"page error: {error}"))
-        page.on("console", lambda line: note(line.text) if line.type == "error" else None)
+        page.on("pageerror", lambda error: wrongs.append(f"page error: {error}"))
+        page.on("console", lambda line: wrongs.append(line.text) if is_wrong(line) else None)
         page.on("request", lambda r: wrongs.append(r.url) if is_foreign(r.url) else None)
 
     def open_it(
