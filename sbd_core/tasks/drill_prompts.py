@@ -8,8 +8,12 @@ SUMS = (
     "Please work out {}.", "Evaluate: {}", "Exercises: {}", "Show the steps: {}", "Results, please: {}",
     "Now these: {}", "One by one: {}", "Practice: {}", "Sums: {}",
 )  # fmt: skip
+WHOLE = Pool(("{}",))
+"""Of kinds whose exercise is asked for in words of its own."""
 PROMPTS: dict[str, Pool[str]] = {
     "sums": Pool(SUMS),
+    "rows": WHOLE,
+    "gaps": WHOLE,
     "compare": Pool((
         "Which is larger: {}?", "What is the largest of {}?", "Find the biggest number: {}", "Which of {} is greatest?",
         "The largest of {}?", "Tell me the greatest: {}", "Pick the largest number: {}", "Which number is highest: {}?",

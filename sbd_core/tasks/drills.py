@@ -1,4 +1,4 @@
-"""Plain exercises of named kinds: sums by kind, comparing, sorting, reversing, counting, copying.
+"""Plain exercises of named kinds: sums, comparing, sorting, reversing, counting, copying, gaps.
 
 Trained on because they teach what the shown tasks build on; no suite of their own. Training can
 draw more of the kinds that are still wrong: `Example.kind` says which it is and `weighted` makes
@@ -23,6 +23,7 @@ from sbd_core.tasks.base import (
     split_of,
 )
 from sbd_core.tasks.drill_prompts import PROMPTS
+from sbd_core.tasks.infill import task as infill
 from sbd_core.tasks.math import bare
 from sbd_core.tasks.math.arithmetic import (
     MAX_PRODUCT,
@@ -39,7 +40,7 @@ NAME = "drill"
 KIND_WEIGHTS: dict[str, float] = {
     "add": 4, "subtract": 4, "table": 3, "times": 3, "divide": 3, "part": 1.5, "join": 2,
     "mixed": 2, "compare": 1.5, "digits": 1, "ascending": 1, "descending": 1, "alphabet": 0.7,
-    "reverse": 1.5, "count": 1.5, "copy": 2,
+    "reverse": 1.5, "count": 1.5, "copy": 2, "rows": 2.5, "gaps": 3.5,
 }  # fmt: skip
 """How often each kind is drawn unless a run says otherwise."""
 Exercise = tuple[str, str]
@@ -237,6 +238,16 @@ def _items(random: Random, wording: Wording) -> list[str]:
     return [make(random, wording) for _ in range(min(count, 6))]
 
 
+def _infill(kind: str) -> Exerciser:
+    """A line of task infill to be filled, with its request."""
+
+    def exercise(random: Random, _: Wording) -> Exercise:
+        example = infill.generate_of(random, "train", {kind: 1})
+        return example.prompt, example.answer
+
+    return exercise
+
+
 EXERCISES: dict[str, Exerciser] = {
     "add": _sums(_add),
     "subtract": _sums(_subtract),
@@ -254,5 +265,7 @@ EXERCISES: dict[str, Exerciser] = {
     "reverse": _reverse,
     "count": _count,
     "copy": _copy,
+    "rows": _infill("rows"),
+    "gaps": _infill("numbers"),
 }
 TASK = Task(NAME, generate, check, is_suite=False)

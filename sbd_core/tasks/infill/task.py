@@ -8,6 +8,7 @@ training, with whatever blanks.
 
 import json
 import re
+from collections.abc import Mapping
 from random import Random
 
 from sbd_core.tasks.base import Example, Split, Task, Wording, draw_wording, split_of
@@ -31,7 +32,6 @@ KIND_WEIGHTS = {
     "code": 17,
     "records": 7,
 }
-KINDS, WEIGHTS = tuple(KIND_WEIGHTS), tuple(KIND_WEIGHTS.values())
 TABLES = {
     "told": TOLD,
     "grammar": GRAMMAR,
@@ -47,9 +47,14 @@ SPEAKERS = ("{A} says: ", "{A} knows: ", "{A} told {B}: ", "{A} learned this: ",
 
 def generate(random: Random, split: Split) -> Example:
     """A line with one to three blanks, whose filled line belongs to `split`."""
+    return generate_of(random, split, KIND_WEIGHTS)
+
+
+def generate_of(random: Random, split: Split, weights: Mapping[str, float]) -> Example:
+    """The same, of a kind drawn by these weights."""
     wording = draw_wording(random, split)
     while True:
-        kind = random.choices(KINDS, WEIGHTS)[0]
+        kind = random.choices(tuple(weights), tuple(weights.values()))[0]
         marked = _line(random, wording, kind)
         answer = filled(marked)
         if split_of(answer) == split and 3 * len(answer) <= MAX_SIZE:

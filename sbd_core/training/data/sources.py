@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
 from sbd_core.models.chat import Message
 from sbd_core.tasks import Example, task
+from sbd_core.tasks.blur import blurred
 from sbd_core.tasks.drills import generate_kind
 
 MAX_RECORDS = 50_000
@@ -82,7 +83,7 @@ def _generated(group: str, random: Random) -> Example:
     name, _, kind = group.partition(":")
     if kind:
         return generate_kind(random, "train", kind)
-    return task(name).generate(random, "train")
+    return blurred(random, task(name).generate(random, "train"))
 
 
 def read_source(source: str) -> list[Record]:

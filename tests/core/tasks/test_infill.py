@@ -258,7 +258,7 @@ def test_a_pattern_has_blanks_and_a_group_is_told_by_another_word(pattern: str) 
 
 def test_the_lines_are_of_many_kinds(train) -> None:
     assert len({e.answer for e in train[:3000]}) > 2300
-    assert {e.kind for e in train} == set(infill.KINDS)
+    assert {e.kind for e in train} == set(infill.KIND_WEIGHTS)
     assert len(PATTERNS) >= 500
     assert sum(len(pairs) for _, pairs in TOPICS) >= 350
     assert len(asking.BEFORE.seen) + len(asking.AFTER.seen) >= 50
