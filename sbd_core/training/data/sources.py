@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
 from sbd_core.models.chat import Message
 from sbd_core.tasks import Example, task
-from sbd_core.tasks.blur import blurred
 from sbd_core.tasks.drills import generate_kind
+from sbd_core.training.data.blur import blurred
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"

@@ -8,7 +8,14 @@ import pytest
 
 from sbd_core.tasks import examples
 from sbd_core.tasks.base import Example
-from sbd_core.tasks.blur import BLUR_RATE, MAX_WORDS, blurred, spare_words, telling_words, words_of
+from sbd_core.training.data.blur import (
+    BLUR_RATE,
+    MAX_WORDS,
+    blurred,
+    spare_words,
+    telling_words,
+    words_of,
+)
 from sbd_core.training.data.sources import mixed
 
 TASKS = ("code", "json", "story", "infill")
