@@ -2,134 +2,31 @@
 
 import json
 import re
-import threading
-import time
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.trace import Trace
-from scripts.browser.memory import memory
 from scripts.browser.site_pages import DECODE
 from scripts.static_site import write_site
-from tests.browser.conftest import decode_button, state, sync_api
+from tests.browser.conftest import sync_api
 from tests.browser.server.test_saved_runs import HOLDS_TRACES, SAVED
 from tests.browser.share.test_share import open_sheet, saved
+from tests.browser.site.conftest import (
+    HERE,
+    KEPT,
+    RUN,
+    address,
+    decode_here,
+    is_complete,
+    kept_here,
+    serving,
+    until,
+)
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
-HERE = "Decoded in your browser"
-MOST_BYTES = 16_000_000
-KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """A file server that keeps its log to itself."""
-
-    def log_message(self, *words) -> None:
-        pass
-
-
-class Isolating(Quiet):
-    """Lets pages share memory with threads."""
-
-    def end_headers(self) -> None:
-        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
-        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
-        super().end_headers()
-
-
-class Readable(Quiet):
-    """Lets pages of other origins read its files, and says nothing more of them."""
-
-    def end_headers(self) -> None:
-        self.send_header("Access-Control-Allow-Origin", "*")
-        super().end_headers()
-
-
-@contextmanager
-def serving(folder, handler=Quiet):
-    """A file server on a free port."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The folder of a site."""
-    folder = tmp_path_factory.mktemp("site") / "out"
-    sizes = write_site(folder, DEFAULT_CHECKPOINT)
-    assert sum(sizes.values()) <= MOST_BYTES
-    return folder
-
-
-@pytest.fixture
-def server(site, request):
-    """A file server over the site; shutting it down cuts the network."""
-    with serving(site, getattr(request, "param", Quiet)) as found:
-        yield found
-
-
-@pytest.fixture
-def open_page(server, open_page):
-    """Pages close before their server ends: one may be fetching what it needs later."""
-    return open_page
-
-
-def address(server) -> str:
-    return f"http://127.0.0.1:{server.server_address[1]}/"
-
-
-def until(page, script: str) -> None:
-    """Wait for a script to say True. The site lets nobody evaluate text, Playwright's waits too."""
-    deadline = time.monotonic() + 20
-    while not page.evaluate(script):
-        assert time.monotonic() < deadline, script
-        time.sleep(0.1)
-
-
-def is_complete(page, old: str) -> None:
-    """Wait until a run other than `old` is complete."""
-    until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
-
-
-def decode_here(page, prompt: str) -> dict:
-    old = state(page)["run"]
-    page.get_by_label("Prompt").fill(prompt)
-    decode_button(page).click()
-    is_complete(page, old)
-    assert page.evaluate(f"{RUN}.prompt") == prompt
-    return state(page)
-
-
-def workers_of(tools, start: str) -> list[str]:
-    """Addresses of the browser's workers, but service workers, that begin so."""
-    found = tools.send("Target.getTargets")["targetInfos"]
-    return [one["url"] for one in found if one["type"] == "worker" and one["url"].startswith(start)]
-
-
-def has_threads(page, server) -> None:
-    """Wait until a worker decodes for each thread that a page may have here."""
-    assert page.evaluate("crossOriginIsolated")
-    num_threads = min(4, page.evaluate("navigator.hardwareConcurrency"))
-    tools = page.context.browser.new_browser_cdp_session()
-    deadline = time.monotonic() + 20
-    while len(workers_of(tools, address(server))) != num_threads:
-        assert time.monotonic() < deadline, "one worker for each thread"
-        time.sleep(0.1)
-
-
-def kept_here(page) -> None:
-    """Wait until the service worker has every file."""
-    expect(page.get_by_text(HERE)).to_be_visible()
-    until(page, KEPT)
 
 
 def test_it_decodes_and_goes_on_without_a_network(open_page, server):
@@ -153,70 +50,6 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     page.keyboard.press("Escape")
     offline = decode_here(page, "What is 12 + 30?")
     assert offline["main"]["text"] == online["main"]["text"]
-
-
-@pytest.mark.parametrize("server", [Isolating], indirect=True)
-def test_threads_decode_where_the_host_lets_them_share_memory(open_page, server):
-    page = open_page(address(server))
-    expect(page.get_by_text(HERE)).to_be_visible()
-    decode_here(page, "What is 12 + 30?")
-    expect(page.locator(".sbd-verdict:visible")).to_contain_text(["answer is 42"] * 2)
-    has_threads(page, server)
-
-
-def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends(open_page, server):
-    page = open_page(address(server))
-    kept_here(page)
-    first = decode_here(page, "What is 12 + 30?")
-    assert not page.evaluate("crossOriginIsolated")
-    page.reload()
-    expect(page.get_by_text(HERE)).to_be_visible()
-    has_threads(page, server)
-    second = decode_here(page, "What is 12 + 30?")
-    assert [second["main"], second["ntp"]] == [first["main"], first["ntp"]]
-    server.shutdown()
-    server.server_close()
-    page.reload()
-    expect(page.get_by_text(HERE)).to_be_visible()
-    has_threads(page, server)
-    assert decode_here(page, "What is 12 + 30?")["main"] == first["main"]
-
-
-def num_runs(page) -> int:
-    """Runs that anything on the page still holds."""
-    tools = page.context.new_cdp_session(page)
-    kind = tools.send("Runtime.evaluate", {"expression": f"{RUN}.constructor.prototype"})
-    held = tools.send("Runtime.queryObjects", {"prototypeObjectId": kind["result"]["objectId"]})
-    length = {
-        "objectId": held["objects"]["objectId"],
-        "functionDeclaration": "function () { return this.length; }",
-        "returnByValue": True,
-    }
-    count = tools.send("Runtime.callFunctionOn", length)["result"]["value"]
-    tools.detach()
-    return count
-
-
-def test_the_page_holds_no_run_that_gave_way_to_another(open_page, server):
-    page = open_page(address(server))
-    expect(page.get_by_text(HERE)).to_be_visible()
-    held = []
-    for _ in range(5):
-        decode_here(page, "What is 12 + 30?")
-        page.get_by_role("button", name="Last forward pass").click()
-        held.append((num_runs(page), memory(page)["nodes"]))
-    assert 1 <= held[-1][0] == held[1][0] <= 2
-    assert held[-1][1] < 1.05 * held[1][1]
-
-
-def test_a_model_of_another_origin_is_read_by_a_page_with_threads(open_page, server, site):
-    page = open_page(address(server))
-    kept_here(page)
-    with serving(site, Readable) as other:
-        page.goto(f"{address(server)}?model={address(other)}model")
-        expect(page.get_by_text(f"{HERE} by model")).to_be_visible()
-        has_threads(page, server)
-        decode_here(page, "What is 12 + 30?")
 
 
 def test_it_decodes_in_a_frame_of_a_page_that_shares_no_memory(open_page, server, tmp_path):

@@ -1,0 +1,90 @@
+"""The static site behind a plain file server, and what a visitor does there."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from scripts.static_site import write_site
+from tests.browser.conftest import decode_button, state, sync_api
+
+expect = sync_api.expect
+RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
+HERE = "Decoded in your browser"
+MOST_BYTES = 16_000_000
+KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A file server that keeps its log to itself."""
+
+    def log_message(self, *words) -> None:
+        pass
+
+
+@contextmanager
+def serving(folder, handler=Quiet):
+    """A file server on a free port."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of a site."""
+    folder = tmp_path_factory.mktemp("site") / "out"
+    sizes = write_site(folder, DEFAULT_CHECKPOINT)
+    assert sum(sizes.values()) <= MOST_BYTES
+    return folder
+
+
+@pytest.fixture
+def server(site, request):
+    """A file server over the site; shutting it down cuts the network."""
+    with serving(site, getattr(request, "param", Quiet)) as found:
+        yield found
+
+
+@pytest.fixture
+def open_page(server, open_page):
+    """Pages close before their server ends: one may be fetching what it needs later."""
+    return open_page
+
+
+def address(server) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/"
+
+
+def until(page, script: str) -> None:
+    """Wait for a script to say True. The site lets nobody evaluate text, Playwright's waits too."""
+    deadline = time.monotonic() + 20
+    while not page.evaluate(script):
+        assert time.monotonic() < deadline, script
+        time.sleep(0.1)
+
+
+def is_complete(page, old: str) -> None:
+    """Wait until a run other than `old` is complete."""
+    until(page, f"{RUN}.id !== {json.dumps(old)} && {RUN}.isComplete")
+
+
+def decode_here(page, prompt: str) -> dict:
+    old = state(page)["run"]
+    page.get_by_label("Prompt").fill(prompt)
+    decode_button(page).click()
+    is_complete(page, old)
+    assert page.evaluate(f"{RUN}.prompt") == prompt
+    return state(page)
+
+
+def kept_here(page) -> None:
+    """Wait until the service worker has every file."""
+    expect(page.get_by_text(HERE)).to_be_visible()
+    until(page, KEPT)
