@@ -39,6 +39,8 @@ LABEL_AT, LABEL_SPACE = 1.08, 1.45
 """Where the column of names begins and where the axis ends, in times of the fastest mark."""
 LABEL_GAP = 0.052
 """Between two names, of the height of the lines."""
+MARK_RISES = (16, 0)
+"""Pixels: as right as each other, next-token prediction and verify are named one over the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ def solvers(
 ) -> go.Figure:
     """A line for each solver, a star for next-token prediction, another for verify.
 
-    Each line is named at its end; those that others outdo everywhere are pale. runs: marked along
+    Each line is named at its end, or where it is last alone; each star beside it. Lines that
+    others outdo everywhere are pale. runs: marked along
     the foot by their tokens per forward pass, as one answer has no accuracy. results: what
     `sbd evaluate --sweep --out FILE` wrote, or Evaluation.to_data() of rows named
     "solver parameter" and one named "NTP". Raises ArgumentError.
@@ -113,19 +116,21 @@ def solvers(
     marks = [_mark(LANE_NAMES["ntp"], "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
         marks.append(_mark(LANE_NAMES["verify"], "star-square", rows["verify"], ink.verify))
-    named = [(each["name"], each["x"][-1], each["y"][-1]) for each in [*lines, *marks]]
+    named = [(line["name"], *_last_alone(line, lines)) for line in lines]
     heights = [height for each in [*lines, *marks] for height in each["y"]]
     low, high = min(heights), max(heights)
     room = max(high - low, 1.0)
-    fastest = max([*(x for _, x, _ in named), *(run.speed for run in runs)])
+    speeds = [speed for each in [*lines, *marks] for speed in each["x"]]
+    fastest = max([*speeds, *(run.speed for run in runs)])
     across = {"title": "tokens per forward pass", "range": [0.5, 1.0 + fastest * LABEL_SPACE]}
     up = {"title": "right answers, %", "range": [low - 0.12 * room, high + 0.08 * room]}
-    colours = {each["name"]: each["marker"]["color"] for each in [*lines, *marks]}
+    colours = {line["name"]: line["marker"]["color"] for line in lines}
     labels = _labels(named, fastest, room, colours, {title_of(solver) for solver in pale})
     own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
     return figure_of(
-        "solvers", ink, [*lines, *marks, *own], across, up, height=520, annotations=labels
-    )
+        "solvers", ink, [*lines, *marks, *own], across, up, height=520,
+        annotations=[*labels, *map(_beside, marks, MARK_RISES)],
+    )  # fmt: skip
 
 
 def title_of(solver: str) -> str:
@@ -154,6 +159,14 @@ def _line(index: int, solver: str, points: list[CurvePoint], ink: Ink) -> dict[s
     }
 
 
+def _last_alone(line: dict[str, Any], lines: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """The last point of a line that no other line has; its end if it shares all."""
+    points = list(zip(line["x"], line["y"], strict=True))
+    others = [zip(each["x"], each["y"], strict=True) for each in lines if each is not line]
+    taken = {point for each in others for point in each}
+    return next((point for point in reversed(points) if point not in taken), points[-1])
+
+
 def _labels(
     named: list[tuple[str, float, float]],
     fastest: float,
@@ -161,7 +174,7 @@ def _labels(
     colours: Mapping[str, str],
     pale: set[str],
 ) -> list[dict[str, Any]]:
-    """The names in a column at the right, each tied to the end of its line, none over another."""
+    """The names in a column at the right, each tied to a point of its line, none over another."""
     below: float | None = None
     found = []
     for name, x, y in sorted(named, key=lambda each: each[2]):
@@ -186,6 +199,20 @@ def _labels(
             }
         )
     return found
+
+
+def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
+    """The name of a single mark at its right, `rise` pixels up; a line would look like data."""
+    return {
+        "text": mark["name"],
+        "x": mark["x"][0],
+        "y": mark["y"][0],
+        "showarrow": False,
+        "xanchor": "left",
+        "xshift": 10,
+        "yshift": rise,
+        "font": {"color": mark["marker"]["color"], "size": 12},
+    }
 
 
 def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from sbd_core.plots.theme import (
 from sbd_core.trace import Trace
 
 MAX_CELLS = 250_000
+FEW_PASSES = 12
 
 
 def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
@@ -59,8 +60,18 @@ def entropy_heatmap(trace: Trace, theme: Theme = "light") -> go.Figure:
         **coloured(ink),
     }
     across = {"title": "position", "showgrid": False}
-    up = {"title": "forward pass", "showgrid": False, "range": [height + 0.5, 0.5]}
+    up = {
+        "title": "forward pass",
+        "showgrid": False,
+        "range": [height + 0.5, 0.5],
+        **_whole(height),
+    }
     return figure_of("entropy-heatmap", ink, [heatmap, _landed(trace, ink)], across, up, height=440)
+
+
+def _whole(num_passes: int) -> dict[str, int]:
+    """A tick at each of a few forward passes: left alone, Plotly numbers halves too."""
+    return {"dtick": 1} if num_passes <= FEW_PASSES else {}
 
 
 def _landed(trace: Trace, ink: Ink) -> dict[str, Any]:
@@ -98,7 +109,8 @@ def tokens_per_forward_pass(trace: Trace, theme: Theme = "light") -> go.Figure:
     }
     line = {"color": ink.ntp, "width": 1.5, "dash": "dash"}
     one_per_pass = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
-    axes = {"title": "forward pass"}, {"title": "tokens revealed"}
+    passes = {"title": "forward pass", **_whole(trace.num_forwards)}
+    axes = passes, {"title": "tokens revealed"}
     return figure_of(
         "tokens-per-forward-pass", ink, [bars], *axes, shapes=[{**one_per_pass, "line": line}]
     )
@@ -164,6 +176,7 @@ def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
                 "<extra></extra>",
             }
         )
-    axes = {"title": "forward pass"}, {"title": "tokens revealed"}
+    passes = {"title": "forward pass", **_whole(trace.num_forwards)}
+    axes = passes, {"title": "tokens revealed"}
     legend = {**LEGEND, "traceorder": "normal"}
     return figure_of("hindsight", ink, bars, *axes, barmode="stack", showlegend=True, legend=legend)

@@ -54,6 +54,16 @@ def trace() -> Trace:
     return run()
 
 
+def test_few_forward_passes_are_numbered_one_by_one() -> None:
+    few = two_names()
+    figures = (plots.tokens_per_forward_pass(few), plots.hindsight(few))
+    assert plots.entropy_heatmap(few).layout.yaxis.dtick == 1
+    assert {figure.layout.xaxis.dtick for figure in figures} == {1}
+    many = run(strategy="ntp")
+    assert many.num_forwards > 12
+    assert plots.entropy_heatmap(many).layout.yaxis.dtick is None
+
+
 @pytest.fixture(params=["sbd", "verify", "ntp"])
 def any_trace(request) -> Trace:
     solver = {} if request.param == "sbd" else {"solver": EntropyBound()}

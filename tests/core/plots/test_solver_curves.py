@@ -61,9 +61,25 @@ def test_every_line_is_named_and_no_name_stands_on_another() -> None:
     rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
     labels = solvers({"rows": rows}).layout.annotations
     assert {label.text for label in labels} == {"Next-token prediction", *SOLVER_TITLES.values()}
-    heights = sorted(label.ay for label in labels)
+    heights = sorted(label.ay for label in labels if label.showarrow)
     gaps = [b - a for a, b in pairwise(heights)]
     assert min(gaps) > 0.04 * (90 - 50)
+
+
+def test_a_star_is_named_beside_itself_by_no_line_that_looks_like_data() -> None:
+    labels = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).layout.annotations
+    ntp, verify = (label for label in labels if not label.showarrow)
+    assert (ntp.text, ntp.x, ntp.y) == ("Next-token prediction", 1.0, 90.0)
+    assert (verify.text, verify.x, verify.y) == ("Verify (lossless)", 4.0, 90.0)
+    assert ntp.yshift - verify.yshift > ntp.font.size, "on a phone the first reaches the second"
+
+
+def test_lines_that_end_together_are_named_where_they_are_apart() -> None:
+    together = {"random 16": row(0.1, 9.0), "top-k 16": row(0.1, 9.0), "random 8": row(0.2, 5.0)}
+    labels = solvers({"rows": {**ROWS, **together}}).layout.annotations
+    tied = {label.text: (label.x, label.y) for label in labels}
+    assert (tied["Top-k"], tied["Random"]) == ((2.0, 50.0), (5.0, 20.0))
+    assert tied["Entropy bound (Eq. 8)"] == (5.0, 60.0)
 
 
 def test_the_readers_runs_are_marked_by_their_speed() -> None:

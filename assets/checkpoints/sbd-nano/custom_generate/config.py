@@ -188,6 +188,8 @@ SOLVER_PARAMETERS = tuple(
     dict.fromkeys(parameter.name for rule in SOLVERS.values() for parameter in fields(rule))
 )
 """What any of them takes."""
+LETTERS = {"gamma": "γ", "tau": "τ"}
+"""Of parameters that the page shows by a letter."""
 
 
 def solver_name(solver: Solver) -> str:
@@ -203,8 +205,7 @@ def solver_parameters(solver: Solver) -> dict[str, Any]:
 def solver_words(solver: Solver) -> str:
     """A solver for a reader: its title and its parameters."""
     parameters = [
-        f"{'γ' if name == 'gamma' else name} {value}"
-        for name, value in solver_parameters(solver).items()
+        f"{LETTERS.get(name, name)} {value}" for name, value in solver_parameters(solver).items()
     ]
     return ", ".join([SOLVER_TITLES[solver_name(solver)], *parameters])
 
