@@ -111,10 +111,14 @@ def success_sentence(run: Decoded) -> str:
     main, ntp = run.main, run.traces["ntp"]
     part = share_out_of_order(main)
     gamma = solver_parameters(main.config.solver)["gamma"]
-    order = f"{part:.0%} of the tokens landed before one on their left" if part else "left to right"
+    order = (
+        f"{part:.0%} of the tokens landed before one on their left"
+        if part
+        else "no token landed before one on its left"
+    )
     other = "" if main.num_tokens == ntp.num_tokens else f" for its {ntp.num_tokens}"
     return (
-        f"With γ = {gamma:g} nats {main.num_tokens} tokens in {main.num_forwards} forward passes "
+        f"With γ = {gamma:g} nats: {main.num_tokens} tokens in {main.num_forwards} forward passes "
         f"where next-token prediction takes {ntp.num_forwards}{other}; {order}; "
         "the answer is right."
     )

@@ -15,6 +15,7 @@ import sbd_core
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from scripts.pictures.acts import (
+    LANDING_MS,
     PLAYER,
     SEEK,
     as_it_is,
@@ -116,6 +117,8 @@ def photograph(browser: Any, url: str, shot: Shot, path: Path) -> None:
         page.wait_for_selector("#sbd-strategy-field input", state="attached")
         page.evaluate(SEEK, SHOWN_PART)
         shot.act(page)
+        if not shot.is_live:
+            page.wait_for_timeout(LANDING_MS)
         painted(page)
         page.screenshot(path=path, animations="disabled")
         if shot.is_live and page.evaluate(f"{PLAYER}.run.main.finish") is not None:

@@ -13,6 +13,8 @@ from tests.browser.conftest import (
 from ui.gallery import recorded
 
 SCROLL_MS = 1_000
+LANDING_MS = 1_000
+"""By then what a forward pass reveals has landed."""
 RUNNING_PASSES = 5
 BLANKS_PROMPT = (
     "Mina and Hilda had 4 points in a game and dropped 2 points. They won 3 rounds of 8 points "
@@ -159,6 +161,7 @@ def to_chart(page: Any, title: str) -> None:
 def with_sudoku(page: Any) -> None:
     """A recorded sudoku on its way: some cells filled, the givens marked."""
     with_recording(page, "sudoku-1", 0.34)
+    page.locator(".sbd-risk-now", has_text="γ").wait_for()
     page.evaluate("scrollTo(0, 0)")
 
 

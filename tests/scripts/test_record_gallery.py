@@ -5,7 +5,7 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.events import Reveal, Span, StepEvent
 from sbd_core.trace import Trace
-from scripts.record_gallery import num_after_end
+from scripts.record_gallery import Decoded, num_after_end, success_sentence
 
 
 def revealed_in(*passes: tuple[int, ...]) -> Trace:
@@ -50,3 +50,20 @@ def revealed_in(*passes: tuple[int, ...]) -> Trace:
 )
 def test_an_end_is_early_only_before_tokens_in_front_of_it(passes, count) -> None:
     assert num_after_end(revealed_in(*passes)) == count
+
+
+@pytest.mark.parametrize(
+    ("passes", "words"),
+    [
+        (((0, 1), (2, 3)), "no token landed before one on its left"),
+        (((0, 1, 3), (2,)), "25% of the tokens landed before one on their left"),
+    ],
+)
+def test_a_right_run_says_how_far_it_left_the_order_of_reading(passes, words) -> None:
+    main = revealed_in(*passes)
+    sentence = success_sentence(Decoded(None, {"sbd": main, "ntp": main}))
+    assert sentence.startswith("With γ = ")
+    assert (
+        f"nats: 4 tokens in 2 forward passes where next-token prediction takes 2; {words};"
+        in sentence
+    )
