@@ -117,6 +117,23 @@ def test_on_a_phone_the_stage_is_in_view_after_decode_and_the_staircase_is_secon
     assert box_of(page, ".sbd-stairs-stage")["width"] <= 390
 
 
+def test_on_a_phone_the_views_stand_under_the_subtitle_in_line_with_it(open_page, story_url):
+    page = open_page(story_url, 390, 844, has_touch=True, reduced_motion="reduce")
+    parts = [box_of(page, f".sbd-header {part}") for part in ("h1", "p", ".sbd-views")]
+    assert len({part["x"] for part in parts}) == 1
+    assert sorted(part["y"] for part in parts) == [part["y"] for part in parts]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+def test_the_texts_of_both_lanes_begin_at_one_height(open_page, story_url, width, height):
+    page = open_page(story_url, width, height, reduced_motion="reduce")
+    texts = page.locator(".sbd-lanes .sbd-text")
+    expect(texts).to_have_count(2)
+    assert len({text.bounding_box()["y"] for text in texts.all()}) == 1
+    texts.last.evaluate("text => { text.previousSibling.hidden = true; }")  # no verdict
+    assert len({text.bounding_box()["y"] for text in texts.all()}) == 1
+
+
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
 def test_a_lecture_keeps_prompt_and_legend_fills_with_the_sudoku_and_clips_nothing(
     open_page, story_url, width, height

@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser.conftest import advanced, click_card, decode, sync_api
 from tests.ui.doubles import story_model
+from ui.components.controls import FIELD_IDS
 from ui.components.presets import BUNDLED_MODEL
 from ui.form.measured import best_for
 from ui.gallery import recorded
@@ -73,6 +74,38 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
     assert page.evaluate(strategy) == best.strategy
     expect(page.locator(".sbd-stale").first).to_be_hidden()
+
+
+def test_the_slider_waits_for_a_form_that_turns_to_a_recording_s_gamma(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    expect(page.locator("#sbd-strategy-field input")).to_be_attached()
+    page.evaluate("""() => {
+      const now = document.querySelector('.sbd-risk-now');
+      window.said = [];
+      new MutationObserver(() => said.push(now.textContent)).observe(now, {
+        childList: true, characterData: true, subtree: true });
+    }""")
+    click_card(page, "gamma-too-high")
+    expect(page.locator(".sbd-risk-now")).to_have_text(re.compile("^γ"))
+    assert len(page.evaluate("said")) == 1, "nothing in between"
+
+
+def test_no_recording_is_said_to_have_set_a_gamma_that_the_form_does_not_show(
+    open_page, measured_url
+):
+    page = open_page(measured_url, reduced_motion="reduce")
+    click_card(page, "gamma-too-high")
+    why = page.locator(".sbd-risk-why")
+    expect(why).to_contain_text("The recording on the stage was made with γ")
+    said = page.evaluate(
+        """(id) => {
+      document.querySelector(`#${id}`).remove();
+      document.dispatchEvent(new Event('input'));
+      return document.querySelector('.sbd-risk-why').textContent;
+    }""",
+        FIELD_IDS["gamma"],
+    )
+    assert "The recording" not in said
 
 
 def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):

@@ -78,7 +78,7 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     assert "pins=" not in story.url
     intervene(story, "b", tile=2)
     expect(rows(story)).to_have_count(3)
-    expect(rows(story).nth(2)).to_contain_text(re.compile(r"branch at forward pass 2, “.*” at 2"))
+    expect(rows(story).nth(2)).to_contain_text(re.compile(r"branch “.*” at 2, forward pass 2"))
 
     story.keyboard.press("[")
     assert state(story)["run"] == pinned

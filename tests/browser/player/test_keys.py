@@ -247,7 +247,7 @@ def test_held_down_only_the_keys_that_step_repeat(replay):
 def test_keys_of_one_letter_can_be_switched_off(replay):
     go_to(replay, 1)
     replay.keyboard.press("?")
-    switch = replay.get_by_label("Keys of one letter or sign")
+    switch = replay.get_by_label("Letter and sign keys work")
     switch.uncheck()
     replay.keyboard.press("Escape")
     for key in ("l", "?", "s"):

@@ -154,5 +154,5 @@ export function makeLetterSwitch() {
       box.checked = true; // refused: they stay on
     }
   });
-  return make("label", "sbd-letter-switch", {}, box, "Keys of one letter or sign");
+  return make("label", "sbd-letter-switch", {}, box, "Letter and sign keys work");
 }

@@ -112,6 +112,7 @@ class RiskSlider {
     const isSame = this.chosen !== null && asked !== null && isAlike(this.chosen, asked.choice);
     if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
     if (asked && !isSame && !this.asked && !asked.isAgain) this.choose(asked.choice, true);
+    if (!this.asked && isTurning()) return;
     const isMounting = choiceOf("strategy") === null && setting.can_draft;
     const choice = this.asked?.choice ?? this.chosen ?? (isMounting ? this.bestChoice : null);
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
@@ -133,8 +134,9 @@ class RiskSlider {
       : choiceOf("strategy") === setting.best.strategy;
     this.best.hidden = !setting.can_draft || isBest;
     const run = playerOf(document)?.run;
-    const isRecorded = run?.isRecorded === true && !differences(run).length;
-    setText(this.own, recordingWords(!this.best.hidden && isRecorded, words));
+    const isBrought =
+      choice !== null && !this.best.hidden && run?.isRecorded === true && !differences(run).length;
+    setText(this.own, recordingWords(isBrought, words));
   }
 
   /** Only Set Block Decoding fills in blanks. */
@@ -155,6 +157,9 @@ class RiskSlider {
     this.choose(best);
   }
 }
+
+/** Whether the form, turning to Set Block Decoding, is still to show the solver and its γ. */
+const isTurning = () => choiceOf("strategy") === "sbd" && choiceOf("solver") === null;
 
 /** @returns {HTMLTextAreaElement | null} the answer with blanks, which may be one line or more */
 const templateBox = () => document.querySelector("#sbd-template-box :is(textarea, input)");

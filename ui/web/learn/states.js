@@ -1,6 +1,8 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
+import { formatGamma } from "../core/numbers.js";
+
 /** @import { BudgetLayout } from "../core/budget.js" */
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Edge } from "./lesson.js" */
@@ -25,7 +27,7 @@ export function sumWords({ segments, spent, free }, gamma) {
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
   const digits = fine(sum) === fine(gamma) ? DIGITS + 2 : DIGITS;
-  const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${gamma.toFixed(digits)}.`;
+  const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${formatGamma(gamma)}.`;
   return { total, free: own, more };
 }
 
@@ -71,7 +73,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, cl
   const words = first.words.replace(/\s+/g, " ");
   return (
     `Broken: ${fault}. Underlined: “${words}”, both from call ${first.call + 1}${more}: neighbours ` +
-    "from one call (the small number), a word twice or an unlikely second."
+    "from one call (the small number), a word twice or a second word unlikely after the first."
   );
 }
 

@@ -1,4 +1,5 @@
-// The table of a race. A row fills in when its lane crosses the line.
+// The table of a race. A row fills in when its lane crosses the line; what compares it with next-token
+// prediction, once that has crossed it too.
 
 import { countOf, raceSeconds } from "../core/numbers.js";
 import { fasterWords, timesLess } from "../core/run/saving.js";
@@ -15,6 +16,7 @@ const COLUMNS = [
   "Time a token",
   "Differs from next-token",
 ];
+const FIRST_COMPARED = 3; // this column and those after it compare with next-token prediction
 const CAPTION = "The result, in [forward passes|pass] and seconds";
 /** @type {Record<string, string>} what a lane is, by its name: words of the glossary */
 const LANE_TERMS = {
@@ -99,11 +101,13 @@ export function makeRaceTable(rows, comparisons) {
    * @param {boolean[]} finished
    */
   function update(finished) {
+    const canCompare = !plain || (finished[rows.indexOf(plain)] ?? false);
     bodies.forEach(({ node, cells, words }, index) => {
       const isFinished = finished[index] ?? false;
       node.classList.toggle("is-open", !isFinished);
       for (const [column, cell] of cells.entries()) {
-        setText(cell, isFinished ? (words[column] ?? UNKNOWN) : "…");
+        const isKnown = isFinished && (canCompare || column < FIRST_COMPARED);
+        setText(cell, isKnown ? (words[column] ?? UNKNOWN) : "…");
       }
     });
   }

@@ -17,7 +17,7 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 const NAME = "solvers";
 const HASH = `#${NAME}`;
 const WORDS =
-  "This prompt under up to four [solvers|solver], their [staircases|staircase] side by side.";
+  "This prompt under up to four [solvers|solver], their [staircases|staircase] side by side: position → by forward pass ↓; dashed: next-token prediction.";
 
 class SolverComparison {
   /**
@@ -97,7 +97,7 @@ class SolverComparison {
         const { label, num_tokens: tokens, num_passes: passes, verdict } = lane;
         const rate = (tokens / Math.max(passes, 1)).toFixed(2);
         const isJudged = verdict && verdict.right !== null;
-        const right = isJudged ? `, ${verdict.right ? "right" : "wrong"}` : "";
+        const right = isJudged ? `, the answer is ${verdict.right ? "right" : "wrong"}` : "";
         return make(
           "section",
           "sbd-solver-comparison-lane",

@@ -71,17 +71,27 @@ export function initialState() {
  */
 
 /**
- * The positions of the answer that this pass predicted: none after an end already known.
+ * The positions that this pass predicted, of those that have a tile.
+ * @param {Run} run
+ * @param {number} pass
+ */
+export function predictedTiles(run, pass) {
+  const { start, size } = run.windowAt(pass);
+  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
+  return masked.filter(({ position }) => position >= start && position < start + size);
+}
+
+/**
+ * Those of the answer among them: none after an end already known.
  * @param {Run} run
  * @param {number} pass
  */
 export function openPositions(run, pass) {
-  const masked = [...(run.main.steps[pass]?.masked.values() ?? [])];
-  return masked.filter((item) => !run.main.isAfterEnd(item.position, pass));
+  return predictedTiles(run, pass).filter((item) => !run.main.isAfterEnd(item.position, pass));
 }
 
 /**
- * The position worth looking at when nobody points: the most uncertain one in this pass.
+ * The position worth looking at when nobody points: the most uncertain tile in this pass.
  * @param {Run} run
  * @param {number} pass
  */

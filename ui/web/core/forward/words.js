@@ -90,10 +90,10 @@ export function besideWords(run, mask, beside, numPrompt) {
       : `${one}: it reads the prompt, without masks behind it.`;
   }
   if (beside.numCached === numPrompt) {
-    return `Behind the prompt: ${one}, the first token of its answer, and one token for it.`;
+    return `Given the prompt, it reads ${one}, the first token of its answer, and writes one token.`;
   }
   const text = run.strategy === "sbd" ? "the text before the block" : "the same final text";
-  return `With ${text}: ${one}, and one token for it.`;
+  return `Given ${text}, it reads ${one} and writes one token.`;
 }
 
 /** @param {string[]} parts */

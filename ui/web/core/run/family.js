@@ -40,7 +40,7 @@ function originWords(run, { kind, position = -1, pass = 0 }) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));
   if (kind === "pin") return `pin ${name} at ${position}`;
-  if (kind === "branch") return `branch at forward pass ${pass + 1}, ${name} at ${position}`;
+  if (kind === "branch") return `branch ${name} at ${position}, forward pass ${pass + 1}`;
   return `γ ${formatGamma(run.solver.gamma ?? 0)}`;
 }
 

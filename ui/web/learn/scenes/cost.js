@@ -141,5 +141,5 @@ function storyWords(edges, alone, gamma) {
  * @param {number} seconds
  */
 function secondsWords(seconds) {
-  return seconds < 1 ? `${(seconds * 1000).toFixed(1)} ms` : raceSeconds(seconds);
+  return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
 }

@@ -90,7 +90,7 @@ function firstWords({ order, runs: { sudoku: run } }, first) {
     passOf(main, first) > settled + 1
       ? " Logic would fill it next; the model was surer of others."
       : "";
-  return `${capital(name)}, by the givens ${open}, ${came}: settled by ${others.join(" and ")}.${waited}`;
+  return `${capital(name)}, which the givens leave ${open}, ${came}: settled by ${others.join(" and ")}.${waited}`;
 }
 
 /** @type {MakeScene} */

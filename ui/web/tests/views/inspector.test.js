@@ -31,6 +31,14 @@ const VERIFY = wire(
   { ...END, seq: 3, lane: "verify" },
 );
 
+/** Verify with tiles for two positions. */
+const WIDE = start({
+  lanes: ["verify"],
+  strategy: "verify",
+  solver: { name: "" },
+  block_size: 2,
+});
+
 test("a revealed token names its place in the solver's order", () => {
   assert.equal(revealText(viewAt(1), 0), "Still masked, entropy 2.00 nats.");
   assert.equal(
@@ -62,6 +70,12 @@ test("the last position of the answer is not called the only one where others ar
   const lines = wire(start({ ends: [7] }), PREFILL, { ...FIRST, masked, reveals: [[0, 0]] });
   const kicker = inspectorKicker({ ...viewAt(1, lines), focus: 0, showsFocus: false, held: null });
   assert.equal(kicker, "Position 0 · the answer’s only one left in this forward pass");
+});
+
+test("verify's least sure position is one that has a tile", () => {
+  const masked = [0, 1, 2, 3].map((position) => [position, 1000 * (position + 1), 0, 5000]);
+  const kicker = inspectorKicker(viewAt(0, wire(WIDE, { ...PREFILL, ...PLAIN, masked })));
+  assert.equal(kicker, "Position 1 · least sure of these tiles");
 });
 
 test("a token of a causal forward pass is not asked whether it agrees with itself", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { solverLabel } from "../../share/pictures/picture.js";
+import { drawAxes } from "../../watch/staircase/drawing.js";
 import { runOf, start, wire } from "../core/lines.js";
 
 test("a picture names its solver as the form does", () => {
@@ -12,4 +13,18 @@ test("a picture names its solver as the form does", () => {
 test("next-token prediction has no block in its picture", () => {
   const run = runOf(wire(start({ strategy: "ntp", block_size: 16 })));
   assert.equal(solverLabel(run), "Next-token prediction");
+});
+
+test("a staircase with room below a short run numbers its rows down to the foot", () => {
+  /** @type {string[]} */
+  const beside = [];
+  const context = /** @type {any} */ ({
+    measureText: () => ({ width: 8 }),
+    /** @param {string} words @param {number} x */
+    fillText: (words, x) => x < 0 && beside.push(words),
+  });
+  const style = { accent: "", ntp: "", line: "", muted: "", font: "", size: 13 };
+  const geometry = { width: 300, height: 330, cellWidth: 20, cellHeight: 22, gap: 1 };
+  drawAxes(context, geometry, style, { positions: 15, passes: 12 });
+  assert.deepEqual([beside[0], beside.at(-1), beside.length], ["1", "15", 15]);
 });

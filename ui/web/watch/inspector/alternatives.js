@@ -40,8 +40,7 @@ function tokensSoFar({ run, pass }) {
  * @param {Top | null} alternative
  */
 function whyNoAction({ run, focus, pass }, alternative) {
-  if (run.strategy !== "sbd")
-    return "Verify and next-token prediction decode round no given token; Set Block Decoding by γ does.";
+  if (run.strategy !== "sbd") return "Only Set Block Decoding can decode round a given token.";
   if (alternative || focus === null) return "";
   if (run.pins.has(focus)) return "This token was given; branch at another position.";
   if (run.main.isAfterEnd(focus, pass)) return "This position is after the end of the answer.";

@@ -3,7 +3,7 @@
 import { formatNats, formatPercent } from "../../core/numbers.js";
 import { draftedAt } from "../../core/run/drafts.js";
 import { tokenName } from "../../core/text/letters.js";
-import { openPositions, tileState } from "../view.js";
+import { openPositions, predictedTiles, tileState } from "../view.js";
 
 /** @import { FixedItem } from "../../core/run/lane.js" */
 /** @import { Run } from "../../core/run/run.js" */
@@ -132,7 +132,9 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (held === focus) return `Position ${focus} · held`;
   if (showsFocus) return `Position ${focus}`;
   const open = openPositions(run, pass);
-  const hasOthers = open.length < (run.main.steps[pass]?.masked.size ?? 0);
+  const hasOthers = open.length < predictedTiles(run, pass).length;
   const which = open.length > 1 ? "least sure" : "only one left";
-  return `Position ${focus} · ${hasOthers ? "the answer’s " : ""}${which} in this forward pass`;
+  // Verify predicts further than its tiles go.
+  const where = run.strategy === "verify" ? "of these tiles" : "in this forward pass";
+  return `Position ${focus} · ${hasOthers ? "the answer’s " : ""}${which} ${where}`;
 }

@@ -54,7 +54,7 @@ export function drawBlocks(context, run, geometry, style) {
 }
 
 /**
- * Numbers along both axes: positions from 0 above the grid, forward passes from 1 beside it.
+ * Numbers along both axes: positions from 0 above the grid, forward passes from 1 to its foot beside it.
  * @param {CanvasRenderingContext2D} context
  * @param {Geometry} geometry
  * @param {StairsStyle} style
@@ -62,6 +62,7 @@ export function drawBlocks(context, run, geometry, style) {
  */
 export function drawAxes(context, geometry, style, { positions, passes }) {
   const { cellWidth, cellHeight } = geometry;
+  const rows = Math.max(passes, Math.floor(geometry.height / cellHeight));
   context.fillStyle = style.muted;
   context.font = `400 ${style.size}px ${style.font}`;
   context.textBaseline = "alphabetic";
@@ -75,7 +76,7 @@ export function drawAxes(context, geometry, style, { positions, passes }) {
   context.textAlign = "right";
   context.textBaseline = "middle";
   const down = tickStep(style.size * 1.3, cellHeight);
-  for (let pass = 1; pass <= passes; pass += pass === 1 && down > 1 ? down - 1 : down) {
+  for (let pass = 1; pass <= rows; pass += pass === 1 && down > 1 ? down - 1 : down) {
     context.fillText(String(pass), -style.size * 0.5, (pass - 0.5) * cellHeight);
   }
   context.textBaseline = "alphabetic";

@@ -194,6 +194,10 @@ test("what stands beside a mask is called the same only where it is", () => {
   );
   const more = { ...mask, visible: [...beside.visible, ...beside.visible] };
   assert.doesNotMatch(besideWords(RUN, more, beside, 3), /the same/);
+  assert.equal(
+    besideWords(RUN, { ...more, numCached: 7 }, { ...beside, numCached: 7 }, 3),
+    "Given the text before the block, it reads 3 rows and writes one token.",
+  );
 });
 
 test("operations are told as they are counted: the output layer meets only rows that predict", () => {

@@ -45,7 +45,7 @@ test("a branch says how it came to be", () => {
     "first run",
     "pin “·world” at 1",
     "γ 0.10",
-    "branch at forward pass 2, “·world” at 1",
+    "branch “·world” at 1, forward pass 2",
   ]);
 });
 
