@@ -71,7 +71,8 @@ def measured() -> Best | None:
 def best_of(evaluation: Mapping[str, Any]) -> Best | None:
     """The rule of this file; None where the evaluation holds no gamma or no next-token prediction.
 
-    evaluation: {"rows": {name: {"mean": {"accuracy", "tokens_per_forward"}, "families": [...]}}}.
+    evaluation: {"block_size": k, "rows": {name: {"mean": {"accuracy", "tokens_per_forward"},
+    "families": [...]}}}.
     """
     rows = evaluation["rows"]
     if "NTP" not in rows:
@@ -90,7 +91,7 @@ def best_of(evaluation: Mapping[str, Any]) -> Best | None:
         is_verify = verify.tokens_per_forward >= chosen.tokens_per_forward
     words = _words(plain, chosen, verify if is_verify else None, is_close=bool(close))
     strategy: Strategy = "verify" if is_verify else "sbd"
-    return Best(strategy, _gamma(chosen), f"{words} ({_scope(rows['NTP'])}).")
+    return Best(strategy, _gamma(chosen), f"{words} ({_scope(evaluation)}).")
 
 
 def _row(data: Mapping[str, Any], gamma: float | None) -> Row:
@@ -108,13 +109,13 @@ def _is_close(row: Row, plain: Row) -> bool:
 
 def _words(plain: Row, chosen: Row, verify: Row | None, *, is_close: bool) -> str:
     """One sentence without its end. verify: given if it is the best."""
-    gamma, share = f"γ {_gamma(chosen):g}", f"{chosen.accuracy:.1%} right"
+    gamma, share = f"Eq. 8’s γ {_gamma(chosen):g}", f"{chosen.accuracy:.1%} right"
     speed = f"{chosen.tokens_per_forward:.2f} tokens a forward pass"
     goal = f"a point of next-token prediction’s {plain.accuracy:.1%}"
     if verify is None and is_close:
         return f"{gamma} is the boldest measured within {goal}: {share} at {speed}"
     if verify is None:
-        return f"No γ measured comes within {goal}; {gamma} is closest: {share} at {speed}"
+        return f"No γ measured comes within {goal}; {gamma} comes closest: {share} at {speed}"
     second = (
         f"{gamma}, the boldest within a point of that, gets" if is_close else f"{gamma} gets only"
     )
@@ -125,6 +126,7 @@ def _words(plain: Row, chosen: Row, verify: Row | None, *, is_close: bool) -> st
     )
 
 
-def _scope(row: Mapping[str, Any]) -> str:
-    tasks = row["families"]
-    return f"{len(tasks)} tasks, {min(task['num_examples'] for task in tasks)} examples each"
+def _scope(evaluation: Mapping[str, Any]) -> str:
+    tasks = evaluation["rows"]["NTP"]["families"]
+    least = min(task["num_examples"] for task in tasks)
+    return f"{len(tasks)} tasks, {least} examples each, blocks of {evaluation['block_size']}"

@@ -14,32 +14,33 @@ def evaluation(**rows: tuple[float, float]) -> dict:
     names = {"ntp": "NTP", "g01": "SBD gamma 0.1", "g035": "SBD gamma 0.35", "verify": "verify"}
     tasks = [{"num_examples": 500}, {"num_examples": 200}]
     return {
+        "block_size": 16,
         "rows": {
             names[name]: {
                 "mean": {"accuracy": accuracy, "tokens_per_forward": speed},
                 "families": tasks,
             }
             for name, (accuracy, speed) in rows.items()
-        }
+        },
     }
 
 
 def test_the_largest_gamma_within_a_point_of_next_token_prediction_is_the_default():
     best = best_of(evaluation(ntp=(0.9, 1), g01=(0.9, 4), g035=(0.89, 5), verify=(0.9, 4.5)))
     assert (best.strategy, best.gamma) == ("sbd", 0.35)
-    assert "γ 0.35 is the boldest measured within a point of" in best.words
+    assert "Eq. 8’s γ 0.35 is the boldest measured within a point of" in best.words
     assert "89.0% right at 5.00" in best.words
-    assert "2 tasks, 200 examples each" in best.words
+    assert "2 tasks, 200 examples each, blocks of 16" in best.words
 
 
 def test_verify_is_the_default_if_no_gamma_is_within_a_point_or_it_has_more_tokens_a_pass():
     rows = {"ntp": (0.9, 1), "g01": (0.7, 4), "g035": (0.6, 5), "verify": (0.9, 4.5)}
     best = best_of(evaluation(**rows))
     assert (best.strategy, best.gamma) == ("verify", 0.1)
-    assert "4.50 tokens a forward pass; γ 0.1 gets only 70.0% right" in best.words
+    assert "4.50 tokens a forward pass; Eq. 8’s γ 0.1 gets only 70.0% right" in best.words
     best = best_of(evaluation(**{**rows, "g01": (0.895, 4)}))
     assert (best.strategy, best.gamma) == ("verify", 0.1)
-    assert "γ 0.1, the boldest within a point of that" in best.words
+    assert "Eq. 8’s γ 0.1, the boldest within a point of that" in best.words
 
 
 def test_without_verify_and_with_no_gamma_near_the_most_accurate_one_is_taken():
