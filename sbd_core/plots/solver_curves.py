@@ -77,19 +77,23 @@ class RunMark:
 
 
 def dominated(found: Mapping[str, list[CurvePoint]]) -> set[str]:
-    """Solvers of which every setting is outdone: another solver's is as right and as quick."""
+    """Solvers whose every setting others outdo or equal, and one at least they outdo."""
 
-    def is_outdone(solver: str, point: CurvePoint) -> bool:
-        return any(
-            other.accuracy >= point.accuracy
-            and other.speed >= point.speed
-            and (other.accuracy, other.speed) != (point.accuracy, point.speed)
+    def rivals(solver: str, point: CurvePoint) -> set[bool]:
+        """Of settings of others that are as right and as quick: whether they are more."""
+        return {
+            (other.accuracy, other.speed) != (point.accuracy, point.speed)
             for name, points in found.items()
             if name != solver
             for other in points
-        )
+            if other.accuracy >= point.accuracy and other.speed >= point.speed
+        }
 
-    return {name for name, points in found.items() if all(is_outdone(name, p) for p in points)}
+    def is_dominated(solver: str, points: list[CurvePoint]) -> bool:
+        each = [rivals(solver, point) for point in points]
+        return all(each) and any(True in kinds for kinds in each)
+
+    return {solver for solver, points in found.items() if is_dominated(solver, points)}
 
 
 def solvers(
@@ -98,7 +102,7 @@ def solvers(
     """A line for each solver, a star for next-token prediction, another for verify.
 
     Each line is named at its end, or where it is last alone; each star beside it. Lines that
-    others outdo everywhere are pale. runs: marked along
+    others outdo or equal everywhere are pale. runs: marked along
     the foot by their tokens per forward pass, as one answer has no accuracy. results: what
     `sbd evaluate --sweep --out FILE` wrote, or Evaluation.to_data() of rows named
     "solver parameter" and one named "NTP". Raises ArgumentError.

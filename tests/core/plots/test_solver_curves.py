@@ -53,6 +53,8 @@ def test_a_solver_is_pale_if_another_is_as_right_and_as_quick_at_every_setting()
     assert dominated(curves(ROWS)) == {"top-k"}
     assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.5, 2.0)})) == set()
     assert dominated(curves({"a 1": row(0.5, 2.0), "b 1": row(0.6, 1.0)})) == set()
+    both = {"a 1": row(0.1, 1.0), "a 9": row(0.1, 9.0), "b 9": row(0.1, 9.0)}
+    assert dominated(curves({**both, "c 1": row(0.5, 2.0)})) == {"a"}, "alike at 9, outdone at 1"
     bound, top, _ = solvers({"rows": ROWS}).data
     assert top["opacity"] < bound["opacity"] == 1
 
