@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.replay.page import replay_html
+from sbd_core.replay.page import page_of
 from sbd_core.trace import Trace
 from ui.components.server_messages import server_message
 from ui.components.status_line import Speaker
@@ -88,7 +88,8 @@ def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     traces = traces_of(visit, wish)
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
-        return {"file": f"{file_stem(main)}.html", "text": replay_html(*traces.values())}
+        page = page_of(replays.replay("export", traces, is_ours=False))
+        return {"file": f"{file_stem(main)}.html", "text": page}
     if wish.get("kind") == "json":
         return {"file": f"{file_stem(main)}.json", "text": main.to_json()}
     raise ArgumentError("The file", "must be json or html", wish.get("kind"))

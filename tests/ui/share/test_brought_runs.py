@@ -49,6 +49,14 @@ def test_a_run_is_saved_and_charted_after_a_restart_as_before_it(decoded, lanes)
     assert restarted.traces(run_id) == visit.traces(run_id), "kept again, for wishes without lanes"
 
 
+def test_the_replay_page_says_whether_the_answer_is_right():
+    visit = VisitorRuns()
+    session = Session(story_model(["The answer is 43."]))
+    list(session.decode(Form("What is 12 + 30?", max_new_tokens=48), visit))
+    page = file_of(visit, {"run": visit._newest, "kind": "html"})["text"]
+    assert "Wrong: the answer is 42, not 43." in page
+
+
 def test_the_page_is_told_which_run_to_bring(decoded):
     run_id, _ = decoded
     news = json.loads(answer(VisitorRuns(), {"kind": "json", "run": run_id}))
