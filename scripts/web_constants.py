@@ -22,6 +22,7 @@ from sbd_core.tasks.words import MEN, WOMEN
 from ui.browser.engine_choice import BROWSER_TASKS
 from ui.components.controls import FIELD_IDS, STRATEGIES
 from ui.decode import blanks, form, verdict
+from ui.form import bounds
 from ui.race import entry
 from ui.share import permalink, sheet, trace_files
 
@@ -38,6 +39,8 @@ def constants() -> dict[str, Any]:
         "fieldLabels": form.LABELS,
         "race": {"lanes": entry.LANES, "ahead": entry.AHEAD, "lowGamma": entry.LOW_GAMMA},
         "solverNames": SOLVER_TITLES,
+        "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},
+        "noBound": asdict(bounds.NO_BOUND),
         "entropyScale": {
             "max": theme.MAX_ENTROPY,
             "ticks": theme.TICKS,

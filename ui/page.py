@@ -240,7 +240,14 @@ def _buttons(*, is_running: bool) -> tuple[Any, Any]:
 
 def _parameters_of(strategy: str, solver: str) -> list[Any]:
     """Show the parameters that the choice looks at, hide the others."""
-    return [gr.update(visible=controls.is_in_use(strategy, solver, name)) for name in PARAMETERS]
+    return [_parameter_of(strategy, solver, name) for name in PARAMETERS]
+
+
+def _parameter_of(strategy: str, solver: str, name: str) -> Any:
+    is_shown = controls.is_in_use(strategy, solver, name)
+    if name != "gamma":
+        return gr.update(visible=is_shown)
+    return gr.update(visible=is_shown, info=controls.gamma_words(solver))
 
 
 def _settings_of_slider(event: gr.EventData) -> tuple[Any, Any, Any]:

@@ -194,6 +194,22 @@ def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_i
     expect(stale).to_be_hidden()
 
 
+def test_the_solver_that_is_chosen_says_what_its_gamma_is_and_what_the_picture_shows(story):
+    advanced(story)
+    title = story.locator(".sbd-budget h3")
+    expect(title).to_have_text("Entropy budget, Eq. 8")
+    story.get_by_label("Solver", exact=True).click()
+    story.get_by_role("option", name="Entropy threshold").click()
+    expect(story.get_by_text("uncertainty that a token must stay below")).to_be_visible()
+    decode(story)
+    expect(title).to_have_text("Entropy of each mask")
+    expect(story.locator(".sbd-gamma")).to_have_attribute("aria-label", re.compile("stay below"))
+    story.get_by_label("Solver", exact=True).click()
+    story.get_by_role("option", name="Random").click()
+    decode(story)
+    expect(title).to_have_text("Entropy, added up")
+
+
 def test_no_tick_stands_under_the_label_of_the_budget(story):
     for _ in range(4):
         story.keyboard.press("ArrowRight")

@@ -238,6 +238,27 @@ def test_a_lecture_shows_type_from_28_pixels(open_page, story_url):
     assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
 
 
+def test_a_lecture_leaves_out_a_reason_that_would_take_the_screen(open_page, story_url):
+    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
+    enter(page)
+    run(page)
+    long = f"Right: {'the people, animals, things and places told, ' * 4}."
+    page.evaluate(
+        """(words) => {
+      const player = document.querySelector('.sbd-race').sbdRace;
+      for (const lane of player.board.lanes) lane.verdict = { right: true, words };
+      player.open(player.board);
+    }""",
+        long,
+    )
+    verdict = page.locator(".sbd-race-lane .sbd-verdict").first
+    expect(verdict).to_have_text(f"✓ {long}")
+    button(page, "Lecture mode (L)").click()
+    expect(verdict).to_have_text("✓ Right")
+    page.keyboard.press("Escape")
+    expect(verdict).to_have_text(f"✓ {long}")
+
+
 def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
     raced.evaluate("document.activeElement?.blur()")
     seek(raced, 2)

@@ -14,6 +14,7 @@ from ui.components.puzzle import puzzle
 from ui.components.risk_slider import risk_slider
 from ui.components.status_line import status_line
 from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
+from ui.form.bounds import BOUNDS
 from ui.form.measured import Best, best_for
 from ui.gallery import recorded
 from ui.gallery.examples import presets
@@ -119,7 +120,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
         "gamma": gr.Number(
             start["gamma"],
             label="γ",
-            info="uncertainty a forward pass may take on, nats",
+            info=gamma_words(SOLVER_CHOICES[0][1]),
             step=0.01,
             visible=is_shown("gamma"),
         ),
@@ -133,7 +134,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
             MAX_PREDRAFTS,
             0,
             1,
-            "spare drafts, for the tokens it is least sure of",
+            "at most so many: one for each drafted token it is least sure of",
             visible=is_shown("num_predrafts"),
         ),
         "draft_threshold": _slider(
@@ -156,6 +157,12 @@ def is_in_use(strategy: str, solver: str, name: str) -> bool:
         return strategy == "sbd"
     parameters = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
     return strategy == "sbd" and (name in parameters or (name == "seed" and solver == "random"))
+
+
+def gamma_words(solver: str) -> str:
+    """What γ is to this solver; of the paper's for one that has none, whose γ is hidden."""
+    bound = BOUNDS.get(solver)
+    return bound.gamma if bound and bound.gamma else BOUNDS[SOLVER_CHOICES[0][1]].gamma
 
 
 def _template() -> gr.Textbox:

@@ -49,7 +49,8 @@ SUM_WORDS = {
 STORY_WORDS = {
     "right": (
         "Right: the people, animals, things, colours and places told in the prompt, at most one of "
-        "a kind it leaves open, no repeats. Events (the plot) and style are not checked."
+        "a kind it leaves open, no sentence twice, no word twice in a row. Events (the plot) and "
+        "style are not checked."
     ),
     "wrong": "Wrong: {fault}.",
 }

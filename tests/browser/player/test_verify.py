@@ -119,6 +119,7 @@ def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carr
     story.get_by_label("Strategy").click()
     story.get_by_role("option", name="Verify").click()
     expect(story.get_by_label("Solver", exact=True)).to_be_hidden()
+    expect(story.get_by_text("one for each drafted token")).to_be_visible()
     ahead.fill("3")
     story.get_by_label("number input for Draft threshold").fill("0.3")
     expect(story.locator(".sbd-stale")).to_contain_text("Verify (lossless) instead of Set Block")

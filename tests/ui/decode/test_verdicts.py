@@ -8,11 +8,12 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.tasks import sandbox
+from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui.decode.form import Form
 from ui.decode.session import Session
-from ui.decode.verdict import NOT_RUN, Verdict, verdict_of
+from ui.decode.verdict import NOT_RUN, Verdict, verdict_of, verdict_on
 from ui.gallery import recorded, replays
 from ui.gallery.examples import presets
 
@@ -57,6 +58,15 @@ def test_a_story_that_is_wrong_says_what_is():
     (preset,) = [preset for preset in presets() if preset.task == "story"]
     verdict = verdict_of(answered(preset.prompts[0], "no " * 20 + "."))
     assert verdict.words == "Wrong: it has a word twice in a row, “no no”."
+
+
+def test_a_full_stop_twice_is_no_fault_and_the_verdict_promises_no_more_than_its_check():
+    case = '{"person": ["Noor"], "species": ["penguin"], "object": ["ball"]}'
+    text = "Noor took a penguin to the park. It found a ball and ran. Noor laughed and was glad.."
+    verdict = verdict_on(Example("story", "p", "", case), text)
+    assert verdict.right, verdict.words
+    assert "no sentence twice, no word twice in a row" in verdict.words
+    assert "no repeats" not in verdict.words
 
 
 def test_every_preset_can_be_judged():

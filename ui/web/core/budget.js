@@ -1,9 +1,9 @@
-// The entropy budget of a pass on an axis of nats that stands still: what was spent of gamma, the
-// largest revealed entropy that Eq. 8 leaves out of the sum, then what did not fit. Knows no DOM.
+// The entropies of a pass on an axis of nats that stands still: what was spent of gamma, the one
+// revealed entropy that the solver does not count, then what did not fit. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
 import { clamp, formatGamma, formatNats } from "./numbers.js";
-import { countRevealed, revealCosts, solverOrder } from "./rules.js";
+import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./rules.js";
 
 /** @import { Run } from "./run/run.js" */
 /** @import { Masked, Solver } from "./run/wire.js" */
@@ -16,7 +16,8 @@ import { countRevealed, revealCosts, solverOrder } from "./rules.js";
  * @typedef {object} BudgetLayout
  * @property {Segment[]} segments from left to right
  * @property {number} spent nats of what is revealed, the free one left out
- * @property {Masked | null} free
+ * @property {Masked | null} free revealed whatever gamma says
+ * @property {boolean} isFreeAfterEnd whether that one is after the end of the answer
  * @property {number} count of positions revealed
  * @property {number} numAfterEnd how many of those are after the end of the answer
  * @property {boolean} hasGamma whether the solver has one
@@ -68,19 +69,19 @@ export function axisNats(place) {
 }
 
 /**
- * What the rule does not count: Eq. 8 sums all but the largest entropy that it reveals.
+ * What is revealed whatever gamma says: the largest entropy or the leftmost mask, outside the sum,
+ * or the surest where none is below a threshold.
  * @param {Solver} solver
  * @param {Masked[]} revealed in the solver's order
+ * @param {number} gamma
  * @returns {Masked | null}
  */
-function freeOf(solver, revealed) {
+function freeOf(solver, revealed, gamma) {
   const [first] = revealed;
-  if (!first || solver.gamma === undefined) return null;
-  const isForced = revealed.length === 1;
-  if (solver.name === "entropy-bound-from-left") return isForced ? first : null;
-  if (solver.name === "entropy-threshold") {
-    return isForced && first.entropy >= solver.gamma ? first : null;
-  }
+  if (!first || !hasBudget(solver)) return null;
+  const { kind } = boundOf(solver);
+  if (kind === "all but the leftmost") return first;
+  if (kind === "each") return first.entropy >= gamma ? first : null;
   return revealed.reduce((most, item) => (item.entropy >= most.entropy ? item : most));
 }
 
@@ -99,16 +100,17 @@ function orderOf(run, pass) {
  * @param {Run} run
  * @param {number} pass
  * @param {Set<number>} revealed
+ * @param {number} [gamma] at which they were or would be
  * @returns {BudgetLayout}
  */
-export function layOut(run, pass, revealed) {
+export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
   const { solver } = run;
   const order = orderOf(run, pass);
   const chosen = order.filter((item) => revealed.has(item.position));
   const rest = order.filter((item) => !revealed.has(item.position));
-  const free = freeOf(solver, chosen);
+  const free = freeOf(solver, chosen, gamma);
   const counted = chosen.filter((item) => item !== free);
-  const isSum = solver.name !== "entropy-threshold";
+  const isSum = boundOf(solver).kind !== "each";
   let end = 0;
   const segments = [...counted, ...(free ? [free] : []), ...rest].map((item) => {
     const left = axisPlace(end);
@@ -120,9 +122,10 @@ export function layOut(run, pass, revealed) {
     segments,
     spent: counted.reduce((sum, item) => sum + item.entropy, 0),
     free,
+    isFreeAfterEnd: free !== null && run.main.isAfterEnd(free.position, pass),
     count: chosen.length,
     numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
-    hasGamma: solver.gamma !== undefined,
+    hasGamma: hasBudget(solver),
     isSum,
   };
 }
@@ -141,11 +144,14 @@ export function revealedAt(run, pass, gamma) {
 }
 
 /**
- * What is left out of the sum, in words.
+ * What is revealed whatever gamma says, in words.
+ * @param {Solver} solver
  * @param {BudgetLayout} layout
  */
-export function freeWords({ free }) {
-  return free ? `the largest is free: ${formatNats(free.entropy)}` : "";
+export function freeWords(solver, { free, isFreeAfterEnd }) {
+  if (!free) return "";
+  const [who, verb] = boundOf(solver).exempt;
+  return `${who}${isFreeAfterEnd ? ", after the end," : ""} ${verb}: ${formatNats(free.entropy)}`;
 }
 
 /**
@@ -166,6 +172,9 @@ export function budgetNote(run, pass, preview, layout) {
   if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed${more}`;
   const gamma = preview === null ? formatGamma(solver.gamma ?? 0) : formatNats(preview);
   const verb = preview === null ? "revealed" : "would be revealed";
-  if (!isSum) return `each below γ ${gamma} nats · ${count} ${verb}${more}`;
+  if (!isSum) {
+    const who = layout.free ? "none" : "each";
+    return `${who} below γ ${gamma} nats · ${count} ${verb}${more}`;
+  }
   return `${spent.toFixed(gamma.split(".")[1]?.length ?? 2)} of γ ${gamma} spent · ${count} ${verb}${more}`;
 }

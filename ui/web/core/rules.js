@@ -1,5 +1,8 @@
-// The solvers whose choice a line on the entropy budget can show: what each would reveal at
-// another gamma. Mirrors sbd_core.solvers for these rules; a test holds them together. No DOM.
+// The solvers whose choice a line on the entropy budget can show: what gamma bounds in each, and
+// what each would reveal at another gamma. Mirrors sbd_core.solvers for these rules; a test holds
+// them together. No DOM.
+
+import constants from "../constants.json" with { type: "json" };
 
 /** @import { Masked, Reveal, Solver } from "./run/wire.js" */
 
@@ -13,14 +16,27 @@ function marginOf(item) {
   return confidenceOf(item) - (item.top[1]?.probability ?? 0);
 }
 
-// Whose budget is known here; any other rule is shown without one rather than with a wrong one.
-const GAMMA_RULES = new Set([
-  "entropy-bound",
-  "entropy-bound-by-confidence",
-  "entropy-bound-by-margin",
-  "entropy-bound-from-left",
-  "entropy-threshold",
-]);
+/**
+ * What gamma bounds in a solver, see ui/form/bounds.py.
+ * @typedef {{ kind: string, title: string, equation: string, gamma: string, exempt: string[] }} Bound
+ */
+
+/** @type {Readonly<Record<string, Bound>>} */
+const BOUNDS = constants.bounds;
+
+/**
+ * A rule that is not known is shown without a budget rather than with a wrong one.
+ * @param {Solver} solver
+ * @returns {Bound}
+ */
+export function boundOf({ name }) {
+  return BOUNDS[name] ?? constants.noBound;
+}
+
+/** @param {Solver} solver */
+export function hasBudget(solver) {
+  return solver.gamma !== undefined && boundOf(solver).kind !== "none";
+}
 
 /** @type {Readonly<Record<string, (item: Masked) => number>>} least first */
 const SORT_KEYS = {
@@ -54,7 +70,7 @@ export function solverOrder(solver, masked, reveals = []) {
  * @param {Masked[]} order
  */
 export function revealCosts(solver, order) {
-  if (solver.gamma === undefined || !GAMMA_RULES.has(solver.name)) return null;
+  if (!hasBudget(solver)) return null;
   let sum = 0;
   let largest = 0;
   return order.map(({ entropy }, rank) => {

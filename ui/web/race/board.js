@@ -46,8 +46,3 @@ export function compareLanes({ lanes }) {
     return { differing: onlyRight, missing };
   });
 }
-
-/** @param {Comparison} comparison */
-export function numMissing({ missing }) {
-  return [...missing.values()].reduce((sum, count) => sum + count, 0);
-}

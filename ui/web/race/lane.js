@@ -6,7 +6,7 @@ import { joinBytes } from "../core/text/bytes.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
-import { Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
+import { inHall, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
 
@@ -53,7 +53,7 @@ export class RaceLane {
    */
   constructor(row, comparison, isSudoku) {
     this.row = row;
-    this.shownPass = -2;
+    this.shown = "";
     /** When each pass ends, microseconds. */
     this.ends = runningSums(row.times);
     const added = row.times.map(() => 0);
@@ -146,20 +146,23 @@ export class RaceLane {
    * Bring the lane to where it is at `clock`. Returns whether it has finished.
    * @param {number} clock
    * @param {boolean} isByTime
+   * @param {boolean} isLecture
    */
-  update(clock, isByTime) {
+  update(clock, isByTime, isLecture) {
     const pass = this.passAt(clock, isByTime);
     const isFinished = pass >= this.lastPass;
-    if (pass !== this.shownPass) this.show(pass, isFinished);
+    const key = `${pass} ${isLecture}`;
+    if (key !== this.shown) this.show(pass, isFinished, isLecture);
+    this.shown = key;
     return isFinished;
   }
 
   /**
    * @param {number} pass
    * @param {boolean} isFinished
+   * @param {boolean} isLecture
    */
-  show(pass, isFinished) {
-    this.shownPass = pass;
+  show(pass, isFinished, isLecture) {
     const { num_tokens: numTokens, num_passes: numPasses, tokens } = this.row;
     const count = this.counts[pass] ?? 0;
     this.spans.forEach((span, position) => {
@@ -176,7 +179,7 @@ export class RaceLane {
       : `${count} of ${numTokens} tokens · forward pass ${pass + 1} · ${seconds}`;
     setText(this.place, words);
     const { judged, open } = verdictParts(this.row.verdict ?? null);
-    this.verdict.show(judged, isFinished, "", open);
+    this.verdict.show(isLecture ? inHall(judged) : judged, isFinished, "", open);
     this.cut.hidden = !isFinished || !this.row.limit;
     this.keepNewestInSight();
   }

@@ -6,7 +6,7 @@ import { answersInCells, puzzleIn } from "../core/sudoku.js";
 import { makeButton, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
-import { makeLecture } from "../dom/lecture.js";
+import { isLecturing, makeLecture } from "../dom/lecture.js";
 import { showOnPhone } from "../dom/phone.js";
 import { STILL } from "../dom/reveal.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
@@ -47,6 +47,7 @@ export class RacePlayer {
    * @param {AbortSignal} signal ends the listening
    */
   constructor(root, promptId, signal) {
+    this.root = root;
     /** @type {RaceState} */
     this.state = { clock: 0, isPlaying: false, speed: 1, isByTime: false };
     /** @type {RaceLane[]} */
@@ -286,7 +287,8 @@ export class RacePlayer {
     const { clock, isByTime, isPlaying } = this.state;
     const { finish } = this;
     const time = isByTime ? clock : Math.floor(clock);
-    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime)));
+    const isLecture = isLecturing(this.root);
+    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime, isLecture)));
     setAttribute(this.range, "max", finish);
     this.range.value = String(Math.round(clock));
     setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);

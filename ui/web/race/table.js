@@ -3,9 +3,9 @@
 
 import { countOf, raceSeconds } from "../core/numbers.js";
 import { fasterWords, timesLess } from "../core/run/saving.js";
+import { numMissing } from "../core/text/diff.js";
 import { make, setText } from "../dom/elements.js";
 import { term, withTerms } from "../dom/terms.js";
-import { numMissing } from "./board.js";
 
 /** @import { BoardRow, Comparison } from "./board.js" */
 

@@ -1,5 +1,5 @@
-// The entropy budget of the pass on an axis of nats: what was spent of gamma, hatched what Eq. 8
-// leaves out of the sum. Gamma can be dragged: what it would reveal lights up, no forward pass.
+// The entropies of the pass on an axis of nats: what was spent of gamma, hatched what the solver
+// reveals whatever gamma says. Gamma can be dragged: what it would reveal lights up, no forward pass.
 
 import constants from "../constants.json" with { type: "json" };
 import {
@@ -15,12 +15,14 @@ import {
 import { SOLVER_LINES } from "../core/glossary.js";
 import { MAX_TILES } from "../core/limits.js";
 import { clamp, formatNats } from "../core/numbers.js";
+import { boundOf } from "../core/rules.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { explain, paperLink, term } from "../dom/terms.js";
+import { explain, paperLink, term, withTerms } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
 /** @import { BudgetLayout, Segment } from "../core/budget.js" */
+/** @import { Bound } from "../core/rules.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 
@@ -72,7 +74,6 @@ export class Budget {
       {
         role: "slider",
         tabindex: "0",
-        "aria-label": "Gamma, the entropy budget of a forward pass in nats",
         "aria-valuemin": "0",
       },
       make("span", "sbd-gamma-grip", { "aria-hidden": "true" }, "γ"),
@@ -83,19 +84,14 @@ export class Budget {
     const hidden = { "aria-hidden": "true" };
     this.axis = make("div", "sbd-budget-axis", hidden, ...this.ticks, this.free);
     this.width = 0;
+    this.title = make("h3");
+    /** @type {Bound | null} what the title is of */
+    this.titled = null;
     this.root = make(
       "section",
       "sbd-budget",
-      { "aria-label": "Entropy budget" },
-      make(
-        "div",
-        "sbd-budget-head",
-        {},
-        make("h3", "", {}, term("entropy", "Entropy"), " budget, ", paperLink()),
-        this.rule,
-        this.again,
-        this.note,
-      ),
+      {},
+      make("div", "sbd-budget-head", {}, this.title, this.rule, this.again, this.note),
       this.track,
       this.axis,
     );
@@ -150,6 +146,19 @@ export class Budget {
   }
 
   /**
+   * What the picture is of, by the solver.
+   * @param {Bound} bound
+   */
+  showTitle(bound) {
+    if (bound === this.titled) return;
+    this.titled = bound;
+    const equation = bound.equation ? [", ", paperLink(bound.equation)] : [];
+    this.title.replaceChildren(...withTerms(bound.title), ...equation);
+    setAttribute(this.root, "aria-label", this.title.textContent ?? "");
+    setAttribute(this.handle, "aria-label", `Gamma, ${bound.gamma}`);
+  }
+
+  /**
    * @param {View} view
    * @param {Segment} segment
    * @param {number} rank
@@ -170,7 +179,8 @@ export class Budget {
     setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
     setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
     showToken(node, isThin ? "\u200a" : view.run.tokenText(item.top[0]?.token));
-    const words = isFree ? ", revealed, outside the sum" : isIn ? ", revealed" : "";
+    const why = this.layout?.isSum ? "outside the sum" : "though not below γ";
+    const words = isFree ? `, revealed, ${why}` : isIn ? ", revealed" : "";
     setAttribute(
       node,
       "title",
@@ -182,9 +192,11 @@ export class Budget {
   update(view) {
     const step = view.run.main.steps[view.pass];
     const revealed = view.wouldReveal ?? new Set((step?.reveals ?? []).map((r) => r.position));
-    const layout = layOut(view.run, view.pass, revealed);
+    const { solver } = view.run;
+    const layout = layOut(view.run, view.pass, revealed, view.gammaPreview ?? solver.gamma);
     const segments = layout.segments.slice(0, MAX_TILES);
     this.layout = layout;
+    this.showTitle(boundOf(solver));
     segments.forEach((segment, rank) => {
       this.showSegment(view, segment, rank);
     });
@@ -193,23 +205,22 @@ export class Budget {
       this.bar.replaceChildren(...shown.map(({ node }) => node));
     }
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
-    this.showFree(layout);
-    const line = SOLVER_LINES[view.run.solver.name] ?? "";
-    explain(this.rule, RULE_NAMES[view.run.solver.name] ?? view.run.solver.name, line);
+    this.showFree(layout, freeWords(solver, layout));
+    explain(this.rule, RULE_NAMES[solver.name] ?? solver.name, SOLVER_LINES[solver.name] ?? "");
     this.root.classList.toggle("has-gamma", this.hasLine);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);
     this.again.hidden = view.gammaPreview === null || !this.actions.canRedo;
-    if (this.hasLine) this.showGamma(view.gammaPreview ?? view.run.solver.gamma ?? 0);
+    if (this.hasLine) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);
   }
 
   /**
    * The label of the hatched segment, under its middle and never outside the bar.
    * @param {BudgetLayout} layout
+   * @param {string} words
    */
-  showFree(layout) {
+  showFree(layout, words) {
     const segment = layout.segments.find(({ isFree }) => isFree);
     this.free.hidden = !segment;
-    const words = freeWords(layout);
     const middle = segment ? clamp(segment.left + segment.width / 2, 0, 1) : 0;
     this.clearTicks(middle, words.length * LETTER);
     if (!segment) return;

@@ -31,7 +31,9 @@ const HELP_SIGHTS = [
     "Entropy budget",
     "The guesses sorted from sure to unsure, each ending where the sum of entropies stands. " +
       "What is kept may spend γ; the largest kept entropy, hatched, is left out of the sum, so " +
-      "that one token always comes. Drag γ to see what else would have been kept.",
+      "that one token always comes. Drag γ to see what else would have been kept. The heading " +
+      "says where the solver has another rule: a threshold bounds each entropy, not their sum, and " +
+      "solvers without γ have no budget.",
   ],
   [
     "Staircase",

@@ -2,7 +2,7 @@
 // run. Below it the ending of the run shown beside the one it came from, what differs marked.
 
 import { clamp } from "../core/numbers.js";
-import { compareWithParent } from "../core/run/family.js";
+import { compareWithParent, differWords } from "../core/run/family.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
@@ -35,14 +35,11 @@ function showMarkedTokens(node, tokens, marked) {
 /**
  * How a run ended beside its parent, in words.
  * @param {Node} node
- * @param {number | null} count of tokens that differ
+ * @param {Comparison | null} pair
  */
-function endingWords(node, count) {
+function endingWords(node, pair) {
   if (node.run.main.finish === null) return node.run.isStopped ? "stopped" : "decoding …";
-  if (count === null) return "";
-  return count === 0
-    ? "same ending"
-    : `${count} ${count === 1 ? "token differs" : "tokens differ"}`;
+  return pair ? differWords(pair.differ) : "";
 }
 
 /**
@@ -132,12 +129,7 @@ export class Tree {
         {},
         `${main.steps.length} forward passes · ${main.numCommitted} tokens`,
       ),
-      make(
-        "span",
-        "sbd-tree-ending",
-        { title: comparedWords(node) },
-        endingWords(node, pair?.differ.onlyRight.size ?? null),
-      ),
+      make("span", "sbd-tree-ending", { title: comparedWords(node) }, endingWords(node, pair)),
     );
     row.style.setProperty("--depth", String(node.depth));
     row.addEventListener("click", () => this.actions.show(node.run));

@@ -6,6 +6,8 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
+const HALL_LETTERS = 60; // of a column beside a lane, in two or three lines
+
 const NOT_JUDGED = "Not judged: nothing here knows the right answer.";
 
 /**
@@ -23,6 +25,15 @@ export function verdictParts(verdict) {
  */
 export function briefly(words) {
   return words.split(":")[0]?.replace(/\.$/, "") ?? words;
+}
+
+/**
+ * A verdict as it stands beside a lane in a lecture: without a reason that would fill the screen.
+ * @param {Said | null} verdict
+ */
+export function inHall(verdict) {
+  const isLong = verdict !== null && verdict.words.length > HALL_LETTERS;
+  return isLong ? { ...verdict, words: briefly(verdict.words) } : verdict;
 }
 
 /** The line of one lane; it keeps its room while the answer is still on its way. */

@@ -1,8 +1,8 @@
 // The runs that grew out of one another: a first run, and what pins, branches and other gammas
 // made of it. Knows no DOM.
 
-import { clamp, formatGamma } from "../numbers.js";
-import { differences } from "../text/diff.js";
+import { clamp, countOf, formatGamma } from "../numbers.js";
+import { differences, numMissing } from "../text/diff.js";
 import { tokenName } from "../text/letters.js";
 
 /** @import { Differences } from "../text/diff.js" */
@@ -56,6 +56,18 @@ export function compareWithParent({ parent, run }) {
   /** @param {AnswerToken[]} tokens */
   const ids = (tokens) => tokens.map(({ id }) => id);
   return { left, right, differ: differences(ids(left), ids(right)) };
+}
+
+/**
+ * What differs from the parent in words: tokens that it has not, and its own that are not here.
+ * @param {Differences} differ
+ */
+export function differWords(differ) {
+  const [count, missing] = [differ.onlyRight.size, numMissing(differ)];
+  const parts = [];
+  if (count) parts.push(`${count} ${count === 1 ? "token differs" : "tokens differ"}`);
+  if (missing) parts.push(count ? `${missing} missing` : `${countOf(missing, "token")} missing`);
+  return parts.join(", ") || "same ending";
 }
 
 export class Family {

@@ -64,3 +64,11 @@ export function differences(left, right) {
   }
   return { onlyLeft, onlyRight, missing };
 }
+
+/**
+ * How many tokens of the left are missing in all.
+ * @param {Pick<Differences, "missing">} differences
+ */
+export function numMissing({ missing }) {
+  return [...missing.values()].reduce((sum, count) => sum + count, 0);
+}

@@ -10,6 +10,7 @@ import {
   layOut,
   revealedAt,
 } from "../../core/budget.js";
+import { boundOf, hasBudget } from "../../core/rules.js";
 import { FIRST, PREFILL, runOf, start, wire } from "./lines.js";
 
 const BOTH = new Set([0, 1]);
@@ -30,7 +31,7 @@ test("what was spent ends at the sum of Eq. 8, the largest revealed stands behin
   assert.equal(counted.width, axisPlace(0.05));
   assert.equal(free.left, axisPlace(0.05));
   assert.ok(Math.abs(axisNats(free.left + free.width) - 2.05) < 1e-9);
-  assert.equal(freeWords(layout), "the largest is free: 2.00");
+  assert.equal(freeWords(runOf().solver, layout), "the largest is free: 2.00");
 });
 
 test("one revealed alone spends nothing", () => {
@@ -40,7 +41,7 @@ test("one revealed alone spends nothing", () => {
     [1, true, true],
     [0, false, false],
   ]);
-  assert.equal(freeWords(layout), "the largest is free: 0.05");
+  assert.equal(freeWords(runOf().solver, layout), "the largest is free: 0.05");
 });
 
 test("in another order the largest of those revealed is free, wherever the solver took it", () => {
@@ -56,11 +57,12 @@ test("in another order the largest of those revealed is free, wherever the solve
   ]);
 });
 
-test("from the left all count, unless the leftmost comes alone", () => {
+test("from the left the leftmost is outside the sum, whatever its entropy", () => {
   const solver = { name: "entropy-bound-from-left", gamma: 9 };
   const run = runOf(wire(start({ solver }), PREFILL, FIRST));
-  assert.equal(layOut(run, 1, BOTH).free, null);
-  assert.equal(layOut(run, 1, BOTH).spent, 2.05);
+  const layout = layOut(run, 1, BOTH);
+  assert.equal(layout.spent, 0.05);
+  assert.equal(freeWords(solver, layout), "the leftmost is free: 2.00");
   assert.equal(layOut(run, 1, new Set([0])).free?.position, 0);
 });
 
@@ -73,6 +75,33 @@ test("a threshold bounds each entropy: segments end at their own, nothing is sum
   assert.equal(layout.free, null);
   assert.ok(Math.abs(axisNats(high.left + high.width) - 2) < 1e-9);
   assert.equal(budgetNote(run, 1, null, layout), "each below γ 3.00 nats · 2 revealed");
+});
+
+test("where none is below a threshold, the surest comes all the same and is not called below", () => {
+  const solver = { name: "entropy-threshold", gamma: 3 };
+  const run = runOf(wire(start({ solver }), PREFILL, FIRST));
+  const layout = layOut(run, 1, new Set([1]), 0.01);
+  assert.equal(budgetNote(run, 1, 0.01, layout), "none below γ 0.01 nats · 1 would be revealed");
+  assert.equal(freeWords(solver, layout), "the surest always comes: 0.05");
+  assert.equal(layOut(run, 1, new Set([1])).free, null, "below 3 nats it is one of those below");
+});
+
+test("the largest, left out of the sum, is said to be after the end if it is", () => {
+  const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST));
+  const layout = { ...layOut(run, 1, BOTH), isFreeAfterEnd: true };
+  assert.equal(freeWords(run.solver, layout), "the largest, after the end, is free: 2.00");
+});
+
+test("only rules with a budget are headed as such, and Eq. 8 only where it is that", () => {
+  /** @param {string} name */
+  const heading = (name) => [boundOf({ name }).title, boundOf({ name }).equation];
+  assert.deepEqual(heading("entropy-bound"), ["[Entropy] budget", "Eq. 8"]);
+  assert.deepEqual(heading("entropy-bound-from-left"), ["[Entropy] budget", ""]);
+  assert.deepEqual(heading("entropy-threshold"), ["[Entropy] of each mask", ""]);
+  for (const name of ["random", "factor", "a rule of tomorrow"]) {
+    assert.deepEqual(heading(name), ["[Entropy], added up", ""], name);
+    assert.equal(hasBudget({ name, gamma: 1 }), false, name);
+  }
 });
 
 test("a gamma has one place on the axis, whatever the pass, and comes back from it", () => {

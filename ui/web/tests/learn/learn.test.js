@@ -100,7 +100,7 @@ test("the terms of the sum add up as they are printed", () => {
     const item = { position: at, entropy, top: [] };
     return { item, left: 0, width: 0, isIn: at < 2, isFree: at === 1 };
   });
-  const counts = { count: 2, numAfterEnd: 0, hasGamma: true, isSum: true };
+  const counts = { count: 2, numAfterEnd: 0, isFreeAfterEnd: false, hasGamma: true, isSum: true };
   const free = segments[1]?.item ?? null;
   const words = sumWords({ ...counts, segments, free, spent: 0.0904 }, 0.1);
   assert.deepEqual([words.total, words.free], ["0.0904", "0.1084"]);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { compareLanes, numMissing } from "../../race/board.js";
+import { numMissing } from "../../core/text/diff.js";
+import { compareLanes } from "../../race/board.js";
 import { laneDifferences } from "../../race/stale.js";
+import { inHall } from "../../watch/verdict.js";
 
 /**
  * @param {string} name
@@ -52,4 +54,12 @@ test("a lane that is ticked and not on the stage is named, and so is another gam
     "no lane “Next-token prediction”",
     "γ 0.2 instead of 0.1",
   ]);
+});
+
+test("a hall is told a short reason, and of a long one only the verdict", () => {
+  const short = { right: false, words: "Wrong: the answer is 42, not 43." };
+  assert.deepEqual(inHall(short), short);
+  const long = { right: true, words: `Right: ${"people and things ".repeat(4)}.` };
+  assert.deepEqual(inHall(long), { right: true, words: "Right" });
+  assert.equal(inHall(null), null);
 });

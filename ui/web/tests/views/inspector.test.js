@@ -83,3 +83,14 @@ test("a token of a causal forward pass is not asked whether it agrees with itsel
   assert.equal(words, "Read causally, forward pass 1 gives this token 90.0%: that decides.");
   assert.match(hindsightText(viewAt(2), 0)[0], /it would have said “Bye”/);
 });
+
+test("an answer that the limit cut off is not said to have ended", () => {
+  /** @param {string} finish @param {object} [more] */
+  const words = (finish, more = {}) =>
+    hindsightText(viewAt(1, wire(start(more), PREFILL, FIRST, { ...END, seq: 3, finish })), 1)[0];
+  const rest = "before a causal forward pass reads this block.";
+  const cut = words("length", { max_new_tokens: 16 });
+  assert.equal(cut, `The limit of 16 tokens cuts the answer off ${rest}`);
+  assert.equal(words("stopped"), `The run was stopped ${rest}`);
+  assert.equal(words("end_of_sequence"), `The answer ends ${rest}`);
+});

@@ -87,6 +87,16 @@ export function guessTitle({ strategy }, at, pass) {
 }
 
 /**
+ * How the answer came to its end, before what it never came to.
+ * @param {Run} run
+ */
+function endWords({ main, maxNewTokens }) {
+  if (main.finish === "end_of_sequence") return "The answer ends";
+  if (main.finish === "stopped") return "The run was stopped";
+  return `The limit of ${maxNewTokens ?? main.numCommitted} tokens cuts the answer off`;
+}
+
+/**
  * What the causal check gave, once its pass has been reached.
  * @param {View} view
  * @param {number} focus
@@ -96,7 +106,7 @@ export function hindsightText(view, focus) {
   const { run, pass } = view;
   const item = run.main.hindsight.get(focus);
   if (!item && run.main.finish !== null) {
-    return ["The answer ends before a causal forward pass reads this block.", "open"];
+    return [`${endWords(run)} before a causal forward pass reads this block.`, "open"];
   }
   if (!item || item.pass > pass) {
     if (run.strategy === "ntp") return ["Not decoded yet.", "open"];
