@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from sbd_core.config import require_integer, require_number
+from sbd_core.cost.devices import DEVICES as DEVICES
+from sbd_core.cost.devices import H100_FP8, Device
 from sbd_core.cost.forward_cost import forward_cost
 from sbd_core.cost.model_shape import ModelShape, Shape
 from sbd_core.errors import ArgumentError
@@ -22,49 +24,6 @@ Mode = Literal["published", "corrected"]
 
 MAX_TOKENS = 10**12
 """Of any count; beyond, times would be no numbers that a float can hold."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
-    """Peak rates: FLOP/s of linear layers and of attention, bytes/s of memory; dense."""
-
-    name: str
-    linear_flops: float
-    attention_flops: float
-    bandwidth: float
-    bytes_per_value: float
-    source: str
-
-
-def _bf16(name: str, flops: float, bandwidth: float, source: str) -> Device:
-    return Device(
-        name=name,
-        linear_flops=flops,
-        attention_flops=flops,
-        bandwidth=bandwidth,
-        bytes_per_value=2.0,
-        source=source,
-    )
-
-
-H100_FP8 = Device(
-    name="H100, FP8 (paper)",
-    linear_flops=1978e12,
-    attention_flops=989e12,
-    bandwidth=3.35 * 1024**4,
-    bytes_per_value=1.0,
-    source="arXiv 2509.04185, Sec. 4",
-)
-DEVICES: dict[str, Device] = {
-    "h100-fp8": H100_FP8,
-    "a100-bf16": _bf16("A100 80GB SXM, bf16", 312e12, 2.039e12, "NVIDIA A100 datasheet"),
-    "h100-bf16": _bf16("H100 SXM, bf16", 989.4e12, 3.35e12, "NVIDIA H100 datasheet"),
-    "h200-bf16": _bf16("H200 SXM, bf16", 989.4e12, 4.8e12, "NVIDIA H200 datasheet"),
-    "l40s-bf16": _bf16("L40S, bf16", 362e12, 0.864e12, "NVIDIA L40S datasheet"),
-    "m1-max-fp16": _bf16("Apple M1 Max, fp16", 10.4e12, 0.4e12, "Apple newsroom, October 2021"),
-    "rtx4090-bf16": _bf16("RTX 4090, bf16", 165.2e12, 1.008e12, "NVIDIA Ada GPU whitepaper"),
-}
-"""Peaks without sparsity. Keys are what the command line takes."""
 
 
 LLAMA_8B_PUBLISHED = Shape(
@@ -89,8 +48,18 @@ def pass_seconds(
     shape: None is the paper's in either mode (Llama-3.1-8B; published with its FFN_DIM).
     Raises ArgumentError for counts below 1 or another mode.
     """
-    layer = shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
+    layer = _counted(shape, mode)
     return sum(max(pair) for pair in _layer(block_size, kv_length, batch_size, mode, layer, device))
+
+
+def widths(mode: Mode, shape: Shape | None = None) -> tuple[int, int]:
+    """Of the feed-forward, and of keys and of values, as `mode` counts; shape: see pass_seconds."""
+    matrices = _matrices(_counted(shape, mode), mode)
+    return matrices[0][1], matrices[-2][1]
+
+
+def _counted(shape: Shape | None, mode: Mode) -> Shape:
+    return shape or (LLAMA_8B_PUBLISHED if mode == "published" else LLAMA_8B)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +79,34 @@ class Limits:
 def limits(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
 ) -> Limits:
-    """All layers of a model, the output layer left out as in the paper; see pass_seconds."""
+    """All layers of a model; see left_out, and pass_seconds."""
     pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
     return Limits(
         seconds=shape.num_layers * sum(max(pair) for pair in pairs),
         moving=shape.num_layers * sum(moving for moving, _ in pairs),
         computing=shape.num_layers * sum(computing for _, computing in pairs),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Seconds that `limits` leaves out, as the paper does. own_keys: attention to the block."""
+
+    output_layer: float
+    own_keys: float
+
+
+def left_out(
+    block_size: int, kv_length: int, batch_size: int, shape: ModelShape, device: Device
+) -> LeftOut:
+    """What `limits` leaves out: the output layer for every token, attention to the block itself."""
+    tokens, layer = block_size * batch_size, shape.layer
+    output_layer = _gemm(tokens, layer.hidden_size, shape.vocabulary_size, device)
+    short, long = (
+        max(_attention(tokens, keys, batch_size, layer, device))
+        for keys in (kv_length, kv_length + block_size)
+    )
+    return LeftOut(max(output_layer), shape.num_layers * (long - short))
 
 
 def _layer(

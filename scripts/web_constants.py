@@ -69,6 +69,7 @@ def _device(device: roofline.Device) -> dict[str, Any]:
     return {
         "name": device.name,
         "flops": device.linear_flops,
+        "attentionFlops": device.attention_flops,
         "bandwidth": device.bandwidth,
         "valueBytes": device.bytes_per_value,
         "source": device.source,

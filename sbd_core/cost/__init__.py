@@ -1,1 +1,1 @@
-"""What a forward pass costs: the sizes of a model, and operations and bytes from them."""
+"""What a forward pass costs: the sizes of a model, operations and bytes from them; devices."""

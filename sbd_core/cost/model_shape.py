@@ -108,8 +108,17 @@ class ModelShape:
     @property
     def num_weights(self) -> int:
         """Weights that a forward pass multiplies by: every layer's and the output's."""
-        head = self.vocabulary_size * self.layer.hidden_size
-        return self.num_layers * self.layer.num_weights + head
+        return self.num_layers * self.layer.num_weights + self.num_output_weights
+
+    @property
+    def num_output_weights(self) -> int:
+        """Weights of the output layer."""
+        return self.vocabulary_size * self.layer.hidden_size
+
+    @property
+    def pair_flops(self) -> int:
+        """Operations of attention for a query and a key that it may attend to, in all layers."""
+        return 4 * self.num_layers * self.layer.attention_width
 
     def to_data(self) -> dict[str, int]:
         """As plain data, flat."""

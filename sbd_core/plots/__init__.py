@@ -13,6 +13,7 @@ try:
     from sbd_core.plots.cost import cost_of_parallelism
     from sbd_core.plots.limits import (
         LimitPoint,
+        framed_column,
         slowdown_curve,
         slowdown_table,
         speedup_table,
@@ -35,6 +36,7 @@ __all__ = [
     "cost_of_parallelism",
     "entropy_at_reveal",
     "entropy_heatmap",
+    "framed_column",
     "hindsight",
     "slowdown_curve",
     "slowdown_table",

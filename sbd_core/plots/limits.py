@@ -1,6 +1,6 @@
 """Figures of the roofline: what a block's forward pass costs, and what decoding by blocks gains.
 
-The heatmaps hold the quantities of the paper's Tables 3 and 4, each as published and corrected.
+The heatmaps hold the quantities of the paper's Tables 3 and 4, as the paper counts and corrected.
 """
 
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ from sbd_core.config import require_integer, require_number
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
-from sbd_core.roofline import MAX_TOKENS, Device, Mode, slowdown, speedup
+from sbd_core.roofline import MAX_TOKENS, Device, Mode, pass_seconds, slowdown, speedup
 
 BLOCK_SIZES = (1, 2, 4, 8, 16, 32, 64)
 KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
 """The rows and columns of the paper's Table 3."""
 NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
 MODES: tuple[Mode, ...] = ("published", "corrected")
-WORDS = {"published": "as published", "corrected": "corrected"}
+WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,14 @@ class LimitPoint:
     def slowdown(self, block_size: int, kv_length: int, mode: Mode) -> float:
         """See sbd_core.roofline.slowdown, at the point's batch size."""
         return slowdown(block_size, kv_length, self.batch_size, mode, **self._where())
+
+    def cache_growth(self, mode: Mode) -> float:
+        """Time of a forward pass over one token with the longest KV cache, over the shortest."""
+        long, short = (
+            pass_seconds(1, length, self.batch_size, mode, **self._where())
+            for length in (KV_LENGTHS[-1], KV_LENGTHS[0])
+        )
+        return long / short
 
     def speedup(self, nfe_speedup: float, kv_length: int, mode: Mode) -> float:
         """See sbd_core.roofline.speedup, at the point's block and batch size."""
@@ -113,6 +121,12 @@ def slowdown_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.
     return _heatmap(
         f"slowdown-{mode}", tables, mode, BLOCK_SIZES, "block size", place, ink_of(theme), "slower"
     )
+
+
+def framed_column(point: LimitPoint, mode: Mode) -> list[float]:
+    """The numbers of slowdown_table at the block size nearest to the point's."""
+    size = BLOCK_SIZES[_nearest(point.block_size, BLOCK_SIZES)]
+    return [round(point.slowdown(size, length, mode), 3) for length in KV_LENGTHS]
 
 
 def speedup_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:

@@ -85,6 +85,8 @@ class RunWire:
             ends=sorted(end_token_ids),
             about=about,
             value_bytes=self._shape and self._shape.bytes_per_value,
+            output_weights=self._shape and self._shape.num_output_weights,
+            pair_flops=self._shape and self._shape.pair_flops,
             is_recorded=is_recorded,
         )
 

@@ -114,6 +114,11 @@ def test_the_cost_is_that_of_the_chosen_device(shaped):
     shaped.get_by_label("Device of the roofline").select_option("a100-bf16")
     expect(least).to_contain_text("A100")
     expect(value).not_to_have_text(first)
+    expect(least).not_to_contain_text("the rate of the rest")
+    shaped.get_by_label("Device of the roofline").select_option("h100-fp8")
+    expect(least).to_contain_text("attention at 0.5 times the rate of the rest")
+    output = f"{2 * 32 * 96 * 64 / 1000:.0f} kFLOP and {96 * 64 * 4 / 1000:.1f} kB of it"
+    expect(shaped.locator(".sbd-hood-cost")).to_contain_text(f"The output layer is {output}")
     expect(shaped.get_by_text("Decode again to have them")).to_be_hidden()
 
 

@@ -51,6 +51,16 @@ def test_what_is_changed_is_answered_and_kept_in_the_address(story):
     assert "#" not in story.url
 
 
+def test_what_is_below_the_fold_is_drawn_too(open_page, story_url):
+    page = open_page(f"{story_url}#limits?model=qwen3-0.6b&batch=32", 1440, 700)
+    page.wait_for_function(DRAWN)
+    expect(page.locator(".sbd-limits .sbd-chart-stage > * > .svg-container")).to_have_count(5)
+    assert page.evaluate("scrollY") == 0
+    card = page.locator(".sbd-limits .is-slowdown-published")
+    expect(card.locator("h3")).to_have_text("Slowdown of a block, as the paper counts")
+    expect(card.locator("p")).to_contain_text("(1,024 × 3,072)")
+
+
 def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_url):
     page = open_page(f"{story_url}#limits?device=tpu&block=0&cache=NaN&speed=2")
     page.wait_for_function(DRAWN)

@@ -9,15 +9,21 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.__main__ import main
+from sbd_core.cost.forward_cost import forward_cost
+from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError
 from sbd_core.roofline import (
     DEVICES,
     LLAMA_8B,
     Calibrated,
+    Device,
     Shape,
+    left_out,
+    limits,
     pass_seconds,
     slowdown,
     speedup,
+    widths,
 )
 
 TABLE = Path(__file__).parents[1] / "golden" / "table3_slowdown.csv"
@@ -73,6 +79,33 @@ def test_a_pass_over_one_token_takes_as_long_as_reading_weights_and_cache_on_eve
         found = pass_seconds(1, 4096, 1, "corrected", shape=LLAMA_8B, device=device)
         assert at_least < found < at_least * (1 + activations / weights)
         assert device.source
+
+
+def test_the_widths_of_each_mode_are_those_that_the_paper_prints_and_those_of_the_model() -> None:
+    assert widths("published") == (4096 * 16384, 32 * 8)
+    assert widths("corrected") == (14336, 8 * 128)
+    small = replace(LLAMA_8B, hidden_size=1024, feed_forward_size=3072, num_heads=16)
+    assert widths("published", small) == (1024 * 3072, 16 * 8)
+    assert widths("corrected", small) == (3072, 8 * 128)
+
+
+@pytest.mark.parametrize("cached", [0, 1000])
+def test_what_is_left_out_is_all_that_a_forward_pass_has_more(cached) -> None:
+    """Where computing alone counts, both add up to the operations of the whole forward pass."""
+    shape = ModelShape(layer=LLAMA_8B, num_layers=2, vocabulary_size=500, bytes_per_value=2)
+    device = Device(
+        name="d",
+        linear_flops=1e12,
+        attention_flops=1e12,
+        bandwidth=1e30,
+        bytes_per_value=2.0,
+        source="",
+    )
+    found = left_out(16, cached, 1, shape, device)
+    seconds = limits(16, cached, 1, "corrected", shape, device).seconds
+    whole = forward_cost(shape, cached, 0, [(0, 16)], 16).flops / 1e12
+    assert seconds + found.output_layer + found.own_keys == pytest.approx(whole)
+    assert found.output_layer == pytest.approx(2 * 16 * 4096 * 500 / 1e12)
 
 
 def test_a_shape_is_read_from_a_config() -> None:

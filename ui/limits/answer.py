@@ -9,11 +9,12 @@ from typing import Any
 
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError, shown
-from sbd_core.roofline import MAX_TOKENS, Device, limits
+from sbd_core.roofline import MAX_TOKENS, Device, left_out, limits
 from ui.charts.figures import two_themes
 from ui.decode.form import message_of
 from ui.limits.choices import BUNDLED, MEASURED, OWN, PAPER, devices, measured_times, models
 from ui.limits.choices import own_shape as shape_of_config
+from ui.limits.words import table_card
 
 DEFAULTS: dict[str, Any] = {
     "device": "h100-fp8",
@@ -98,7 +99,13 @@ def answer(wish: dict[str, Any]) -> dict[str, Any]:
             for mode in ("published", "corrected")
         ),
     ]
-    return {"problems": what.problems, "facts": facts(what, point), "figures": made}
+    card = table_card(what.model, what.shape, what.device, what.batch, point)
+    return {
+        "problems": what.problems,
+        "facts": facts(what, point),
+        "cards": [card],
+        "figures": made,
+    }
 
 
 def facts(what: Asked, point: Any) -> list[dict[str, str]]:
@@ -113,7 +120,7 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
     side = {True: "moving bytes", False: "computing"}
     token = "a token" if what.batch == 1 else f"a token for each of {what.batch} texts"
     rows = [
-        ("Speed-up", f"{corrected:.2f}×", f"as published {published:.2f}×; Eq. 16"),
+        ("Speed-up", f"{corrected:.2f}×", f"as the paper counts {published:.2f}×; Eq. 16"),
         ("[Next-token prediction]", f"{time_words(one.seconds)}", f"{token}; {_bound(one)}"),
         (
             "Set Block Decoding",
@@ -132,15 +139,29 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             f"{time_words(block.moving)} for the bytes of all steps, "
             f"{time_words(block.computing)} for the operations; of each step the longer counts",
         ),
+        ("Left out", *_left_out(what)),
         (
             "The device",
             f"{what.device.bandwidth / 1e9:,.0f} GB/s",
-            f"of memory, {_rate(what.device.linear_flops)} of matrix products; "
-            f"source: {what.device.source}",
+            f"of memory, {_rates(what.device)}; source: {what.device.source}",
         ),
     ]
     found = [{"name": name, "value": value, "note": note} for name, value, note in rows]
     return found + _measured(what)
+
+
+def _left_out(what: Asked) -> tuple[str, str]:
+    """What the times above are without, and under the hood are with."""
+    block, one = (
+        left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
+    )
+    output_layer, own_keys = time_words(block.output_layer), time_words(block.own_keys)
+    note = (
+        f"of the forward pass over {what.block}, as in the paper: {output_layer} of the output "
+        f"layer, {own_keys} of attention to the block’s own keys; of one over a single token "
+        f"{time_words(one.output_layer + one.own_keys)}. Under the hood counts both"
+    )
+    return time_words(block.output_layer + block.own_keys), note
 
 
 def _measured(what: Asked) -> list[dict[str, str]]:
@@ -191,6 +212,13 @@ def time_words(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
+def _rates(device: Device) -> str:
+    words = f"{_rate(device.linear_flops)} of matrix products"
+    if device.attention_flops == device.linear_flops:
+        return words
+    return f"{words}, {_rate(device.attention_flops)} of attention"
+
+
 def _rate(flops: float) -> str:
     size, unit = (1e12, "TFLOP/s") if flops >= 1e12 else (1e9, "GFLOP/s")
     return f"{flops / size:,.4g} {unit}"
@@ -229,7 +257,8 @@ def _speed(value: object, block: int, problems: list[str]) -> float:
     number = _number(value)
     if number is not None and 0 < number <= block:
         return number
-    default = min(DEFAULTS["speed"], block)
+    most = DEFAULTS["speed"] if number is None or number <= 0 else number
+    default = min(most, block)
     problems.append(
         f"The tokens per forward pass must be above 0 and at most the block size, {block}, "
         f"not {shown(value)}; shown is {default:g}."

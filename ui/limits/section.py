@@ -1,19 +1,17 @@
 """The calculator as a Gradio component: asks for an answer whenever something was changed."""
 
-import json
 from typing import Any
 
 import gradio as gr
 
 from sbd_core.replay.wire_format import wire_json
 from ui.charts.section import LIBRARY
-from ui.components.assets import ASSETS, static_path, view
+from ui.components.assets import static_path, view
 from ui.components.server_messages import server_message
 from ui.gradio_hooks import QUICK, data_of
 from ui.limits.answer import DEFAULTS, answer
 from ui.limits.choices import MEASURED, OWN, devices, models
-
-WORDS = ASSETS / "limits.json"
+from ui.limits.words import cards
 
 
 def limits_section() -> None:
@@ -33,13 +31,14 @@ def setting() -> dict[str, Any]:
     here = devices()[MEASURED]
     return {
         "library": static_path(LIBRARY),
-        "cards": json.loads(WORDS.read_text(encoding="utf-8")),
+        "cards": cards(),
         "devices": [{"key": key, "name": device.name} for key, device in devices().items()],
         "models": [*({"key": key, "name": name} for key, (name, _) in models().items()), own],
         "defaults": DEFAULTS,
         "measured": {
             "name": here.name,
             "flops": here.linear_flops,
+            "attentionFlops": here.attention_flops,
             "bandwidth": here.bandwidth,
             "valueBytes": here.bytes_per_value,
             "source": here.source,

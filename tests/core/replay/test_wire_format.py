@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
+from sbd_core.cost.model_shape import ModelShape, Shape
 from sbd_core.events import Hindsight, Predraft, Span, StepEvent
 from sbd_core.replay import wire_format
 from sbd_core.replay.wire_format import RunWire
@@ -53,6 +54,14 @@ def test_wire_is_exactly_this():
         '"committed":[0,2],"time":125000}',
         '{"run":"r1","seq":4,"type":"end","lane":"sbd","finish":"length","text":"Hello world"}',
     ]
+
+
+def test_a_run_says_what_its_costs_are_made_of():
+    layer = Shape(hidden_size=8, feed_forward_size=16, num_heads=4, num_kv_heads=2, head_size=2)
+    shape = ModelShape(layer=layer, num_layers=3, vocabulary_size=10, bytes_per_value=2)
+    line = json.loads(RunWire("r", str, shape).start("p", CONFIG, ["sbd"]))
+    found = [line[name] for name in ("value_bytes", "output_weights", "pair_flops")]
+    assert found == [2, 8 * 10, 2 * 2 * 3 * 8]
 
 
 def test_drafts_made_ahead_travel_with_their_place_and_whether_they_were_used():

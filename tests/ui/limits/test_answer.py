@@ -1,17 +1,23 @@
 """The calculator: sound answers, and a sentence for whatever cannot be used."""
 
+import csv
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from sbd_core.roofline import limits, speedup
+from sbd_core.cost.forward_cost import forward_cost
+from sbd_core.plots.limits import BLOCK_SIZES
+from sbd_core.roofline import left_out, limits, speedup
 from ui.limits.answer import DEFAULTS, answer, asked
 from ui.limits.answer import time_words as in_units
 from ui.limits.choices import BUNDLED, MEASURED, bundled_shape, devices, measured_times, models
-from ui.limits.section import WORDS, setting
+from ui.limits.section import setting
+from ui.limits.words import WORDS
 
+TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
 LLAMA = {
     "model_type": "llama",
     "hidden_size": 2048,
@@ -39,6 +45,87 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     ids = [figure["id"] for figure in found["figures"]]
     assert ids == [card["id"] for card in json.loads(WORDS.read_text("utf-8"))]
     json.dumps(found, allow_nan=False)
+
+
+def card(**wish) -> dict:
+    [found] = answer(wish)["cards"]
+    return found
+
+
+@pytest.mark.parametrize("key", models())
+@pytest.mark.parametrize(("batch", "block"), [(1, 16), (32, 9)])
+def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch, block) -> None:
+    layer = models()[key][1].layer
+    found = answer({"model": key, "batch": batch, "block": block, "device": "a100-bf16"})
+    [said] = found["cards"]
+    wide = 16384 if key == "llama-3.1-8b" else layer.feed_forward_size  # the paper's FFN_DIM
+    assert f"{layer.hidden_size * wide:,} wide ({layer.hidden_size:,} × {wide:,})" in said["words"]
+    assert f"three {layer.feed_forward_size:,} wide" in said["words"]
+    keys = layer.num_heads * layer.num_kv_heads, layer.num_kv_heads * layer.head_size
+    assert (keys[0] != keys[1]) == (f" {keys[0]:,} wide instead of {keys[1]:,}." in said["words"])
+    device, shape = devices()["a100-bf16"], models()[key][1]
+    long, short = (limits(1, n, batch, "corrected", shape, device).seconds for n in (2**22, 16))
+    assert f"as with 16, corrected {long / short:,.2f} times;" in said["words"]
+    column = BLOCK_SIZES.index(8 if block == 9 else block)
+    heats = {figure["id"]: figure["data"][0] for figure in found["figures"]}
+    for mode, words in (("published", "column goes"), ("corrected", "corrected")):
+        texts = heats[f"slowdown-{mode}"]["text"]
+        assert f"{words} from {texts[0][column]} to {texts[-1][column]}" in said["words"]
+
+
+def test_published_is_said_of_the_points_that_the_paper_has_and_of_no_other() -> None:
+    with TABLE.open() as file:
+        batches = {int(row["batch_size"]) for row in csv.DictReader(file)}
+    published = {batch for batch in range(1, 70) if "published" in card(batch=batch)["title"]}
+    assert published == batches
+    for other in ({"model": "qwen3-8b"}, {"device": "h100-bf16"}):
+        assert card(**other)["title"] == "Slowdown of a block, as the paper counts"
+    for wish in ({}, {"model": "qwen3-8b"}):
+        found = answer(wish)
+        assert "published" not in json.dumps([found["facts"], found["figures"][0]["data"]])
+    assert not any("published" in each["title"] for each in setting()["cards"])
+
+
+@pytest.mark.parametrize("key", devices())
+def test_under_the_hood_is_never_more_than_the_times_here_with_what_they_leave_out(key) -> None:
+    device = devices()[key]
+    for _, shape in models().values():
+        for block, cached in ((1, 0), (16, 25), (64, 10**6)):
+            rest = left_out(block, cached, 1, shape, device)
+            found = limits(block, cached, 1, "corrected", shape, device).seconds
+            cost = forward_cost(shape, cached, 0, [(0, block)], block)
+            attention = shape.pair_flops * block * (cached + block)
+            moved = cost.bytes_read * device.bytes_per_value / shape.bytes_per_value
+            computing = (cost.flops - attention) / device.linear_flops
+            computing += attention / device.attention_flops
+            least = max(moved / device.bandwidth, computing)
+            assert least <= (found + rest.output_layer + rest.own_keys) * (1 + 1e-9)
+
+
+def test_what_the_times_leave_out_is_said_with_how_long_it_takes() -> None:
+    found = answer({"device": MEASURED, "model": BUNDLED, "cache": 25})
+    rest = left_out(16, 25, 1, bundled_shape(), devices()[MEASURED])
+    assert value(found, "Left out") == in_units(rest.output_layer + rest.own_keys)
+    assert f": {in_units(rest.output_layer)} of the output layer" in note(found, "Left out")
+    assert "Under the hood counts both" in note(found, "Left out")
+
+
+def test_operations_follow_from_the_rates_that_are_said() -> None:
+    """Llama-3.1-8B, by hand: 218.1 M weights a layer; attention at a rate of its own."""
+    wish = {"block": 64, "cache": 4_000_000}
+    for key, rates, words in (
+        (
+            "h100-fp8",
+            (1978e12, 989e12),
+            "1,978 TFLOP/s of matrix products, 989 TFLOP/s of attention",
+        ),
+        ("h100-bf16", (989.4e12, 989.4e12), "989.4 TFLOP/s of matrix products; source"),
+    ):
+        found = answer({**wish, "device": key})
+        assert words in note(found, "The device")
+        weights, pairs = 32 * 218_103_808 * 64, 32 * 64 * 4_000_000
+        seconds = 2 * weights / rates[0] + 4 * pairs * 4096 / rates[1]
+        assert f"{in_units(seconds)} for the operations" in note(found, "Bound by")
 
 
 def test_a_time_of_a_batch_is_not_called_that_of_one_token() -> None:
@@ -79,10 +166,11 @@ def test_nought_is_refused_where_it_makes_no_sense(name) -> None:
     assert asked({"cache": 0}).problems == []
 
 
-def test_more_tokens_than_a_block_holds_is_refused() -> None:
-    found = asked({"block": 2, "speed": 3})
-    assert found.speed == 2
-    assert "at most the block size, 2" in found.problems[0]
+@pytest.mark.parametrize(("block", "speed"), [(2, 4.5), (16, 20)])
+def test_more_tokens_than_a_block_holds_become_all_of_the_block(block, speed) -> None:
+    found = asked({"block": block, "speed": speed})
+    assert found.speed == block
+    assert f"at most the block size, {block}, not {speed}; shown is {block}" in found.problems[0]
 
 
 @pytest.mark.parametrize(("field", "wrong"), [("device", "tpu"), ("model", []), ("device", None)])
@@ -190,8 +278,6 @@ def test_a_rate_of_any_size_has_digits_that_count(monkeypatch, flops, words) -> 
 
 
 def test_no_measured_forward_pass_is_quicker_than_the_rates_reached() -> None:
-    from sbd_core.cost.forward_cost import forward_cost
-
     device, shape = devices()[MEASURED], bundled_shape()
     for cached, row in measured_times().seconds.items():
         for queries, seconds in row.items():

@@ -49,12 +49,20 @@ class Card {
   constructor({ id, title, words }) {
     this.id = id;
     this.stage = make("div", "sbd-chart-stage");
-    const head = [make("h3", "", {}, title), make("p", "", {}, ...withTerms(words))];
-    this.root = make("section", `sbd-chart is-${id}`, {}, ...head, this.stage);
+    this.title = make("h3");
+    this.words = make("p");
+    this.root = make("section", `sbd-chart is-${id}`, {}, this.title, this.words, this.stage);
+    this.say({ title, words });
     /** @type {Figure | null} */
     this.figure = null;
     this.isDrawn = false;
     this.isInSight = false;
+  }
+
+  /** @param {{ title: string, words: string }} texts */
+  say({ title, words }) {
+    this.title.textContent = title;
+    this.words.replaceChildren(...withTerms(words));
   }
 
   /** @param {Figure} figure */
@@ -102,6 +110,14 @@ export class ChartCards {
     await this.drawAll();
   }
 
+  /**
+   * Say other words above some of the charts.
+   * @param {CardWords[]} rows
+   */
+  say(rows) {
+    for (const row of rows) this.cards.find(({ id }) => id === row.id)?.say(row);
+  }
+
   /** @param {boolean} isDark */
   async setTheme(isDark) {
     if (isDark === this.isDark) return;
@@ -114,9 +130,19 @@ export class ChartCards {
     await Promise.all(this.cards.map((card) => this.draw(card)));
   }
 
-  /** @param {Card} card */
-  async draw(card) {
-    if (!card.isInSight || !card.figure || card.isDrawn) return;
+  /** Draw those out of sight too, one after the other, while the page shows any. */
+  async drawRest() {
+    for (const card of this.cards) {
+      if (this.root.clientWidth) await this.draw(card, true);
+    }
+  }
+
+  /**
+   * @param {Card} card
+   * @param {boolean} isWanted though it may be out of sight
+   */
+  async draw(card, isWanted = card.isInSight) {
+    if (!isWanted || !card.figure || card.isDrawn) return;
     const plotly = await this.library();
     if (card.isDrawn) return; // in the meantime
     card.isDrawn = true;

@@ -5,7 +5,10 @@ import {
   DEVICES,
   formatLarge,
   formatShort,
+  leftOutWords,
   operationWords,
+  partsOf,
+  rateWords,
   rooflineOf,
 } from "../core/forward/cost.js";
 import { make, setText } from "../dom/elements.js";
@@ -94,10 +97,14 @@ export class CostTable {
       ]);
       return;
     }
+    const { sizes } = run;
+    const valueBytes = sizes?.valueBytes ?? 4;
+    const attention = sizes ? partsOf(cost, step, sizes).attention : 0;
     const { seconds, isMemoryBound, moving, computing } = rooflineOf(
       cost,
       device,
-      run.valueBytes ?? 4,
+      valueBytes,
+      attention,
     );
     const bytes = cost.weightBytes + cost.cacheBytes;
     const bound = isMemoryBound ? "moving the bytes takes longest" : "computing takes longest";
@@ -110,14 +117,14 @@ export class CostTable {
       this.measured(step.seconds),
       [
         formatShort(seconds),
-        `the least on ${device.name}${sizeWords(device, run.valueBytes ?? 4)}: ${bound}`,
+        `the least on ${device.name}${sizeWords(device, valueBytes)}${rateWords(device)}: ${bound}`,
       ],
     ]);
     const gain = computing / moving;
     const words = isMemoryBound
       ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
       : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs.`;
-    setText(this.words, words);
+    setText(this.words, sizes ? `${words} ${leftOutWords(cost, step, sizes)}` : words);
   }
 
   /**

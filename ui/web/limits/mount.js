@@ -18,7 +18,7 @@ import { LimitsForm } from "./form.js";
 
 /** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], defaults: Wish, measured: Device }} Setting */
 /** @typedef {{ name: string, value: string, note: string }} Fact */
-/** @typedef {{ wish: number, problems: string[], facts: Fact[], figures: Figure[] }} Answer */
+/** @typedef {{ wish: number, problems: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
 
 const NAME = "limits";
 const PAUSE_MS = 250; // after the last key before the server is asked
@@ -108,7 +108,7 @@ class LimitsView {
   }
 
   /** @param {Answer} answer */
-  async take({ wish, problems, facts, figures }) {
+  async take({ wish, problems, facts, cards, figures }) {
     if (wish !== this.number) return;
     delete this.host.dataset.isOld;
     this.problems.replaceChildren(...problems.map((words) => make("p", "", {}, words)));
@@ -123,6 +123,7 @@ class LimitsView {
         ),
       ),
     );
+    this.cards.say(cards);
     await this.draw(() => this.cards.show(figures, "sbd-limits"));
   }
 
@@ -131,6 +132,7 @@ class LimitsView {
     try {
       this.cards.isDark = isDarkPage();
       await act();
+      await this.cards.drawRest();
     } catch (failure) {
       const words = failure instanceof Error ? failure.message : String(failure);
       this.problems.append(make("p", "", {}, `The figures cannot be drawn: ${words}.`));

@@ -3,9 +3,9 @@
 
 import constants from "../../constants.json" with { type: "json" };
 
-/** @import { Cost, Step } from "../run/wire.js" */
+/** @import { Cost, Sizes, Step } from "../run/wire.js" */
 
-/** @typedef {{ name: string, flops: number, bandwidth: number, valueBytes: number, source: string }} Device */
+/** @typedef {{ name: string, flops: number, attentionFlops: number, bandwidth: number, valueBytes: number, source: string }} Device */
 
 /** @type {Map<string, Device>} by key */
 export const DEVICES = new Map(Object.entries(constants.devices));
@@ -24,11 +24,12 @@ export function addDevice(key, device) {
  * @param {Cost} cost
  * @param {Device} device
  * @param {number} valueBytes of a weight in the trace; a device with a format of its own has that
+ * @param {number} attention operations that run at the device's rate for attention
  */
-export function rooflineOf(cost, device, valueBytes) {
+export function rooflineOf(cost, device, valueBytes, attention) {
   const scale = device.valueBytes / valueBytes;
   const moving = ((cost.weightBytes + cost.cacheBytes) * scale) / device.bandwidth;
-  const computing = cost.flops / device.flops;
+  const computing = (cost.flops - attention) / device.flops + attention / device.attentionFlops;
   return {
     seconds: Math.max(moving, computing),
     isMemoryBound: moving >= computing,
@@ -38,13 +39,58 @@ export function rooflineOf(cost, device, valueBytes) {
 }
 
 /**
- * What a forward pass's operations are made of. The one that reads the prompt predicts behind its
- * last token and at the masks alone, so the output layer's weights meet fewer rows than the others.
+ * Rows for which a forward pass predicts: the one that reads the prompt does behind its last token
+ * and at the masks alone.
  * @param {Cost} cost
  * @param {Pick<Step, "kind" | "causal">} step
  */
-export function operationWords({ rows }, { kind, causal }) {
-  const numPredicted = kind === "prefill" ? rows - causal + 1 : rows;
+function predictedRows({ rows }, { kind, causal }) {
+  return kind === "prefill" ? rows - causal + 1 : rows;
+}
+
+/**
+ * Operations of the output layer, of all attention, and of attention to the keys of the rows read.
+ * @param {Cost} cost
+ * @param {Pick<Step, "kind" | "causal" | "cached">} step
+ * @param {Sizes} sizes
+ */
+export function partsOf(cost, step, { valueBytes, outputWeights, pairFlops }) {
+  const output = 2 * predictedRows(cost, step) * outputWeights;
+  const layers = 2 * cost.rows * (cost.weightBytes / valueBytes - outputWeights);
+  const attention = cost.flops - layers - output;
+  return { output, attention, ownKeys: attention - pairFlops * cost.rows * step.cached };
+}
+
+/**
+ * What Speed limits leaves out of the same forward pass, as the paper does.
+ * @param {Cost} cost
+ * @param {Pick<Step, "kind" | "causal" | "cached">} step
+ * @param {Sizes} sizes
+ */
+export function leftOutWords(cost, step, sizes) {
+  const { output, ownKeys } = partsOf(cost, step, sizes);
+  const bytes = formatLarge(sizes.outputWeights * sizes.valueBytes, "B");
+  return `The output layer is ${formatLarge(output, "FLOP")} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: Speed limits leaves both out, as the paper does.`;
+}
+
+/**
+ * That a device's attention has a rate of its own.
+ * @param {Device} device
+ */
+export function rateWords({ flops, attentionFlops }) {
+  const share = +(attentionFlops / flops).toPrecision(2);
+  return flops === attentionFlops ? "" : `, attention at ${share} times the rate of the rest`;
+}
+
+/**
+ * What a forward pass's operations are made of; the output layer's weights may meet fewer rows
+ * than the others.
+ * @param {Cost} cost
+ * @param {Pick<Step, "kind" | "causal">} step
+ */
+export function operationWords(cost, step) {
+  const { rows } = cost;
+  const numPredicted = predictedRows(cost, step);
   const fewer = numPredicted < rows ? `, the output layer’s for ${numPredicted} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
 }

@@ -4,6 +4,7 @@
 import { MAX_POSITIONS } from "../limits.js";
 import { BYTE, joinBytes } from "../text/bytes.js";
 import { Lane } from "./lane.js";
+import { readSizes } from "./wire.js";
 
 /** @import { Joined } from "../text/bytes.js" */
 /** @import { Block, Solver, WireLine } from "./wire.js" */
@@ -30,7 +31,7 @@ export class Run {
     this.seed = line.seed ?? 0;
     this.numPredrafts = line.num_predrafts ?? 0;
     this.draftThreshold = line.draft_threshold;
-    this.valueBytes = line.value_bytes ?? null;
+    this.sizes = readSizes(line);
     this.read = line.read ?? []; // tokens of the prompt, where the run says them
     /** @type {{ id: number, text: string }[]} */
     this.tokens = [];

@@ -44,6 +44,8 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {[offset: number, token: number][]} [pinned]
  * @property {number[]} [read] tokens of the prompt as the model reads it
  * @property {number} [value_bytes] of a weight
+ * @property {number} [output_weights] of the output layer
+ * @property {number} [pair_flops] operations of attention for a query and a key, in all layers
  * @property {string} [kind]
  * @property {[cached: number, causal: number]} [context]
  * @property {[start: number, size: number]} [block]
@@ -123,6 +125,17 @@ function readCost(cost) {
   if (!cost) return null;
   const [rows, flops, weightBytes, cacheBytes] = cost;
   return { rows, flops, weightBytes, cacheBytes };
+}
+
+/**
+ * What a model's costs are made of, null where the run does not say it.
+ * @typedef {{ valueBytes: number, outputWeights: number, pairFlops: number }} Sizes
+ * @param {WireLine} line
+ * @returns {Sizes | null}
+ */
+export function readSizes({ value_bytes, output_weights, pair_flops }) {
+  if (!value_bytes || !output_weights || !pair_flops) return null;
+  return { valueBytes: value_bytes, outputWeights: output_weights, pairFlops: pair_flops };
 }
 
 /**

@@ -24,6 +24,17 @@ export function shapeData(shape) {
 }
 
 /**
+ * Weights of the output layer, and operations of attention for a query and a key in all layers.
+ * @param {Shape} shape
+ */
+export function costParts({ hidden, vocabulary, numLayers, numHeads, headSize }) {
+  return {
+    output_weights: hidden * vocabulary,
+    pair_flops: 4 * numLayers * numHeads * headSize,
+  };
+}
+
+/**
  * Rows, floating-point operations, bytes of weights and bytes of the cache.
  * @param {Shape} shape
  * @param {StepEvent} event

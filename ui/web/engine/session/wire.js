@@ -2,7 +2,7 @@
 // that what shows a run does not know who decoded it.
 
 import constants from "../../constants.json" with { type: "json" };
-import { BYTES_PER_VALUE, eventCost } from "./cost.js";
+import { BYTES_PER_VALUE, costParts, eventCost } from "./cost.js";
 
 /** @import { Verdict } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../checkpoint/folder.js" */
@@ -54,6 +54,7 @@ export class RunWire {
       ask,
       ends: [...this.checkpoint.endIds].sort((a, b) => a - b),
       value_bytes: BYTES_PER_VALUE,
+      ...costParts(this.checkpoint.model.shape),
       is_recorded: false,
     });
   }
