@@ -73,10 +73,13 @@ def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch,
         assert f"{words} from {texts[0][column]} to {texts[-1][column]}" in said["words"]
 
 
+SOME_BATCHES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 32, 64)
+
+
 def test_published_is_said_of_the_points_that_the_paper_has_and_of_no_other() -> None:
     with TABLE.open() as file:
         batches = {int(row["batch_size"]) for row in csv.DictReader(file)}
-    published = {batch for batch in range(1, 70) if "published" in card(batch=batch)["title"]}
+    published = {batch for batch in SOME_BATCHES if "published" in card(batch=batch)["title"]}
     assert published == batches
     for other in ({"model": "qwen3-8b"}, {"device": "h100-bf16"}):
         assert card(**other)["title"] == "Slowdown of a block, as the paper counts"

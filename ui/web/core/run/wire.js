@@ -130,7 +130,7 @@ function readCost(cost) {
 /**
  * What a model's costs are made of, null where the run does not say it.
  * @typedef {{ valueBytes: number, outputWeights: number, pairFlops: number }} Sizes
- * @param {WireLine} line
+ * @param {Pick<WireLine, "value_bytes" | "output_weights" | "pair_flops">} line
  * @returns {Sizes | null}
  */
 export function readSizes({ value_bytes, output_weights, pair_flops }) {
