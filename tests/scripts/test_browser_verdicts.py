@@ -21,7 +21,7 @@ from ui.gallery.examples import checked_examples
 
 JUDGE = Path(__file__).parents[2] / "ui" / "web" / "tests" / "engine" / "judge.js"
 NUM_HELD_OUT, NUM_STORIES = 25, 150
-NUM_FAULTS = 11
+NUM_FAULTS = 12
 """Kinds of what `fault_of` says of a story."""
 OTHERS = ("", "no answer", "The answer is 7.", "[]", "null", "1111222233334444")
 JSON_TEXTS = ('{"a": NaN}', '{"a": 1, "a": 2}', "[1, 1.0, 1e3, -0.0]", '"\\u00e9"', "[01]", "{} {}")

@@ -49,10 +49,11 @@ SUM_WORDS = {
 STORY_WORDS = {
     "right": (
         "Right: the people, animals, things, colours and places told in the prompt, at most one of "
-        "a kind it leaves open, no sentence twice, no word twice in a row. Events (the plot) and "
+        "a kind it leaves open, no sentence twice, no word twice in a row. Its theme (say, a race "
+        "or a big wave) and "
         "style are not checked."
     ),
-    "wrong": "Wrong: {fault}.",
+    "wrong": "Wrong: the first fault found is that {fault}.",
 }
 NOT_RUN = {
     "server": ("Not judged: a function with pinned tokens, or out of a trace file, is not run."),

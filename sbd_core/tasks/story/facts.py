@@ -80,8 +80,7 @@ def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
     yield from _repeats(text)
     for slot in LISTS:
         yield from _slot_faults(facts, slot, text, words)
-    if not _keeps_names(facts, text):
-        yield "a name is misspelt or not in the prompt"
+    yield from _name_faults(facts, text)
     if not _keeps_owners(facts, words):
         yield "an animal has another name, kind or owner than in the prompt"
     if not _keeps_pronouns(facts, words):
@@ -127,18 +126,23 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
     yield from (f"“{phrase}” of the prompt is missing" for phrase in missing)
 
 
-def _keeps_names(facts: Facts, text: str) -> bool:
-    """No third name inside a sentence where both are told, no told name misspelt."""
-    known = _told_words(facts) | LISTS["person"] | LISTS["animal"] | NO_NAMES
-    found = set(INNER_CAPITAL.findall(text)) - known
+def _name_faults(facts: Facts, text: str) -> Iterator[str]:
+    """A told name misspelt, or inside sentences more new names than the prompt leaves open."""
+    listed = LISTS["person"] | LISTS["animal"]
+    known = _told_words(facts) | listed | NO_NAMES
+    found = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
     names = [name for slot in NAMES for name in facts.told.get(slot, ()) if name[:1].isupper()]
-    if any(_likeness(name, word) >= ALIKE for name in names for word in found):
-        return False
-    starts = set(SENTENCE_START.findall(text)) - known - STARTS
-    made_up = [name for name in names if name not in LISTS["person"] | LISTS["animal"]]
-    if any(_likeness(name, word) >= ALIKE_AT_START for name in made_up for word in starts):
-        return False
-    return len(found) <= sum(slot not in facts.told for slot in (*NAMES, "place"))
+    yield from _misspelt(names, found, ALIKE)
+    starts = [word for word in SENTENCE_START.findall(text) if word not in known | STARTS]
+    yield from _misspelt([name for name in names if name not in listed], starts, ALIKE_AT_START)
+    num_open = sum(slot not in facts.told for slot in (*NAMES, "place"))
+    if len(found) > num_open:
+        yield f"“{found[num_open]}” is a name too many, not in the prompt"
+
+
+def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Iterator[str]:
+    alike = ((name, word) for name in names for word in words if _likeness(name, word) >= least)
+    yield from (f"“{word}” looks like “{name}” of the prompt, misspelt" for name, word in alike)
 
 
 def _likeness(name: str, word: str) -> float:

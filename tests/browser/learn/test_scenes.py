@@ -60,7 +60,7 @@ def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
     expect(total).not_to_have_text(before)
     many = num_kept(total)
     assert many > few
-    expect(page.locator(".sbd-tile.is-would")).to_have_count(many)
+    expect(page.locator(".sbd-tile.is-new")).to_have_count(many)
     page.get_by_role("slider").focus()
     before = total.text_content()
     for _ in range(5):
@@ -79,6 +79,9 @@ def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
     expect(page.locator(".sbd-sudoku-cell[data-chosen]")).to_have_count(1)
     expect(answer(page)).not_to_be_empty()
     assert not page.locator(".sbd-sudoku-cell.is-given .sbd-sudoku-pass:visible").count()
+    calls = set(page.locator(".sbd-sudoku-pass").all_inner_texts()) - {""}
+    assert calls
+    assert all(call.isdigit() for call in calls), calls
 
 
 def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(lesson):
@@ -149,9 +152,17 @@ def test_a_machine_is_chosen_and_a_prompt_without_a_server_says_what_to_run(less
 
 def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
     page = lesson("the-bound")
-    kept = page.locator(".sbd-tile.is-kept-here")
+    kept = page.locator(".sbd-learn-bound .sbd-tile.is-new")
     expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
     before = kept.count()
     page.keyboard.press("ArrowRight")
     expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
     assert kept.count() > before
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".sbd-learn-count")).to_contain_text("keeps 16 of 16")
+    expect(kept).to_have_count(num_kept(page.locator(".sbd-learn-count")))
+    named = "all => all.map(n => [n.title, n.querySelector('.sbd-tile-pass').textContent])"
+    for title, call in kept.evaluate_all(named):
+        assert "revealed in this forward pass" in title
+        assert call == f"call {recorded().choices.bound_pass + 1}"

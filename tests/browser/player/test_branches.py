@@ -189,9 +189,12 @@ def test_blanks_are_filled_round_what_is_given(story):
     expect(story.locator(".sbd-number-tokens .sbd-number-label")).to_have_text(
         f"tokens, {len(given)} of them given"
     )
+    expect(story.locator(".sbd-number-perPass .sbd-number-label")).to_have_text(
+        "decoded a forward pass"
+    )
     expect(story.locator(".sbd-tile.is-pinned")).not_to_have_count(0)
     expect(story.get_by_role("heading", level=2)).to_contain_text(
-        ["Set Block Decoding", "Next-token prediction, without the given tokens"]
+        ["Set Block Decoding", "Next-token prediction, from the prompt alone"]
     )
 
 

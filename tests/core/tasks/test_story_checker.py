@@ -129,6 +129,8 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
         ("the park", "the dark", "“park” of the prompt is missing"),
         ("the kite", "the drum", "“drum” is not in the prompt"),
         ("There she", "There he", "“he” and “she” are mixed up"),
+        ("dog Rex", "dog Rex or Rexx", "“Rexx” looks like “Rex” of the prompt, misspelt"),
+        ("dog Rex", "dog Rex and Wolfgang", "“Wolfgang” is a name too many, not in the prompt"),
         (" And", "", ""),
     ],
 )

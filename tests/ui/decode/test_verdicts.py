@@ -57,7 +57,10 @@ def test_a_verdict_comes_of_the_prompt_and_a_checker_that_cannot_decide_says_not
 def test_a_story_that_is_wrong_says_what_is():
     (preset,) = [preset for preset in presets() if preset.task == "story"]
     verdict = verdict_of(answered(preset.prompts[0], "no " * 20 + "."))
-    assert verdict.words == "Wrong: it has a word twice in a row, “no no”."
+    assert (
+        verdict.words
+        == "Wrong: the first fault found is that it has a word twice in a row, “no no”."
+    )
 
 
 def test_a_full_stop_twice_is_no_fault_and_the_verdict_promises_no_more_than_its_check():

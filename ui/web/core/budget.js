@@ -168,7 +168,10 @@ export function budgetNote(run, pass, preview, layout) {
   if (!segments.length) {
     return pass === 0 ? "the first forward pass reads the prompt" : "nothing masked";
   }
-  const more = numAfterEnd ? `, ${numAfterEnd} after the end` : "";
+  const numDropped = preview === null ? run.main.numDroppedAt(pass) : 0;
+  const behind = numAfterEnd ? `, ${numAfterEnd} after the end` : "";
+  const older = numDropped ? `, ${numDropped} older ${behind ? "too" : "now after the end"}` : "";
+  const more = behind + older;
   if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed${more}`;
   const gamma = preview === null ? formatGamma(solver.gamma ?? 0) : formatNats(preview);
   const verb = preview === null ? "revealed" : "would be revealed";

@@ -58,8 +58,9 @@ export const GLOSSARY = {
   hindsight: {
     name: "hindsight",
     words:
-      "A finished block is read once more, causally, by the next forward pass. What next-token " +
-      "prediction would have said then comes at no cost. To differ is not to be wrong.",
+      "The first forward pass of the next block reads a finished block once more, causally; the last " +
+      "block is not. What next-token prediction would have said then comes at no cost. To differ is " +
+      "not to be wrong.",
   },
   solver: {
     name: "solver",

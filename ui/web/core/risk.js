@@ -39,3 +39,15 @@ export function recordingWords(isBrought, words) {
     ? `The recording on the stage was made with ${words}, so the form has that. `
     : "";
 }
+
+/**
+ * What is said under the slider: what was measured to be best or, while blanks are to be filled in,
+ * what alone can do that.
+ * @param {string} best
+ * @param {boolean} hasBlanks
+ */
+export function adviceWords(best, hasBlanks) {
+  return hasBlanks
+    ? "Only Set Block Decoding fills in blanks; the slider sets its γ."
+    : best.replaceAll("γ ", "γ\u00a0");
+}

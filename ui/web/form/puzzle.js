@@ -19,6 +19,8 @@ export function acceptedWords(prompt) {
   return `${what} is the prompt now; press Decode.`;
 }
 
+const UNUSED = "Not the prompt yet: press “Use it”, or Enter in a cell.";
+
 /** @type {Mount} */
 export function mountPuzzle({ element, trigger, signal }) {
   const grid = find(element, ".sbd-puzzle-grid");
@@ -38,6 +40,8 @@ export function mountPuzzle({ element, trigger, signal }) {
   // A digit typed goes on to the next cell.
   grid.addEventListener("input", (event) => {
     const { target } = event;
+    news.classList.remove("is-error");
+    setText(news, UNUSED);
     if (!(target instanceof HTMLInputElement) || !target.value) return;
     inputs[inputs.indexOf(target) + 1]?.focus();
   });

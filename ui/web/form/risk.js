@@ -5,7 +5,7 @@
 // prompt of the visitor's own starts from the best ones again, unless something was set by hand.
 
 import constants from "../constants.json" with { type: "json" };
-import { nearestStep, outsideWords, recordingWords } from "../core/risk.js";
+import { adviceWords, nearestStep, outsideWords, recordingWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
@@ -47,14 +47,8 @@ class RiskSlider {
     this.outside = make("p", "sbd-risk-outside", { role: "status" });
     this.best = make("button", "sbd-risk-best", { type: "button" });
     this.own = make("span", "", { role: "status" });
-    this.why = make(
-      "p",
-      "sbd-risk-why",
-      {},
-      `${setting.best.words.replaceAll("γ ", "γ\u00a0")} `,
-      this.own,
-      this.best,
-    );
+    this.advice = make("span");
+    this.why = make("p", "sbd-risk-why", {}, this.advice, " ", this.own, this.best);
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
     this.ends = make("div", "sbd-risk-ends", {}, ...ends);
     this.range.addEventListener("input", () =>
@@ -116,12 +110,16 @@ class RiskSlider {
     const isMounting = choiceOf("strategy") === null && setting.can_draft;
     const choice = this.asked?.choice ?? this.chosen ?? (isMounting ? this.bestChoice : null);
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
+    const hasBlanks = templateText() !== "";
     range.disabled = choice === null || !setting.can_draft;
+    setAttribute(range, "min", hasBlanks ? 1 : 0);
+    setText(this.advice, adviceWords(setting.best.words, hasBlanks));
     if (choice) {
       const isVerify = choice.strategy === "verify";
       range.value = String(isVerify ? 0 : nearestStep(setting.gammas, choice.gamma) + 1);
     }
-    const share = (Number(range.value) / setting.gammas.length) * 100;
+    const least = Number(range.min);
+    const share = ((Number(range.value) - least) / (setting.gammas.length - least)) * 100;
     range.style.setProperty("--done", `${share}%`);
     const other = isSettable ? "set by another setting" : "one token a forward pass";
     const words = choice ? wordsOf(choice) : other;
@@ -132,7 +130,7 @@ class RiskSlider {
     const isBest = choice
       ? isAlike(choice, this.bestChoice)
       : choiceOf("strategy") === setting.best.strategy;
-    this.best.hidden = !setting.can_draft || isBest;
+    this.best.hidden = !setting.can_draft || isBest || hasBlanks;
     const run = playerOf(document)?.run;
     const isBrought =
       choice !== null && !this.best.hidden && run?.isRecorded === true && !differences(run).length;
@@ -141,7 +139,7 @@ class RiskSlider {
 
   /** Only Set Block Decoding fills in blanks. */
   followTemplate() {
-    if (!templateBox()?.value.trim() || choiceOf("strategy") === "sbd") return;
+    if (!templateText() || choiceOf("strategy") === "sbd") return;
     this.choose({ strategy: "sbd", gamma: this.chosen?.gamma ?? this.setting.best.gamma });
   }
 
@@ -150,7 +148,7 @@ class RiskSlider {
     const run = playerOf(document)?.run;
     const text = promptBox("sbd-prompt-box")?.value.trim();
     if (!run?.isRecorded || !text || text === run.prompt.trim() || !this.setting.can_draft) return;
-    if (templateBox()?.value.trim()) return;
+    if (templateText()) return;
     const best = this.bestChoice;
     const isOwn = this.asked !== null || settingDifferences(run).length > 0;
     if (isOwn || (this.chosen && isAlike(this.chosen, best))) return;
@@ -163,6 +161,8 @@ const isTurning = () => choiceOf("strategy") === "sbd" && choiceOf("solver") ===
 
 /** @returns {HTMLTextAreaElement | null} the answer with blanks, which may be one line or more */
 const templateBox = () => document.querySelector("#sbd-template-box :is(textarea, input)");
+
+const templateText = () => templateBox()?.value.trim() ?? "";
 
 /**
  * @param {Choice} choice

@@ -3,6 +3,8 @@
 
 import { formatGamma } from "../core/numbers.js";
 
+import { Lane } from "../core/run/lane.js";
+
 /** @import { BudgetLayout } from "../core/budget.js" */
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Edge } from "./lesson.js" */
@@ -29,6 +31,26 @@ export function sumWords({ segments, spent, free }, gamma) {
   const digits = fine(sum) === fine(gamma) ? DIGITS + 2 : DIGITS;
   const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${formatGamma(gamma)}.`;
   return { total, free: own, more };
+}
+
+/**
+ * A run as it would be after a forward pass that keeps other guesses than it did.
+ * @param {Run} run
+ * @param {number} pass
+ * @param {Set<number>} kept positions, in the solver's order
+ * @returns {Run}
+ */
+export function withKept(run, pass, kept) {
+  const lane = new Lane(run.main.name, run.main.pins);
+  for (const step of run.main.steps.slice(0, pass)) lane.append(step);
+  const step = run.main.steps[pass];
+  if (!step) return run;
+  const reveals = [...kept].flatMap((position, rank) => {
+    const [best] = step.masked.get(position)?.top ?? [];
+    return best ? [{ position, rank, ...best }] : [];
+  });
+  lane.append({ ...step, reveals, committed: [], hindsight: [] });
+  return Object.create(run, { main: { value: lane } });
 }
 
 /**

@@ -24,8 +24,10 @@ const HELP_SIGHTS = [
   [
     "Reveals",
     "The forward pass then keeps its surest guesses together, wherever they stand. They get a " +
-      "ring; #4 means revealed in forward pass 4. A number without # is the position. Where a tile " +
-      "has room for one of them it is the forward pass; the inspector has both.",
+      "ring; #4 means revealed in forward pass 4, “pin” given before: pinned, kept by a branch, or " +
+      "written round a blank. A number without # is the position. Where a tile has room for one of " +
+      "them it is the forward pass; the inspector has both. If an end of the answer is revealed, " +
+      "what stands behind it turns grey and counts no more.",
   ],
   [
     "Entropy budget",
@@ -50,8 +52,9 @@ const HELP_SIGHTS = [
   ],
   [
     "Hindsight",
-    "When a block is full it is read once more, in order, and shows what next-token " +
-      "prediction would have said. The inspector shows whether it agrees.",
+    "The first forward pass of the next block reads the full block again, in order, and shows what " +
+      "next-token prediction would have said. The inspector shows whether it agrees. The last block " +
+      "is not read again.",
   ],
 ];
 
@@ -59,8 +62,8 @@ const HELP_SIGHTS = [
 const HELP_ACTIONS = [
   [
     "Pin and branch",
-    "Choose a candidate in the inspector. Pin it, and the answer is decoded anew " +
-      "round it; branch, and what was revealed by this forward pass stays. Every run is kept in a tree, its " +
+    "Choose a candidate in the inspector, or leave it at the best one that is not written there. " +
+      "Pin it, and the answer is decoded anew round it; branch, and what was revealed by this forward pass stays. Every run is kept in a tree, its " +
       "ending beside that of the run it came from.",
   ],
   [

@@ -46,7 +46,7 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
     tokens: { shown: isStarted ? String(numTokens) : UNKNOWN, label: given },
     perPass: {
       shown: isStarted ? tokensPerPass.toFixed(2) : UNKNOWN,
-      label: "tokens a forward pass",
+      label: numGiven ? "decoded a forward pass" : "tokens a forward pass",
     },
   };
 }

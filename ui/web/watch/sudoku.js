@@ -5,19 +5,13 @@ import { entropyColour } from "../core/scale.js";
 import { brokenCells, puzzleIn, SUDOKU_CELLS, sudokuVerdict } from "../core/sudoku.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { showToken } from "../dom/tokens.js";
-import { positionTitle, tileState } from "./view.js";
+import { passMark, positionTitle, tileState } from "./view.js";
 
 /** @import { Actions } from "./actions.js" */
-/** @import { TileState, View } from "./view.js" */
+/** @import { View } from "./view.js" */
 
-/**
- * The small mark of a cell: the forward pass that revealed it, "pin" as on its tile, or nothing.
- * @param {TileState} state
- */
-export function passMark({ kind, item }) {
-  if (kind === "pinned") return "pin";
-  return item ? String(item.pass + 1) : "";
-}
+const PIN_WORDS =
+  "“pin”: given to this run (pinned, kept by a branch, or your text), not decoded by it.";
 
 /** The grid beside the tiles, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
@@ -25,7 +19,7 @@ export class SudokuView {
   constructor(actions) {
     this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
     this.verdict = make("p", "sbd-sudoku-verdict");
-    this.pinned = make("span", "", {}, " “pin”: given to this run, not decoded by it.");
+    this.pinned = make("span", "", {}, ` ${PIN_WORDS}`);
     this.root = make(
       "section",
       "sbd-sudoku",
@@ -41,8 +35,8 @@ export class SudokuView {
           "p",
           "sbd-sudoku-key",
           {},
-          "Outlined: a digit of the puzzle. The small number is the forward " +
-            "pass that revealed the cell. A pale digit is not written yet: the puzzle’s, or the best guess so far.",
+          "Outlined: a digit of the puzzle. #3: revealed in forward pass 3. " +
+            "A pale digit is not written yet: the puzzle’s, or the best guess so far.",
           this.pinned,
         ),
       ),

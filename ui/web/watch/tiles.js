@@ -7,7 +7,7 @@ import { entropyColour, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { STILL } from "../dom/reveal.js";
 import { showToken } from "../dom/tokens.js";
-import { positionTitle, tileState } from "./view.js";
+import { passMark, positionTitle, tileState } from "./view.js";
 
 /** @import { Joined } from "../core/text/bytes.js" */
 /** @import { Actions } from "./actions.js" */
@@ -58,7 +58,7 @@ class Tile {
     const state = tileState(view, position);
     const { node } = this;
     this.at = position;
-    const pass = state.kind === "pinned" ? "pin" : state.item ? `#${state.item.pass + 1}` : "";
+    const pass = passMark(state);
     setText(this.position, String(position));
     setText(this.pass, pass);
     this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;

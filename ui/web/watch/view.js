@@ -143,7 +143,8 @@ export function tileState(view, position) {
   const item = run.main.fixedAt(position, pass);
   const masked = step?.masked.get(position) ?? null;
   if (run.main.isAfterEnd(position, pass)) {
-    return { kind: "beyond", token: item?.token ?? masked?.top[0]?.token, entropy: null };
+    const token = item?.token ?? masked?.top[0]?.token;
+    return { kind: "beyond", token, entropy: null, ...(item && { item }) };
   }
   if (item) {
     const kind = item.isPinned ? "pinned" : item.pass === pass ? "new" : "fixed";
@@ -164,6 +165,15 @@ export function tileState(view, position) {
 }
 
 /**
+ * How a position came to the token it holds, in a word: the forward pass, "pin", or nothing.
+ * @param {Pick<TileState, "item">} state
+ */
+export function passMark({ item }) {
+  if (item?.isPinned) return "pin";
+  return item ? `#${item.pass + 1}` : "";
+}
+
+/**
  * A position in words, as its tile shows it.
  * @param {View} view
  * @param {number} position
@@ -172,15 +182,17 @@ export function tileState(view, position) {
 export function positionTitle(view, position, state = tileState(view, position)) {
   const text = state.token === undefined ? "" : `, ${tokenName(view.run.tokenText(state.token))}`;
   const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
+  const came = `revealed in forward pass ${(state.item?.pass ?? 0) + 1}`;
+  const isLost = state.item !== undefined && !state.item.isPinned;
   const kinds = {
     new: `revealed in this forward pass${text}`,
-    pinned: `pinned${text}`,
-    fixed: `revealed in forward pass ${(state.item?.pass ?? 0) + 1}${text}`,
+    pinned: `given, not decoded${text}`,
+    fixed: `${came}${text}`,
     masked: `masked, best guess${text}`,
     accepted: `drafted, checked and accepted${text}`,
     draft: `drafted, not checked yet${text}`,
     struck: `drafted and thrown away${text}`,
-    beyond: `after the end of the answer, not part of it${text}`,
+    beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
     empty: "masked",
   };
   const name = state.struck === undefined ? "" : tokenName(view.run.tokenText(state.struck));

@@ -117,6 +117,16 @@ export class Lane {
   }
 
   /**
+   * Tokens of earlier passes that `pass` put after the end of the answer: it revealed an earlier end.
+   * @param {number} pass
+   */
+  numDroppedAt(pass) {
+    const [before, end] = [this.endAt(pass - 1), this.endAt(pass)];
+    const known = [...this.fixed.values()].filter((item) => item.pass < pass);
+    return known.filter(({ position }) => position >= end && position < before).length;
+  }
+
+  /**
    * Tokens by `pass` in whose place next-token prediction, asked later, would have had another.
    * @param {number} pass
    */

@@ -56,7 +56,7 @@ function* faults(facts, text, words) {
   const twice = TWICE.exec(text);
   if (twice) yield `it has a word twice in a row, “${twice[0]}”`;
   for (const slot of Object.keys(LISTS)) yield* slotFaults(facts, slot, text, words);
-  if (!keepsNames(facts, text)) yield "a name is misspelt or not in the prompt";
+  yield* nameFaults(facts, text);
   if (!keepsOwners(facts, words)) {
     yield "an animal has another name, kind or owner than in the prompt";
   }
@@ -118,34 +118,39 @@ function* slotFaults(facts, slot, text, words) {
 }
 
 /**
- * No third name inside a sentence where both are told, no told name misspelt.
+ * A told name misspelt, or inside sentences more new names than the prompt leaves open.
  * @param {Facts} facts
  * @param {string} text
  */
-function keepsNames(facts, text) {
+function* nameFaults(facts, text) {
   const { told } = facts;
   const words = toldWords(facts);
   /** @param {string} word */
   const isKnown = (word) => words.has(word) || LISTED_NAMES.has(word) || NO_NAMES.has(word);
-  const found = new Set(text.match(INNER_CAPITAL)?.filter((word) => !isKnown(word)));
+  const found = [...new Set(text.match(INNER_CAPITAL)?.filter((word) => !isKnown(word)))];
   const all = [...(told.person ?? []), ...(told.animal ?? [])];
   const names = all.filter((name) => /^\p{Lu}/u.test(name));
-  if (areAlike(names, [...found], ALIKE)) return false;
+  yield* misspelt(names, found, ALIKE);
   const starts = [...text.matchAll(SENTENCE_START)].map(([, word = ""]) => word);
   const unknown = starts.filter((word) => !isKnown(word) && !STARTS.has(word));
   const madeUp = names.filter((name) => !LISTED_NAMES.has(name));
-  if (areAlike(madeUp, unknown, ALIKE_AT_START)) return false;
-  return found.size <= ["person", "animal", "place"].filter((slot) => !(slot in told)).length;
+  yield* misspelt(madeUp, unknown, ALIKE_AT_START);
+  const numOpen = ["person", "animal", "place"].filter((slot) => !(slot in told)).length;
+  const extra = found[numOpen];
+  if (extra) yield `“${extra}” is a name too many, not in the prompt`;
 }
 
 /**
- * Whether a word is nearly one of the names.
+ * Words that are nearly one of the names.
  * @param {string[]} names
  * @param {string[]} words
  * @param {number} least
  */
-function areAlike(names, words, least) {
-  return names.some((name) => words.some((word) => likeness(name, word) >= least));
+function* misspelt(names, words, least) {
+  for (const name of names) {
+    const alike = words.filter((word) => likeness(name, word) >= least);
+    for (const word of alike) yield `“${word}” looks like “${name}” of the prompt, misspelt`;
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
-// The player's tiles name a forward pass #5; here it is a call, so they say call 5.
+// The player's tiles and cells name a forward pass #5; here it is a call: tiles say call 5, cells 5.
 
-import { make } from "../../dom/elements.js";
+import { make, setText } from "../../dom/elements.js";
 
 /** @param {HTMLElement} root of tiles, updated before this */
 export function makeCallWords(root) {
@@ -12,6 +12,17 @@ export function makeCallWords(root) {
         if (words.startsWith("#")) {
           node.replaceChildren(make("span", "sbd-learn-call-word", {}, "call "), words.slice(1));
         }
+      }
+    },
+  };
+}
+
+/** @param {HTMLElement} root of a sudoku, updated before this */
+export function makeCallNumbers(root) {
+  return {
+    update() {
+      for (const node of root.querySelectorAll(".sbd-sudoku-pass")) {
+        setText(node, (node.textContent ?? "").replace("#", ""));
       }
     },
   };

@@ -9,7 +9,7 @@ import { Tiles } from "../../watch/tiles.js";
 import { Figure } from "../figure.js";
 import { makeCallWords } from "../parts/calls.js";
 import { sweep } from "../parts/motion.js";
-import { sumWords } from "../states.js";
+import { sumWords, withKept } from "../states.js";
 
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { View } from "../../watch/view.js" */
@@ -47,15 +47,13 @@ function makeSum(run, budget) {
  * The tiles show what this γ keeps, not what the recorded run kept.
  * @param {Tiles} tiles
  */
-function makeMarks({ tiles }) {
+function makeKeptTiles(tiles) {
   return {
     /** @param {View} view */
-    update({ wouldReveal }) {
-      for (const { node, at } of tiles) {
-        const isKept = wouldReveal?.has(at) ?? false;
-        node.classList.toggle("is-kept-here", isKept);
-        node.classList.toggle("is-left-here", !isKept);
-      }
+    update(view) {
+      const { run, pass, wouldReveal } = view;
+      const kept = withKept(run, pass, wouldReveal ?? new Set());
+      tiles.update({ ...view, run: kept, wouldReveal: null });
     },
   };
 }
@@ -90,7 +88,7 @@ export function makeBoundScene({ lesson, signal, did }) {
   const sum = makeSum(run, budget);
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(tiles, makeCallWords(tiles.root), makeMarks(tiles), budget, sum);
+  figure.add(makeKeptTiles(tiles), makeCallWords(tiles.root), budget, sum);
   const axis = make("p", "sbd-learn-source", {}, AXIS, readWords(run, lesson.bound_pass));
   const nodes = [tiles.root, budget.root, ...sum.nodes, axis, makeLegend()];
 

@@ -75,7 +75,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const nodes = [
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
     make("pre", "sbd-learn-code", code, written),
-    make("h3", "", {}, "A draft has no gaps and ends where the model grows unsure"),
+    make("h3", "", {}, "A draft has no gaps and goes on while all of it is likely right"),
     tiles.root,
     legend.root,
     news,

@@ -5,6 +5,7 @@ import { capital } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { SudokuView } from "../../watch/sudoku.js";
 import { Figure } from "../figure.js";
+import { makeCallNumbers } from "../parts/calls.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
 /** @import { View } from "../../watch/view.js" */
@@ -12,8 +13,8 @@ import { Figure } from "../figure.js";
 /** @import { MakeScene } from "../view.js" */
 
 const SOURCE =
-  "Each row, column and box of 2 by 2 holds 1 to 4. Outlined cells are given. Small number: the call " +
-  "that filled the cell; bar: how unsure the model was.";
+  "Each row, column and box of 2 by 2 holds 1 to 4. Outlined: a digit of the puzzle. Small number: the " +
+  "call that filled the cell; bar: how unsure the model was.";
 
 /**
  * The pass that filled a cell.
@@ -42,7 +43,7 @@ function makeCalls(lane, puzzle) {
   const solved = solvedPass(lane);
   /** @param {View} view */
   function update({ pass }) {
-    const lines = lane.steps[0]?.reveals.length ? [] : ["call 1: reads the prompt"];
+    const lines = lane.steps[0]?.reveals.length ? [] : ["call 1: reads the prompt, without masks"];
     for (let at = 0; at <= Math.min(pass, solved); at += 1) {
       const blanks = lane.steps[at]?.reveals.filter(({ position }) => puzzle[position] === "0");
       const cells = (blanks ?? []).map(({ position }) => cellName(position));
@@ -110,7 +111,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
   if (lesson.order.settled_by.length) view.cells[first]?.node.append(question.root);
-  figure.add(view, question, calls);
+  figure.add(view, makeCallNumbers(view.root), question, calls);
   figure.seek(0, false);
 
   /** @param {number} cell */

@@ -11,7 +11,7 @@ import {
   revealedAt,
 } from "../../core/budget.js";
 import { boundOf, hasBudget } from "../../core/rules.js";
-import { FIRST, PREFILL, runOf, start, wire } from "./lines.js";
+import { FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
 
 const BOTH = new Set([0, 1]);
 
@@ -134,4 +134,16 @@ test("the note says what was spent of gamma, and what was, or would be, revealed
   assert.equal(budgetNote(run, 0, null, none), "the first forward pass reads the prompt");
   const topK = runOf(wire(start({ solver: { name: "top-k", k: 1 } }), PREFILL, FIRST));
   assert.equal(budgetNote(topK, 1, null, layOut(topK, 1, new Set([1]))), "Top-k · 1 revealed");
+});
+
+test("what is revealed adds up to the tokens: the note says how many an earlier end took back", () => {
+  const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST, SECOND));
+  const note = (/** @type {number} */ pass) => {
+    const revealed = run.main.steps[pass]?.reveals.map(({ position }) => position) ?? [];
+    return budgetNote(run, pass, null, layOut(run, pass, new Set(revealed)));
+  };
+  assert.match(note(1), / · 1 revealed$/);
+  assert.match(note(2), / · 1 revealed, 1 older now after the end$/);
+  assert.deepEqual(run.main.tokensByPass, [0, 1, 1]);
+  assert.doesNotMatch(budgetNote(run, 2, 2, layOut(run, 2, new Set([0]))), /older/);
 });

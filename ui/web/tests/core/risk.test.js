@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { nearestStep, outsideWords, recordingWords } from "../../core/risk.js";
+import { adviceWords, nearestStep, outsideWords, recordingWords } from "../../core/risk.js";
 
 const USUAL = { gammas: [0, 0.1, 1], block_range: [2, 16] };
 
@@ -22,4 +22,11 @@ test("a recording that brought its own settings into the form is named beside wh
     /recording .* made with γ 0\.1, so the form has that/,
   );
   assert.equal(recordingWords(false, "γ 0.1"), "");
+});
+
+test("while blanks are to be filled in, verify is not advised", () => {
+  const best = "Verify is best here; γ 0.1 gets less right.";
+  assert.equal(adviceWords(best, false), best.replace("γ ", "γ\u00a0"));
+  assert.match(adviceWords(best, true), /^Only Set Block Decoding fills in blanks/);
+  assert.doesNotMatch(adviceWords(best, true), /erify/);
 });

@@ -3,7 +3,18 @@ import test from "node:test";
 import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
-import { blockState, mayLook, storyPieces, sumWords, verdictWords } from "../../learn/states.js";
+import {
+  blockState,
+  mayLook,
+  storyPieces,
+  sumWords,
+  verdictWords,
+  withKept,
+} from "../../learn/states.js";
+import { passMark, positionTitle, tileState } from "../../watch/view.js";
+import { runOf } from "../core/lines.js";
+
+/** @import { View } from "../../watch/view.js" */
 
 const ADDRESSES = ["one", "two", "three"];
 
@@ -109,4 +120,30 @@ test("the terms of the sum add up as they are printed", () => {
 
 test("a lesson without its runs is refused", () => {
   assert.throws(() => readLesson('{"runs": {}}'), /a recorded run of the lesson is missing/);
+});
+
+test("a run with other guesses kept shows those, and nothing that it kept itself", () => {
+  const run = runOf();
+  const kinds = (/** @type {number[]} */ kept) => {
+    const view = /** @type {View} */ ({ run: withKept(run, 1, new Set(kept)), pass: 1 });
+    return [0, 1].map((position) => [
+      tileState(view, position).kind,
+      passMark(tileState(view, position)),
+      positionTitle(view, position).split(",")[0],
+    ]);
+  };
+  const [left, kept] = ["masked", "revealed in this forward pass"];
+  assert.deepEqual(kinds([1]), [
+    ["masked", "", `Position 0: ${left}`],
+    ["new", "#2", `Position 1: ${kept}`],
+  ]);
+  assert.deepEqual(kinds([0]), [
+    ["new", "#2", `Position 0: ${kept}`],
+    ["masked", "", `Position 1: ${left}`],
+  ]);
+  assert.deepEqual(
+    kinds([1, 0]).map(([kind]) => kind),
+    ["new", "new"],
+  );
+  assert.equal(run.main.fixedAt(0, 1), null, "the run itself stays as it is");
 });

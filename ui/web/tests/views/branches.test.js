@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { Family } from "../../core/run/family.js";
-import { passMark } from "../../watch/sudoku.js";
 import { comparedWords } from "../../watch/tree.js";
-import { tileState } from "../../watch/view.js";
+import { passMark, tileState } from "../../watch/view.js";
 import { END, FIRST, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/view.js" */
@@ -29,6 +28,6 @@ test("a pinned cell of the grid says so, as its tile does, and no forward pass",
   const view = /** @type {View} */ (/** @type {unknown} */ ({ run, pass: 2 }));
   assert.deepEqual(
     [0, 1].map((cell) => passMark(tileState(view, cell))),
-    ["3", "pin"],
+    ["#3", "pin"],
   );
 });

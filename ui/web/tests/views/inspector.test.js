@@ -7,7 +7,7 @@ import {
   revealText,
 } from "../../watch/inspector/words.js";
 import { initialState, viewOf } from "../../watch/view.js";
-import { END, FIRST, PREFILL, runOf, start, WHOLE, wire } from "../core/lines.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, WHOLE, wire } from "../core/lines.js";
 
 const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
 
@@ -93,4 +93,13 @@ test("an answer that the limit cut off is not said to have ended", () => {
   assert.equal(cut, `The limit of 16 tokens cuts the answer off ${rest}`);
   assert.equal(words("stopped"), `The run was stopped ${rest}`);
   assert.equal(words("end_of_sequence"), `The answer ends ${rest}`);
+});
+
+test("the inspector says that a token now after the end had been revealed", () => {
+  const lines = wire(start({ ends: [7] }), PREFILL, FIRST, SECOND);
+  const words = revealText(viewAt(2, lines), 1);
+  assert.equal(
+    words,
+    "After the end of the answer: not part of it, though revealed in forward pass 2.",
+  );
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { initialState, positionTitle, tileState, viewOf } from "../../watch/view.js";
-import { runOf } from "../core/lines.js";
+import { initialState, passMark, positionTitle, tileState, viewOf } from "../../watch/view.js";
+import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 const STILL = {
   isOver: true,
@@ -36,4 +36,17 @@ test("a tile is masked, new, fixed or beyond the end", () => {
   assert.equal(tileState(viewAt({ pass: 2 }), 5).kind, "beyond");
   const title = positionTitle(viewAt({ pass: 1 }), 0);
   assert.equal(title, "Position 0: masked, best guess, “Hello”, entropy 2.00 nats");
+});
+
+test("a token that an earlier end left behind is a ghost and still names its forward pass", () => {
+  const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST, SECOND));
+  const view = { ...viewAt({ pass: 2 }), run };
+  const state = tileState(view, 1);
+  assert.deepEqual([state.kind, passMark(state)], ["beyond", "#2"]);
+  const title = positionTitle(view, 1);
+  assert.equal(
+    title,
+    "Position 1: after the end of the answer, not part of it, revealed in forward pass 2, “·world”",
+  );
+  assert.match(positionTitle(viewAt({ pass: 2 }), 5), /not part of it$/);
 });

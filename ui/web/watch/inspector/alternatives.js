@@ -166,8 +166,8 @@ export class Alternatives {
     row.shown.entry = entry;
     row.root.disabled = !entry;
     row.root.hidden = !entry;
-    setAttribute(row.root, "title", name);
     const isChosen = entry !== null && entry === this.alternative && !this.buttons.hidden;
+    setAttribute(row.root, "title", isChosen ? `${name}: what Pin and Branch put here` : name);
     setAttribute(row.root, "aria-pressed", isChosen);
     row.root.classList.toggle("is-chosen", isChosen);
     showToken(row.token, entry ? run.tokenText(entry.token) : "\u200a");

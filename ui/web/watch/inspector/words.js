@@ -37,14 +37,23 @@ function writtenText(run, { position, pass }) {
 }
 
 /**
+ * Of a position after the end: what was revealed there counts no more.
+ * @param {FixedItem | null} item
+ */
+function afterEndText(item) {
+  const came = item && !item.isPinned ? `, though revealed in forward pass ${item.pass + 1}` : "";
+  return `After the end of the answer: not part of it${came}.`;
+}
+
+/**
  * How the position came to what it holds.
  * @param {View} view
  * @param {number} focus
  */
 export function revealText(view, focus) {
   const { run, pass } = view;
-  if (run.main.isAfterEnd(focus, pass)) return "After the end of the answer: not part of it.";
   const item = run.main.fixedAt(focus, pass);
+  if (run.main.isAfterEnd(focus, pass)) return afterEndText(item);
   if (item?.isPinned) return "Given, not decoded.";
   if (item && run.strategy !== "sbd") return writtenText(run, item);
   if (item) {

@@ -8,7 +8,7 @@ import { entropyColour, inkOn } from "../../core/scale.js";
 /** @import { CachedPicture } from "./cached.js" */
 /** @import { RevealMotion, View } from "../view.js" */
 
-const AFTER_END = 0.3; // how much of a cell after the end of the answer is seen
+const AFTER_END = 0.3; // how much is seen of a cell known in its forward pass to be after the end
 
 /** @typedef {Pick<View, "run" | "pass" | "isDark" | "focus" | "showsFocus">} StairsFocus */
 /** @typedef {StairsFocus & { reveals: Pick<RevealMotion, "progress"> }} StairsView what is drawn */
@@ -94,7 +94,7 @@ export function drawPasses(context, view, geometry, from, to) {
   const { main } = view.run;
   for (let pass = from; pass < Math.min(to, main.steps.length); pass += 1) {
     for (const item of main.steps[pass].masked.values()) {
-      context.globalAlpha = item.position >= main.end ? AFTER_END : 1;
+      context.globalAlpha = main.isAfterEnd(item.position, pass) ? AFTER_END : 1;
       drawCell(context, item.position, pass, item.entropy, view, geometry);
     }
     context.globalAlpha = 1;
@@ -144,7 +144,7 @@ function drawDots(context, step, pass, view, geometry) {
   const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
   const isNow = pass === view.pass;
   for (const { position, rank } of step.reveals) {
-    context.globalAlpha = position >= view.run.main.end ? AFTER_END : 1;
+    context.globalAlpha = view.run.main.isAfterEnd(position, pass) ? AFTER_END : 1;
     const entropy = step.masked.get(position)?.entropy ?? 0;
     if (!step.masked.has(position)) drawCell(context, position, pass, entropy, view, geometry);
     const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;

@@ -14,13 +14,13 @@ import { LaneText } from "./text.js";
 const LANE_TITLES = constants.laneNames;
 
 /**
- * Next-token prediction reads no text to its right: the tokens that are given are not for it.
+ * Next-token prediction reads no text to its right: tokens given to the run are not for it.
  * @param {Run} run
  * @param {Lane} lane
  */
 function laneTitle(run, lane) {
   const title = LANE_TITLES[lane.name] ?? lane.name;
-  return run.pins.size > lane.pins.size ? `${title}, without the given tokens` : title;
+  return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
 }
 
 /** A lane's head over its text. */
