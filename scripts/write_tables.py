@@ -177,12 +177,6 @@ def curve() -> str:
     return compared(data, ["steps", "with the rate falling", "with texts masked whole"], named)
 
 
-def averaging() -> str:
-    """Two stretches of the bundled model's training, and the mean of their weights."""
-    data = results("averaging")
-    return compared(data, ["weights after"], {name: [f"`{name}`"] for name in data["models"]})
-
-
 def compared(data: dict[str, Any], head: list[str], named: dict[str, list[str]]) -> str:
     """Models side by side: their loss on the same masked answers, and means of the tasks."""
     rows = []
@@ -247,7 +241,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "parity": parity,
     "trials": trials,
     "curve": curve,
-    "averaging": averaging,
     "sweep": sweep,
     "shape": shape,
     "bench": bench,
