@@ -81,7 +81,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      `Loading: all weights, a little more for each row. Worked out for ${lesson.layer_weights} weights, Llama-3.1-8B’s layers, 2 bytes each, on one ${lesson.big_chip}. A call is one forward pass; here the one that reads the prompt writes the first token too. · is a space, ⏎ a line break.`,
+      `Loading: all weights, a little more for each row. Worked out for ${lesson.layer_weights} weights, Llama-3.1-8B’s layers, 2 bytes each, on one ${lesson.big_chip}. A call is one forward pass; the one that reads the prompt writes the first token. · is a space, ⏎ a line break.`,
     ),
   );
   const root = make("div", "sbd-learn-single", {}, choices.root, strip.root, bars);
