@@ -57,7 +57,7 @@ def test_fewer_passes_gain_what_the_readme_says() -> None:
     for strategy in ("sbd, gamma 0.1, k=16", "verify, k=16"):
         gains = {task: ratio / bench["ntp"][task] for task, ratio in bench[strategy].items()}
         assert min(gains, key=gains.__getitem__) == "story"
-    assert bench["ntp"]["story"] < bench["verify, k=16"]["story"]
+        assert all(bench["ntp"][task] > gain for task, gain in gains.items())
 
 
 @pytest.mark.parametrize("name", BUNDLED)
