@@ -214,7 +214,7 @@ def test_what_cannot_be_seen_has_a_mark(text, shown):
 def test_the_front_door_has_the_room(trace):
     assert sbd_core.plots is plots
     others = (plots.solvers, plots.slowdown_curve, plots.slowdown_table, plots.speedup_table)
-    values = (plots.LimitPoint, plots.RunMark)
+    values = (plots.LimitPoint, plots.RunMark, plots.framed_column)
     assert set(plots.__all__) == {make.__name__ for make in (*FIGURES, *others, *values)}
 
 
