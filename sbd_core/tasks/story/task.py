@@ -65,12 +65,12 @@ def generate(random: Random, split: Split) -> Example:
             continue
         prompt, is_told_as = prompt_of(random, draft)
         story = story_of(random, draft, is_told_as=is_told_as)
-        if _row_characters(draft, prompt, story) <= MAX_ROW_CHARACTERS:
+        if row_characters(draft, prompt, story) <= MAX_ROW_CHARACTERS:
             case = facts_of(draft, is_told_as=is_told_as).to_case()
             return Example(NAME, prompt, story, case, wording, draft.plot.name)
 
 
-def _row_characters(draft: Draft, prompt: str, story: str) -> int:
+def row_characters(draft: Draft, prompt: str, story: str) -> int:
     """About what a training row of 256 tokens has to hold; names no list has are many tokens."""
     text = prompt + 2 * story
     names = {*draft.names, *(one.name for one in draft.people)} - LISTED
@@ -164,32 +164,45 @@ def facts_of(draft: Draft, *, is_told_as: bool) -> Facts:
 
 def prompt_of(random: Random, draft: Draft) -> tuple[str, bool]:
     """The request, and whether it tells who is a woman and who a man."""
+    return worded_prompt(random, draft, template_of(random, draft))
+
+
+def worded_prompt(random: Random, draft: Draft, template: str) -> tuple[str, bool]:
+    """The same of a request whose slots are open."""
+    is_told_as = PRONOUN.search(template) is not None
+    return _worded(template, slots_of(random, draft, "in_prompt")), is_told_as
+
+
+def template_of(random: Random, draft: Draft) -> str:
+    """The request, its slots open."""
     told, wording = draft.told, draft.wording
     at = prompts.AT.draw(random, wording) if "place" in told else ""
-    is_with_friend = "friend" in told and not draft.plot.is_of_two
-    others = (["{B}"] if is_with_friend else []) + _things(random, draft)
+    others = others_of(random, draft)
     is_pair_told = {"person", "animal", "species"} <= told and not draft.plot.is_of_two
     if is_pair_told and random.random() < AFTER_PET_RATE:
-        rest = f" with {_join(others)}" if others else ""
+        rest = f" with {join(others)}" if others else ""
         text = asking.draw(random, wording, prompts.AFTER_PET)
-        text = text.replace("{at}", at).replace("{rest}", rest)
-    else:
-        items = _people_and_pets(random, draft)
-        if items and random.random() < LEAD_RATE:
-            text = _in_sentences(random, draft, items, others)
-        else:
-            items += others
-            if random.random() < SHUFFLE_RATE and "{his}" not in "".join(items):
-                random.shuffle(items)
-            text = asking.draw(random, wording, prompts.ASKS)
-            text = text.replace("{cast}", _join(items)).replace("{at}", at)
-    return _worded(text, slots_of(random, draft, "in_prompt")), PRONOUN.search(text) is not None
+        return text.replace("{at}", at).replace("{rest}", rest)
+    items = _people_and_pets(random, draft)
+    if items and random.random() < LEAD_RATE:
+        return _in_sentences(random, draft, items, others)
+    items += others
+    if random.random() < SHUFFLE_RATE and "{his}" not in "".join(items):
+        random.shuffle(items)
+    text = asking.draw(random, wording, prompts.ASKS)
+    return text.replace("{cast}", join(items)).replace("{at}", at)
+
+
+def others_of(random: Random, draft: Draft) -> list[str]:
+    """What the cast has beside the person and the animal: a friend, a thing, a plot."""
+    is_with_friend = "friend" in draft.told and not draft.plot.is_of_two
+    return (["{B}"] if is_with_friend else []) + _things(random, draft)
 
 
 def _in_sentences(random: Random, draft: Draft, items: list[str], others: list[str]) -> str:
     """The request with a sentence for each part, in any order."""
     wording = draft.wording
-    parts = [prompts.ABOUT.draw(random, wording).replace("{cast}", _join(items))]
+    parts = [prompts.ABOUT.draw(random, wording).replace("{cast}", join(items))]
     parts += [prompts.ALSO.draw(random, wording).replace("{thing}", thing) for thing in others]
     if "place" in draft.told:
         parts.append(prompts.THERE.draw(random, wording))
@@ -257,7 +270,8 @@ def slots_of(random: Random, draft: Draft, where: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _join(items: list[str]) -> str:
+def join(items: list[str]) -> str:
+    """A cast as a request lists it: "Mia, her dog Rex and a kite"."""
     return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
 
 

@@ -21,8 +21,9 @@ from typing import Any, TypeVar
 
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
 from sbd_core.models.chat import Message
-from sbd_core.tasks import Example, task
+from sbd_core.tasks import Example
 from sbd_core.tasks.drills import generate_kind
+from sbd_core.training.data import recast
 from sbd_core.training.data.blur import blurred
 
 MAX_RECORDS = 50_000
@@ -83,7 +84,7 @@ def _generated(group: str, random: Random) -> Example:
     name, _, kind = group.partition(":")
     if kind:
         return generate_kind(random, "train", kind)
-    return blurred(random, task(name).generate(random, "train"))
+    return blurred(random, recast.generate(random, name))
 
 
 def read_source(source: str) -> list[Record]:
