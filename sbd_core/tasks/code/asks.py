@@ -96,12 +96,12 @@ def draw_names(
     function, parameters = name, tuple(parameter for parameter, _ in own)
     used = set(re.findall(r"\w+", f"{taken} {signature} {name}"))
     if is_function_told:
-        function = _new_name(random, wording, used, _function_name)
+        function = new_name(random, wording, used, _function_name)
         used.add(function)
     if are_parameters_told or (is_free and random.random() < 0.5):
         drawn: list[str] = []
         for _, kind in own:
-            one = _new_name(random, wording, used, partial(_parameter, kind))
+            one = new_name(random, wording, used, partial(_parameter, kind))
             drawn.append(one)
             used.add(one)
         parameters = tuple(drawn)
@@ -110,7 +110,7 @@ def draw_names(
 
 def ask(random: Random, wording: Wording, phrase: Phrase, names: Names, after: str = "") -> str:
     """The prompt for a function; after: one more sentence, such as "Use a loop."."""
-    listed = _listed(names.parameters)
+    parameters = listed(names.parameters)
     name, call = names.function, ", ".join(names.parameters)
     after_name = after_parameters = ""
     function = wordings.FUNCTIONS.draw(random, wording)
@@ -141,7 +141,7 @@ def ask(random: Random, wording: Wording, phrase: Phrase, names: Names, after: s
         text += "."
     text = f"{text} {extras}".strip()
     text = text.replace("{name}", name)
-    text = text.replace("({parameters})", f"({call})").replace("{parameters}", listed)
+    text = text.replace("({parameters})", f"({call})").replace("{parameters}", parameters)
     return fill_parameters(text, names.parameters)
 
 
@@ -163,9 +163,10 @@ def rename(code: str, old: Sequence[str], new: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def _new_name(
+def new_name(
     random: Random, wording: Wording, used: set[str], draw: Callable[[Random, Wording], str]
 ) -> str:
+    """A name of `draw` that Python lets stand, is none of `used` and fits `wording`."""
     while True:
         name = draw(random, wording)
         is_fit = is_reserved(name) == (wording == "unseen") and name not in used
@@ -192,7 +193,8 @@ def _parameter(kind: str, random: Random, wording: Wording) -> str:
     return random.choice(wordings.PARAMETERS[kind])
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """ "a, b and c"."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

@@ -7,6 +7,7 @@ words that training never has. Wordings fix the pieces, so a prompt belongs to o
 """
 
 import ast
+from collections.abc import Callable
 from functools import cache
 from random import Random
 
@@ -20,6 +21,8 @@ from sbd_core.tasks.code.rewording import Rewording, possessive, taking
 from sbd_core.tasks.sandbox import Trial, passes
 
 NAME = "code"
+Ask = Callable[[Random, Wording, Phrase, Names, str], str]
+"""Puts a request into words; the last text is one more sentence."""
 DRAWS = ("fold", "chain", "branch", "classic")
 DRAW_WEIGHTS = (9, 3, 3, 9)
 
@@ -33,13 +36,24 @@ def generate(random: Random, split: Split) -> Example:
         if drawn is None or not is_of(drawn.composition, split, wording):
             continue
         names = draw_names(random, wording, drawn)
-        source = source_of(drawn, names)
-        case = draw_case(random, source, names.function, drawn.takes)
-        if case is not None:
-            prompt = asks.ask(
-                random, wording, _in_words(random, wording, drawn), names, drawn.after
-            )
-            return Example(NAME, prompt, source, case, wording, kind)
+        example = asked(random, wording, kind, drawn, names, asks.ask)
+        if example is not None:
+            return example
+
+
+def asked(
+    random: Random, wording: Wording, kind: str, drawn: Assignment, names: Names, ask: Ask
+) -> Example | None:
+    """The example of an assignment under `names`, in the words of `ask`.
+
+    None where no inputs tell its results apart.
+    """
+    source = source_of(drawn, names)
+    case = draw_case(random, source, names.function, drawn.takes)
+    if case is None:
+        return None
+    prompt = ask(random, wording, _in_words(random, wording, drawn), names, drawn.after)
+    return Example(NAME, prompt, source, case, wording, kind)
 
 
 def check(example: Example, text: str) -> bool:

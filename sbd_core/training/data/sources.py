@@ -25,6 +25,7 @@ from sbd_core.tasks import Example
 from sbd_core.tasks.drills import generate_kind
 from sbd_core.training.data import recast
 from sbd_core.training.data.blur import blurred
+from sbd_core.training.data.reask import reasked
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
@@ -84,7 +85,7 @@ def _generated(group: str, random: Random) -> Example:
     name, _, kind = group.partition(":")
     if kind:
         return generate_kind(random, "train", kind)
-    return blurred(random, recast.generate(random, name))
+    return blurred(random, reasked(random, recast.generate(random, name)))
 
 
 def read_source(source: str) -> list[Record]:
