@@ -12,9 +12,10 @@ from sbd_core.tasks.base import Example, Pool, is_reserved
 from sbd_core.tasks.code import asks, task, wordings
 from sbd_core.tasks.code.asks import Phrase
 from sbd_core.tasks.code.classics import CLASSICS
-from sbd_core.training.data import reask, reask_words
-from sbd_core.training.data.reask import REASK_RATE, is_held_out, reasked, said_anew
-from sbd_core.training.data.reask_descriptions import DESCRIPTIONS
+from sbd_core.training.data.reask import asking as reask
+from sbd_core.training.data.reask import words as reask_words
+from sbd_core.training.data.reask.asking import REASK_RATE, is_held_out, reasked, said_anew
+from sbd_core.training.data.reask.descriptions import DESCRIPTIONS
 from sbd_core.training.data.sources import mixed
 
 COUNT = 1500

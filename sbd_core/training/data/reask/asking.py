@@ -17,8 +17,8 @@ from sbd_core.tasks.code.asks import Names, Phrase
 from sbd_core.tasks.code.classics import CLASSICS
 from sbd_core.tasks.code.composed import Assignment
 from sbd_core.tasks.code.rewording.reword import shape
-from sbd_core.training.data import reask_words as words
-from sbd_core.training.data.reask_descriptions import DESCRIPTIONS
+from sbd_core.training.data.reask import words
+from sbd_core.training.data.reask.descriptions import DESCRIPTIONS
 
 REASK_RATE, FREE_RATE = 0.45, 0.75
 NAME_RATE, ODD_RATE = 0.5, 0.7
