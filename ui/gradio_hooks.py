@@ -16,13 +16,19 @@ from ui.decode.client import LOCAL, Client
 if TYPE_CHECKING:
     import gradio as gr
 
+# No part of the page shows progress in Gradio's way. On an empty list of those that do, not just
+# hidden: Gradio copies every property of each of them whenever a value of a stream arrives.
+HIDDEN: dict[str, Any] = {
+    "show_progress": "hidden",
+    "show_progress_on": [],
+    "api_visibility": "private",
+}
 # An event answered in no time, each time it comes. With "always_last" Gradio 6.31 puts off the last
 # of several quick events and then sends the first one's data again.
 QUICK: dict[str, Any] = {
     "trigger_mode": "multiple",
     "queue": False,
-    "show_progress": "hidden",
-    "api_visibility": "private",
+    **HIDDEN,
 }
 
 NEWS_A_SECOND = 8

@@ -5,6 +5,7 @@ import gradio as gr
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.protocol import SetBlockModel
 from ui.components.header import header
+from ui.gradio_hooks import HIDDEN
 from ui.lazy_model import LazyModel
 
 
@@ -26,8 +27,7 @@ def loading_header(page: gr.Blocks, lazy: LazyModel) -> None:
         None,
         title,
         concurrency_limit=None,
-        show_progress="hidden",
-        api_visibility="private",
+        **HIDDEN,
     )
 
 

@@ -1,6 +1,7 @@
 """The page's layout and wiring. Draws nothing, decides nothing: see components and session."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -29,7 +30,7 @@ from ui.decode.timing import timings
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
 from ui.gallery import recorded, replays
-from ui.gradio_hooks import QUICK, client_of, data_of, look_into_queue_every
+from ui.gradio_hooks import HIDDEN, QUICK, client_of, data_of, look_into_queue_every
 from ui.lazy_model import LazyModel
 from ui.limits.section import limits_section
 from ui.loading_header import loading_header
@@ -51,7 +52,6 @@ MAX_UPLOAD = "1kb"
 SECONDS_UPLOADS_STAY = 60
 # Gradio's own thousand looks a second take a twentieth of a core from the engine.
 SECONDS_BETWEEN_QUEUE_LOOKS = 0.005
-HIDDEN: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 IN_LINE: dict[str, Any] = {"concurrency_id": "runs", "concurrency_limit": MAX_PLACES + 16}
 # preprocess=False: a raw post gets our message for a bad value, as the form does.
 # postprocess=False: what we yield is ready; asking each component takes a thread apiece.
@@ -147,9 +147,8 @@ def _wire(
     client_from = partial(client_of, page)
     shown = partial(_shown, session, form)
 
-    def decode(request: gr.Request, runs: VisitorRuns, *values: Any) -> Iterator[tuple[Any, ...]]:
-        form = Form(**dict(zip(fields, values, strict=True)))
-        yield from shown(runs, form.as_shown(), client_from(request))
+    def decode(request: gr.Request, runs: VisitorRuns, sent: Any) -> Iterator[tuple[Any, ...]]:
+        yield from shown(runs, Form.of(sent).as_shown(), client_from(request))
 
     def redo(
         request: gr.Request, runs: VisitorRuns, event: gr.EventData
@@ -165,13 +164,24 @@ def _wire(
     # The script puts a word of its own in the place of the status line: whether the runs are kept.
     linked = page.load(opened, [visit, form.status], shown_first, js=saved_runs_flag(), **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
+    # One input instead of sixteen: Gradio copies every property of each at every value of a stream.
+    sent = gr.JSON(visible=False)
+    gathered = gr.on(triggers, None, list(fields.values()), sent, js=_gather(fields), **HIDDEN)
     running = [
-        gr.on(triggers, decode, [visit, *fields.values()], outputs, **RUN),
+        gathered.then(decode, [visit, sent], outputs, **RUN),
         show.redo(redo, visit, outputs, **RUN),
         linked,
     ]
     form.stop.click(stopped, visit, outputs, cancels=running, queue=False, **HIDDEN)
     return linked
+
+
+def _gather(names: Iterable[str]) -> str:
+    """The script that makes one mapping of the fields' values."""
+    return (
+        f"(...values) => Object.fromEntries({json.dumps(list(names))}"
+        ".map((name, index) => [name, values[index]]))"
+    )
 
 
 def _shown(

@@ -8,6 +8,8 @@ from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import MAX_PAGES_AT_ONCE
 
+SENT = {"prompt": "Tell me a story."}
+
 
 def decode_rows(monkeypatch) -> list[tuple]:
     """Every yield of the handler of Decode, one after each wire line."""
@@ -16,8 +18,7 @@ def decode_rows(monkeypatch) -> list[tuple]:
     demo = page_module.build(story_model())
     shown = 4  # player, status line, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)
-    values = ["" if item.value is None else item.value for item in decode.inputs[1:]]
-    return list(decode.fn(None, VisitorRuns(), *values))
+    return list(decode.fn(None, VisitorRuns(), SENT))
 
 
 def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
@@ -33,9 +34,8 @@ def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
 def test_stop_stays_alive_while_another_decode_of_the_visitor_runs():
     demo = page_module.build(story_model())
     handlers = {f.name: f for f in demo.fns.values() if f.name in ("decode", "redo")}
-    values = ["" if item.value is None else item.value for item in handlers["decode"].inputs[1:]]
     kept = VisitorRuns()
-    first = handlers["decode"].fn(None, kept, *values)
+    first = handlers["decode"].fn(None, kept, SENT)
     assert next(first)[3]["interactive"] is True
     branch = gr.EventData(None, {"prompt": "p", "ask": "a1"})
     second = handlers["redo"].fn(None, kept, branch)
@@ -44,6 +44,17 @@ def test_stop_stays_alive_while_another_decode_of_the_visitor_runs():
     assert all(isinstance(row[3], str) for row in first)
     *_, last = second
     assert last[3]["interactive"] is False
+
+
+def test_a_stream_makes_gradio_copy_the_properties_of_hardly_anything():
+    """It copies those of every input of an event that ended, and of all that shows progress."""
+    demo = page_module.build(story_model())
+    streams = [f for f in demo.fns.values() if f.targets and f.concurrency_id == "runs"]
+    assert len(streams) == 6
+    assert all(stream.show_progress_on == [] for stream in streams)
+    decode = next(stream for stream in streams if stream.name == "decode")
+    assert [type(item) for item in decode.inputs] == [gr.State, gr.JSON]
+    assert not decode.inputs[1].visible
 
 
 def test_news_are_said_once(monkeypatch):

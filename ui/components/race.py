@@ -12,7 +12,7 @@ from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.session import Session
 from ui.gallery import recorded
-from ui.gradio_hooks import data_of
+from ui.gradio_hooks import HIDDEN, data_of
 from ui.race.board import board
 from ui.race.entry import HIGH_GAMMA, LANES, LOW_GAMMA, ON_REQUEST, Entry
 from ui.race.run import News, race
@@ -63,8 +63,7 @@ def wire_race(
         return told(Speaker(), News("Stopped.", is_running=False))
 
     running = view.start(started, [fields[name] for name in FROM_FORM], view, **run)
-    hidden: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-    view.halt(halted, None, view, cancels=[running, linked], queue=False, **hidden)
+    view.halt(halted, None, view, cancels=[running, linked], queue=False, **HIDDEN)
 
 
 def raced(
