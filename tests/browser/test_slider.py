@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import advanced, click_card, decode, sync_api
+from tests.browser.conftest import advanced, choose_strategy, click_card, decode, sync_api
 from tests.ui.doubles import story_model
 from ui.components.controls import FIELD_IDS
 from ui.components.presets import BUNDLED_MODEL
@@ -116,6 +116,53 @@ def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, meas
     page.get_by_label("Prompt").fill("Something of mine.")
     page.wait_for_timeout(600)  # longer than the form takes to follow
     expect(now).to_have_text("γ 1")
+
+
+def test_a_recording_s_settings_used_by_hand_stay_when_a_prompt_is_typed(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    opening = recorded.opening_traces()["sbd"].config.solver.gamma
+    now = page.locator(".sbd-risk-now")
+    page.locator(".sbd-stale-use").click()
+    expect(now).to_have_text(f"γ {opening:g}")
+    expect(page.locator(".sbd-stale").first).to_be_hidden()
+    expect(page.locator(".sbd-risk-why")).not_to_contain_text("The recording")
+    page.get_by_label("Prompt").fill("Something of mine.")
+    page.wait_for_timeout(600)  # longer than the form takes to follow
+    expect(now).to_have_text(f"γ {opening:g}")
+    decode(page)
+    assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.strategy") == "sbd"
+
+
+def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
+    open_page, measured_url
+):
+    page = open_page(measured_url, reduced_motion="reduce")
+    now = page.locator(".sbd-risk-now")
+    page.get_by_label("Safer to bolder").fill("6")
+    expect(now).to_have_text("γ 0.35")
+    advanced(page)
+    page.get_by_label("Block size", exact=True).fill("8")
+    click_card(page, "gamma-too-high")
+    gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
+    expect(now).to_have_text(f"γ {gamma:g}")
+    page.get_by_label("Prompt").fill("Something of mine.")
+    expect(now).to_have_text("γ 0.35")
+    expect(page.get_by_label("Block size", exact=True)).to_have_value("8")
+    decode(page)
+    run = "document.querySelector('.sbd-host').sbdPlayer.run"
+    assert page.evaluate(f"[{run}.solver.gamma, {run}.blockSize]") == [0.35, 8]
+
+
+def test_a_strategy_chosen_in_the_list_outlasts_a_recording(open_page, measured_url):
+    page = open_page(measured_url, reduced_motion="reduce")
+    choose_strategy(page, "Next-token prediction")
+    click_card(page, "gamma-too-high")
+    now, strategy = page.locator(".sbd-risk-now"), page.get_by_label("Strategy")
+    expect(now).to_have_text(re.compile("^γ"))
+    expect(strategy).to_have_value("Set Block Decoding")
+    page.get_by_label("Prompt").fill("Something of mine.")
+    expect(strategy).to_have_value(re.compile("^Next-token prediction"))
+    expect(now).to_have_text("one token a forward pass")
 
 
 def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):

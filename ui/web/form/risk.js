@@ -2,7 +2,7 @@
 // words, what was measured to be best, and the switch for all the rest.
 //
 // The form starts from the best settings. A recorded run that is chosen brings its own into it; a
-// prompt of the visitor's own starts from the best ones again, unless something was set by hand.
+// prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
 
 import constants from "../constants.json" with { type: "json" };
 import { adviceWords, nearestStep, outsideWords, recordingWords } from "../core/risk.js";
@@ -10,12 +10,14 @@ import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { playerOf } from "../watch/mount.js";
 import { differences, onUseSettings } from "../watch/stale.js";
+import { ByHand, heldByForm } from "./by_hand.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Held } from "./by_hand.js" */
 
-/** @typedef {{ strategy: string, gamma: number, solver?: string | null }} Choice */
-/** @typedef {{ best: Choice & { words: string }, gammas: number[], block_range: number[], can_draft: boolean }} Setting */
+/** @typedef {Held & { gamma: number }} Choice where verify or a gamma decides */
+/** @typedef {{ best: { strategy: string, gamma: number, words: string }, gammas: number[], block_range: number[], can_draft: boolean }} Setting */
 
 const ANSWER_MS = 1500; // how long the form may take to follow
 
@@ -34,8 +36,10 @@ class RiskSlider {
   constructor(setting, trigger) {
     this.setting = setting;
     this.trigger = trigger;
-    /** @type {{ choice: Choice, isAgain: boolean, until: number } | null} what the form is still to follow */
+    /** @type {{ choice: Held, isAgain: boolean, until: number } | null} what the form is still to follow */
     this.asked = null;
+    this.byHand = new ByHand();
+    this.recording = ""; // the id of the last that came
     this.range = make("input", "", {
       type: "range",
       min: 0,
@@ -52,9 +56,9 @@ class RiskSlider {
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
     this.ends = make("div", "sbd-risk-ends", {}, ...ends);
     this.range.addEventListener("input", () =>
-      this.choose(this.choiceAt(Number(this.range.value))),
+      this.chooseByHand(this.choiceAt(Number(this.range.value))),
     );
-    this.best.addEventListener("click", () => this.choose(this.bestChoice));
+    this.best.addEventListener("click", () => this.chooseByHand(this.bestChoice));
     setText(
       this.best,
       `Use ${setting.best.strategy === "verify" ? "verify" : wordsOf(setting.best)}`,
@@ -77,38 +81,48 @@ class RiskSlider {
     return { strategy: "sbd", gamma: gammas[step - 1] ?? 0 };
   }
 
+  /** @param {Choice} choice */
+  chooseByHand(choice) {
+    this.byHand.choose(choice);
+    this.choose(choice);
+  }
+
   /**
-   * @param {Choice} choice
+   * @param {Held} choice
    * @param {boolean} isAgain once more, because an earlier answer came after the last one
    */
   choose(choice, isAgain = false) {
     this.asked = { choice, isAgain, until: performance.now() + ANSWER_MS };
-    typeInto(numberBox(constants.formIds.gamma), String(choice.gamma));
+    if (choice.gamma !== null) typeInto(numberBox(constants.formIds.gamma), String(choice.gamma));
     this.trigger("choose", { ...choice });
     this.look();
   }
 
+  /** What is asked of the form, or what it holds. */
+  get held() {
+    return this.asked?.choice ?? heldByForm();
+  }
+
   /**
-   * What the form says; null where neither verify nor a gamma decides.
+   * What settings come to on the slider; null where neither verify nor a gamma decides.
+   * @param {Held | null} held
    * @returns {Choice | null}
    */
-  get chosen() {
-    const strategy = choiceOf("strategy");
-    const gamma = numberOf("gamma");
-    if (strategy === "verify") return { strategy, gamma: gamma ?? this.setting.best.gamma };
-    return strategy === "sbd" && gamma !== null
-      ? { strategy, gamma, solver: choiceOf("solver") }
-      : null;
+  onSlider(held) {
+    if (!held || held.strategy === "ntp") return null;
+    const gamma = held.gamma ?? (held.strategy === "verify" ? this.setting.best.gamma : null);
+    return gamma === null ? null : { ...held, gamma };
   }
 
   look() {
     const { range, setting, asked } = this;
-    const isSame = this.chosen !== null && asked !== null && isAlike(this.chosen, asked.choice);
+    const held = heldByForm();
+    const isSame = held !== null && asked !== null && isAlike(held, asked.choice);
     if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
     if (asked && !isSame && !this.asked && !asked.isAgain) this.choose(asked.choice, true);
     if (!this.asked && isTurning()) return;
     const isMounting = choiceOf("strategy") === null && setting.can_draft;
-    const choice = this.asked?.choice ?? this.chosen ?? (isMounting ? this.bestChoice : null);
+    const choice = this.onSlider(this.held) ?? (isMounting ? this.bestChoice : null);
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
     const hasBlanks = templateText() !== "";
     range.disabled = choice === null || !setting.can_draft;
@@ -132,27 +146,41 @@ class RiskSlider {
       : choiceOf("strategy") === setting.best.strategy;
     this.best.hidden = !setting.can_draft || isBest || hasBlanks;
     const run = playerOf(document)?.run;
-    const isBrought =
-      choice !== null && !this.best.hidden && run?.isRecorded === true && !differences(run).length;
+    const isOther = choice !== null && !this.best.hidden && !this.byHand.isInForm;
+    const isBrought = isOther && run?.isRecorded === true && !differences(run).length;
     setText(this.own, recordingWords(isBrought, words));
   }
 
   /** Only Set Block Decoding fills in blanks. */
   followTemplate() {
     if (!templateText() || choiceOf("strategy") === "sbd") return;
-    this.choose({ strategy: "sbd", gamma: this.chosen?.gamma ?? this.setting.best.gamma });
+    const gamma = this.onSlider(heldByForm())?.gamma ?? this.setting.best.gamma;
+    this.choose({ strategy: "sbd", gamma });
   }
 
-  /** Start a prompt of the visitor's own from what is best. */
+  /** Hear of the run on the stage. */
+  followRun() {
+    const run = playerOf(document)?.run;
+    if (run?.isRecorded && run.id !== this.recording) {
+      this.recording = run.id;
+      this.byHand.giveWay();
+    }
+    this.look();
+  }
+
+  /** Put in the place of a recording's settings what the visitor set by hand, or the best. */
   followPrompt() {
+    const { byHand } = this;
     const run = playerOf(document)?.run;
     const text = promptBox("sbd-prompt-box")?.value.trim();
+    byHand.settle(this.held);
     if (!run?.isRecorded || !text || text === run.prompt.trim() || !this.setting.can_draft) return;
-    if (templateText()) return;
-    const best = this.bestChoice;
-    const isOwn = this.asked !== null || settingDifferences(run).length > 0;
-    if (isOwn || (this.chosen && isAlike(this.chosen, best))) return;
-    this.choose(best);
+    if (templateText() || byHand.isInForm) return;
+    if (this.asked !== null || settingDifferences(run).length > 0) return;
+    const wanted = byHand.choice ?? this.bestChoice;
+    const held = heldByForm();
+    byHand.restoreNumbers();
+    if (!held || !isAlike(held, wanted)) this.choose(wanted);
   }
 }
 
@@ -165,8 +193,8 @@ const templateBox = () => document.querySelector("#sbd-template-box :is(textarea
 const templateText = () => templateBox()?.value.trim() ?? "";
 
 /**
- * @param {Choice} choice
- * @param {Choice} other
+ * @param {Held} choice
+ * @param {Held} other
  */
 function isAlike(choice, other) {
   if (choice.strategy !== other.strategy || choice.strategy === "verify")
@@ -197,9 +225,13 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
     if (event.target === templateBox()) slider.followTemplate();
   };
   document.addEventListener("input", typed, { signal });
-  onUseSettings((settings) => slider.choose(settings), signal);
+  /** @param {Event} event */
+  const touched = (event) => slider.byHand.follow(event, slider.held);
+  for (const type of ["mousedown", "keydown", "input"])
+    document.addEventListener(type, touched, { capture: true, signal });
+  onUseSettings((settings) => slider.chooseByHand(settings), signal);
   watchForm(() => slider.look(), signal);
-  document.addEventListener("sbd-run", () => slider.look(), { signal });
+  document.addEventListener("sbd-run", () => slider.followRun(), { signal });
   slider.look();
   return () => {};
 }
