@@ -222,10 +222,18 @@ def block_sentence(run: Decoded) -> str:
 def early_sentence(run: Decoded) -> str:
     """What an end revealed too early did."""
     return (
-        f"The end was revealed before {num_after_end(run.main)} of the tokens in front of it: "
+        f"{bounds(run)} the end was revealed before {num_after_end(run.main)} of the tokens in front of it: "
         f"{run.main.num_tokens} tokens where next-token prediction writes "
         f"{run.traces['ntp'].num_tokens}, and {verdict(run)}."
     )
+
+
+def bounds(run: Decoded) -> str:
+    """Which setting of a run that goes wrong is beyond the usual, as a sentence begins."""
+    config = run.main.config
+    if config.block_size != run.traces["ntp"].config.block_size:
+        return f"With blocks of {config.block_size}, twice the largest it was trained on,"
+    return f"With γ = {solver_parameters(config.solver)['gamma']:g} nats,"
 
 
 def repetition_sentence(run: Decoded) -> str:

@@ -87,12 +87,11 @@ def record(model: SetBlockModel) -> tuple[dict[str, Trace], Choices]:
     text = text_run(model)
     sure, unsure = guess_run(model)
     sudoku, order = order_run(model)
-    edges, edge_ntp = edge_runs(model)
+    edges = edge_runs(model)
     verify, check_pass, verify_ntp = verify_run(model)
     runs = {f"text-{lane}": trace for lane, trace in text.items()}
     runs |= {"guess": sure.trace, "sudoku": sudoku, "verify": verify, "verify-ntp": verify_ntp}
     runs |= {f"edge-{number}": trace for number, (_, trace) in enumerate(edges)}
-    runs |= {"edge-ntp": edge_ntp}
     choices = Choices(
         sure=sure.place,
         unsure=unsure.place,

@@ -10,7 +10,7 @@ from sbd_core.tasks.base import Example
 from sbd_core.tasks.story.facts import fault_of, read_case
 from sbd_core.trace import Trace
 from scripts.record_learn.examples import drawn, from_presets, told_of_mix_up
-from scripts.record_learn.runs import NothingSuitable, by_strategy, generated
+from scripts.record_learn.runs import NothingSuitable, generated
 from ui.decode.form import DEFAULT_GAMMA
 from ui.learn.recorded import Clash, Edge
 
@@ -19,7 +19,6 @@ UNLIKELY = 0.2
 NUM_STORIES = 100
 NUM_READ = 3000
 """Stories whose words count as known."""
-MAX_NEW_TOKENS = 128
 WORD = re.compile(r"[A-Za-z']+|\d+")
 
 FaultOf = Callable[[Example, str], str]
@@ -27,9 +26,8 @@ Decode = Callable[[str, float], Trace]
 Rows = list[tuple[Edge, Trace]]
 
 
-def edge_runs(model: SetBlockModel) -> tuple[Rows, Trace]:
-    """One prompt at rising gammas, right up to one of them and wrong at those after it; and by
-    next-token prediction.
+def edge_runs(model: SetBlockModel) -> Rows:
+    """One prompt at rising gammas, right up to one of them and wrong at those after it.
 
     Right up to the page's gamma if there is such a story, else at gamma 0; if there is none, right
     is what has no clash. Of the first of these kinds that there is: the first prompt that stays
@@ -40,8 +38,7 @@ def edge_runs(model: SetBlockModel) -> tuple[Rows, Trace]:
     for check, least in ((story_fault, DEFAULT_GAMMA), (story_fault, 0.0), (whatever, 0.0)):
         rows = best_rows([(example, check) for example in told], decode, least)
         if rows:
-            ntp = by_strategy(model, rows[0][1].prompt, "ntp", MAX_NEW_TOKENS)
-            return rows, ntp
+            return rows
     raise NothingSuitable(f"no gamma up to {GAMMAS[-1]} makes the words of a story clash")
 
 

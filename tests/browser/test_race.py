@@ -86,6 +86,15 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     expect(story.get_by_label("Prompt")).to_have_value("mine")
 
 
+def test_the_race_has_an_address_of_its_own(open_page, story_url):
+    page = open_page(f"{story_url}#race")
+    expect(page.locator(".sbd-race-lane")).to_have_count(4)
+    button(page, "Watch").click()
+    assert "#" not in page.url
+    enter(page)
+    assert page.url.endswith("#race")
+
+
 def test_a_chip_gives_the_race_its_prompt_and_a_ticked_lane_is_said_to_be_missing(story):
     enter(story)
     stale = story.locator(".sbd-race-card .sbd-stale")

@@ -1,11 +1,15 @@
 """The rules by which the gallery's failures are chosen hold what their sentences say."""
 
+from dataclasses import replace
+
 import pytest
 
-from sbd_core.config import DecodeConfig
+from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.events import Reveal, Span, StepEvent
+from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from scripts.record_gallery import Decoded, num_after_end, success_sentence
+from scripts.mixed_up_names import MixUp
+from scripts.record_gallery import Decoded, early_sentence, num_after_end, success_sentence
 
 
 def revealed_in(*passes: tuple[int, ...]) -> Trace:
@@ -67,3 +71,27 @@ def test_a_right_run_says_how_far_it_left_the_order_of_reading(passes, words) ->
         f"nats: 4 tokens in 2 forward passes where next-token prediction takes 2; {words};"
         in sentence
     )
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (DecodeConfig(solver=EntropyBound(4)), "With γ = 4 nats, the end was revealed before 2"),
+        (
+            DecodeConfig(block_size=32),
+            "With blocks of 32, twice the largest it was trained on, the",
+        ),
+    ],
+)
+def test_an_early_end_names_the_setting_that_it_comes_of(config, words) -> None:
+    main = revealed_in((0, 3), (1, 2))
+    run = Decoded(None, {"sbd": replace(main, config=config), "ntp": main})
+    assert early_sentence(run).startswith(words)
+
+
+def test_names_mixed_up_are_not_said_to_be_the_only_fault() -> None:
+    main = revealed_in((0, 1), (2, 3))
+    lanes = {"sbd": main, "ntp": main}
+    mix = MixUp(Example("story", "", ""), lanes, main, 0.5, "Oreo the rhino", "Oreo", "cat")
+    assert mix.sentence.startswith("One fault with γ = 0.5 nats, maybe not the only one: ")
+    assert "every fact that is checked is kept" in mix.sentence

@@ -52,7 +52,7 @@ def charts_section(visit: gr.State) -> None:
 
 
 def card_words() -> list[dict[str, str]]:
-    """Title and words of every chart; the chart of solvers says how many examples it is of."""
+    """Title and words of every chart; that of solvers says of how many examples, and runs, it is."""
     text = WORDS.read_text(encoding="utf-8")
     try:
         rows = json.loads(SWEEP.read_text(encoding="utf-8"))["rows"]
@@ -60,8 +60,9 @@ def card_words() -> list[dict[str, str]]:
         count = str(min(task["num_examples"] for task in tasks))
     except (OSError, ValueError, KeyError, StopIteration):
         count = "some"
-    return [{key: words.replace("{examples}", count) for key, words in row.items()}
-            for row in json.loads(text)]  # fmt: skip
+    text = text.replace("{examples}", count).replace("{marked}", str(MAX_MARKED))
+    found: list[dict[str, str]] = json.loads(text)
+    return found
 
 
 def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import gradio as gr
 from sbd_core.errors import TraceError
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import view
+from ui.decode.form import DEFAULT_GAMMA
 from ui.learn.lesson import lesson
 
 logger = logging.getLogger(__name__)
@@ -18,9 +19,13 @@ def learn_view(*, prompt_id: str) -> gr.HTML:
 
 
 def setting(prompt_id: str) -> str:
-    """The view's value: the lesson inside, or a sentence on why there is none."""
+    """The view's value: the lesson inside, or a sentence on why there is none.
+
+    gamma: what its last scene decodes with, by Set Block Decoding.
+    """
+    form = {"prompt_id": prompt_id, "gamma": DEFAULT_GAMMA}
     try:
-        return wire_json({"prompt_id": prompt_id, "lesson": lesson()})
+        return wire_json({**form, "lesson": lesson()})
     except TraceError as error:
         logger.warning("no lesson: %s", error)
-        return wire_json({"prompt_id": prompt_id, "problem": f"{error}."})
+        return wire_json({**form, "problem": f"{error}."})

@@ -83,7 +83,6 @@ def lesson() -> str:
             for number, edge in enumerate(choices.edges)
         ],
         "story": kept.runs["edge-0"]["sbd"].prompt,
-        "story_calls": kept.runs["edge-ntp"]["ntp"].num_forwards,
         "is_verify_ntp": choices.is_verify_ntp,
         "check_ntp_calls": kept.runs["verify-ntp"]["ntp"].num_forwards,
         "order": asdict(choices.order),

@@ -127,7 +127,6 @@ def recorded() -> Recorded:
             "verify": {"verify": _trace("verify")},
             "verify-ntp": {"ntp": _trace("verify-ntp")},
             "sudoku": {"sbd": _trace("sudoku")},
-            "edge-ntp": {"ntp": _trace("edge-ntp")},
         }
         for number in range(len(choices.edges)):
             runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}

@@ -33,12 +33,15 @@ def table_card(
 def _widths(shape: ModelShape, point: Any) -> str:
     layer = shape.layer
     wide, keys = widths("published", point.shape and point.shape.layer)
+    hidden, heads = layer.hidden_size, layer.attention_width
     own = {2: "two", 3: "three"}[layer.num_feed_forward_matrices]
-    differs = "" if keys == layer.kv_width else f" instead of {layer.kv_width:,}"
+    differs = "" if keys == layer.kv_width else f", not {hidden:,} × {layer.kv_width:,}"
     return (
-        f"As the paper counts: two feed-forward matrices {wide:,} wide ({layer.hidden_size:,} × "
-        f"{wide // layer.hidden_size:,}), where the model has {own} {layer.feed_forward_size:,} "
-        f"wide; keys and values {keys:,} wide{differs}."
+        f"As the paper counts, a layer has two feed-forward matrices of {hidden:,} × {wide:,}: it "
+        f"takes the product {hidden:,} × {wide // hidden:,} for their width; the model has {own} of "
+        f"{hidden:,} × {layer.feed_forward_size:,}. The weights of keys and of values are {hidden:,} "
+        f"× {keys:,}{differs}. Alike in both counts: those of queries and output {hidden:,} × "
+        f"{heads:,}; the [KV cache|cache], {layer.kv_width:,} keys and as many values a token."
     )
 
 
@@ -50,7 +53,7 @@ def _column(point: Any) -> str:
         framed_column(point, mode) for mode in ("published", "corrected")
     )
     return (
-        f"With 4M tokens in the [KV cache|cache] a forward pass over one takes "
+        f"With 4M tokens in it a forward pass over one takes "
         f"{point.cache_growth('published'):,.2f} times as long as with 16, corrected "
         f"{point.cache_growth('corrected'):,.2f} times; the framed column goes from {first:.2f} to "
         f"{last:.2f}, corrected from {least:.2f} to {most:.2f}."

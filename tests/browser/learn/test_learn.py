@@ -7,6 +7,7 @@ import pytest
 from tests.browser.conftest import sync_api
 from tests.browser.learn.conftest import answer, question
 from tests.browser.test_access import CONTROLS, FOCUS, serious
+from ui.decode.form import DEFAULT_GAMMA
 from ui.learn.lesson import CAPTION_WORDS as MEAN_CAPTION_WORDS
 from ui.learn.lesson import plain, scenes
 
@@ -167,13 +168,18 @@ def test_a_link_to_a_decode_goes_before_the_lesson(stranger, story_url):
     expect(question(page)).to_have_count(0)
 
 
-def test_the_last_scene_decodes_in_the_player(open_page, story_url):
+def test_the_last_scene_decodes_in_the_player_by_what_the_lesson_told_of(open_page, story_url):
     page = open_page(f"{story_url}#learn/your-turn")
     page.get_by_label("Your prompt").fill("my own prompt")
     page.get_by_role("button", name="Decode it").click()
     page.wait_for_function(
         "document.querySelector('.sbd-host').sbdPlayer.run.prompt === 'my own prompt'"
     )
+    run = page.evaluate("(({ strategy, solver }) => ({ strategy, solver }))"
+                        "(document.querySelector('.sbd-host').sbdPlayer.run)")  # fmt: skip
+    assert run["strategy"] == "sbd"
+    assert run["solver"] == {"name": "entropy-bound", "gamma": DEFAULT_GAMMA}
+    expect(page.locator("#sbd-player .sbd-stale")).to_be_hidden()
     expect(page.locator(".sbd-tile").first).to_be_visible()
 
 

@@ -150,6 +150,39 @@ def test_a_machine_is_chosen_and_a_prompt_without_a_server_says_what_to_run(less
     expect(page.locator(".sbd-learn-yours")).to_contain_text("python app.py")
 
 
+def test_a_story_is_said_to_take_its_calls_for_its_own_tokens_in_both_scenes(lesson):
+    page = lesson("what-goes-wrong")
+    numbers = page.locator(".sbd-learn-bar-number")
+    slider = page.get_by_role("slider", name="γ")
+    slider.focus()
+    edges = [recorded().runs[f"edge-{at}"]["sbd"] for at in range(len(recorded().choices.edges))]
+    for edge in edges:
+        expect(numbers.last).to_have_text(f"{edge.num_forwards} calls, {edge.num_tokens} tokens")
+        page.keyboard.press("ArrowRight")
+    expect(numbers.first).to_have_text("1 call a token")
+    gamma = recorded().runs["text"]["sbd"].config.solver.gamma
+    at = [edge.gamma for edge in recorded().choices.edges].index(gamma)
+    page = lesson("what-it-buys")
+    expect(page.locator(".sbd-learn-source")).to_contain_text(
+        f"story took {edges[at].num_forwards} calls, {edges[at].num_tokens} tokens."
+    )
+
+
+def test_a_time_is_said_once_its_bar_has_grown_and_not_before(lesson):
+    page = lesson("what-it-buys")
+    page.emulate_media(reduced_motion="no-preference")
+    numbers = page.locator(".sbd-learn-cost > .sbd-learn-bar-row .sbd-learn-bar-number")
+    page.evaluate("""() => { window.said = new Set();
+      const each = () => { for (const node of [...document.querySelectorAll(
+        '.sbd-learn-cost > .sbd-learn-bar-row .sbd-learn-bar-number')].slice(2))
+        window.said.add(node.textContent); requestAnimationFrame(each); };
+      each(); }""")
+    page.get_by_role("button", name="RTX 4090").click()
+    expect(page.locator(".sbd-learn-cost")).to_contain_text("times as fast")
+    last = set(numbers.all_inner_texts()[2:])
+    assert set(page.evaluate("[...window.said]")) == {"", *last}
+
+
 def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
     page = lesson("the-bound")
     kept = page.locator(".sbd-learn-bound .sbd-tile.is-new")

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,10 +60,13 @@ def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch,
     found = answer({"model": key, "batch": batch, "block": block, "device": "a100-bf16"})
     [said] = found["cards"]
     wide = 16384 if key == "llama-3.1-8b" else layer.feed_forward_size  # the paper's FFN_DIM
-    assert f"{layer.hidden_size * wide:,} wide ({layer.hidden_size:,} × {wide:,})" in said["words"]
-    assert f"three {layer.feed_forward_size:,} wide" in said["words"]
+    hidden = f"{layer.hidden_size:,}"
+    assert f"two feed-forward matrices of {hidden} × {layer.hidden_size * wide:,}" in said["words"]
+    assert f"the product {hidden} × {wide:,} for their width" in said["words"]
+    assert f"three of {hidden} × {layer.feed_forward_size:,}." in said["words"]
     keys = layer.num_heads * layer.num_kv_heads, layer.num_kv_heads * layer.head_size
-    assert (keys[0] != keys[1]) == (f" {keys[0]:,} wide instead of {keys[1]:,}." in said["words"])
+    differs = f" {hidden} × {keys[0]:,}, not {hidden} × {keys[1]:,}." in said["words"]
+    assert (keys[0] != keys[1]) == differs
     device, shape = devices()["a100-bf16"], models()[key][1]
     long, short = (limits(1, n, batch, "corrected", shape, device).seconds for n in (2**22, 16))
     assert f"as with 16, corrected {long / short:,.2f} times;" in said["words"]
@@ -71,6 +75,16 @@ def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch,
     for mode, words in (("published", "column goes"), ("corrected", "corrected")):
         texts = heats[f"slowdown-{mode}"]["text"]
         assert f"{words} from {texts[0][column]} to {texts[-1][column]}" in said["words"]
+
+
+def test_how_much_the_cache_shows_follows_from_the_sizes_that_are_said() -> None:
+    words = card()["words"]
+    sizes = [int(text.replace(",", "")) for text in re.findall(r"[\d,]*\d", words)]
+    hidden, wide, keys, cached = 4096, 67_108_864, 256, 1024
+    assert {hidden, wide, keys, cached} <= set(sizes)
+    weights = hidden * (2 * wide + 2 * keys + 2 * hidden)
+    long, short = (weights + 2 * cached * tokens for tokens in (2**22, 16))
+    assert f"takes {long / short:.2f} times as long as with 16" in words
 
 
 SOME_BATCHES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 32, 64)

@@ -56,12 +56,22 @@ export function median(numbers) {
 }
 
 /**
- * A clock of a race, in milliseconds up to a second so that lanes close together differ.
+ * A clock of a race: three digits, in milliseconds up to a second, so that lanes close together
+ * differ.
  * @param {number} seconds
  */
 export function raceSeconds(seconds) {
-  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
-  return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;
+  const [shown, unit] = seconds < 0.9995 ? [seconds * 1000, "ms"] : [seconds, "s"];
+  return `${shown.toFixed(shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0)} ${unit}`;
+}
+
+/**
+ * Seconds as raceSeconds shows them, so that what is worked out of them follows from what is read.
+ * @param {number} seconds
+ */
+export function asShownInRace(seconds) {
+  const shown = raceSeconds(seconds);
+  return Number.parseFloat(shown) / (shown.endsWith("ms") ? 1000 : 1);
 }
 
 /**

@@ -36,6 +36,27 @@ export function onTurn(hear, signal) {
 }
 
 /**
+ * Let a view have an address of its own, #name: the address bar says it while the view is in front,
+ * and opening it turns there.
+ * @param {string} name
+ * @param {AbortSignal} signal
+ */
+export function keepHash(name, signal) {
+  const hash = `#${name}`;
+  onTurn((shown) => {
+    const isInFront = shown === name;
+    if ((location.hash === hash) === isInFront) return;
+    const { pathname, search } = location;
+    history.replaceState(history.state, "", `${pathname}${search}${isInFront ? hash : ""}`);
+  }, signal);
+  const follow = () => {
+    if (location.hash === hash) turnTo(name);
+  };
+  addEventListener("hashchange", follow, { signal });
+  follow();
+}
+
+/**
  * Write into a box of the form as typing would; the form listens to the same event.
  * @param {HTMLTextAreaElement | HTMLInputElement | null} box
  * @param {string} text

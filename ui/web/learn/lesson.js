@@ -26,7 +26,6 @@ import { History } from "../core/run/history.js";
  * @property {number} num_different tokens of the run `text` that differ between its lanes
  * @property {string} big_chip
  * @property {string} layer_weights in words: of what the times on a chip are worked out for
- * @property {number} story_calls of the story, one token at a time
  * @property {Edge[]} edges
  * @property {string} story
  * @property {Machine[]} machines

@@ -2,6 +2,8 @@
 
 import { find, make } from "../dom/elements.js";
 import { onTurn, promptBox, turnTo, typeInto } from "../dom/page.js";
+import { choiceOf, numberOf } from "../form/fields.js";
+import { useSettings } from "../watch/stale.js";
 import { sceneAt } from "./address.js";
 import { LearnView } from "./view.js";
 
@@ -9,6 +11,8 @@ import { LearnView } from "./view.js";
 
 const COME = "sbd-has-come";
 const TYPED_MS = 120; // until Gradio has what was typed
+const LOOK_MS = 50;
+const FORM_MS = 3000; // how long the form may take to follow
 
 /** Whether this browser was never here; a browser that refuses to say so counts as one that was. */
 function isFirstVisit() {
@@ -21,9 +25,29 @@ function isFirstVisit() {
   }
 }
 
+/**
+ * Decode a prompt in the player by Set Block Decoding, which is what the scenes told of.
+ * @param {string} promptId of the form's element
+ * @param {number} gamma
+ * @param {string} prompt
+ */
+function decodeByBlocks(promptId, gamma, prompt) {
+  turnTo("watch");
+  typeInto(promptBox(promptId), prompt, { hasSettings: true });
+  useSettings({ strategy: "sbd", gamma, solver: "entropy-bound" });
+  const latest = performance.now() + FORM_MS;
+  const timer = setInterval(() => {
+    const isSet = choiceOf("strategy") === "sbd" && numberOf("gamma") === gamma;
+    if (!isSet && performance.now() < latest) return;
+    clearInterval(timer);
+    // Gradio's button, which sends what the form has told it by then.
+    setTimeout(() => find(document, "#sbd-go button").click(), TYPED_MS);
+  }, LOOK_MS);
+}
+
 /** @type {Mount} */
 export function mountLearn({ element, value, signal }) {
-  /** @type {{ prompt_id: string, lesson?: string, problem?: string }} */
+  /** @type {{ prompt_id: string, gamma: number, lesson?: string, problem?: string }} */
   const setting = JSON.parse(value);
   const host = find(element, ".sbd-learn");
   if (setting.lesson === undefined) {
@@ -32,12 +56,7 @@ export function mountLearn({ element, value, signal }) {
   }
   const view = new LearnView(host, setting.lesson, signal, {
     leave: () => turnTo("watch"),
-    decode: (prompt) => {
-      turnTo("watch");
-      typeInto(promptBox(setting.prompt_id), prompt);
-      // Gradio's button, which sends what the box has told it by then.
-      setTimeout(() => find(document, "#sbd-go button").click(), TYPED_MS);
-    },
+    decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
   });
   onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);
   const isAsked = sceneAt(location.hash, []) !== null;

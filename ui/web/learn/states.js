@@ -1,8 +1,7 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
-import { formatGamma } from "../core/numbers.js";
-
+import { countOf, formatGamma } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -97,6 +96,14 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, cl
     `Broken: ${fault}. Underlined: “${words}”, both from call ${first.call + 1}${more}: neighbours ` +
     "from one call (the small number), a word twice or a second word unlikely after the first."
   );
+}
+
+/**
+ * The calls of a story with the tokens that they wrote, as no other story has to be as long.
+ * @param {Pick<Edge, "calls" | "tokens">} edge
+ */
+export function callsWords({ calls, tokens }) {
+  return `${countOf(calls, "call")}, ${countOf(tokens.length, "token")}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 // A finished race as the server hands it over, and how each lane's answer compares with that of
 // next-token prediction. Knows no DOM.
 
+import { countOf, raceSeconds } from "../core/numbers.js";
 import { differences } from "../core/text/diff.js";
 
 /** @import { Verdict } from "../core/run/wire.js" */
@@ -29,6 +30,20 @@ import { differences } from "../core/text/diff.js";
  * @property {Set<number>} differing indexes of tokens that next-token prediction has otherwise
  * @property {Map<number, number>} missing index to how many of its tokens are missing before it
  */
+
+/**
+ * Where a lane is that has not finished. Its last forward pass was over at `seconds`; where the
+ * lanes advance by time the clock says another, so that it is not said there.
+ * @param {number} numTokens so far
+ * @param {BoardRow} row
+ * @param {number} pass
+ * @param {number} seconds
+ * @param {boolean} isByTime
+ */
+export function placeWords(numTokens, { num_tokens: most }, pass, seconds, isByTime) {
+  const words = `${numTokens} of ${countOf(most, "token")} · forward pass ${pass + 1}`;
+  return isByTime ? words : `${words} · ${raceSeconds(seconds)}`;
+}
 
 /** @param {BoardRow} row */
 const idsOf = ({ tokens }) => tokens.map(([id]) => id);

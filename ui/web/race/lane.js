@@ -7,6 +7,7 @@ import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
 import { inHall, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
+import { placeWords } from "./board.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
 
@@ -151,8 +152,8 @@ export class RaceLane {
   update(clock, isByTime, isLecture) {
     const pass = this.passAt(clock, isByTime);
     const isFinished = pass >= this.lastPass;
-    const key = `${pass} ${isLecture}`;
-    if (key !== this.shown) this.show(pass, isFinished, isLecture);
+    const key = `${pass} ${isByTime} ${isLecture}`;
+    if (key !== this.shown) this.show(pass, isFinished, isByTime, isLecture);
     this.shown = key;
     return isFinished;
   }
@@ -160,9 +161,10 @@ export class RaceLane {
   /**
    * @param {number} pass
    * @param {boolean} isFinished
+   * @param {boolean} isByTime
    * @param {boolean} isLecture
    */
-  show(pass, isFinished, isLecture) {
+  show(pass, isFinished, isByTime, isLecture) {
     const { num_tokens: numTokens, num_passes: numPasses, tokens } = this.row;
     const count = this.counts[pass] ?? 0;
     this.spans.forEach((span, position) => {
@@ -173,10 +175,10 @@ export class RaceLane {
     for (const gap of this.gaps) gap.classList.toggle("is-ahead", !isFinished);
     setStyle(this.fill, "width", `${(count / Math.max(numTokens, 1)) * 100}%`);
     this.root.classList.toggle("is-finished", isFinished);
-    const seconds = raceSeconds((this.ends[pass] ?? 0) / 1e6);
+    const seconds = (this.ends[pass] ?? 0) / 1e6;
     const words = isFinished
-      ? `Finished: ${countOf(numPasses, "forward pass")}, ${seconds}`
-      : `${count} of ${numTokens} tokens · forward pass ${pass + 1} · ${seconds}`;
+      ? `Finished: ${countOf(numPasses, "forward pass")}, ${raceSeconds(seconds)}`
+      : placeWords(count, this.row, pass, seconds, isByTime);
     setText(this.place, words);
     const { judged, open } = verdictParts(this.row.verdict ?? null);
     this.verdict.show(isLecture ? inHall(judged) : judged, isFinished, "", open);

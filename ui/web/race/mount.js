@@ -1,7 +1,7 @@
 // The race on the page: asks for races, takes their boards. Built when it is first looked at.
 
 import { elementOf, find } from "../dom/elements.js";
-import { onTurn, STOP_MS, turnTo } from "../dom/page.js";
+import { keepHash, onTurn, STOP_MS, turnTo } from "../dom/page.js";
 import { isLater } from "../form/order.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 import { readForm } from "../in_browser/form.js";
@@ -151,6 +151,7 @@ export function mountRace({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   const view = new RaceView(find(element, ".sbd-race"), setting, trigger, signal);
   onTurn((name) => view.turn(name), signal);
+  keepHash("race", signal);
   inBrowser.race = (news) => view.takeNews(news);
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);

@@ -1,7 +1,7 @@
 // The table of a race. A row fills in when its lane crosses the line; what compares it with next-token
 // prediction, once that has crossed it too.
 
-import { countOf, raceSeconds } from "../core/numbers.js";
+import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
 import { fasterWords, timesLess } from "../core/run/saving.js";
 import { numMissing } from "../core/text/diff.js";
 import { make, setText } from "../dom/elements.js";
@@ -50,11 +50,11 @@ function verdictWords({ name, num_tokens: numTokens }, comparison) {
  * @param {BoardRow} row
  * @param {BoardRow | undefined} plain
  */
-function paceWords(row, plain) {
+export function paceWords(row, plain) {
   if (!plain) return UNKNOWN;
   if (row === plain) return "the measure";
-  const { seconds, num_tokens: count } = row;
-  return fasterWords(timesLess(seconds, count, plain.seconds, plain.num_tokens)) || UNKNOWN;
+  const [own, other] = [asShownInRace(row.seconds), asShownInRace(plain.seconds)];
+  return fasterWords(timesLess(own, row.num_tokens, other, plain.num_tokens)) || UNKNOWN;
 }
 
 /**

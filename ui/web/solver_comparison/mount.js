@@ -4,7 +4,7 @@
 
 import { SOLVER_LINES } from "../core/glossary.js";
 import { elementOf, find, make } from "../dom/elements.js";
-import { isDarkPage, onTurn, turnTo } from "../dom/page.js";
+import { isDarkPage, keepHash, onTurn } from "../dom/page.js";
 import { explain, makeTermNote, term, withTerms } from "../dom/terms.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
@@ -15,7 +15,6 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 /** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[] }} News */
 
 const NAME = "solvers";
-const HASH = `#${NAME}`;
 const WORDS =
   "This prompt under up to four [solvers|solver], their [staircases|staircase] side by side: position → by forward pass ↓; dashed: next-token prediction.";
 
@@ -143,20 +142,8 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
     scheme.disconnect();
     size.disconnect();
   });
-  /** @param {string} name of the view that is in front now */
-  function turn(name) {
-    const isInFront = name === NAME;
-    if (isInFront) section.open(true);
-    if ((location.hash === HASH) === isInFront) return;
-    const { pathname, search } = location;
-    history.replaceState(history.state, "", `${pathname}${search}${isInFront ? HASH : ""}`);
-  }
-  onTurn(turn, signal);
-  const follow = () => {
-    if (location.hash === HASH) turnTo(NAME);
-  };
-  addEventListener("hashchange", follow, { signal });
-  follow();
+  onTurn((name) => name === NAME && section.open(true), signal);
+  keepHash(NAME, signal);
   // The player's keys are not meant while a solver is chosen.
   section.body.addEventListener("keydown", (event) => {
     if (elementOf(event)?.matches("select")) event.stopPropagation();

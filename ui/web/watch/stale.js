@@ -33,6 +33,14 @@ export function onUseSettings(hear, signal) {
 }
 
 /**
+ * Put settings into the form.
+ * @param {{ strategy: string, gamma: number, solver: string }} detail
+ */
+export function useSettings(detail) {
+  document.dispatchEvent(new CustomEvent(USE, { detail }));
+}
+
+/**
  * The settings of the run that the page opens on, which the form does not start from; null for any
  * other run: it brought its own along, or was made with the form's.
  * @param {Run} run
@@ -55,7 +63,7 @@ export class Stale {
     this.use.addEventListener("click", () => {
       const run = shown();
       const detail = run && openingSettings(run);
-      if (detail) document.dispatchEvent(new CustomEvent(USE, { detail }));
+      if (detail) useSettings(detail);
     });
     this.root = make("p", "sbd-stale", { hidden: "" }, this.words, this.use);
     watchForm(() => this.look(), signal);

@@ -4,9 +4,11 @@ import { countOf, raceSeconds } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar } from "../parts/bars.js";
 import { sweep } from "../parts/motion.js";
+import { callsWords } from "../states.js";
 
 /** @import { Edge, Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
+/** @import { Bar } from "../parts/bars.js" */
 
 const RACE_MS = 4000;
 
@@ -50,11 +52,18 @@ function makeTimes(signal) {
     const times = ntp / sbd;
     const words = `${times.toFixed(times < 1 ? 2 : 1)} times as fast`;
     setText(ratio, "");
+    /**
+     * The time is said once its bar has grown: a number on its way would read as a result.
+     * @param {Bar} bar
+     * @param {number} seconds
+     * @param {number} clock
+     */
+    const grow = (bar, seconds, clock) =>
+      bar.set(Math.min(seconds, clock) / longest, clock < seconds ? "" : secondsWords(seconds));
     /** @param {number} part */
     const draw = (part) => {
-      const now = { ntp: Math.min(ntp, part * longest), sbd: Math.min(sbd, part * longest) };
-      bars.ntp.set(now.ntp / longest, secondsWords(now.ntp));
-      bars.sbd.set(now.sbd / longest, secondsWords(now.sbd));
+      grow(bars.ntp, ntp, part * longest);
+      grow(bars.sbd, sbd, part * longest);
       if (part < 1) return;
       setText(ratio, words);
       say(`${name}: ${words}`);
@@ -111,7 +120,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
  * What the calls and times were counted and worked out from.
  * @param {Lesson} lesson
  */
-function sourceOf({ runs, num_different: numDifferent, edges, story_calls: story }) {
+function sourceOf({ runs, num_different: numDifferent, edges }) {
   const { text: run } = runs;
   const same = numDifferent
     ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ from those of one at a time`
@@ -119,21 +128,18 @@ function sourceOf({ runs, num_different: numDifferent, edges, story_calls: story
   return (
     `In blocks: unchecked, γ = ${run.solver.gamma ?? 0}, ${same}. Calls are this small model’s, the ` +
     "prompt’s included; chip times assume that a large one needs as many." +
-    storyWords(edges, story, run.solver.gamma)
+    storyWords(edges, run.solver.gamma)
   );
 }
 
 /**
  * That another text gains more or less: the story of a scene before, at the same γ.
  * @param {Edge[]} edges
- * @param {number} alone its calls one at a time
  * @param {number | undefined} gamma
  */
-function storyWords(edges, alone, gamma) {
+function storyWords(edges, gamma) {
   const same = edges.find((edge) => edge.gamma === gamma);
-  return same
-    ? ` The gain depends on the text: scene 7’s story took ${same.calls}, not ${alone}.`
-    : "";
+  return same ? ` The gain depends on the text: scene 7’s story took ${callsWords(same)}.` : "";
 }
 
 /**

@@ -1,11 +1,10 @@
 // What goes wrong: one story at rising gammas; the reader finds where it breaks.
 
-import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { STILL } from "../../dom/reveal.js";
 import { makeBar } from "../parts/bars.js";
 import { makePlayedSlider } from "../parts/slider.js";
-import { storyPieces, verdictWords } from "../states.js";
+import { callsWords, storyPieces, verdictWords } from "../states.js";
 
 /** @import { Edge, Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -35,32 +34,39 @@ function makeStory() {
   };
 }
 
+/** @param {Edge} edge */
+const callsOfToken = ({ calls, tokens }) => calls / tokens.length;
+
 /**
- * The calls of the story one at a time, at a gamma where it holds, and at the one chosen.
+ * The calls of a token one at a time, at a gamma where the story holds, and at the one chosen: the
+ * story is of another length at each.
  * @param {Lesson} lesson
  * @param {Edge | undefined} held
  */
-function makeCallBars({ edges, story_calls: alone }, held) {
-  const most = Math.max(alone, ...edges.map(({ calls }) => calls));
+function makeCallBars({ edges }, held) {
+  const most = Math.max(1, ...edges.map(callsOfToken));
   /**
-   * @param {string} words
-   * @param {string} kind
-   * @param {number} calls
+   * @param {ReturnType<typeof makeBar>} bar
+   * @param {Edge} edge
    */
-  const barOf = (words, kind, calls) => {
-    const bar = makeBar(words, kind);
-    bar.set(calls / most, countOf(calls, "call"));
-    return bar;
-  };
-  const own = makeBar("", "sbd");
-  const bars = [barOf("one at a time", "ntp", alone)];
-  if (held) bars.push(barOf(`γ = ${held.gamma}`, "sbd", held.calls));
+  const fill = (bar, edge) => bar.set(callsOfToken(edge) / most, callsWords(edge));
+  const [plain, before, own] = [
+    makeBar("one at a time", "ntp"),
+    makeBar("", "sbd"),
+    makeBar("", "sbd"),
+  ];
+  plain.set(1 / most, "1 call a token");
+  if (held) {
+    before.rename(`γ = ${held.gamma}`);
+    fill(before, held);
+  }
+  const bars = held ? [plain, before, own] : [plain, own];
   return {
-    root: make("div", "sbd-learn-bars", {}, ...[...bars, own].map(({ root }) => root)),
+    root: make("div", "sbd-learn-bars", {}, ...bars.map(({ root }) => root)),
     /** @param {Edge} edge */
-    show({ gamma, calls }) {
-      own.rename(`now: γ = ${gamma}`);
-      own.set(calls / most, countOf(calls, "call"));
+    show(edge) {
+      own.rename(`now: γ = ${edge.gamma}`);
+      fill(own, edge);
     },
   };
 }

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { raceSeconds } from "../../core/numbers.js";
 import { numMissing } from "../../core/text/diff.js";
-import { compareLanes } from "../../race/board.js";
+import { compareLanes, placeWords } from "../../race/board.js";
 import { laneDifferences } from "../../race/stale.js";
+import { paceWords } from "../../race/table.js";
 import { inHall } from "../../watch/verdict.js";
 
 /**
@@ -62,4 +64,26 @@ test("a hall is told a short reason, and of a long one only the verdict", () => 
   const long = { right: true, words: `Right: ${"people and things ".repeat(4)}.` };
   assert.deepEqual(inHall(long), { right: true, words: "Right" });
   assert.equal(inHall(null), null);
+});
+
+test("how much faster a lane was follows from the times that are shown", () => {
+  const plain = { ...row("ntp", [1, 2]), seconds: 0.01844 };
+  for (const seconds of [0.01561, 0.01564, 0.01644, 0.1, 1.2345, 0.0004]) {
+    const own = { ...row("sbd-low", [1, 2]), seconds };
+    const read = [own, plain].map((each) => raceSeconds(each.seconds).split(" "));
+    const [less = 0, more = 0] = read.map(
+      ([text, unit]) => Number(text) * (unit === "s" ? 1000 : 1),
+    );
+    const times = more / less;
+    const words = times > 1 ? `${times.toFixed(1)}× faster` : `${(1 / times).toFixed(1)}× slower`;
+    assert.equal(paceWords(own, plain), words);
+  }
+  const [one, other] = [0.01561, 0.01644].map(raceSeconds);
+  assert.notEqual(one, other, "lanes of different factors show different times");
+});
+
+test("a lane on its way has no second time beside the clock's", () => {
+  const lane = row("verify", [1, 2, 3]);
+  assert.equal(placeWords(2, lane, 4, 0.35, true), "2 of 3 tokens · forward pass 5");
+  assert.equal(placeWords(2, lane, 4, 0.35, false), "2 of 3 tokens · forward pass 5 · 350 ms");
 });
