@@ -98,14 +98,15 @@ def _names_of_rows(trace: Trace, rows: list[Gamble]) -> dict[str, Any]:
 
 
 def _gamble_words(trace: Trace, row: Gamble) -> str:
-    factor = math.exp(min(row.cost, 50.0))
-    times = f"{factor:,.3g} times less likely together" if factor > 1 else "no less likely together"
+    times = f"{math.exp(min(abs(row.cost), 50.0)):,.3g}"
+    than = f"{times} times {'less likely' if row.cost > 0 else 'likelier'}"
+    together = f"{'as likely' if times == '1' else than} together"
     return (
         f"forward pass {row.pass_number}, "
         f"positions {', '.join(map(str, row.positions[:MAX_HOVERED]))}"
         f"<br>{names(trace, row.token_ids)}"
         f"<br>multiplied {percent(math.exp(row.separate))}"
-        f"<br>in hindsight {percent(math.exp(row.joint))}: {times}"
+        f"<br>in hindsight {percent(math.exp(row.joint))}: {together}"
     )
 
 

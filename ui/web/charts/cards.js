@@ -8,7 +8,7 @@ import { withChanges } from "./changes.js";
 /** @typedef {{ data: object[], layout: { height: number } }} Drawing as Plotly takes it */
 /** @typedef {Drawing & { id: string, dark: object }} Figure dark: what changes on a dark page */
 /** @typedef {{ react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown> }} Plotly */
-/** @typedef {{ id: string, title: string, words: string }} CardWords */
+/** @import { CardWords } from "./words.js" */
 
 const CHART_CONFIG = {
   displaylogo: false,

@@ -8,9 +8,11 @@ import { makeTermNote, withTerms } from "../dom/terms.js";
 import { inBrowser } from "../in_browser/bridge.js";
 import { playerOf } from "../watch/mount.js";
 import { ChartCards, makeLibrary } from "./cards.js";
+import { wordsFor } from "./words.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
-/** @import { CardWords, Figure } from "./cards.js" */
+/** @import { Figure } from "./cards.js" */
+/** @import { CardWords } from "./words.js" */
 
 /** @typedef {{ cards: CardWords[], library: string }} Setting */
 /** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string, gone?: string }} Answer gone: a run that the server has no more */
@@ -108,6 +110,7 @@ class ChartSection {
     if (error) this.say(error, true);
     if (error || !figures || this.asked !== run) return;
     try {
+      this.cards.say(wordsFor(this.setting.cards, shown?.strategy ?? ""));
       await this.cards.show(figures, name ?? "");
       delete this.root.dataset.isOld;
       this.say(OPEN_WORDS);

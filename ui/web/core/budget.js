@@ -2,7 +2,7 @@
 // revealed entropy that the solver does not count, then what did not fit. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { clamp, formatGamma, formatNats } from "./numbers.js";
+import { clamp, digitsThatShow, formatGamma, formatNats } from "./numbers.js";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./rules.js";
 
 /** @import { Run } from "./run/run.js" */
@@ -18,6 +18,10 @@ import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./r
  * @property {number} spent nats of what is revealed, the free one left out
  * @property {Masked | null} free revealed whatever gamma says
  * @property {boolean} isFreeAfterEnd whether that one is after the end of the answer
+ * @property {boolean} isFreeOffAxis whether what comes before it fills the axis
+ * @property {boolean} isCut whether gamma or the sum goes beyond the axis
+ * @property {number | null} next what would have been spent with one more, nats; null without a sum or a rest
+ * @property {number} digits of what is spent, so that one sees why no more was revealed
  * @property {number} count of positions revealed
  * @property {number} numAfterEnd how many of those are after the end of the answer
  * @property {boolean} hasGamma whether the solver has one
@@ -96,6 +100,40 @@ function orderOf(run, pass) {
 }
 
 /**
+ * Nats as a whole number of what the last digit stands for.
+ * @param {number} nats
+ * @param {number} digits after the point
+ */
+function inUnits(nats, digits) {
+  return Math.round(Number(nats.toFixed(digits)) * 10 ** digits);
+}
+
+/**
+ * With how many digits what is spent is seen to be within gamma, and with one more outside it.
+ * @param {number} spent
+ * @param {number | null} next
+ * @param {string} gamma as it is shown
+ */
+function digitsOf(spent, next, gamma) {
+  const least = gamma.split(".")[1]?.length ?? 2;
+  if (next === null) return least;
+  return digitsThatShow(least, (digits) => {
+    const [own, most] = [inUnits(spent, digits), inUnits(Number(gamma), digits)];
+    const isOver = own + inUnits(next - spent, digits) > most && inUnits(next, digits) > most;
+    return own <= most && isOver;
+  });
+}
+
+/**
+ * A gamma as the page shows it: as it was set, or dragged.
+ * @param {Run} run
+ * @param {number} gamma
+ */
+function shownGamma({ solver }, gamma) {
+  return gamma === solver.gamma ? formatGamma(gamma) : formatNats(gamma);
+}
+
+/**
  * The budget of a pass in which the positions of `revealed` were, or at a gamma would be, revealed.
  * @param {Run} run
  * @param {number} pass
@@ -118,10 +156,17 @@ export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
     const isIn = revealed.has(item.position);
     return { item, left, width: axisPlace(end) - left, isIn, isFree: item === free };
   });
+  const spent = counted.reduce((sum, item) => sum + item.entropy, 0);
+  const costs = isSum ? revealCosts(solver, order) : null;
+  const next = (chosen.length && costs?.[chosen.length]) || null;
   return {
     segments,
-    spent: counted.reduce((sum, item) => sum + item.entropy, 0),
+    spent,
     free,
+    isFreeOffAxis: segments.some(({ isFree, left }) => isFree && left === 1),
+    isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END,
+    next,
+    digits: digitsOf(spent, next, shownGamma(run, gamma)),
     isFreeAfterEnd: free !== null && run.main.isAfterEnd(free.position, pass),
     count: chosen.length,
     numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
@@ -148,10 +193,12 @@ export function revealedAt(run, pass, gamma) {
  * @param {Solver} solver
  * @param {BudgetLayout} layout
  */
-export function freeWords(solver, { free, isFreeAfterEnd }) {
+export function freeWords(solver, { free, isFreeAfterEnd, isFreeOffAxis, digits }) {
   if (!free) return "";
   const [who, verb] = boundOf(solver).exempt;
-  return `${who}${isFreeAfterEnd ? ", after the end," : ""} ${verb}: ${formatNats(free.entropy)}`;
+  const where = [isFreeAfterEnd ? "after the end" : "", isFreeOffAxis ? "off the axis" : ""];
+  const aside = where.filter(Boolean).map((words) => `, ${words}`);
+  return `${who}${aside.join("")}${aside.length ? "," : ""} ${verb}: ${free.entropy.toFixed(digits)}`;
 }
 
 /**
@@ -162,7 +209,7 @@ export function freeWords(solver, { free, isFreeAfterEnd }) {
  * @param {BudgetLayout} layout
  */
 export function budgetNote(run, pass, preview, layout) {
-  const { segments, spent, hasGamma, isSum, numAfterEnd } = layout;
+  const { segments, spent, digits, hasGamma, isSum, numAfterEnd } = layout;
   const { solver } = run;
   const count = layout.count - numAfterEnd;
   if (!segments.length) {
@@ -179,5 +226,5 @@ export function budgetNote(run, pass, preview, layout) {
     const who = layout.free ? "none" : "each";
     return `${who} below γ ${gamma} nats · ${count} ${verb}${more}`;
   }
-  return `${spent.toFixed(gamma.split(".")[1]?.length ?? 2)} of γ ${gamma} spent · ${count} ${verb}${more}`;
+  return `${spent.toFixed(digits)} of γ ${gamma} spent · ${count} ${verb}${more}`;
 }

@@ -48,7 +48,7 @@ export const GLOSSARY = {
     name: "forward pass",
     words:
       "One call of the model. Next-token prediction gains one token from each; Set Block Decoding " +
-      "several.",
+      "none from the prompt’s and one or more, often several, from every other.",
   },
   causal: {
     name: "causal",

@@ -15,6 +15,29 @@ export function formatNats(entropy) {
   return entropy.toFixed(2);
 }
 
+const TRACE_DIGITS = 4; // after the point, of an entropy in a trace
+
+/**
+ * The digits that show something: as many after the point as it takes, from `least` on, or `least`
+ * where all that a trace has do not show it.
+ * @param {number} least
+ * @param {(digits: number) => boolean} isShown
+ */
+export function digitsThatShow(least, isShown) {
+  for (let digits = least; digits <= TRACE_DIGITS; digits += 1) if (isShown(digits)) return digits;
+  return least;
+}
+
+/**
+ * From one entropy to another; more digits where two of them would make unlike ones look alike.
+ * @param {number} from nats
+ * @param {number} to nats
+ */
+export function formatChange(from, to) {
+  const digits = digitsThatShow(2, (count) => from.toFixed(count) !== to.toFixed(count));
+  return `${from.toFixed(digits)} → ${to.toFixed(digits)}`;
+}
+
 /**
  * A gamma as it was set, and not rounded to another one: 0.10, 0.005.
  * @param {number} gamma nats

@@ -10,7 +10,8 @@ import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, wishAt } from "./address.js";
 import { LimitsForm } from "./form.js";
 
-/** @import { CardWords, Figure } from "../charts/cards.js" */
+/** @import { Figure } from "../charts/cards.js" */
+/** @import { CardWords } from "../charts/words.js" */
 /** @import { Device } from "../core/forward/cost.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
 /** @import { Wish } from "./address.js" */

@@ -14,7 +14,7 @@ import {
 } from "../core/budget.js";
 import { SOLVER_LINES } from "../core/glossary.js";
 import { MAX_TILES } from "../core/limits.js";
-import { clamp, formatNats } from "../core/numbers.js";
+import { clamp } from "../core/numbers.js";
 import { boundOf } from "../core/rules.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -179,12 +179,13 @@ export class Budget {
     setStyle(node, "--ink", entropyColour(item.entropy, view.isDark));
     setStyle(node, "--on-ink", inkOn(item.entropy, view.isDark));
     showToken(node, isThin ? "\u200a" : view.run.tokenText(item.top[0]?.token));
-    const why = this.layout?.isSum ? "outside the sum" : "though not below γ";
+    const { isSum, digits } = this.layout ?? { isSum: true, digits: 2 };
+    const why = isSum ? "outside the sum" : "though not below γ";
     const words = isFree ? `, revealed, ${why}` : isIn ? ", revealed" : "";
     setAttribute(
       node,
       "title",
-      `Position ${item.position}: ${formatNats(item.entropy)} nats${words}`,
+      `Position ${item.position}: ${item.entropy.toFixed(digits)} nats${words}`,
     );
   }
 
@@ -208,6 +209,7 @@ export class Budget {
     this.showFree(layout, freeWords(solver, layout));
     explain(this.rule, RULE_NAMES[solver.name] ?? solver.name, SOLVER_LINES[solver.name] ?? "");
     this.root.classList.toggle("has-gamma", this.hasLine);
+    this.root.classList.toggle("is-cut", layout.isCut);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);
     this.again.hidden = view.gammaPreview === null || !this.actions.canRedo;
     if (this.hasLine) this.showGamma(view.gammaPreview ?? solver.gamma ?? 0);

@@ -8,6 +8,7 @@ import { tokenName } from "../core/text/letters.js";
 
 /** @import { FixedItem } from "../core/run/lane.js" */
 /** @import { Run } from "../core/run/run.js" */
+/** @import { Masked } from "../core/run/wire.js" */
 
 /** @typedef {{ isOver: boolean, isQuick: boolean, delay: (rank: number, count: number) => number, progress: (rank: number, count: number) => number, play: (node: HTMLElement, kind: "tile" | "token" | "text", rank: number, count: number) => void }} RevealMotion */
 
@@ -91,14 +92,22 @@ export function openPositions(run, pass) {
 }
 
 /**
- * The position worth looking at when nobody points: the most uncertain tile in this pass.
+ * The position worth looking at when nobody points: the most uncertain tile in this pass; of those
+ * alike the one that the solver took last, if it took them all.
  * @param {Run} run
  * @param {number} pass
  */
 function hardestPosition(run, pass) {
   const masked = openPositions(run, pass);
   if (!masked.length) return null;
-  return masked.reduce((most, item) => (item.entropy > most.entropy ? item : most)).position;
+  const reveals = run.main.steps[pass]?.reveals ?? [];
+  const ranks = new Map(reveals.map(({ position, rank }) => [position, rank]));
+  /** @param {Masked} item */
+  const rankOf = ({ position }) => ranks.get(position) ?? Number.POSITIVE_INFINITY;
+  return masked.reduce((most, item) => {
+    const isAlike = item.entropy === most.entropy && rankOf(item) > rankOf(most);
+    return item.entropy > most.entropy || isAlike ? item : most;
+  }).position;
 }
 
 /**

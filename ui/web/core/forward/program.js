@@ -22,6 +22,7 @@ import { numPromptOf } from "./mask.js";
 /** @typedef {[depth: number, words: string, isLit: boolean, values?: string]} LineParts */
 
 const MAX_LISTED = 6;
+const UNTIL = "Until the answer ends or is at its limit:";
 
 /**
  * The programs of the run's strategy as they stand at a forward pass.
@@ -91,7 +92,7 @@ function answerLines(moment) {
   ];
   return [
     [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],
-    [0, "Until the answer ends:", !isPrefill, text],
+    [0, UNTIL, !isPrefill, text],
     ...(run.pins.size ? [alone] : []),
     [
       1,
@@ -107,7 +108,7 @@ function answerLines(moment) {
     ],
     [
       1,
-      "Add what is final to the answer; the next forward pass reads it causally.",
+      "Add what is final to the answer; the next forward pass, if there is one, reads it causally.",
       step.committed.length > 0,
       `+ ${countOf(step.committed.length, "token")}, ${done} in all`,
     ],
@@ -187,11 +188,12 @@ function ruleWords(run) {
  */
 function choiceWords(run, pass) {
   const positions = new Set((run.main.steps[pass]?.reveals ?? []).map(({ position }) => position));
-  const { spent, count, hasGamma, isSum } = layOut(run, pass, positions);
+  const { spent, next, digits, count, hasGamma, isSum } = layOut(run, pass, positions);
   if (!hasGamma || !isSum) return `s = ${count}`;
   const gamma = formatGamma(run.solver.gamma ?? 0);
-  const bound = `${spent.toFixed(gamma.split(".")[1]?.length ?? 2)} ≤ γ = ${gamma}`;
-  return count === 1 && spent === 0 ? "s = 1" : `s = ${count}: ${bound}`;
+  const more = next?.toFixed(digits);
+  const over = Number(more) > Number(gamma) ? `; s = ${count + 1}: ${more}` : "";
+  return `s = ${count}: ${spent.toFixed(digits)} ≤ γ = ${gamma}${over}`;
 }
 
 /** @param {number[]} entropies */
@@ -226,7 +228,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const ahead = step.predrafts.find(({ isUsed }) => isUsed);
   return [
     [0, "Read the prompt causally, masks behind it.", isPrefill, `t = ${step.causal}`],
-    [0, "Until the answer ends:", !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
+    [0, UNTIL, !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
     [
       1,
       "One forward pass over the last exact token, the draft and new masks.",
@@ -241,7 +243,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      "Add the next token that the causal rows give, unless the answer has ended: it is exact.",
+      "Add the next token that the causal rows give: it is exact. None after the end or the limit.",
       own !== undefined,
       exact,
     ],
@@ -273,7 +275,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
 function ntpLines({ run, step, cache, isPrefill }) {
   return [
     [0, "Read the prompt causally; keep its keys and values.", isPrefill, `t = ${cache.after}`],
-    [0, "Until the answer ends:", !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
+    [0, UNTIL, !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
     [
       1,
       "One forward pass over the newest token alone; keep its key and value.",

@@ -8,6 +8,7 @@ import {
   drawCurrent,
   drawDiagonal,
   drawPasses,
+  stairsKey,
 } from "../../watch/staircase/drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "../../watch/staircase/extent.js";
 /** @import { Run } from "../../core/run/run.js" */
@@ -185,12 +186,13 @@ export function countsText(run, pass) {
 
 /**
  * @param {CanvasRenderingContext2D} context
+ * @param {Run} run
  * @param {Inks} inks
  * @param {boolean} isDark
  * @param {number} right
  * @param {number} y
  */
-function drawScale(context, inks, isDark, right, y) {
+function drawScale(context, run, inks, isDark, right, y) {
   const [width, height] = [180, 8];
   for (let i = 0; i < width; i += 1) {
     context.fillStyle = entropyColour((i / width) ** 2 * MAX_ENTROPY, isDark);
@@ -201,12 +203,13 @@ function drawScale(context, inks, isDark, right, y) {
     colour: inks.muted,
     align: "right",
   });
-  write(context, "entropy while masked", right, y + 26, {
+  const { colour, dots } = stairsKey(run);
+  write(context, colour, right, y + 26, {
     size: 13,
     colour: inks.muted,
     align: "right",
   });
-  write(context, "dot: revealed", right - width - 8, y + 26, {
+  write(context, dots, right - width - 8, y + 26, {
     size: 13,
     colour: inks.muted,
     align: "right",
@@ -234,9 +237,9 @@ export function staircasePicture(run, isDark, scale) {
   write(context, run.prompt.replace(/\s+/g, " "), pad, 68, {
     size: 14,
     colour: inks.muted,
-    width: 760,
+    width: 700,
   });
-  drawScale(context, inks, isDark, width - pad, 34);
+  drawScale(context, run, inks, isDark, width - pad, 34);
   drawStairs(context, pictureView(run, lastPass, isDark), inks, {
     x: pad,
     y: 100,

@@ -136,6 +136,37 @@ test("the note says what was spent of gamma, and what was, or would be, revealed
   assert.equal(budgetNote(topK, 1, null, layOut(topK, 1, new Set([1]))), "Top-k · 1 revealed");
 });
 
+test("as many digits as it takes to see why no more was revealed, and no more than that", () => {
+  /** @param {number[][]} masked @param {number[][]} reveals @param {number} gamma */
+  const seen = (masked, reveals, gamma) => {
+    const solver = { name: "entropy-bound", gamma };
+    const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked, reveals }));
+    const layout = layOut(run, 1, new Set(reveals.map(([position]) => position ?? 0)));
+    return [budgetNote(run, 1, null, layout), freeWords(solver, layout)];
+  };
+  const three = [[0, 645], [1, 382], [2, 1200]].map(([at, nats]) => [at ?? 0, nats ?? 0, 0, 9000]); // biome-ignore format: a row
+  const first = [[1, 0], [0, 1]]; // biome-ignore format: a row
+  const [note, free] = seen(three, first, 0.1);
+  assert.equal(note, "0.038 of γ 0.10 spent · 2 revealed", "0.04 + 0.06 would be within 0.10");
+  assert.equal(free, "the largest is free: 0.065");
+  assert.match(seen(three, first, 0.09)[0] ?? "", /^0\.04 of γ 0\.09 /);
+  assert.match(
+    seen(three.slice(0, 2), first, 0.1)[0] ?? "",
+    /^0\.04 of γ 0\.10 /,
+    "no more to reveal",
+  );
+});
+
+test("what goes beyond the axis is said to", () => {
+  const solver = { name: "entropy-bound", gamma: 1000 };
+  const masked = [0, 1, 2].map((position) => [position, 90000 + position, 0, 9000]);
+  const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
+  const layout = layOut(run, 1, new Set([0, 1, 2]));
+  assert.equal(freeWords(solver, layout), "the largest, off the axis, is free: 9.00");
+  assert.equal(layout.isCut, true);
+  assert.equal(layOut(runOf(), 1, BOTH).isCut, false);
+});
+
 test("what is revealed adds up to the tokens: the note says how many an earlier end took back", () => {
   const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST, SECOND));
   const note = (/** @type {number} */ pass) => {

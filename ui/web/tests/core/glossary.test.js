@@ -41,6 +41,10 @@ test("words in brackets become words of the glossary, with the signs that stand 
   assert.equal(glossaryKey("γ"), "gamma");
 });
 
+test("Set Block Decoding is not promised several tokens of every forward pass", () => {
+  assert.match(GLOSSARY.pass?.words ?? "", /none from the prompt’s and one or more, often several/);
+});
+
 test("every text of the page names only words that the glossary has", () => {
   for (const name of ["learn/words.json", "charts.json", "limits.json"]) {
     const text = readFileSync(new URL(`../../../../assets/${name}`, import.meta.url), "utf8");

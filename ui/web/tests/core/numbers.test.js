@@ -4,6 +4,7 @@ import {
   clamp,
   countInWords,
   countOf,
+  formatChange,
   formatNats,
   formatPercent,
   formatSeconds,
@@ -29,6 +30,13 @@ test("numbers are written with the digits a reader needs", () => {
     "12.3 s",
   ]);
   assert.deepEqual([0.84, 0.9996, 9.996].map(raceSeconds), ["840 ms", "1.00 s", "10.0 s"]);
+});
+
+test("an entropy that fell is not shown as one that stayed", () => {
+  assert.equal(formatChange(0.0041, 0.0002), "0.004 → 0.000");
+  assert.equal(formatChange(0.0004, 0.0002), "0.0004 → 0.0002");
+  assert.equal(formatChange(2, 0.4), "2.00 → 0.40");
+  assert.equal(formatChange(0, 0), "0.00 → 0.00");
 });
 
 test("a count has the right plural", () => {

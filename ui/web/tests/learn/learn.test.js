@@ -112,8 +112,9 @@ test("the terms of the sum add up as they are printed", () => {
     return { item, left: 0, width: 0, isIn: at < 2, isFree: at === 1 };
   });
   const counts = { count: 2, numAfterEnd: 0, isFreeAfterEnd: false, hasGamma: true, isSum: true };
+  const shown = { isFreeOffAxis: false, isCut: false, next: null, digits: 2 };
   const free = segments[1]?.item ?? null;
-  const words = sumWords({ ...counts, segments, free, spent: 0.0904 }, 0.1);
+  const words = sumWords({ ...counts, ...shown, segments, free, spent: 0.0904 }, 0.1);
   assert.deepEqual([words.total, words.free], ["0.0904", "0.1084"]);
   assert.match(words.more, /0\.1084 counts too: 0\.1988, more than 0\.10\.$/);
 });

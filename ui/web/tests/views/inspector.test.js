@@ -69,13 +69,32 @@ test("the last position of the answer is not called the only one where others ar
   ];
   const lines = wire(start({ ends: [7] }), PREFILL, { ...FIRST, masked, reveals: [[0, 0]] });
   const kicker = inspectorKicker({ ...viewAt(1, lines), focus: 0, showsFocus: false, held: null });
-  assert.equal(kicker, "Position 0 · the answer’s only one left in this forward pass");
+  assert.equal(kicker, "Position 0 · the answer’s only mask in this forward pass");
 });
 
 test("verify's least sure position is one that has a tile", () => {
   const masked = [0, 1, 2, 3].map((position) => [position, 1000 * (position + 1), 0, 5000]);
   const kicker = inspectorKicker(viewAt(0, wire(WIDE, { ...PREFILL, ...PLAIN, masked })));
   assert.equal(kicker, "Position 1 · least sure of these tiles");
+});
+
+test("of positions equally unsure the inspector shows the one that the solver took last", () => {
+  const masked = [0, 1].map((position) => [position, 100, position, 9990]);
+  /** @param {number[][]} reveals */
+  const focus = (reveals) => viewAt(1, wire(start(), PREFILL, { ...FIRST, masked, reveals })).focus;
+  const both = [
+    [0, 0],
+    [1, 1],
+  ];
+  assert.equal(focus(both), 1);
+  assert.equal(focus([...both].reverse()), 0);
+  assert.equal(focus([[0, 0]]), 1, "the one still masked");
+});
+
+test("a mask is called the only one only beside masks", () => {
+  const alone = { ...PREFILL, ...PLAIN, masked: [[1, 1000, 0, 5000]] };
+  const kicker = inspectorKicker(viewAt(0, wire(WIDE, alone)));
+  assert.equal(kicker, "Position 1 · the only mask in these tiles");
 });
 
 test("a token of a causal forward pass is not asked whether it agrees with itself", () => {

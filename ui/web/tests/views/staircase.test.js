@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { drawPasses } from "../../watch/staircase/drawing.js";
+import { drawPasses, stairsKey } from "../../watch/staircase/drawing.js";
 import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
-/** How much each dot is seen, in the order in which they are drawn. @param {string} lines */
-function dots(lines) {
+/** How much each dot is seen, in the order in which they are drawn, and how many cells are. @param {string} lines */
+function drawn(lines) {
   /** @type {number[]} */
   const seen = [];
+  let cells = 0;
   const context = {
     globalAlpha: 1,
-    fillRect() {},
+    fillRect() {
+      cells += 1;
+    },
     beginPath() {},
     arc() {
       seen.push(this.globalAlpha);
@@ -26,8 +29,11 @@ function dots(lines) {
     reveals: { progress: () => 1 },
   };
   drawPasses(canvas, view, { width: 9, height: 9, cellWidth: 3, cellHeight: 3, gap: 1 }, 0, 3);
-  return seen;
+  return { dots: seen, cells };
 }
+
+/** @param {string} lines */
+const dots = (lines) => drawn(lines).dots;
 
 test("a dot is pale only where its own forward pass knew that it is after the end", () => {
   const opening = start({ ends: [7] });
@@ -37,4 +43,17 @@ test("a dot is pale only where its own forward pass knew that it is after the en
     [1, 1],
   ];
   assert.deepEqual(dots(wire(opening, PREFILL, { ...FIRST, reveals: both })), [1, 0.3]);
+});
+
+test("only what was masked has a colour; a checked draft is a dot alone, and the key says so", () => {
+  const opening = start({ lanes: ["verify"], strategy: "verify", solver: { name: "" } });
+  const checked = { ...FIRST, lane: "verify", masked: [[1, 500, 1, 9900]] };
+  const reveals = [
+    [0, 0],
+    [1, 1],
+  ];
+  const lines = wire(opening, { ...PREFILL, lane: "verify" }, { ...checked, reveals });
+  assert.deepEqual(drawn(lines), { dots: [1, 1], cells: 1 });
+  assert.match(stairsKey(runOf(lines)).dots, /dot alone: was no mask/);
+  assert.equal(stairsKey(runOf()).dots, "dot: revealed");
 });

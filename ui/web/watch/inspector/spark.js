@@ -1,6 +1,6 @@
 // The entropy of one position over the passes, as a line.
 
-import { formatNats } from "../../core/numbers.js";
+import { formatChange, formatNats } from "../../core/numbers.js";
 import { make, makeSvg, setAttribute, setText } from "../../dom/elements.js";
 
 /** @import { View } from "../view.js" */
@@ -52,13 +52,13 @@ export function makeSpark() {
     );
     const { x, y } = points.at(-1) ?? { x: -10, y: -10 };
     setAttribute(now, "d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
-    const values = known.map((item) => formatNats(item.entropy));
+    const [first, last] = [known[0], known.at(-1)];
     const text =
-      values.length > 1
-        ? `${values[0]} → ${values.at(-1)} nats over ${values.length} forward passes`
-        : values.length
-          ? `${values[0]} nats in forward pass ${(known[0]?.pass ?? 0) + 1}`
-          : "not predicted yet";
+      !first || !last
+        ? "not predicted yet"
+        : first === last
+          ? `${formatNats(first.entropy)} nats in forward pass ${first.pass + 1}`
+          : `${formatChange(first.entropy, last.entropy)} nats over ${known.length} forward passes`;
     setText(note, text);
     setAttribute(svg, "aria-label", `Entropy: ${text}`);
   }

@@ -152,8 +152,10 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (showsFocus) return `Position ${focus}`;
   const open = openPositions(run, pass);
   const hasOthers = open.length < predictedTiles(run, pass).length;
-  const which = open.length > 1 ? "least sure" : "only one left";
+  const isAlone = open.length === 1;
+  const which = isAlone ? "only mask" : "least sure";
   // Verify predicts further than its tiles go.
-  const where = run.strategy === "verify" ? "of these tiles" : "in this forward pass";
-  return `Position ${focus} · ${hasOthers ? "the answer’s " : ""}${which} ${where}`;
+  const tiles = isAlone ? "in these tiles" : "of these tiles";
+  const where = run.strategy === "verify" ? tiles : "in this forward pass";
+  return `Position ${focus} · ${hasOthers ? "the answer’s " : isAlone ? "the " : ""}${which} ${where}`;
 }

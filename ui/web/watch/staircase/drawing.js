@@ -1,5 +1,6 @@
 // How the staircase is drawn on its canvas; geometry and style are handed in, nothing is kept.
 
+import constants from "../../constants.json" with { type: "json" };
 import { clamp, tickStep } from "../../core/numbers.js";
 import { entropyColour, inkOn } from "../../core/scale.js";
 
@@ -133,6 +134,16 @@ function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeigh
 }
 
 /**
+ * What the colours and dots stand for. Verify reads what it drafted, which is no mask then.
+ * @param {Run} run
+ */
+export function stairsKey({ strategy }) {
+  const dots = ["dot: revealed", ...(strategy === "verify" ? ["dot alone: was no mask then"] : [])];
+  return { colour: "entropy while masked", dots: dots.join(" · ") };
+}
+
+/**
+ * A dot where a position was revealed, on its cell if it was masked.
  * @param {CanvasRenderingContext2D} context
  * @param {Step} step
  * @param {number} pass
@@ -141,14 +152,15 @@ function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeigh
  */
 function drawDots(context, step, pass, view, geometry) {
   const { cellWidth, cellHeight, gap } = geometry;
+  const inks = view.isDark ? constants.inks.dark : constants.inks.light;
   const radius = clamp(Math.min(cellWidth, cellHeight) * 0.22, 1, 5);
   const isNow = pass === view.pass;
   for (const { position, rank } of step.reveals) {
     context.globalAlpha = view.run.main.isAfterEnd(position, pass) ? AFTER_END : 1;
     const entropy = step.masked.get(position)?.entropy ?? 0;
-    if (!step.masked.has(position)) drawCell(context, position, pass, entropy, view, geometry);
     const grown = isNow ? view.reveals.progress(rank, step.reveals.length) : 1;
-    context.fillStyle = inkOn(entropy, view.isDark);
+    const isOnCell = step.masked.has(position);
+    context.fillStyle = isOnCell ? inkOn(entropy, view.isDark) : inks.text;
     context.beginPath();
     context.arc(
       (position + 0.5) * cellWidth - gap / 2,

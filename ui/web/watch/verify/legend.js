@@ -10,7 +10,9 @@ const KINDS = [
   ["draft", "drafted"],
   ["accepted", "accepted"],
   ["struck", "thrown away"],
-  ["new", "its own token, from the same forward pass"],
+  ["new", "its own token"],
+  ["masked", "a mask’s guess"],
+  ["beyond", "after the end"],
   ["ahead", "drafted ahead"],
 ];
 
@@ -23,8 +25,9 @@ export function makeVerifyLegend() {
     term("draft"),
     " in a ",
     term("causal"),
-    " way, keeps what next-token prediction would have said, adds one exact token unless the answer has ended and, unless it threw one away, drafts on: " +
-      "the answer is that of next-token prediction.",
+    " way, keeps what next-token prediction would have said, adds one exact token and, unless it " +
+      "threw one away, drafts on, up to the answer’s end or its limit: the answer is that of " +
+      "next-token prediction.",
   ];
   const kinds = KINDS.map(([kind, words]) =>
     make(

@@ -284,3 +284,20 @@ test("large counts and short times have three digits", () => {
   assert.equal(formatShort(4.1e-6), "4.10 µs");
   assert.equal(formatShort(2), "2.00 s");
 });
+
+test("the rule is seen to hold by its numbers: what one more would have made is over gamma", () => {
+  /** @param {number[][]} masked */
+  const chosen = (masked) => {
+    const run = runOf(wire(start(), PREFILL, { ...FIRST, masked, reveals: [[1, 1]] }));
+    const lines = programsAt(run, 1)[1]?.lines ?? [];
+    return lines.find(({ words }) => words.startsWith("Sort by entropy"))?.values;
+  };
+  assert.equal(chosen([[1, 1040, 1, 9900], [0, 2000, 0, 9000]]), "s = 1: 0.000 ≤ γ = 0.10; s = 2: 0.104"); // biome-ignore format: a row
+  assert.equal(chosen([[1, 500, 1, 9900]]), "s = 1: 0.00 ≤ γ = 0.10");
+});
+
+test("no line promises a next forward pass, or a token beyond the limit, that may not come", () => {
+  const lines = programsAt(RUN, 3).flatMap((each) => each.lines.map(({ words }) => words));
+  assert.ok(lines.includes("Until the answer ends or is at its limit:"));
+  assert.ok(lines.some((words) => /the next forward pass, if there is one, reads it/.test(words)));
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { withChanges } from "../../charts/changes.js";
+import { wordsFor } from "../../charts/words.js";
 
 const FIGURE = {
   data: [{ x: [1, 2], marker: { color: "blue", size: 3 } }, { x: [3] }],
@@ -28,4 +29,14 @@ test("a list takes the place of a list whole, and nothing old is touched", () =>
 
 test("what was not there is added", () => {
   assert.deepEqual(withChanges({ a: null }, { a: { b: 1 }, c: 2 }), { a: { b: 1 }, c: 2 });
+});
+
+test("a chart says of a strategy what it has of it, else what it says of every other", () => {
+  const row = { id: "a", title: "A", words: "read again", verify: "read at once" };
+  /** @param {string} strategy */
+  const words = (strategy) => wordsFor([row], strategy)[0]?.words;
+  assert.deepEqual(
+    [words("verify"), words("ntp"), words("sbd"), words("id")],
+    ["read at once", "read again", "read again", "read again"],
+  );
 });
