@@ -17,6 +17,7 @@ from sbd_core.config import SOLVER_TITLES
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
 from sbd_core.tasks.story import facts
+from sbd_core.tasks.story.vocabulary import vocabulary
 from sbd_core.tasks.story.words import LISTS
 from sbd_core.tasks.words import MEN, WOMEN
 from ui.browser.engine_choice import BROWSER_TASKS
@@ -98,6 +99,7 @@ def story_words() -> dict[str, Any]:
         "men": _line(MEN),
         "noNames": _line(facts.NO_NAMES),
         "starts": _line(facts.STARTS),
+        "others": _line(vocabulary().difference(*LISTS.values())),
     }
 
 

@@ -1,13 +1,15 @@
 """One story at rising gammas, and the words that clash where it breaks."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.tasks.base import Example
-from sbd_core.tasks.story.facts import fault_of, read_case
+from sbd_core.tasks.story.facts import UNHEARD_OF, fault_of, read_case
+from sbd_core.tasks.story.vocabulary import unheard_of
 from sbd_core.trace import Trace
 from scripts.record_learn.examples import drawn, from_presets, told_of_mix_up
 from scripts.record_learn.runs import NothingSuitable, generated
@@ -17,8 +19,6 @@ from ui.learn.recorded import Clash, Edge
 GAMMAS = (0.0, DEFAULT_GAMMA, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 UNLIKELY = 0.2
 NUM_STORIES = 100
-NUM_READ = 3000
-"""Stories whose words count as known."""
 WORD = re.compile(r"[A-Za-z']+|\d+")
 
 FaultOf = Callable[[Example, str], str]
@@ -84,7 +84,8 @@ def rising(example: Example, check: FaultOf, decode: Decode, least: float) -> Ro
                 break
             rows.append((Edge(gamma=gamma, is_right=True, has_facts=has_facts), trace))
             continue
-        clashes = (*doubled, *words_that_do_not_fit(trace, doubled))
+        plain = [*doubled, *unheard_words(trace)]
+        clashes = (*plain, *words_that_do_not_fit(trace, plain))
         if gamma <= least or not clashes:
             break
         rows.append((Edge(gamma, is_right=False, fault=fault, clashes=clashes), trace))
@@ -99,19 +100,8 @@ def fault_in_words(trace: Trace, doubled: list[Clash]) -> str:
     """
     if doubled:
         return f"it has a word twice in a row, “{doubled[0].words}”"
-    unknown = words_of(trace.text) - story_words() - words_of(trace.prompt)
-    return f"“{min(unknown)}” is a word of no prompt or story" if unknown else ""
-
-
-@cache
-def story_words() -> frozenset[str]:
-    """The words of many stories."""
-    return frozenset().union(*(words_of(story.answer) for story in drawn("story", NUM_READ)))
-
-
-def words_of(text: str) -> set[str]:
-    """In lower case, without the endings of a possessive."""
-    return {word[0].lower().removesuffix("'s") for word in WORD.finditer(text)}
+    words = [found[0] for found in unheard_of(trace.text, [trace.prompt])]
+    return f"“{words[0]}” {UNHEARD_OF}" if words else ""
 
 
 def doubled_words(trace: Trace) -> Iterator[Clash]:
@@ -127,11 +117,22 @@ def doubled_words(trace: Trace) -> Iterator[Clash]:
             yield Clash(text[one.start() : two.end()], first[0], second[-1] + 1, call)
 
 
-def words_that_do_not_fit(trace: Trace, doubled: list[Clash]) -> Iterator[Clash]:
+def unheard_words(trace: Trace) -> Iterator[Clash]:
+    """Every word of no prompt or story, two of whose tokens one forward pass filled."""
+    text, spans, calls = laid_out(trace)
+    for found in unheard_of(text, [trace.prompt]):
+        tokens = tokens_in(spans, *found.span())
+        filled = Counter(calls[at] for at in tokens if at in calls)
+        for call, number in filled.most_common(1):
+            if number > 1:
+                yield Clash(found[0], tokens[0], tokens[-1] + 1, call)
+
+
+def words_that_do_not_fit(trace: Trace, found: list[Clash]) -> Iterator[Clash]:
     """Words round every two neighbouring tokens that one forward pass filled, of which the causal
     reading finds the second unlikely after the first."""
     text, spans, calls = laid_out(trace)
-    taken = {at for clash in doubled for at in range(clash.start, clash.end)}
+    taken = {at for clash in found for at in range(clash.start, clash.end)}
     doubted = {
         item.position
         for event in trace.events

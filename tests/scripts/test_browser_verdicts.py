@@ -21,7 +21,7 @@ from ui.gallery.examples import checked_examples
 
 JUDGE = Path(__file__).parents[2] / "ui" / "web" / "tests" / "engine" / "judge.js"
 NUM_HELD_OUT, NUM_STORIES = 25, 150
-NUM_FAULTS = 12
+NUM_FAULTS = 13
 """Kinds of what `fault_of` says of a story."""
 OTHERS = ("", "no answer", "The answer is 7.", "[]", "null", "1111222233334444")
 JSON_TEXTS = ('{"a": NaN}', '{"a": 1, "a": 2}', "[1, 1.0, 1e3, -0.0]", '"\\u00e9"', "[01]", "{} {}")
@@ -62,7 +62,7 @@ def texts_for(example: Example) -> list[str]:
 
 
 def broken_stories(random: Random, example: Example, other: str) -> list[str]:
-    """A story with words changed, doubled, misspelt and moved; `other` is one of another prompt."""
+    """A story with words changed, doubled, garbled and moved; `other` is one of another prompt."""
     text, facts = example.answer, json.loads(example.case)
     words = text.split(" ")
     kinds, pets = facts.get("species", ["cat"]), facts.get("animal", ["Rex"])
@@ -83,6 +83,9 @@ def broken_stories(random: Random, example: Example, other: str) -> list[str]:
         with_word(at, listed[0].upper()),
         with_word(at, *listed),
         with_word(at, words[at][:letter] + words[at][letter + 1 :]),
+        with_word(at, words[at][: letter + 1] + words[away]),
+        with_word(at, words[at][: letter + 1], words[at][letter:]),
+        with_word(at, "ö" + words[at], "7"),
         with_word(name, words[name][:1] + "x" + words[name][1:]),
         with_word(name, words[name][:-2] + "öx"),
         with_word(name, random.choice(sorted(LISTS["animal"]))),

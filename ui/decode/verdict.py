@@ -49,9 +49,8 @@ SUM_WORDS = {
 STORY_WORDS = {
     "right": (
         "Right: the people, animals, things, colours and places told in the prompt, at most one of "
-        "a kind it leaves open, no sentence twice, no word twice in a row. Its theme (say, a race "
-        "or a big wave) and "
-        "style are not checked."
+        "a kind it leaves open, no sentence twice, no word twice in a row, every word one of "
+        "stories or the prompt. Its theme (say, a race or a big wave) and style are not checked."
     ),
     "wrong": "Wrong: the first fault found is that {fault}.",
 }

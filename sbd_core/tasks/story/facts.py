@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from sbd_core.tasks.story.plots import STARTS
+from sbd_core.tasks.story.vocabulary import is_of, unheard_of, vocabulary
 from sbd_core.tasks.story.words import LISTS
 from sbd_core.tasks.words import DAYS, MEN, WOMEN
 
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAMES = ("person", "animal")
+LISTED_NAMES = LISTS["person"] | LISTS["animal"]
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")
 SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
@@ -28,6 +30,7 @@ INNER_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
 NO_NAMES = frozenset((*DAYS, "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
 SENTENCE_START = re.compile(r"(?:^|[.!?\"'] ?)([A-Z][a-z]{2,})")
 ALIKE, ALIKE_AT_START = 0.6, 0.75
+UNHEARD_OF = "is a word of no prompt or story"
 
 Owner = tuple[str | None, str | None, str | None]
 
@@ -60,7 +63,8 @@ def is_consistent(facts: Facts, text: str) -> bool:
 
     Each told phrase occurs and no other word of its list does; of a slot not told at most one
     word occurs, and no name that nobody told or that is a told one misspelt. Animals keep their
-    species and owner, people their pronouns. The plot that a prompt hints at is not checked.
+    species and owner, people their pronouns. Every word is one of stories or told, but for a new
+    name where the prompt leaves one open. The plot that a prompt hints at is not checked.
     """
     return not fault_of(facts, text)
 
@@ -85,6 +89,7 @@ def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
         yield "an animal has another name, kind or owner than in the prompt"
     if not _keeps_pronouns(facts, words):
         yield "“he” and “she” are mixed up"
+    yield from (f"“{word}” {UNHEARD_OF}" for word in _unheard_of(facts, text))
 
 
 def _repeats(text: str) -> Iterator[str]:
@@ -128,16 +133,31 @@ def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> It
 
 def _name_faults(facts: Facts, text: str) -> Iterator[str]:
     """A told name misspelt, or inside sentences more new names than the prompt leaves open."""
-    listed = LISTS["person"] | LISTS["animal"]
-    known = _told_words(facts) | listed | NO_NAMES
+    known = _told_words(facts) | LISTED_NAMES | NO_NAMES
     found = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
     names = [name for slot in NAMES for name in facts.told.get(slot, ()) if name[:1].isupper()]
     yield from _misspelt(names, found, ALIKE)
     starts = [word for word in SENTENCE_START.findall(text) if word not in known | STARTS]
-    yield from _misspelt([name for name in names if name not in listed], starts, ALIKE_AT_START)
+    made_up = [name for name in names if name not in LISTED_NAMES]
+    yield from _misspelt(made_up, starts, ALIKE_AT_START)
     num_open = sum(slot not in facts.told for slot in (*NAMES, "place"))
     if len(found) > num_open:
         yield f"“{found[num_open]}” is a name too many, not in the prompt"
+
+
+def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
+    """Words that are neither told nor of any story.
+
+    One that begins a sentence may be a new name, as many times as the prompt leaves one open.
+    """
+    phrases = [phrase for told in facts.told.values() for phrase in told]
+    yield from (found[0] for found in unheard_of(text, phrases))
+    told = _told_words(facts)
+    names = told.union(LISTED_NAMES, NO_NAMES, STARTS, INNER_CAPITAL.findall(text))
+    known = vocabulary() | told
+    starts = dict.fromkeys(SENTENCE_START.findall(text))
+    new = [word for word in starts if word not in names and not is_of(known, word.lower())]
+    yield from new[sum(slot not in facts.told for slot in NAMES) :]
 
 
 def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Iterator[str]:

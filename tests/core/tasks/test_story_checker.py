@@ -131,6 +131,10 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
         ("There she", "There he", "“he” and “she” are mixed up"),
         ("dog Rex", "dog Rex or Rexx", "“Rexx” looks like “Rex” of the prompt, misspelt"),
         ("dog Rex", "dog Rex and Wolfgang", "“Wolfgang” is a name too many, not in the prompt"),
+        ("the grass", "withagrass", "“withagrass” is a word of no prompt or story"),
+        ("the grass", "the gra s", "“gra” is a word of no prompt or story"),
+        ("the kite in", "the ki kite te in", "“ki” is a word of no prompt or story"),
+        ("There she", "Therut she", "“Therut” is a word of no prompt or story"),
         (" And", "", ""),
     ],
 )
@@ -138,3 +142,21 @@ def test_a_fault_is_named(old: str, new: str, fault: str) -> None:
     found = fault_of(read_case(json.dumps(CASE)), STORY.replace(old, new))
     assert fault in found
     assert bool(found) == bool(fault)
+
+
+def test_a_word_of_no_story_passes_where_the_prompt_tells_it_also_in_the_plural() -> None:
+    for phrase in ("zorvin", "crooked zorvin", "Zorvin-quim"):
+        story = STORY.replace("red kite", f"red {phrase}").replace("the kite", f"the {phrase}s")
+        assert checked(story, object=[phrase]), phrase
+    assert not checked(STORY.replace("grass", "zorvin"))
+
+
+def test_a_new_name_may_begin_sentences_where_the_prompt_leaves_one_open_and_only_there() -> None:
+    story = STORY.replace("Rex the dog", "Kalvoni")
+    open_case = {name: told for name, told in CASE.items() if name not in ("animal", "owns")}
+    for case, is_right in ((open_case, True), (CASE, False)):
+        text = story.replace("dog Rex", "dog") if is_right else story
+        fault = fault_of(read_case(json.dumps(case)), text.replace("But Kalvoni", "Kalvoni"))
+        assert bool(fault) != is_right, fault
+    two = story.replace("dog Rex", "dog").replace("But Kal", "Kal").replace("There she", "Wubble")
+    assert "“Kalvoni” is a word of no prompt" in fault_of(read_case(json.dumps(open_case)), two)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.events import Hindsight, Span
-from scripts.record_learn.edges import doubled_words, words_that_do_not_fit
+from scripts.record_learn.edges import doubled_words, unheard_words, words_that_do_not_fit
 from scripts.record_learn.puzzles import candidates, is_only_place, order_of
 from tests.ui.events import block_pass
 
@@ -21,7 +21,7 @@ class Answer:
     calls: list[int]
     doubted: tuple[int, ...] = ()
 
-    def trace(self):
+    def trace(self, prompt: str = ""):
         block = Span(0, len(self.texts))
         events = []
         for call in sorted(set(self.calls)):
@@ -31,6 +31,7 @@ class Answer:
         late = tuple(Hindsight(at, at, 0.01, at + 100, 0.9) for at in self.doubted)
         events.append(block_pass(99, block, {}, {}, hindsight=late))
         return SimpleNamespace(
+            prompt=prompt,
             tokens=dict(enumerate(self.texts)),
             token_ids=tuple(range(len(self.texts))),
             events=events,
@@ -99,3 +100,11 @@ def test_what_is_a_doubled_word_already_is_not_told_again():
     answer = Answer(["the", " cat", " cat"], [1, 2, 2], doubted=(2,)).trace()
     doubled = list(doubled_words(answer))
     assert list(words_that_do_not_fit(answer, doubled)) == []
+
+
+def test_a_word_of_no_story_clashes_where_one_call_filled_two_of_its_tokens():
+    texts = ["the", " ribb", "on", "on", " ran"]
+    (clash,) = unheard_words(Answer(texts, [1, 2, 3, 3, 4]).trace())
+    assert (clash.words, clash.start, clash.end, clash.call) == ("ribbonon", 1, 4, 3)
+    assert list(unheard_words(Answer(texts, [1, 2, 3, 4, 5]).trace())) == []
+    assert list(unheard_words(Answer(texts, [1, 2, 3, 3, 4]).trace("a ribbonon"))) == []

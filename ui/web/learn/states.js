@@ -88,13 +88,13 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, cl
   if (isRight || !first) {
     const facts = "who, what and where the prompt tells, at most one of a kind it leaves open; ";
     const unseen = `${hasFacts ? "" : "What the prompt tells, "}${hasFacts ? "G" : "g"}rammar and sense`;
-    return `Holds, as far as it is checked: ${hasFacts ? facts : ""}no word twice in a row, none made up. ${unseen} are not checked.`;
+    return `Holds, as far as it is checked: ${hasFacts ? facts : ""}no word twice in a row, every word one of stories or the prompt. ${unseen} are not checked.`;
   }
   const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");
   return (
     `Broken: ${fault}. Underlined: “${words}”, both from call ${first.call + 1}${more}: neighbours ` +
-    "from one call (the small number), a word twice or a second word unlikely after the first."
+    "from one call (the small number), a word twice, one of no story or a second word unlikely after the first."
   );
 }
 

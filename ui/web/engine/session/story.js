@@ -16,6 +16,7 @@ const WORD = /[A-Za-z]+|[.!?,]/g;
 const INNER_CAPITAL = /(?<=[a-z,] )[A-Z][a-z]{2,}/g;
 const SENTENCE_START = /(?:^|[.!?"'] ?)([A-Z][a-z]{2,})/g;
 const LETTER = "[\\p{L}\\p{N}_]";
+const SMALL_WORD = new RegExp(`(?<!${LETTER}|')(?![A-Z])${LETTER}+`, "gu");
 const TWICE = new RegExp(`(?<!${LETTER})(${LETTER}+) \\1(?!${LETTER})`, "u");
 
 /** @param {string} line */
@@ -27,6 +28,11 @@ const LISTS = Object.fromEntries(
 const [WOMEN, MEN, STARTS] = [setOf(lists.women), setOf(lists.men), setOf(lists.starts)];
 const LISTED_NAMES = new Set([...(LISTS.person ?? []), ...(LISTS.animal ?? [])]);
 const NO_NAMES = setOf(lists.noNames);
+/** Every word in small letters that a story or a request for one may have; and listed names. */
+const VOCABULARY = new Set([
+  ...setOf(lists.others),
+  ...Object.values(LISTS).flatMap((words) => [...words]),
+]);
 
 /**
  * The first thing found that keeps a story from its facts, as a clause; "" if none.
@@ -61,6 +67,7 @@ function* faults(facts, text, words) {
     yield "an animal has another name, kind or owner than in the prompt";
   }
   if (!keepsPronouns(facts, words)) yield "“he” and “she” are mixed up";
+  for (const word of unheardOf(facts, text)) yield `“${word}” is a word of no prompt or story`;
 }
 
 /**
@@ -138,6 +145,35 @@ function* nameFaults(facts, text) {
   const numOpen = ["person", "animal", "place"].filter((slot) => !(slot in told)).length;
   const extra = found[numOpen];
   if (extra) yield `“${extra}” is a name too many, not in the prompt`;
+}
+
+/**
+ * Words that are neither told nor of any story; one that begins a sentence may be a new name, as
+ * many times as the prompt leaves one open.
+ * @param {Facts} facts
+ * @param {string} text
+ */
+function* unheardOf(facts, text) {
+  const phrases = Object.values(facts.told).flat().join(" ");
+  const told = phrases.match(new RegExp(`${LETTER}+`, "gu")) ?? [];
+  const words = new Set([...told, ...told.map((word) => word.toLowerCase())]);
+  yield* (text.match(SMALL_WORD) ?? []).filter((word) => !isOf(words, word));
+  const known = toldWords(facts);
+  const inside = text.match(INNER_CAPITAL) ?? [];
+  const names = new Set([...known, ...LISTED_NAMES, ...NO_NAMES, ...STARTS, ...inside]);
+  const starts = new Set([...text.matchAll(SENTENCE_START)].map(([, word = ""]) => word));
+  const fresh = [...starts].filter((word) => !names.has(word) && !isOf(known, word.toLowerCase()));
+  yield* fresh.slice(["person", "animal"].filter((slot) => !(slot in facts.told)).length);
+}
+
+/**
+ * Whether a word is told or of stories, be it as a plural.
+ * @param {Set<string>} told
+ * @param {string} word
+ */
+function isOf(told, word) {
+  const forms = [word, word.replace(/s$/, ""), word.replace(/es$/, "")];
+  return forms.some((form) => told.has(form) || VOCABULARY.has(form));
 }
 
 /**
