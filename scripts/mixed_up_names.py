@@ -46,12 +46,12 @@ class MixUp:
         """What happened."""
         main, ntp = self.traces["sbd"], self.traces["ntp"]
         return (
-            f"One fault with γ = {self.gamma:g} nats, maybe not the only one: two names are mixed up, "
-            f"the prompt has {self.name} the {self.species}, the text “{self.words}”; "
-            f"{main.num_forwards} forward passes for {main.num_tokens} tokens. It comes of revealing in parallel: with γ = 0, in "
-            f"{self.slow.num_forwards} forward passes for {self.slow.num_tokens} tokens, every "
-            f"fact that is checked is kept, and so it is by next-token prediction, in "
-            f"{ntp.num_forwards}."
+            f"One fault with γ = {self.gamma:g} nats, maybe not the only one: two names are mixed "
+            f"up, the prompt has {self.name} the {self.species}, the text “{self.words}”; "
+            f"{main.num_forwards} forward passes for {main.num_tokens} tokens. It comes of "
+            f"revealing in parallel: with γ = 0, in {self.slow.num_forwards} forward passes for "
+            f"{self.slow.num_tokens} tokens, every fact that is checked is kept, and so it is by "
+            f"next-token prediction, in {ntp.num_forwards}."
         )
 
 

@@ -222,8 +222,8 @@ def block_sentence(run: Decoded) -> str:
 def early_sentence(run: Decoded) -> str:
     """What an end revealed too early did."""
     return (
-        f"{bounds(run)} the end was revealed before {num_after_end(run.main)} of the tokens in front of it: "
-        f"{run.main.num_tokens} tokens where next-token prediction writes "
+        f"{bounds(run)} the end was revealed before {num_after_end(run.main)} of the tokens in "
+        f"front of it: {run.main.num_tokens} tokens where next-token prediction writes "
         f"{run.traces['ntp'].num_tokens}, and {verdict(run)}."
     )
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from sbd_core.config import require_integer, require_number
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
+from sbd_core.plots.theme import LEGEND, TYPE, Ink, Theme, figure_of, ink_of, readable_on
 from sbd_core.roofline import MAX_TOKENS, Device, Mode, pass_seconds, slowdown, speedup
 
 BLOCK_SIZES = (1, 2, 4, 8, 16, 32, 64)
@@ -160,6 +160,7 @@ def _heatmap(
     known = [value for table in tables.values() for row in table for value in row]
     heat = _cells(tables[mode], columns, across, ink, words)
     heat |= {"zmin": min(known), "zmax": max(known)}
+    numbers = _numbers(heat, ink.ramp.split())
     column, row = place
     sides = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
     frame = {"type": "rect", **sides, "line": {"color": ink.ntp, "width": 4}}
@@ -167,10 +168,9 @@ def _heatmap(
     horizontal["ticktext"] = [f"{value:g}" for value in columns]
     vertical = {"title": "tokens in the KV cache", "tickvals": list(range(len(KV_LENGTHS)))}
     vertical["ticktext"] = [_short(length) for length in KV_LENGTHS]
-    quiet = {"showgrid": False}
-    return figure_of(
-        name, ink, [heat], horizontal | quiet, vertical | quiet, shapes=[frame], height=340
-    )
+    horizontal |= {"showgrid": False, "range": [-0.5, len(columns) - 0.5]}
+    vertical |= {"showgrid": False, "range": [-0.5, len(KV_LENGTHS) - 0.5]}
+    return figure_of(name, ink, [heat, numbers], horizontal, vertical, shapes=[frame], height=340)
 
 
 def _cells(
@@ -181,7 +181,6 @@ def _cells(
         "type": "heatmap",
         "z": values,
         "text": [[f"{value:.2f}" for value in row] for row in values],
-        "texttemplate": "%{text}",
         "customdata": [
             [f"{column:g} {across}, KV cache {length:,}" for column in columns]
             for length in KV_LENGTHS
@@ -191,6 +190,26 @@ def _cells(
         "xgap": 1,
         "ygap": 1,
         "hovertemplate": f"%{{customdata}}: %{{z:.3f}} times {words}<extra></extra>",
+    }
+
+
+def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
+    """The numbers of the cells, each black or white: whichever is read better on its cell."""
+    least, span = heat["zmin"], max(heat["zmax"] - heat["zmin"], 1e-9)
+    cells = [
+        (x, y, text, readable_on(ramp, (value - least) / span))
+        for y, (values, texts) in enumerate(zip(heat["z"], heat["text"], strict=True))
+        for x, (value, text) in enumerate(zip(values, texts, strict=True))
+    ]
+    across, up, texts, colours = (list(column) for column in zip(*cells, strict=True))
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": across,
+        "y": up,
+        "text": texts,
+        "textfont": {"size": TYPE, "color": colours},
+        "hoverinfo": "skip",
     }
 
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from sbd_core.config import SOLVER_TITLES
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.theme import Ink, Theme, figure_of, ink_of
+from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
 from sbd_core.replay.wire_format import LANE_NAMES
 
 MAIN = "entropy-bound"
@@ -39,6 +39,8 @@ LABEL_AT, LABEL_SPACE = 1.08, 1.45
 """Where the column of names begins and where the axis ends, in times of the fastest mark."""
 LABEL_GAP = 0.052
 """Between two names, of the height of the lines."""
+LEGEND_LINE = 21
+"""Pixels of a name in the legend of a narrow page."""
 MARK_RISES = (16, 0)
 """Pixels: as right as each other, next-token prediction and verify are named one over the other."""
 
@@ -131,10 +133,27 @@ def solvers(
     colours = {line["name"]: line["marker"]["color"] for line in lines}
     labels = _labels(named, fastest, room, colours, {title_of(solver) for solver in pale})
     own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
+    annotations = [*labels, *map(_beside, marks, MARK_RISES)]
+    data = [*lines, *marks, *own]
+    narrow = _narrow(len(data), len(annotations), 1.1 * fastest)
     return figure_of(
-        "solvers", ink, [*lines, *marks, *own], across, up, height=520,
-        annotations=[*labels, *map(_beside, marks, MARK_RISES)],
+        "solvers", ink, data, across, up, height=520, annotations=annotations,
+        meta={"id": "solvers", "narrow": narrow},
     )  # fmt: skip
+
+
+def _narrow(num_names: int, num_annotations: int, end: float) -> dict[str, Any]:
+    """What a narrow page changes: names in a legend, which have no room beside the lines."""
+    below = LEGEND_LINE * num_names
+    layout = {
+        "showlegend": True,
+        "legend": LEGEND,
+        "height": 420 + below,
+        "margin": {"b": 60 + below},
+        "xaxis": {"range": [0.5, end]},
+        "annotations": {str(index): {"visible": False} for index in range(num_annotations)},
+    }
+    return {"layout": layout}
 
 
 def title_of(solver: str) -> str:

@@ -5,6 +5,7 @@ Plotly reads a few tags in any text it shows, so every token text goes through s
 
 import html
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -122,6 +123,21 @@ def coloured(ink: Ink, *, has_bar: bool = True) -> dict[str, Any]:
     scale = [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)]
     bar = {"thickness": 12, "outlinewidth": 0, "title": {"text": "nats"}, **entropy_ticks()}
     return {"colorscale": scale, "showscale": has_bar, **({"colorbar": bar} if has_bar else {})}
+
+
+def readable_on(ramp: list[str], place: float) -> str:
+    """Black or white, whichever stands out more at a place of a ramp, 0 to 1."""
+    low = min(int(place * (len(ramp) - 1)), len(ramp) - 2)
+    part = place * (len(ramp) - 1) - low
+    pairs = zip(bytes.fromhex(ramp[low][1:]), bytes.fromhex(ramp[low + 1][1:]), strict=True)
+    return "#000000" if luminance([a + part * (b - a) for a, b in pairs]) > 0.179 else "#ffffff"
+
+
+def luminance(colour: Sequence[float]) -> float:
+    """Of red, green and blue, 0 to 255 each, as WCAG counts it."""
+    parts = (value / 255 for value in colour)
+    linear = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    return sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def figure_of(

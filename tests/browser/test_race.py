@@ -247,6 +247,22 @@ def test_a_lecture_shows_type_from_28_pixels(open_page, story_url):
     assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
 
 
+def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_page, story_url):
+    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
+    enter(page)
+    page.get_by_label("Verify, drafting ahead").check()
+    go(page).click()
+    expect(page.locator(".sbd-race-lane")).to_have_count(5)
+    button(page, "Lecture mode (L)").click()
+    expect(page.locator(".sbd-race-prompt")).to_be_visible()
+    painted(page)
+    bottom, bar = page.evaluate("""() => ['.sbd-race-lane:last-child', '.sbd-race-transport']
+      .map((name) => document.querySelector(name).getBoundingClientRect())
+      .map(({ bottom, top }, at) => (at ? top : bottom))""")
+    assert bottom <= bar
+    assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
+
+
 def test_a_lecture_leaves_out_a_reason_that_would_take_the_screen(open_page, story_url):
     page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
     enter(page)

@@ -79,7 +79,7 @@ def test_a_right_run_says_how_far_it_left_the_order_of_reading(passes, words) ->
         (DecodeConfig(solver=EntropyBound(4)), "With γ = 4 nats, the end was revealed before 2"),
         (
             DecodeConfig(block_size=32),
-            "With blocks of 32, twice the largest it was trained on, the",
+            "With blocks of 32, twice the largest it was trained on,",
         ),
     ],
 )
@@ -92,6 +92,6 @@ def test_an_early_end_names_the_setting_that_it_comes_of(config, words) -> None:
 def test_names_mixed_up_are_not_said_to_be_the_only_fault() -> None:
     main = revealed_in((0, 1), (2, 3))
     lanes = {"sbd": main, "ntp": main}
-    mix = MixUp(Example("story", "", ""), lanes, main, 0.5, "Oreo the rhino", "Oreo", "cat")
+    mix = MixUp(Example("story", "", "", ""), lanes, main, 0.5, "Oreo the rhino", "Oreo", "cat")
     assert mix.sentence.startswith("One fault with γ = 0.5 nats, maybe not the only one: ")
     assert "every fact that is checked is kept" in mix.sentence

@@ -54,7 +54,7 @@ def charts_section(visit: gr.State) -> None:
 def card_words() -> list[dict[str, str]]:
     """Title and words of every chart, a strategy's own if it has any.
 
-    That of solvers says of how many examples, and runs, it is.
+    That of solvers has the numbers of examples and of marked runs in it.
     """
     text = WORDS.read_text(encoding="utf-8")
     try:

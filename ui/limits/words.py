@@ -38,10 +38,11 @@ def _widths(shape: ModelShape, point: Any) -> str:
     differs = "" if keys == layer.kv_width else f", not {hidden:,} × {layer.kv_width:,}"
     return (
         f"As the paper counts, a layer has two feed-forward matrices of {hidden:,} × {wide:,}: it "
-        f"takes the product {hidden:,} × {wide // hidden:,} for their width; the model has {own} of "
-        f"{hidden:,} × {layer.feed_forward_size:,}. The weights of keys and of values are {hidden:,} "
-        f"× {keys:,}{differs}. Alike in both counts: those of queries and output {hidden:,} × "
-        f"{heads:,}; the [KV cache|cache], {layer.kv_width:,} keys and as many values a token."
+        f"takes the product {hidden:,} × {wide // hidden:,} for their width; the model has {own} "
+        f"of {hidden:,} × {layer.feed_forward_size:,}. The weights of keys and of values are "
+        f"{hidden:,} × {keys:,}{differs}. Alike in both counts: those of queries and output, "
+        f"{hidden:,} × {heads:,}; the [KV cache|cache], {layer.kv_width:,} keys and as many values "
+        f"a token."
     )
 
 

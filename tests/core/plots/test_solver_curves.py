@@ -116,3 +116,13 @@ def test_every_solver_has_a_symbol_of_its_own() -> None:
 def test_results_that_are_no_sweep_are_refused(wrong) -> None:
     with pytest.raises(ArgumentError, match="results: must be those of a sweep"):
         solvers(wrong)
+
+
+def test_a_narrow_page_names_every_line_in_a_legend_and_none_beside_its_line() -> None:
+    chart = solvers({"rows": ROWS})
+    narrow = chart.layout.meta["narrow"]["layout"]
+    assert set(narrow["annotations"]) == {str(at) for at in range(len(chart.layout.annotations))}
+    assert {each["visible"] for each in narrow["annotations"].values()} == {False}
+    assert narrow["showlegend"]
+    assert narrow["margin"]["b"] > 20 * len(chart.data)
+    assert narrow["xaxis"]["range"][1] < chart.layout.xaxis.range[1]

@@ -5,10 +5,12 @@ import { make } from "../dom/elements.js";
 import { withTerms } from "../dom/terms.js";
 import { withChanges } from "./changes.js";
 
-/** @typedef {{ data: object[], layout: { height: number } }} Drawing as Plotly takes it */
+/** @typedef {{ data: object[], layout: { height: number, meta?: { narrow?: object } } }} Drawing as Plotly takes it; narrow: what changes where there is little room */
 /** @typedef {Drawing & { id: string, dark: object }} Figure dark: what changes on a dark page */
 /** @typedef {{ react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown> }} Plotly */
 /** @import { CardWords } from "./words.js" */
+
+const NARROW = 560; // pixels of a stage
 
 const CHART_CONFIG = {
   displaylogo: false,
@@ -146,7 +148,9 @@ export class ChartCards {
     const plotly = await this.library();
     if (card.isDrawn) return; // in the meantime
     card.isDrawn = true;
-    const { data, layout } = withChanges(card.figure, this.isDark ? card.figure.dark : undefined);
+    const themed = withChanges(card.figure, this.isDark ? card.figure.dark : undefined);
+    const isNarrow = card.stage.clientWidth < NARROW;
+    const { data, layout } = withChanges(themed, isNarrow ? themed.layout.meta?.narrow : undefined);
     const toImageButtonOptions = { filename: this.name, scale: 2 };
     const config = { ...CHART_CONFIG, toImageButtonOptions };
     await plotly.react(card.stage, data, layout, config);
