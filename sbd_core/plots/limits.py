@@ -20,6 +20,10 @@ KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
 """The rows and columns of the paper's Table 3."""
 NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
 MODES: tuple[Mode, ...] = ("published", "corrected")
+NARROW_WIDTH = 266
+"""Pixels of all cells of a table on a phone."""
+DIGIT_WIDTH = 0.62
+"""Of a digit, in times of its size."""
 WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 
@@ -168,9 +172,14 @@ def _heatmap(
     horizontal["ticktext"] = [f"{value:g}" for value in columns]
     vertical = {"title": "tokens in the KV cache", "tickvals": list(range(len(KV_LENGTHS)))}
     vertical["ticktext"] = [_short(length) for length in KV_LENGTHS]
-    horizontal |= {"showgrid": False, "range": [-0.5, len(columns) - 0.5]}
-    vertical |= {"showgrid": False, "range": [-0.5, len(KV_LENGTHS) - 0.5]}
-    return figure_of(name, ink, [heat, numbers], horizontal, vertical, shapes=[frame], height=340)
+    quiet: dict[str, Any] = {"showgrid": False}
+    wide = quiet | horizontal | {"range": [-0.5, len(columns) - 0.5]}
+    tall = quiet | vertical | {"range": [-0.5, len(KV_LENGTHS) - 0.5]}
+    longest = max(len(text) for text in numbers["text"])
+    size = min(TYPE, int(NARROW_WIDTH / len(columns) / longest / DIGIT_WIDTH))
+    meta = {"id": name, "narrow": {"data": {"1": {"textfont": {"size": size}}}}}
+    data, more = [heat, numbers], {"shapes": [frame], "height": 340}
+    return figure_of(name, ink, data, wide, tall, meta=meta, **more)
 
 
 def _cells(

@@ -1,5 +1,7 @@
 """Compare solvers: one prompt, up to four small staircases on one scale."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.browser.conftest import painted, sync_api
@@ -100,3 +102,20 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     assert page.locator("#sbd-prompt-box").bounding_box()["width"] > width * 0.85
     tops = [view.bounding_box()["height"] for view in page.locator(".sbd-view").all()]
     assert max(tops) < 30, "every name stands on one line"
+
+
+def test_a_phone_reads_the_name_of_every_line_of_the_chart(open_page, story_url):
+    page = open_page(f"{story_url}#solvers", 390, 844, color_scheme="dark")
+    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()
+    names = page.locator(".sbd-chart.is-solvers .legendtext")
+    expect(names.first).to_be_visible()
+    lines = page.evaluate(
+        "document.querySelector('.is-solvers .js-plotly-plot').data.map((line) => line.name)"
+    )
+    assert names.all_text_contents() == lines
+    boxes = names.evaluate_all("""all => all.map((node) => node.getBoundingClientRect())
+      .map(({ left, right, top, bottom }) => [left, right, top, bottom])""")
+    assert all(left >= 0 and right <= 390 for left, right, _, _ in boxes)
+    tops = sorted((top, bottom) for _, _, top, bottom in boxes)
+    assert all(above[1] <= below[0] + 4 for above, below in pairwise(tops))
+    expect(page.locator(".sbd-chart.is-solvers .annotation")).to_have_count(0)

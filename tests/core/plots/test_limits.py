@@ -101,6 +101,18 @@ def test_every_number_of_a_table_stands_out_from_its_cell(theme) -> None:
             assert (max(cell, text) + 0.05) / (min(cell, text) + 0.05) >= 4.5
 
 
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_the_numbers_of_a_table_fit_its_cells_on_a_phone(batch_size) -> None:
+    point = plots.LimitPoint(device=H100_FP8, batch_size=batch_size)
+    for table in (plots.slowdown_table, plots.speedup_table):
+        figure = table(point, "corrected")
+        heat, numbers = figure.data
+        size = figure.layout.meta["narrow"]["data"]["1"]["textfont"]["size"]
+        longest = max(len(text) for text in numbers.text)
+        assert 9 <= size <= TYPE
+        assert longest * 0.6 * size <= 266 / len(heat.z[0])
+
+
 def sample_colorscale(scale, part: float) -> list[float]:
     """Red, green and blue at a part of a scale, linear between its colours."""
     (low, one), (high, two) = next(

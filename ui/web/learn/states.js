@@ -1,7 +1,7 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
-import { countOf, formatGamma } from "../core/numbers.js";
+import { countOf } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -28,7 +28,7 @@ export function sumWords({ segments, spent, free }, gamma) {
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
   const digits = fine(sum) === fine(gamma) ? DIGITS + 2 : DIGITS;
-  const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${formatGamma(gamma)}.`;
+  const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${gamma.toFixed(digits)}.`;
   return { total, free: own, more };
 }
 

@@ -116,7 +116,11 @@ test("the terms of the sum add up as they are printed", () => {
   const free = segments[1]?.item ?? null;
   const words = sumWords({ ...counts, ...shown, segments, free, spent: 0.0904 }, 0.1);
   assert.deepEqual([words.total, words.free], ["0.0904", "0.1084"]);
-  assert.match(words.more, /0\.1084 counts too: 0\.1988, more than 0\.10\.$/);
+  assert.match(
+    words.more,
+    /0\.1084 counts too: 0\.1988, more than 0\.1000\.$/,
+    "in as many digits",
+  );
 });
 
 test("a lesson without its runs is refused", () => {
