@@ -124,5 +124,5 @@ def open_page(browser: Any, address: str) -> Any:
     page = context.new_page()
     page.set_default_timeout(WAIT_MS)
     page.goto(address)
-    page.get_by_text("Decoded in your browser").wait_for()
+    page.get_by_text("Decode runs in your browser").wait_for()
     return page

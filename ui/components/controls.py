@@ -8,6 +8,7 @@ import gradio as gr
 
 from sbd_core.config import MAX_PREDRAFTS, SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.replay.wire_format import LANE_NAMES
 from ui.browser.engine_choice import engine_choice
 from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
@@ -23,11 +24,7 @@ from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
 
 SOLVER_CHOICES = [(title, name) for name, title in SOLVER_TITLES.items()]
-STRATEGIES = [
-    ("Set Block Decoding", "sbd"),
-    ("Verify: draft and check, lossless", "verify"),
-    ("Next-token prediction, one token a forward pass", "ntp"),
-]
+STRATEGIES = [(title, name) for name, title in LANE_NAMES.items()]
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)

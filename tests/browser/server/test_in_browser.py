@@ -16,7 +16,7 @@ from ui.lazy_model import LazyModel
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-HERE = "Decoded in your browser"
+HERE = "Decode runs in your browser"
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,8 @@ def is_of_server(page) -> bool:
 
 def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_models_url):
     page = open_page(two_models_url)
-    page.get_by_role("button", name="Decode here (your browser)").click()
+    expect(page.locator(".sbd-engine-choice-words")).to_have_text("Decode runs on the server")
+    page.get_by_role("button", name="Use your browser").click()
     expect(page.get_by_text(HERE)).to_be_visible()
     assert "engine=browser" in page.url
     page.get_by_label("Prompt").fill("What is 12 + 30?")

@@ -15,7 +15,7 @@ from tests.browser.conftest import decode_button, state, sync_api
 
 expect = sync_api.expect
 RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
-HERE = "Decoded in your browser"
+HERE = "Decode runs in your browser"
 MOST_BYTES = 16_000_000
 KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
 

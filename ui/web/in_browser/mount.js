@@ -1,5 +1,6 @@
-// The line that says who decodes, the server or this browser, and the button that changes it. Takes
-// over by itself when the line of visitors is long or the server does not answer.
+// The line that says where Decode runs, on the server or in this browser, and the button that
+// changes it; of the run on the stage it says nothing. Takes over by itself when the line of visitors
+// is long or the server does not answer.
 
 import { fileAddress } from "../dom/address.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
@@ -104,14 +105,14 @@ class HereView {
   draw() {
     const { state, bytes, isOn } = this.decoder;
     const { is_only: isOnly } = this.setting;
-    const elsewhere = isOnly ? "Decodes in your browser" : "Decoded on the server";
+    const elsewhere = `Decode runs ${isOnly ? "in your browser" : "on the server"}`;
     const { source } = this.decoder.place;
     const isOther = source.name !== this.setting.name;
     const whole = isOther ? "" : ` of ${(this.setting.bytes / 1e6).toFixed(1)}`;
     const words = {
       off: elsewhere,
       coming: `Fetching the model: ${(bytes / 1e6).toFixed(1)}${whole} MB`,
-      on: `Decoded in your browser${isOther ? ` by ${source.name}` : ""}`,
+      on: `Decode runs in your browser${isOther ? ` by ${source.name}` : ""}`,
       failed: elsewhere,
     };
     setText(this.words, words[state]);
@@ -123,7 +124,7 @@ class HereView {
       const millions = (ready.numParameters / 1e6).toFixed(1);
       setText(title, `${ready.name} · ${millions} M parameters · in your browser`);
     }
-    setText(this.button, isOn ? "Use the server" : "Decode here (your browser)");
+    setText(this.button, isOn ? "Use the server" : "Use your browser");
   }
 
   turn() {

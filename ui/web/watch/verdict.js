@@ -8,7 +8,7 @@ const SIGNS = { right: "✓", wrong: "✗" };
 
 const HALL_LETTERS = 60; // of a column beside a lane, in two or three lines
 
-const NOT_JUDGED = "Not judged: nothing here knows the right answer.";
+const NOT_JUDGED = "Not judged: only the form’s examples, sudokus, bare sums and JSON are checked.";
 
 /**
  * What a checker said, null if none did; and what stands for it then, the reason if one is known.
