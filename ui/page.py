@@ -99,7 +99,7 @@ def build(model: SetBlockModel | LazyModel, *, is_public: bool = False) -> gr.Bl
         messages = server_messages()
         choosers = (gallery(), form.presets)
         wire_sharing(show, choosers, messages, visit, form.status, form.fields)
-        _wire_timing(session, show, messages, client_from)
+        _wire_timing(session, show, messages, visit, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     return page
@@ -226,15 +226,17 @@ def _wire_timing(
     session: Session,
     show: gr.HTML,
     messages: gr.HTML,
+    visit: gr.State,
     client_from: Callable[[gr.Request], Client],
 ) -> None:
     """Let the player have a decode made a few times, for the median of its engine seconds."""
 
-    def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
+    def timed(request: gr.Request, runs: VisitorRuns, event: gr.EventData) -> Iterator[str]:
         for news in timings(session, Form.of(data_of(event)), client_from(request)):
+            runs.keep_timing(news)
             yield server_message(timing=news)
 
-    show.time(timed, None, messages, **RUN)
+    show.time(timed, visit, messages, **RUN)
 
 
 def _own_puzzle(event: gr.EventData) -> str:

@@ -7,6 +7,7 @@ The wire is text, one JSON object a line, each new to the player:
     {"run": id, "seq": n, "type": "run",  ...}                what is about to be decoded
     {"run": id, "seq": n, "type": "step", "lane": name, ...}  one forward pass
     {"run": id, "seq": n, "type": "end",  "lane": name, ...}  the lane is complete
+    {"run": id, "seq": n, "type": "timing", ...}              engine times of runs made again
 
 Token texts travel once: "tokens" of a line lists [token id, text] pairs first used there, and
 every token elsewhere is an index into the list of all pairs so far. Entropies are whole numbers
@@ -15,7 +16,7 @@ of 1e-4 nats, probabilities of 1e-4, times of microseconds. Empty fields are lef
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sbd_core.config import DecodeConfig, solver_name, solver_parameters
@@ -112,6 +113,11 @@ class RunWire:
         verdict: {"right": bool, "words": sentence} where something could check the answer.
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
+
+    def timing(self, seconds: Sequence[float], ntp_seconds: Sequence[float]) -> str:
+        """Engine seconds of the run and of next-token prediction, each time they were made again."""
+        times, ntp_times = ([round(each * 1e6) for each in lane] for lane in (seconds, ntp_seconds))
+        return self._line("timing", times=times, ntp_times=ntp_times)
 
     def _index(self, token_id: int) -> int:
         if token_id not in self._indexes:
@@ -220,10 +226,12 @@ def replay(
     *,
     verdicts: Mapping[str, Mapping[str, Any]] | None = None,
     about: str = "",
+    timing: Mapping[str, Sequence[float]] | None = None,
 ) -> str:
     """All lines of a recorded run, a forward pass of each lane in turn; the first is the main one.
 
-    verdicts: of lanes by name, see `RunWire.end`. about: a sentence shown beside the run.
+    verdicts: of lanes by name, see `RunWire.end`. about: a sentence shown beside the run. timing:
+    {"seconds": [...], "ntpSeconds": [...]} of the same decode made again.
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
@@ -248,4 +256,6 @@ def replay(
             if index == trace.num_forwards - 1:
                 verdict = (verdicts or {}).get(lane)
                 lines.append(wire.end(lane, trace.finish, trace.text, verdict))
+    if timing:
+        lines.append(wire.timing(timing["seconds"], timing["ntpSeconds"]))
     return "\n".join(lines)

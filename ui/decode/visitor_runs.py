@@ -9,6 +9,7 @@ import uuid
 import weakref
 import zlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
@@ -19,6 +20,8 @@ IDLE_SECONDS = 3600.0
 
 Traces = Mapping[str, Trace]
 Packed = dict[str, bytes]
+Timing = dict[str, Any]
+"""As `ui.decode.timing.timings` gives it."""
 
 
 class GoneError(ArgumentError):
@@ -64,6 +67,7 @@ class VisitorRuns:
         self._first = dict(first or {})
         self._running: dict[str, Callable[[], Traces]] = {}
         self._packed: dict[str, Packed] = {}
+        self._timings: dict[str, Timing] = {}
         self._newest: str | None = next(iter(self._first), None)
         self._num_stops = 0
         self._decodes: set[object] = set()
@@ -107,7 +111,9 @@ class VisitorRuns:
         self._packed[run_id] = _packed(traces())
         del self._running[run_id]  # only now: the page may ask for it meanwhile
         while len(self._packed) > 1 and not self._has_room():
-            del self._packed[next(iter(self._packed))]
+            oldest = next(iter(self._packed))
+            del self._packed[oldest]
+            self._timings.pop(oldest, None)
 
     def add(self, lanes: Traces, run_id: str | None = None) -> str:
         """Keep a run that is over, the main lane first. Its id, a new one unless it has one."""
@@ -119,6 +125,17 @@ class VisitorRuns:
     def forget(self) -> None:
         """Drop every run that is over."""
         self._packed.clear()
+        self._timings.clear()
+
+    def keep_timing(self, timing: Timing) -> None:
+        """Remember how long a kept run took when it was made again."""
+        run_id = timing["run"]
+        if timing["seconds"] and (run_id in self._packed or run_id in self._first):
+            self._timings[run_id] = timing
+
+    def timing(self, run_id: object) -> Timing | None:
+        """What `keep_timing` remembers of a run."""
+        return self._timings.get(run_id) if isinstance(run_id, str) else None
 
     def traces(self, run_id: object) -> Traces:
         """The lanes of a kept run. Raises GoneError for any other."""

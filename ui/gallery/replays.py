@@ -1,6 +1,7 @@
 """Recorded runs as wire lines: with the verdict on each lane, and what to look at beside them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from sbd_core.replay import wire_format
 from sbd_core.trace import Trace
@@ -15,8 +16,16 @@ def opening() -> str:
 
 
 def replay(
-    run_id: str, lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True
+    run_id: str,
+    lanes: Mapping[str, Trace],
+    *,
+    about: str = "",
+    is_ours: bool = True,
+    timing: Mapping[str, Any] | None = None,
 ) -> str:
-    """Wire lines of recorded lanes. is_ours: whether they were recorded by us, see verdict_of."""
+    """Wire lines of recorded lanes; timing: of `wire_format.replay`.
+
+    is_ours: whether they were recorded by us, see verdict_of.
+    """
     verdicts = verdicts_of(lanes, is_ours=is_ours)
-    return wire_format.replay(run_id, lanes, verdicts=verdicts, about=about)
+    return wire_format.replay(run_id, lanes, verdicts=verdicts, about=about, timing=timing)

@@ -88,7 +88,8 @@ def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     traces = traces_of(visit, wish)
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
-        page = page_of(replays.replay("export", traces, is_ours=False))
+        timing = visit.timing(wish.get("run"))
+        page = page_of(replays.replay("export", traces, is_ours=False, timing=timing))
         return {"file": f"{file_stem(main)}.html", "text": page}
     if wish.get("kind") == "json":
         return {"file": f"{file_stem(main)}.json", "text": main.to_json()}

@@ -57,6 +57,17 @@ def test_the_replay_page_says_whether_the_answer_is_right():
     assert "Wrong: the answer is 42, not 43." in page
 
 
+def test_the_replay_page_brings_along_what_running_it_again_took(decoded):
+    run_id, visit = decoded
+    wish = {"run": run_id, "kind": "html"}
+    assert '"type":"timing"' not in file_of(visit, wish)["text"].split('id="sbd-lines"')[1]
+    visit.keep_timing({"run": run_id, "seconds": [0.25, 0.5], "ntpSeconds": [1.0, 2.0]})
+    page = file_of(visit, wish)["text"].split('id="sbd-lines"')[1]
+    assert '"type":"timing","times":[250000,500000],"ntp_times":[1000000,2000000]' in page
+    visit.keep_timing({"run": "another", "seconds": [1.0], "ntpSeconds": [1.0]})
+    assert visit.timing("another") is None, "of kept runs alone"
+
+
 def test_the_page_is_told_which_run_to_bring(decoded):
     run_id, _ = decoded
     news = json.loads(answer(VisitorRuns(), {"kind": "json", "run": run_id}))

@@ -156,7 +156,7 @@ export class Decoder {
       return;
     }
     try {
-      const text = await replayPage(this.place.parts, run);
+      const text = await replayPage(this.place.parts, run, player.parts.numbers.timingOf(run));
       player.share.receive({ file: `${run.strategy}-replay.html`, text });
     } catch {
       player.share.receive({ error: "The parts of the replay page cannot be reached." });

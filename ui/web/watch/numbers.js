@@ -192,12 +192,20 @@ export function makeNumbers(actions) {
     timings.set(timing.run, timing);
   }
 
+  /**
+   * How long a run took when it was made again; null if it was not.
+   * @param {View["run"]} run
+   */
+  function timingOf(run) {
+    return timings.get(run.id) ?? run.timing;
+  }
+
   /** @param {View} view */
   function update(view) {
     const { run, isLecture } = view;
     setAttribute(root, "data-lane", run.strategy);
     const numbers = run.numbersAt(view.pass);
-    const timing = timings.get(run.id) ?? null;
+    const timing = timingOf(run);
     /** @type {Record<string, Cell>} */
     const shown = {
       ...momentCells(view, numbers),
@@ -220,7 +228,7 @@ export function makeNumbers(actions) {
     showProgress(again, timing);
   }
 
-  return { root, update, take };
+  return { root, update, take, timingOf };
 }
 
 /**

@@ -2,6 +2,7 @@
 // belongs to old runs. Knows no DOM.
 
 import { Run } from "./run.js";
+import { readTiming } from "./times.js";
 import { readStep } from "./wire.js";
 
 /** @import { WireLine } from "./wire.js" */
@@ -49,6 +50,7 @@ export class History {
  */
 function applyLine(run, line) {
   run.addTokens(line.tokens ?? []);
+  if (line.type === "timing") run.timing = readTiming(line);
   const lane = run.lanes.get(line.lane ?? "");
   if (!lane) return;
   if (line.type === "step") lane.append(readStep(line));

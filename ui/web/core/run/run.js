@@ -7,6 +7,7 @@ import { Lane } from "./lane.js";
 import { readSizes } from "./wire.js";
 
 /** @import { Joined } from "../text/bytes.js" */
+/** @import { Timing } from "./times.js" */
 /** @import { Block, Solver, WireLine } from "./wire.js" */
 
 /**
@@ -53,6 +54,8 @@ export class Run {
     this.main = main ?? new Lane(this.strategy, this.pins, isEnd);
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;
+    /** @type {Timing | null} of the run made again, which a replay page brings along */
+    this.timing = null;
     /** @type {string[]} the wire lines that made it, so that it can be kept */
     this.lines = [];
     this.numCharacters = 0;

@@ -25,7 +25,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @typedef {object} WireLine
  * @property {string} run
  * @property {number} seq
- * @property {"run" | "step" | "end"} type
+ * @property {"run" | "step" | "end" | "timing"} type
  * @property {[id: number, text: string][]} [tokens]
  * @property {string} [lane]
  * @property {string} [prompt]
@@ -61,6 +61,8 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {string} [text]
  * @property {string} [about] what to look at in a recorded run
  * @property {Verdict} [verdict]
+ * @property {number[]} [times] of the whole run, each time that it was made again
+ * @property {number[]} [ntp_times] of next-token prediction, likewise
  */
 
 /** @typedef {{ right: boolean | null, words: string }} Verdict on a lane's whole answer; null: its checker was not run, the words say why */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { History } from "../../../core/run/history.js";
 import { bothTimes, timesOf, whyNotFaster } from "../../../core/run/times.js";
+import { recordedLines } from "../../../in_browser/replay.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 /**
@@ -60,4 +62,15 @@ test("what was timed again is what is said", () => {
   assert.equal(bothTimes(numbers, timing), "Engine time 2 ms, next-token 4 ms.");
   assert.equal(timesOf({ ...numbers, ntpSeconds: null }, timing), null);
   assert.equal(whyNotFaster(run, numbers, null, false), "");
+});
+
+test("what a replay page brings along is what was timed", () => {
+  const { run } = beside([2000, 2000]);
+  const timing = { run: "r", seconds: [0.001, 0.002], ntpSeconds: [0.004] };
+  const history = new History();
+  history.accept(recordedLines(run, timing).join("\n"));
+  assert.deepEqual(history.run?.timing, timing);
+  const without = new History();
+  without.accept(recordedLines(run, null).join("\n"));
+  assert.equal(without.run?.timing, null);
 });
