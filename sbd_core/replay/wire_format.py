@@ -115,7 +115,7 @@ class RunWire:
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
 
     def timing(self, seconds: Sequence[float], ntp_seconds: Sequence[float]) -> str:
-        """Engine seconds of the run and of next-token prediction, each time they were made again."""
+        """Engine seconds of the run and of next-token prediction, each time it was made."""
         times, ntp_times = ([round(each * 1e6) for each in lane] for lane in (seconds, ntp_seconds))
         return self._line("timing", times=times, ntp_times=ntp_times)
 
