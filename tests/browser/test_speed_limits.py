@@ -58,7 +58,7 @@ def test_what_is_below_the_fold_is_drawn_too(open_page, story_url):
     assert page.evaluate("scrollY") == 0
     card = page.locator(".sbd-limits .is-slowdown-published")
     expect(card.locator("h3")).to_have_text("Slowdown of a block, as the paper counts")
-    expect(card.locator("p")).to_contain_text("(1,024 × 3,072)")
+    expect(card.locator("p")).to_contain_text("it takes the product 1,024 × 3,072 for their width")
 
 
 def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_url):

@@ -14,6 +14,7 @@ import httpx
 
 from tests.workers import free_port
 from ui import page as page_module
+from ui.decode.form import Form
 
 TIMEOUT = 120.0
 
@@ -24,8 +25,6 @@ class Served:
 
     url: str
     functions: dict[str, int]
-    fields: list[str]
-    values: list[Any]
     api_values: dict[str, Any]  # of the endpoint `decode`, by parameter
 
 
@@ -46,7 +45,6 @@ def described(demo: Any, url: str) -> Served:
     """Where the runs of a page are."""
     named = {(fn.name, len(fn.outputs)): fn for fn in demo.fns.values()}
     page = named["decode", 4]
-    inputs = page.inputs[1:]
     decode = next(fn for fn in demo.fns.values() if fn.api_name == "decode")
     parameters = list(inspect.signature(decode.fn).parameters.values())[1:]  # without the request
     return Served(
@@ -57,8 +55,6 @@ def described(demo: Any, url: str) -> Served:
             "api": decode._id,
             "api-race": next(f._id for f in demo.fns.values() if f.api_name == "race"),
         },
-        [item.label for item in inputs],
-        ["" if item.value is None else item.value for item in inputs],
         {p.name: "p" if p.default is p.empty else p.default for p in parameters},
     )
 
@@ -89,12 +85,9 @@ class Visitor:
         answer.raise_for_status()
         return str(answer.json()["event_id"])
 
-    def ask_page(self, prompt: str = "p", **changes: Any) -> str:
-        """Press Decode."""
-        values = [prompt, *self.page.values[1:]]
-        for position, label in enumerate(self.page.fields):
-            values[position] = changes.get(label, values[position])
-        return self.ask("page", [None, *values])
+    def ask_page(self, prompt: str = "p") -> str:
+        """Press Decode: the visitor's runs, which Gradio keeps, and the form's fields by name."""
+        return self.ask("page", [None, asdict(Form(prompt))])
 
     def ask_api(self, prompt: str = "p", max_new_tokens: int = 128) -> str:
         """Call the endpoint `decode`."""

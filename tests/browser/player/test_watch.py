@@ -18,6 +18,7 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.ui.doubles import ANSWER
+from ui.decode.form import Form
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -155,11 +156,6 @@ def test_theme_parameter_makes_it_dark(open_page, story_url):
     assert max(int(value) for value in re.findall(r"\d+", colour)[:3]) < 60
 
 
-# What a post of the form holds, in order: the visitor's runs, then the fields of the form.
-POSTED = (
-    "visit", "prompt", "template", "strategy", "solver", "gamma", "tau", "factor", "k", "by",
-    "num_predrafts", "draft_threshold", "block_size", "max_new_tokens", "seed",
-)  # fmt: skip
 BAD_POSTS = {
     "gamma below 0": ({"gamma": -1}, "γ must be a finite number >= 0"),
     "gamma is a list": ({"gamma": [1]}, "γ must be a finite number >= 0"),
@@ -167,7 +163,7 @@ BAD_POSTS = {
     "unknown solver": ({"solver": "magic"}, "Solver must be one of"),
     "1 MB prompt": ({"prompt": "x" * 2**20}, "Prompt must be at most 2,000 characters"),
     "a list as template": ({"template": ["___"]}, "Answer with blanks must be text"),
-    "nothing at all": (dict.fromkeys(POSTED[1:]), "Prompt must not be empty"),
+    "nothing at all": (dict.fromkeys(Form.__dataclass_fields__), "Prompt must not be empty"),
 }
 
 
@@ -176,8 +172,8 @@ def test_raw_posts_with_bad_values_get_the_same_one_line_answer(story):
 
     def change(route):
         body = route.request.post_data_json
-        for name, value in changes.items():
-            body["data"][POSTED.index(name)] = value
+        _, fields = body["data"]  # the visitor's runs, the form's fields by name
+        fields.update(changes)
         route.continue_(post_data=json.dumps(body))
 
     story.route("**/queue/join*", change)

@@ -96,7 +96,8 @@ def test_the_page_holds_no_run_that_gave_way_to_another(open_page, server):
         decode_here(page, "What is 12 + 30?")
         page.get_by_role("button", name="Last forward pass").click()
         held.append((num_runs(page), memory(page)["nodes"]))
-    assert 1 <= held[-1][0] == held[1][0] <= 2
+    # The run before may still wait for a collection of garbage; five decodes never leave three.
+    assert {count for count, _ in held} <= {1, 2}
     assert held[-1][1] < 1.05 * held[1][1]
 
 

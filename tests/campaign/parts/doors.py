@@ -15,6 +15,7 @@ from tests.browser.conftest import CHROMIUM, FLAGS, returning
 from tests.campaign.figure import Figure
 from tests.campaign.server import Served, Visitor, served
 from tests.ui.doubles import story_model
+from ui.decode.form import Form
 
 MAX_ELEMENTS = 5_000
 OUR_CODE = ("/ui/", "/sbd_core/")
@@ -170,7 +171,10 @@ def _post(page: Served, rng: random.Random, late: list[str]) -> bool:
     """One junk post and its answer; whether it was refused outright."""
     function = rng.choice(list(page.functions))
     visitor = Visitor(page)
-    values = [rng.choice(JUNK) for _ in range(rng.choice((len(page.values) + 1, 12, 4, 0)))]
+    values = [rng.choice(JUNK) for _ in range(rng.choice((12, 4, 2, 0)))]
+    if rng.random() < 0.4:
+        names = list(Form.__dataclass_fields__)
+        values[1:] = [dict(zip(names, _sendable(rng.choices(JUNK, k=len(names))), strict=True))]
     began = time.monotonic()
     try:
         if rng.random() < 0.3:

@@ -8,7 +8,9 @@ const SIGNS = { right: "✓", wrong: "✗" };
 
 const HALL_LETTERS = 60; // of a column beside a lane, in two or three lines
 
-const NOT_JUDGED = "Not judged: only the form’s examples, sudokus, bare sums and JSON are checked.";
+// In one line of the narrowest lane, so that nothing below moves when a run ends.
+const NOT_JUDGED = "Not judged: no check fits this prompt.";
+const JUDGED = "Checks know the form’s examples, sudokus, bare sums and JSON.";
 
 /**
  * What a checker said, null if none did; and what stands for it then, the reason if one is known.
@@ -54,7 +56,7 @@ export class Verdict {
     if (verdict === null) {
       this.root.classList.remove("is-right", "is-wrong");
       setText(this.root, isWhole ? without : "\u200a");
-      setAttribute(this.root, "title", "");
+      setAttribute(this.root, "title", isWhole && without === NOT_JUDGED ? JUDGED : "");
       return;
     }
     const kind = verdict.right ? "right" : "wrong";
