@@ -22,7 +22,7 @@ from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
 from sbd_core.trace import Trace
 from scripts.record_learn.drafts import verify_run
-from scripts.record_learn.edges import GAMMAS, edge_runs
+from scripts.record_learn.edges import GAMMAS, case_of, edge_runs
 from scripts.record_learn.examples import of_any_task
 from scripts.record_learn.gaps import guess_run
 from scripts.record_learn.puzzles import order_run
@@ -101,6 +101,7 @@ def record(model: SetBlockModel) -> tuple[dict[str, Trace], Choices]:
         is_verify_ntp=verify_ntp.token_ids == verify.token_ids,
         order=order,
         edges=tuple(edge for edge, _ in edges),
+        story_case=case_of(edges[0][1].prompt),
     )
     return runs, choices
 

@@ -34,12 +34,22 @@ def edge_runs(model: SetBlockModel) -> Rows:
     wrong from there on, else the one wrong at most gammas.
     """
     decode = cache(lambda prompt, gamma: generated(model, prompt, gamma))
-    told = [*told_of_mix_up(), *from_presets("story"), *drawn("story", NUM_STORIES)]
     for check, least in ((story_fault, DEFAULT_GAMMA), (story_fault, 0.0), (whatever, 0.0)):
-        rows = best_rows([(example, check) for example in told], decode, least)
+        rows = best_rows([(example, check) for example in stories()], decode, least)
         if rows:
             return rows
     raise NothingSuitable(f"no gamma up to {GAMMAS[-1]} makes the words of a story clash")
+
+
+@cache
+def stories() -> tuple[Example, ...]:
+    """The stories that are tried, in this order."""
+    return (*told_of_mix_up(), *from_presets("story"), *drawn("story", NUM_STORIES))
+
+
+def case_of(prompt: str) -> str:
+    """What the check of a story needs, by the prompt of one that was tried."""
+    return next(story.case for story in stories() if story.prompt == prompt)
 
 
 def story_fault(example: Example, text: str) -> str:

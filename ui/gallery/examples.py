@@ -1,15 +1,18 @@
 """The examples of the page, and what decides whether an answer to one of them is right.
 
-Presets are prompts to start from; a recorded run may have a prompt of its own. Knows no Gradio.
+Presets are prompts to start from; a recorded run may have a prompt of its own, and so may the story
+of the Learn view. Knows no Gradio.
 """
 
 import json
 from dataclasses import dataclass
 from functools import cache
 
+from sbd_core.errors import TraceError
 from sbd_core.tasks.base import Example
 from ui.components.assets import ASSETS
 from ui.gallery import recorded
+from ui.learn import recorded as learn
 
 PRESETS = ASSETS / "presets.json"
 
@@ -49,7 +52,17 @@ def checked_examples() -> tuple[Example, ...]:
     of_gallery = [
         Example(item.task, item.title, "", item.case) for item in recorded.gallery() if item.case
     ]
-    return (*of_presets, *of_gallery)
+    return (*of_presets, *of_gallery, *_of_lesson())
+
+
+def _of_lesson() -> tuple[Example, ...]:
+    """The story of the Learn view; none where its recorded runs are missing."""
+    try:
+        lesson = learn.recorded()
+    except TraceError:
+        return ()
+    prompt = lesson.runs["edge-0"]["sbd"].prompt
+    return (Example("story", prompt, "", lesson.choices.story_case),)
 
 
 @cache

@@ -76,8 +76,9 @@ class Choices:
 
     sure, unsure: places of the run `guess`. bound_pass, mask_pass: forward passes of the run
     `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. order:
-    of the run `sudoku`. edges: of the runs edge-0, edge-1, ..., gamma ascending. is_verify_ntp:
-    whether the answer of the run `verify` is that of next-token prediction, token for token.
+    of the run `sudoku`. edges: of the runs edge-0, edge-1, ..., gamma ascending. story_case: what
+    the check of their story needs. is_verify_ntp: whether the answer of the run `verify` is that of
+    next-token prediction, token for token.
     """
 
     sure: Place
@@ -88,6 +89,7 @@ class Choices:
     is_verify_ntp: bool
     order: Order
     edges: tuple[Edge, ...]
+    story_case: str
 
     def to_json(self) -> str:
         """What from_json reads."""

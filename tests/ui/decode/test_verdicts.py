@@ -15,7 +15,8 @@ from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.decode.verdict import NOT_RUN, Verdict, verdict_of, verdict_on
 from ui.gallery import recorded, replays
-from ui.gallery.examples import presets
+from ui.gallery.examples import checked_examples, presets
+from ui.learn import recorded as learn
 
 SUDOKU = "Solve this sudoku: 1302020000043401"
 
@@ -129,3 +130,27 @@ def test_both_lanes_of_a_decode_and_of_a_recorded_run_carry_their_verdict():
         ends = [row for row in map(json.loads, filter(None, lines.split("\n")))
                 if row["type"] == "end"]  # fmt: skip
         assert [row["verdict"]["right"] for row in ends] == [True, True]
+
+
+def test_the_story_of_the_lesson_is_judged_as_the_lesson_judges_it():
+    lesson = learn.recorded()
+    judged = {
+        edge.gamma: verdict_of(lesson.runs[f"edge-{number}"]["sbd"])
+        for number, edge in enumerate(lesson.choices.edges)
+        if edge.has_facts
+    }
+    assert judged, "no edge was judged by what its prompt tells"
+    for edge in lesson.choices.edges:
+        if edge.has_facts:
+            assert judged[edge.gamma].right is edge.is_right
+
+
+def test_answers_are_judged_without_the_lesson_too(monkeypatch, tmp_path):
+    monkeypatch.setattr(learn, "INDEX", tmp_path / "index.json")
+    learn.recorded.cache_clear()
+    checked_examples.cache_clear()
+    try:
+        assert {example.prompt for example in checked_examples()} >= set(presets()[0].prompts)
+    finally:
+        learn.recorded.cache_clear()
+        checked_examples.cache_clear()
