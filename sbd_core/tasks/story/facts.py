@@ -26,8 +26,8 @@ FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his")
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")
 SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
 # A word with a capital inside a sentence: a name, if it is not one of these.
-INNER_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}")
-NO_NAMES = frozenset((*DAYS, "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
+INNER_CAPITAL = re.compile(r"(?<=[A-Za-z,] )[A-Z][a-z]*")
+NO_NAMES = frozenset((*DAYS, "I", "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
 SENTENCE_START = re.compile(r"(?:^|[.!?\"'] ?)([A-Z][a-z]{2,})")
 ALIKE, ALIKE_AT_START = 0.6, 0.75
 UNHEARD_OF = "is a word of no prompt or story"

@@ -13,7 +13,7 @@ const [FEMALE, MALE] = [
   ["he", "him", "his"],
 ];
 const WORD = /[A-Za-z]+|[.!?,]/g;
-const INNER_CAPITAL = /(?<=[a-z,] )[A-Z][a-z]{2,}/g;
+const INNER_CAPITAL = /(?<=[A-Za-z,] )[A-Z][a-z]*/g;
 const SENTENCE_START = /(?:^|[.!?"'] ?)([A-Z][a-z]{2,})/g;
 const LETTER = "[\\p{L}\\p{N}_]";
 const SMALL_WORD = new RegExp(`(?<!${LETTER}|')(?![A-Z])${LETTER}+`, "gu");
