@@ -10,9 +10,9 @@ The wire is text, one JSON object a line, each new to the player:
     {"run": id, "seq": n, "type": "timing", ...}              engine times of runs made again
 
 Token texts travel once: "tokens" of a line lists [token id, text] pairs first used there, and
-every token elsewhere is an index into the list of all pairs so far. Entropies are whole numbers
-of 1e-4 nats, probabilities of 1e-4, times of microseconds. Empty fields are left out, and so is
-"kind" where it is "decode".
+every token elsewhere is an index into the list of all pairs so far. Entropies count 1e-4 nats, to
+four digits at least; probabilities are whole numbers of 1e-4, times of microseconds. Empty fields
+are left out, and so is "kind" where it is "decode".
 """
 
 import json
@@ -136,7 +136,8 @@ class RunWire:
             "context": [event.num_cached, event.num_causal],
             "block": [event.block.start, event.block.size],
             "masked": [
-                [item.position, scaled(item.entropy), *self._top(item)] for item in event.masked
+                [item.position, scaled_entropy(item.entropy), *self._top(item)]
+                for item in event.masked
             ],
             "reveals": self._reveals(event),
             "committed": [self._index(token_id) for token_id in event.committed],
@@ -207,6 +208,12 @@ def _settings(config: DecodeConfig) -> dict[str, Any]:
 def scaled(value: float) -> int:
     """`value` in wire units."""
     return round(value * UNITS)
+
+
+def scaled_entropy(nats: float) -> float:
+    """`nats` in wire units, to four digits at least: a bound near 0 adds up the smallest."""
+    units = float(f"{nats * UNITS:.4g}")
+    return round(nats * UNITS) if units >= 1000 else int(units) if units.is_integer() else units
 
 
 def wire_json(body: Mapping[str, Any]) -> str:

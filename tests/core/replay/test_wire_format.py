@@ -56,6 +56,17 @@ def test_wire_is_exactly_this():
     ]
 
 
+def test_no_entropy_reads_as_none_and_each_keeps_four_digits():
+    # A bound of 0 reveals the surest position alone, however sure the next one is.
+    for nats in (1.1584e-05, 3.3e-07, 0.012344, 0.5, 2.75):
+        [_, event, *_] = two_passes()
+        sure = replace(event.masked[0], entropy=nats)
+        line = json.loads(
+            RunWire("r", TEXTS.__getitem__).step("sbd", replace(event, masked=(sure,)))
+        )
+        assert line["masked"][0][1] / 10_000 == pytest.approx(nats, rel=5e-4)
+
+
 def test_a_run_says_what_its_costs_are_made_of():
     layer = Shape(hidden_size=8, feed_forward_size=16, num_heads=4, num_kv_heads=2, head_size=2)
     shape = ModelShape(layer=layer, num_layers=3, vocabulary_size=10, bytes_per_value=2)

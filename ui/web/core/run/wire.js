@@ -1,6 +1,6 @@
 // One line of the wire as a value. Python writes the lines, see its view model: token texts travel
-// once, everywhere else a token is an index; entropies and probabilities are whole numbers of
-// 1 / WIRE_UNITS, times of microseconds, and empty fields are left out. Knows no DOM.
+// once, everywhere else a token is an index; entropies and probabilities count 1 / WIRE_UNITS, times
+// microseconds, and empty fields are left out. Knows no DOM.
 
 import constants from "../../constants.json" with { type: "json" };
 import { MAX_POSITIONS } from "../limits.js";

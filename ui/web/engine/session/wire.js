@@ -106,7 +106,11 @@ export class RunWire {
       kind: event.kind === "decode" ? null : event.kind,
       context: [event.numCached, event.numCausal],
       block: [event.block.start, event.block.size],
-      masked: event.masked.map((item) => [item.position, scaled(item.entropy), ...this.top(item)]),
+      masked: event.masked.map((item) => [
+        item.position,
+        scaledEntropy(item.entropy),
+        ...this.top(item),
+      ]),
       reveals: this.reveals(event),
       committed: event.committed.map(index),
       draft: event.draft.map(index),
@@ -184,6 +188,12 @@ export function ownParameters(solver) {
 /** `value` in wire units. @param {number} value */
 function scaled(value) {
   return rounded(value * constants.wireUnits);
+}
+
+/** To four digits at least: a bound near 0 adds up the smallest. @param {number} nats */
+function scaledEntropy(nats) {
+  const units = nats * constants.wireUnits;
+  return units >= 1000 ? rounded(units) : Number(units.toPrecision(4));
 }
 
 /** Halves go to the even neighbour, as Python rounds. @param {number} value */
