@@ -21,7 +21,10 @@ from sbd_core.trace import Trace
 ID = "cost-of-parallelism"
 MAX_ROWS = 12
 MAX_NAMED = 4
-LEAST_LOG10 = -9.0
+FLOOR = -10
+"""Of the axis, as a power of ten; what is less likely is drawn there."""
+MAX_NATS = 50.0
+"""Of a gap that is told in digits."""
 
 
 def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
@@ -30,10 +33,11 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
 
     Joint is what next-token prediction gives the tokens in hindsight, each after all the text to
     its left; the product is of the probabilities they were revealed with. At most 12 forward
-    passes, the widest gap first; those not wholly read again are left out. Raises ArgumentError.
+    passes, the widest gap as drawn first; those not wholly read again are left out. Raises
+    ArgumentError.
     """
     ink = ink_of(theme)
-    rows = gambles(trace)[:MAX_ROWS]
+    rows = sorted(gambles(trace), key=_drawn_gap, reverse=True)[:MAX_ROWS]
     if not rows:
         words = "No forward pass revealed several tokens that were read again."
         note = {"text": words, "showarrow": False, "x": 0.5, "y": 0.5}
@@ -41,9 +45,10 @@ def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
         place = {"xref": "paper", "yref": "paper"}
         return figure_of(ID, ink, [], hidden, hidden, annotations=[{**note, **place}])
     ends = [_log10(end) for row in rows for end in (row.separate, row.joint)]
-    lowest = math.floor(min(ends) - 0.05)
+    lowest = max(math.floor(min(ends) - 0.05), FLOOR)
     ticks = list(range(0, lowest - 1, -max(1, -lowest // 5)))
-    powers = {"tickvals": ticks, "ticktext": [_power(tick) for tick in ticks]}
+    is_cut = FLOOR in ends
+    powers = {"tickvals": ticks, "ticktext": [_power(tick, is_cut=is_cut) for tick in ticks]}
     across = {"title": "joint probability", "range": [lowest, 0], **powers}
     height = max(320, 110 + 30 * len(rows))
     marks = [_gaps(rows, ink), *_marks(trace, rows, ink)]
@@ -98,23 +103,38 @@ def _names_of_rows(trace: Trace, rows: list[Gamble]) -> dict[str, Any]:
 
 
 def _gamble_words(trace: Trace, row: Gamble) -> str:
-    times = f"{math.exp(min(abs(row.cost), 50.0)):,.3g}"
+    times = f"{math.exp(min(abs(row.cost), MAX_NATS)):,.3g}"
+    if abs(row.cost) > MAX_NATS:
+        times = f"more than {times}"
     than = f"{times} times {'less likely' if row.cost > 0 else 'likelier'}"
     together = f"{'as likely' if times == '1' else than} together"
     return (
         f"forward pass {row.pass_number}, "
         f"positions {', '.join(map(str, row.positions[:MAX_HOVERED]))}"
         f"<br>{names(trace, row.token_ids)}"
-        f"<br>multiplied {percent(math.exp(row.separate))}"
-        f"<br>in hindsight {percent(math.exp(row.joint))}: {together}"
+        f"<br>multiplied {_probability_words(row.separate)}"
+        f"<br>in hindsight {_probability_words(row.joint)}: {together}"
     )
 
 
+def _probability_words(logarithm: float) -> str:
+    is_below = logarithm / math.log(10) < FLOOR
+    return percent(math.exp(logarithm)) + (
+        " (below the axis, drawn at its end)" if is_below else ""
+    )
+
+
+def _drawn_gap(row: Gamble) -> float:
+    return abs(_log10(row.separate) - _log10(row.joint))
+
+
 def _log10(logarithm: float) -> float:
-    return max(logarithm / math.log(10), LEAST_LOG10)
+    """As a power of ten, where it is drawn."""
+    return max(logarithm / math.log(10), FLOOR)
 
 
-def _power(exponent: int) -> str:
-    if exponent <= LEAST_LOG10:
+def _power(exponent: int, *, is_cut: bool) -> str:
+    """is_cut: whether some of what is drawn at FLOOR lies below it."""
+    if is_cut and exponent == FLOOR:
         return f"≤ 10<sup>{exponent}</sup>"
     return f"{10.0**exponent:g}" if exponent >= -3 else f"10<sup>{exponent}</sup>"

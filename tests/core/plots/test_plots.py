@@ -20,6 +20,7 @@ from sbd_core.plots.facts import agreements, entropies_at_reveal, gambles, token
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
+from ui.charts.section import card_words
 
 FIGURES = (
     plots.entropy_heatmap,
@@ -28,6 +29,7 @@ FIGURES = (
     plots.hindsight,
     plots.cost_of_parallelism,
 )
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 HOSTILE = ["<b>bold</b>", "<a href='javascript:1'>x</a>", "%{x}", "&lt;i&gt;", "\u202e", "$x$"]
 
 
@@ -165,14 +167,47 @@ def test_verify_reads_nothing_again_and_its_marks_coincide_as_the_charts_say():
     assert revealed - masked
 
 
-def test_a_probability_of_nought_is_drawn_at_the_edge():
+def test_a_probability_of_nought_is_drawn_at_the_edge_and_said_to_be():
     read = (Hindsight(0, 7, 0.5, 7, 0.5), Hindsight(1, 8, 0.0, 7, 1.0))
     events = list(two_names().events)
     half = {7: 0.5, 8: 0.5}
     events[2] = block_pass(2, Span(2, 1), {2: (0.1, half)}, {2: 7}, (7,), read)
     trace = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=4), events)
-    _, _, joint = data_of(plots.cost_of_parallelism(trace))
-    assert joint["x"] == [-9]
+    figure = plots.cost_of_parallelism(trace)
+    _, _, joint = data_of(figure)
+    [edge] = joint["x"]
+    assert edge == figure.layout.xaxis.range[0] == figure.layout.xaxis.tickvals[-1]
+    assert figure.layout.xaxis.ticktext[-1] == f"≤ 10<sup>{edge}</sup>"
+    assert "in hindsight 0 % (below the axis, drawn at its end)" in joint["text"][0]
+    assert "more than" in joint["text"][0]
+    words = next(card for card in card_words() if card["id"] == "cost-of-parallelism")["words"]
+    assert f"“≤ 10{str(edge).translate(RAISED)}”" in words
+
+
+@pytest.mark.parametrize("after", [0.01, 1e-9])
+def test_an_axis_that_shows_every_probability_ends_in_no_at_most(after):
+    figure = plots.cost_of_parallelism(two_names(after))
+    assert not any("≤" in tick for tick in figure.layout.xaxis.ticktext)
+    assert "below the axis" not in data_of(figure)[-1]["text"][0]
+
+
+def test_the_widest_gap_as_drawn_is_at_the_top_though_another_goes_on_below_the_axis():
+    """Both marks of hindsight stand at the edge, so the ring further from it is the upper."""
+    half, least = {7: 0.5, 8: 0.5}, {7: 1e-3, 8: 1e-3}
+    far = (Hindsight(0, 7, 1e-15, 8, 1.0), Hindsight(1, 8, 1e-15, 7, 1.0))
+    near = (Hindsight(2, 7, 1e-6, 8, 1.0), Hindsight(3, 7, 1e-6, 8, 1.0))
+    events = [
+        prefill(),
+        block_pass(1, Span(0, 2), {0: (0.7, least), 1: (0.7, least)}, {0: 7, 1: 8}, (7, 8)),
+        block_pass(2, Span(2, 2), {2: (0.1, half), 3: (0.1, half)}, {2: 7, 3: 7}, (7, 7), far),
+        block_pass(3, Span(4, 1), {4: (0.1, half)}, {4: 7}, (7,), near),
+    ]
+    trace = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=5), events)
+    assert [row.pass_number for row in gambles(trace)] == [2, 3]
+    _, separate, joint = data_of(plots.cost_of_parallelism(trace))
+    gaps = [abs(a - b) for a, b in zip(separate["x"], joint["x"], strict=True)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert joint["text"][0].startswith("forward pass 3")
 
 
 def test_without_a_gamble_the_chart_says_so():
