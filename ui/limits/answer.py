@@ -34,6 +34,7 @@ NAMES = {
 LEAST = {"block": 1, "cache": 0, "batch": 1}
 TIMED_BATCH = 1
 """Texts in every forward pass that the benchmark timed."""
+NO_BOUND = "The roofline bounds times, not their ratio: a measured speed-up may be above it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             "Set Block Decoding",
             f"{time_words(one.seconds / corrected)}",
             f"{token}, at {what.speed:g} tokens a forward pass; the first over a block reads the "
-            f"block before it too, {2 * what.block} rows: {time_words(double.seconds)}",
+            f"block before it too, {_rows_words(what)}: {time_words(double.seconds)}",
         ),
         (
             f"A [forward pass] over {what.block}",
@@ -148,6 +149,14 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
     ]
     found = [{"name": name, "value": value, "note": note} for name, value, note in rows]
     return found + _measured(what)
+
+
+def _rows_words(what: Asked) -> str:
+    """The rows of a forward pass over two blocks."""
+    rows = 2 * what.block
+    return (
+        f"{rows} rows" if what.batch == 1 else f"{rows} rows a text, {rows * what.batch:,} in all"
+    )
 
 
 def _left_out(what: Asked) -> tuple[str, str]:
@@ -176,6 +185,7 @@ def _measured(what: Asked) -> list[dict[str, str]]:
     note = f"speed-up by Eq. 16 from timed forward passes; a block takes {slower:.2f}× one token"
     if what.cache not in times.seconds:
         note += f"; worked out between those timed with {_lengths()} tokens in the KV cache"
+    note += f". {NO_BOUND}"
     return [{"name": "Measured", "value": f"{gain:.2f}×", "note": note}]
 
 

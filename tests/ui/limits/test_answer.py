@@ -272,6 +272,24 @@ def test_timed_forward_passes_stand_only_beside_a_line_of_their_batch() -> None:
         )
 
 
+def test_a_measured_speed_up_above_the_roofline_is_no_time_below_it_and_that_is_said() -> None:
+    device, shape = devices()[MEASURED], bundled_shape()
+    for cached, row in measured_times().seconds.items():
+        for rows, seconds in row.items():
+            assert seconds >= limits(rows, cached, 1, "corrected", shape, device).seconds
+    said = note(answer({**HERE, "cache": min(measured_times().seconds)}), "Measured")
+    assert said.endswith(
+        ". The roofline bounds times, not their ratio: a measured speed-up may be above it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"), [(1, "too, 32 rows:"), (64, "too, 32 rows a text, 2,048 in all:")]
+)
+def test_rows_of_a_batch_are_said_to_be_of_each_text(batch, words) -> None:
+    assert words in note(answer({"batch": batch}), "Set Block Decoding")
+
+
 def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
     what = asked({**HERE, "speed": 2})
     single, block, double = (
