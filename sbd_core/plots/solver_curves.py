@@ -68,7 +68,7 @@ def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
 
 @dataclass(frozen=True, slots=True)
 class RunMark:
-    """A run of the reader's: what it was decoded with, its tokens per forward pass.
+    """A run of the reader's: what it was decoded with, its decoded tokens per forward pass.
 
     is_right: whether a checker found its answer right, None where nothing could check it.
     """
@@ -241,7 +241,7 @@ def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
 def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
     """The reader's runs along the foot."""
     checked = {True: "right", False: "wrong", None: "not checked"}
-    words = [f"{html.escape(run.name)}, answer {checked[run.is_right]}" for run in runs]
+    words = [f"Your run: {html.escape(run.name)}<br>answer {checked[run.is_right]}" for run in runs]
     return {
         "type": "scatter",
         "name": "your runs",
@@ -250,7 +250,8 @@ def _runs(runs: Sequence[RunMark], height: float, ink: Ink) -> dict[str, Any]:
         "text": words,
         "mode": "markers",
         "marker": {"symbol": RUN_SYMBOL, "size": 11, "color": ink.accent, "line": {"width": 4}},
-        "hovertemplate": "%{text}<br>%{x:.2f} tokens per forward pass<extra>your run</extra>",
+        # Short lines and no name beside them, which a phone has no room for.
+        "hovertemplate": "%{text}<br>%{x:.2f} tokens per forward pass<extra></extra>",
     }
 
 

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from sbd_core.config import SOLVER_TITLES, SOLVERS
 from tests.browser.conftest import painted, sync_api
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 
@@ -13,6 +14,9 @@ expect = sync_api.expect
 
 MARKED = """count => document.querySelector('.sbd-chart.is-solvers .js-plotly-plot')
   ?.data?.find((line) => line.name === 'your runs')?.x.length === count"""
+
+
+LONGEST = sorted(SOLVERS, key=lambda name: len(SOLVER_TITLES[name]))[-4:]
 
 
 def toggle(page):
@@ -119,3 +123,32 @@ def test_a_phone_reads_the_name_of_every_line_of_the_chart(open_page, story_url)
     tops = sorted((top, bottom) for _, _, top, bottom in boxes)
     assert all(above[1] <= below[0] + 4 for above, below in pairwise(tops))
     expect(page.locator(".sbd-chart.is-solvers .annotation")).to_have_count(0)
+
+
+HOVER = """([mark, place]) => {
+  const plot = document.querySelector('.is-solvers .js-plotly-plot');
+  const curve = plot.data.findIndex((line) => line.name === 'your runs');
+  const [low, high] = plot._fullLayout.xaxis.range;
+  const x = plot.data[curve].x.map(() => low + place * (high - low));
+  return Plotly.restyle(plot, { x: [x] }, [curve]).then(() => {
+    Plotly.Fx.hover(plot, [{ curveNumber: curve, pointNumber: mark }]);
+    const label = plot.querySelector('.hoverlayer .hovertext');
+    const [stage, box] = [plot, label].map((node) => node.getBoundingClientRect());
+    const [left, right] = [box.left - stage.left, stage.right - box.right];
+    return { words: label.textContent, left, right };
+  });
+}"""
+
+
+def test_what_is_read_of_a_run_stays_inside_the_chart_on_a_phone(open_page, story_url):
+    page = open_page(f"{story_url}#solvers", 390, 844)
+    for number, solver in enumerate(LONGEST, 1):
+        page.get_by_label(f"Solver {number}").select_option(solver)
+    compare(page)
+    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()
+    page.wait_for_function(MARKED, arg=len(LONGEST))
+    for place in (0, 0.25, 0.5, 0.75, 1):
+        for mark in range(len(LONGEST)):
+            label = page.evaluate(HOVER, [mark, place])
+            assert "tokens per forward pass" in label["words"]
+            assert min(label["left"], label["right"]) > -1, label

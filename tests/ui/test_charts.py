@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,13 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import theme
 from tests.ui.doubles import story_model
-from ui.charts.section import charts_of
+from ui.charts.section import MAX_MARKED, charts_of, mark_of
 from ui.components.assets import ASSETS
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.form import Form
+from ui.decode.session import Session
+from ui.decode.visitor_runs import Finished, VisitorRuns
+from ui.gallery.recorded import gallery, gallery_traces
+from ui.share.sheet import open_recorded, open_trace
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,48 @@ def test_the_readers_own_runs_are_marked_among_the_solvers(trace):
     own = last_of("opening")
     assert own["name"] == "your runs"
     assert list(own["x"]) == [round(trace.tokens_per_forward, 4)]
-    assert own["text"][0].startswith("Entropy bound (Eq. 8), γ 0.35, answer ")
+    assert own["text"][0].startswith("Your run: Entropy bound (Eq. 8), γ 0.35<br>answer ")
+
+
+def marks_of(visit):
+    """The words of every mark, the newest last."""
+    return list(charts_of(visit, {"run": "opening"})["figures"][-1]["data"][-1]["text"])
+
+
+def stage_says(wire):
+    """Of the main lane: whether its answer is right, None where that is not judged."""
+    lines = [json.loads(line) for line in wire.splitlines()]
+    verdict = next(line for line in lines if line["type"] == "end")["verdict"]
+    return verdict and verdict["right"]
+
+
+def test_a_mark_has_the_verdict_that_the_stage_shows_of_the_run(trace, monkeypatch):
+    said = {True: "answer right", False: "answer wrong", None: "answer not checked"}
+    visit = VisitorRuns(first={"opening": lambda: {"sbd": trace}})
+    opened = [open_recorded(visit, {"name": item.name})[0] for item in gallery()]
+    code = next(item.name for item in gallery() if item.name.startswith("code-"))
+    brought = gallery_traces(code)["sbd"].to_json()
+    opened.append(open_trace(visit, {"text": brought}))
+    monkeypatch.setattr("ui.decode.verdict.verdict_on", None)  # no mark runs a function again
+    verdicts = [stage_says(wire) for wire in opened]
+    assert verdicts[-1] is None
+    expected = [said[verdict] for verdict in verdicts][-MAX_MARKED:]
+    assert [words.split("<br>")[-1] for words in marks_of(visit)] == expected
+
+
+def test_a_decoded_run_is_marked_with_its_verdict(trace):
+    visit = VisitorRuns(first={"opening": lambda: {"sbd": trace}})
+    form = Form(prompt="What is 100 + 21?", strategy="sbd", max_new_tokens=96)
+    wire = "\n".join(update.wire for update in Session(story_model()).decode(form, visit))
+    assert '"right":true' in wire
+    assert marks_of(visit)[-1].endswith("answer right")
+
+
+def test_tokens_that_were_given_are_not_counted_in_a_mark(trace):
+    config = replace(trace.config, pinned={0: trace.token_ids[0], 2: trace.token_ids[2], 95: 5})
+    mark = mark_of(Finished({"sbd": replace(trace, config=config)}, None))
+    assert trace.num_tokens < 95
+    assert mark.speed == (trace.num_tokens - 2) / trace.num_forwards
 
 
 def test_a_run_that_is_gone_is_refused_in_words(trace):

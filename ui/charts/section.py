@@ -15,8 +15,7 @@ from ui.charts.figures import two_themes
 from ui.components.assets import ASSETS, static_path, view
 from ui.components.server_messages import server_message
 from ui.decode.form import message_of
-from ui.decode.verdict import verdicts_of
-from ui.decode.visitor_runs import GoneError, Traces, VisitorRuns
+from ui.decode.visitor_runs import Finished, GoneError, VisitorRuns
 from ui.gradio_hooks import QUICK, data_of
 from ui.share.saved_runs import traces_of
 from ui.share.sheet import file_stem
@@ -75,7 +74,7 @@ def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
     return {"name": file_stem(trace), "figures": figures(trace, runs)}
 
 
-def figures(trace: Trace, runs: Sequence[Traces] = ()) -> list[dict[str, Any]]:
+def figures(trace: Trace, runs: Sequence[Finished] = ()) -> list[dict[str, Any]]:
     """The figures of a run as Plotly.js takes them, each with what changes in a dark theme.
 
     runs: the reader's own, marked in the chart of every solver.
@@ -90,21 +89,25 @@ def figures(trace: Trace, runs: Sequence[Traces] = ()) -> list[dict[str, Any]]:
         plots.cost_of_parallelism,
     )
     made = [two_themes(partial(make, trace)) for make in of_trace]
-    marks = [mark_of(lanes) for lanes in runs]
+    marks = [mark_of(run) for run in runs]
     return [*made, two_themes(partial(plots.solvers, sweep(), runs=marks))]
 
 
-def mark_of(lanes: Traces) -> "RunMark":
+def mark_of(run: Finished) -> "RunMark":
     """A run of the reader's as a mark: its main lane."""
     from sbd_core.plots import RunMark
 
-    lane, trace = next(iter(lanes.items()))
+    trace = next(iter(run.lanes.values()))
     config = trace.config
     is_sbd = config.strategy == "sbd"
     name = solver_words(config.solver) if is_sbd else LANE_NAMES[config.strategy]
-    # A run may come from a file: no code of a stranger is run for a mark.
-    verdict = verdicts_of({lane: trace}, is_ours=False).get(lane)
-    return RunMark(name, trace.tokens_per_forward, verdict["right"] if verdict else None)
+    return RunMark(name, decoded_per_forward(trace), run.is_right)
+
+
+def decoded_per_forward(trace: Trace) -> float:
+    """Tokens a forward pass as the stage counts them: without those that were given."""
+    num_given = sum(offset < trace.num_tokens for offset in trace.config.pinned)
+    return (trace.num_tokens - num_given) / max(trace.num_forwards, 1)
 
 
 @cache

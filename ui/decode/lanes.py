@@ -16,6 +16,8 @@ from ui.hosting.zero_gpu import Stream, is_lent
 class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
+    is_right: the verdict on its answer once it is over; None where nothing checked it.
+
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
 
@@ -24,6 +26,7 @@ class Lane:
     config: DecodeConfig
     events: list[StepEvent] = field(default_factory=list)
     has_revealed: bool = False
+    is_right: bool | None = None
     _stream: Iterator[StepEvent] | None = None
     _is_closed: bool = False
 

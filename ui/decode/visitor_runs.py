@@ -9,6 +9,7 @@ import uuid
 import weakref
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sbd_core.errors import ArgumentError
@@ -22,6 +23,17 @@ Traces = Mapping[str, Trace]
 Packed = dict[str, bytes]
 Timing = dict[str, Any]
 """As `ui.decode.timing.timings` gives it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that is over, its main lane first. is_right: what the stage says of its answer.
+
+    None where nothing checked it.
+    """
+
+    lanes: Traces
+    is_right: bool | None
 
 
 class GoneError(ArgumentError):
@@ -68,6 +80,7 @@ class VisitorRuns:
         self._running: dict[str, Callable[[], Traces]] = {}
         self._packed: dict[str, Packed] = {}
         self._timings: dict[str, Timing] = {}
+        self._verdicts: dict[str, bool | None] = {}
         self._newest: str | None = next(iter(self._first), None)
         self._num_stops = 0
         self._decodes: set[object] = set()
@@ -103,29 +116,38 @@ class VisitorRuns:
         self._running[run_id] = traces
         self._newest = run_id
 
-    def settle(self, run_id: str) -> None:
-        """A kept run changes no more: pack it, and drop the oldest there is no room for."""
+    def settle(self, run_id: str, *, is_right: bool | None = None) -> None:
+        """A kept run changes no more: pack it, and drop the oldest there is no room for.
+
+        is_right: see Finished.
+        """
         traces = self._running.get(run_id)
         if traces is None:
             return
+        self._verdicts[run_id] = is_right
         self._packed[run_id] = _packed(traces())
         del self._running[run_id]  # only now: the page may ask for it meanwhile
         while len(self._packed) > 1 and not self._has_room():
             oldest = next(iter(self._packed))
             del self._packed[oldest]
             self._timings.pop(oldest, None)
+            self._verdicts.pop(oldest, None)
 
-    def add(self, lanes: Traces, run_id: str | None = None) -> str:
-        """Keep a run that is over, the main lane first. Its id, a new one unless it has one."""
+    def add(self, lanes: Traces, run_id: str | None = None, *, is_right: bool | None = None) -> str:
+        """Keep a run that is over, the main lane first. Its id, a new one unless it has one.
+
+        is_right: see Finished.
+        """
         run_id = run_id or uuid.uuid4().hex[:8]
         self.keep(run_id, lambda: lanes)
-        self.settle(run_id)
+        self.settle(run_id, is_right=is_right)
         return run_id
 
     def forget(self) -> None:
         """Drop every run that is over."""
         self._packed.clear()
         self._timings.clear()
+        self._verdicts.clear()
 
     def keep_timing(self, timing: Timing) -> None:
         """Remember how long a kept run took when it was made again."""
@@ -153,9 +175,12 @@ class VisitorRuns:
         kept = self._packed.get(run_id) if isinstance(run_id, str) else None
         return list((_packed(self.traces(run_id)) if kept is None else kept).values())
 
-    def finished(self, most: int) -> list[Traces]:
-        """The lanes of the newest runs that are over, at most so many, the oldest of them first."""
-        return [_unpacked(lanes) for lanes in list(self._packed.values())[-most:]]
+    def finished(self, most: int) -> list[Finished]:
+        """The newest runs that are over, at most so many, the oldest of them first."""
+        return [
+            Finished(_unpacked(lanes), self._verdicts.get(run_id))
+            for run_id, lanes in list(self._packed.items())[-most:]
+        ]
 
     def newest(self) -> Traces:
         """The lanes of the run kept last."""

@@ -7,11 +7,13 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.replay import wire_format
 from sbd_core.replay.page import page_of
 from sbd_core.trace import Trace
 from ui.components.server_messages import server_message
 from ui.components.status_line import Speaker
 from ui.decode.form import message_of, settings_of
+from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import GoneError, Traces, VisitorRuns
 from ui.gallery import recorded, replays
 from ui.gradio_hooks import QUICK, data_of
@@ -112,8 +114,10 @@ def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> tuple[str, dict
 
 
 def shown_run(visit: VisitorRuns, lanes: Traces, *, about: str = "", is_ours: bool = True) -> str:
-    """Wire lines of recorded lanes as a new run, kept for the visitor; see replays.replay."""
-    return replays.replay(visit.add(lanes), lanes, about=about, is_ours=is_ours)
+    """Wire lines of recorded lanes as a new run, kept for the visitor; is_ours: see verdict_of."""
+    verdicts = verdicts_of(lanes, is_ours=is_ours)
+    run_id = visit.add(lanes, is_right=verdicts.get(next(iter(lanes)), {}).get("right"))
+    return wire_format.replay(run_id, lanes, verdicts=verdicts, about=about)
 
 
 def file_stem(trace: Trace) -> str:

@@ -59,25 +59,28 @@ def comparison(
     try:
         wanted = chosen(names)
         forms = [Form(strategy="sbd", solver=name, **form) for name in wanted]
-        traces: list[Trace] = []
+        rows: list[dict[str, Any]] = []
         told = -1
         for trace in session.traces(forms, client):
             if trace is not None:
-                traces.append(trace)
-                visit.add({trace.config.strategy: trace})
-            if len(traces) != told:
-                told = len(traces)
+                rows.append(_row(wanted[len(rows)], trace, visit))
+            if len(rows) != told:
+                told = len(rows)
                 yield _news(f"{told} of {len(forms)} decoded …", is_running=True)
-        rows = [
-            {"name": name, "label": solver_words(trace.config.solver), **lane_row(trace)}
-            for name, trace in zip(wanted, traces, strict=True)
-        ]
         yield {**_news(""), "lanes": rows}
     except SetBlockDecodingError as error:
         yield _news(message_of(error), is_error=True)
     except Exception:  # the page must say something, whatever broke
         logger.exception("a comparison of solvers failed")
         yield _news(FAILED_TEXT, is_error=True)
+
+
+def _row(name: str, trace: Trace, visit: VisitorRuns) -> dict[str, Any]:
+    """One solver's run as the page shows it; it is kept for its visitor."""
+    row = {"name": name, "label": solver_words(trace.config.solver), **lane_row(trace)}
+    is_right = row["verdict"]["right"] if row["verdict"] else None
+    visit.add({trace.config.strategy: trace}, is_right=is_right)
+    return row
 
 
 def chosen(names: object) -> list[str]:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from sbd_core.config import SOLVER_TITLES, SOLVERS
+from sbd_core.config import SOLVER_TITLES, SOLVERS, solver_words
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import solvers, theme
 from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
@@ -93,6 +93,17 @@ def test_the_readers_runs_are_marked_by_their_speed() -> None:
     assert own["y"][0] < min(min(line["y"]) for line in lines)
     assert own["marker"]["symbol"] not in SYMBOLS, "no line has the mark of a run"
     assert len(solvers({"rows": ROWS}).data) == len(lines)
+
+
+def test_what_is_read_of_a_run_fits_a_phone_line_by_line() -> None:
+    runs = [RunMark(solver_words(solver()), 4.5, True) for solver in SOLVERS.values()]
+    own = solvers({"rows": ROWS}, runs=runs).data[-1]
+    shown = [own["hovertemplate"].replace("%{text}", words) for words in own["text"]]
+    assert all(words.endswith("<extra></extra>") for words in shown), "a name beside them has width"
+    lines = [
+        line for words in shown for line in words.removesuffix("<extra></extra>").split("<br>")
+    ]
+    assert max(len(line) for line in lines) <= 46
 
 
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:

@@ -47,9 +47,16 @@ def test_every_run_of_a_comparison_is_marked_among_the_solvers() -> None:
     visit, names = VisitorRuns(), ["entropy-bound", "left-to-right"]
     *_, last = comparison(Session(story_model()), names, FORM, visit, LOCAL)
     runs = visit.finished(MOST)
-    own = figures(next(iter(runs[0].values())), runs)[-1]["data"][-1]
+    own = figures(next(iter(runs[0].lanes.values())), runs)[-1]["data"][-1]
     speeds = [lane["num_tokens"] / lane["num_passes"] for lane in last["lanes"]]
     assert list(own["x"]) == pytest.approx(speeds, abs=1e-4)
+
+
+def test_a_mark_of_a_comparison_has_the_verdict_of_its_lane() -> None:
+    visit, form = VisitorRuns(), {**FORM, "prompt": "What is 100 + 21?", "max_new_tokens": 96}
+    *_, last = comparison(Session(story_model()), ["entropy-bound"], form, visit, LOCAL)
+    assert [lane["verdict"]["right"] for lane in last["lanes"]] == [True]
+    assert [run.is_right for run in visit.finished(MOST)] == [True]
 
 
 @pytest.mark.parametrize(
