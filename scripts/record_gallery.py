@@ -195,7 +195,7 @@ def missing_part(run: Decoded) -> float:
 
 
 def repeated_part(trace: Trace) -> float:
-    """The part of the tokens that are the word on their left once more."""
+    """The part of the tokens that are the token on their left once more, letters alone."""
     texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
     num_repeats = sum(a == b and a.isalpha() for a, b in pairwise(texts))
     return num_repeats / len(texts) if texts else 0.0
@@ -242,7 +242,7 @@ def repetition_sentence(run: Decoded) -> str:
     return (
         f"With a γ that bounds nothing a block is revealed at once, and no position knows what "
         f"its neighbours will say: {main.num_forwards} forward passes for {main.num_tokens} "
-        f"tokens, {repeated_part(main):.0%} of them the word on their left once more; next-token "
+        f"tokens, {repeated_part(main):.0%} of them the token on their left once more; next-token "
         f"prediction repeats {repeated_part(run.traces['ntp']):.0%}."
     )
 

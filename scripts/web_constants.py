@@ -55,6 +55,7 @@ def constants() -> dict[str, Any]:
         "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
         "verdicts": {
             "words": {task: verdict.WORDS[task] for task in verdict.WORDS if task in BROWSER_TASKS},
+            "sudokuWords": verdict.SUDOKU_WORDS,
             "sumWords": verdict.SUM_WORDS,
             "jsonWords": verdict.JSON_WORDS,
             "noSolution": verdict.NO_SOLUTION,

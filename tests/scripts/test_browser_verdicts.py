@@ -14,7 +14,7 @@ import pytest
 from sbd_core.tasks import held_out
 from sbd_core.tasks.base import Example
 from sbd_core.tasks.story.words import LISTS
-from tests.ui.decode.test_verdicts import DECIDED, answered
+from tests.ui.decode.test_verdicts import DECIDED, SAID_OF_GRIDS, SUDOKU, answered
 from ui.browser.engine_choice import BROWSER_TASKS, checked_here
 from ui.decode.verdict import NOT_RUN, Verdict, verdict_of, verdict_on
 from ui.gallery.examples import checked_examples
@@ -28,6 +28,7 @@ JSON_TEXTS = ('{"a": NaN}', '{"a": 1, "a": 2}', "[1, 1.0, 1e3, -0.0]", '"\\u00e9
 OWN = [
     *((prompt, text) for prompt, text, _ in DECIDED.values()),
     *(("A cat as JSON, please", text) for text in JSON_TEXTS),
+    *((SUDOKU, text) for text in SAID_OF_GRIDS),
     ("Tell me of a jsonnet.", "{}"),
     ("  what is 4 + 4 / 2 - 3? ", "The answer is 3."),
     ("999999*999999*999999*999999*999999*999999*999999", "The answer is 1."),

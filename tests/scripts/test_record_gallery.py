@@ -9,7 +9,13 @@ from sbd_core.events import Reveal, Span, StepEvent
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from scripts.mixed_up_names import MixUp
-from scripts.record_gallery import Decoded, early_sentence, num_after_end, success_sentence
+from scripts.record_gallery import (
+    Decoded,
+    early_sentence,
+    num_after_end,
+    repetition_sentence,
+    success_sentence,
+)
 
 
 def revealed_in(*passes: tuple[int, ...]) -> Trace:
@@ -95,3 +101,9 @@ def test_names_mixed_up_are_not_said_to_be_the_only_fault() -> None:
     mix = MixUp(Example("story", "", "", ""), lanes, main, 0.5, "Oreo the rhino", "Oreo", "cat")
     assert mix.sentence.startswith("One fault with γ = 0.5 nats, maybe not the only one: ")
     assert "every fact that is checked is kept" in mix.sentence
+
+
+def test_what_repeats_is_counted_in_tokens_and_called_so() -> None:
+    main = replace(revealed_in((0, 1), (2, 3)), tokens={1: "y", 2: "."})
+    sentence = repetition_sentence(Decoded(None, {"sbd": main, "ntp": main}))
+    assert "4 tokens, 50% of them the token on their left once more;" in sentence

@@ -16,7 +16,7 @@ from sbd_core.tasks.base import Example
 from sbd_core.tasks.math import bare
 from sbd_core.tasks.math.task import ANSWER
 from sbd_core.tasks.story.facts import fault_of, read_case
-from sbd_core.tasks.sudoku import solutions
+from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace
 from ui.gallery.examples import example_of
 
@@ -26,10 +26,6 @@ PUZZLE = re.compile(r"(?:^|\D)([0-4]{16})\s*$")
 SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 WORDS = {
-    "sudoku": (
-        "Solved: no rule is broken.",
-        "Wrong: the grid breaks a rule or changes a digit of the puzzle.",
-    ),
     "code": (
         "Right: the function returns what it should.",
         "Wrong: the function does not return what it should.",
@@ -41,6 +37,12 @@ WORDS = {
     ),
 }
 """Of a right and of a wrong answer, by task."""
+SUDOKU_WORDS = {
+    "right": "Solved: no rule is broken.",
+    "broken": "Wrong: the grid breaks a rule or changes a digit of the puzzle.",
+    "unfinished": f"Wrong: unfinished, {{count}} of {NUM_CELLS} cells written.",
+    "other": f"Wrong: not {NUM_CELLS} digits, each 1 to 4, and nothing else.",
+}
 SUM_WORDS = {
     "right": "Right: the answer is {case}.",
     "wrong": "Wrong: the answer is {case}, not {said}.",
@@ -52,7 +54,7 @@ STORY_WORDS = {
         "a kind it leaves open, no sentence twice, no word twice in a row, every word one of "
         "stories or the prompt. Its theme (say, a race or a big wave) and style are not checked."
     ),
-    "wrong": "Wrong: the first fault found is that {fault}.",
+    "wrong": "Wrong: one fault found is that {fault}.",
 }
 NOT_RUN = {
     "server": ("Not judged: a function with pinned tokens, or out of a trace file, is not run."),
@@ -106,6 +108,8 @@ def verdict_on(example: Example, text: str) -> Verdict:
         return Verdict(is_right, _sum_words(example.case, text, is_right=is_right))
     if example.task == "story":
         return Verdict(is_right, _story_words(example.case, text))
+    if example.task == "sudoku":
+        return Verdict(is_right, _sudoku_words(text, is_right=is_right))
     return Verdict(is_right, WORDS[example.task][not is_right])
 
 
@@ -165,6 +169,13 @@ def _sum_words(case: str, text: str, *, is_right: bool) -> str:
     said = ANSWER.findall(text)
     kind = "right" if is_right else "wrong" if said else "silent"
     return SUM_WORDS[kind].format(case=case, said=said[-1] if said else "")
+
+
+def _sudoku_words(text: str, *, is_right: bool) -> str:
+    are_digits = re.fullmatch(f"[1-4]{{0,{NUM_CELLS}}}", text) is not None
+    full = "broken" if len(text) == NUM_CELLS else "unfinished"
+    kind = "right" if is_right else full if are_digits else "other"
+    return SUDOKU_WORDS[kind].format(count=len(text))
 
 
 def _story_words(case: str, text: str) -> str:

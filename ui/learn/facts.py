@@ -123,6 +123,7 @@ def machines(recorded: Recorded) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {
             "name": RECORDER,
+            "rates": "",
             "is_measured": True,
             "is_big": False,
             **{lane: trace.seconds for lane, trace in lanes.items()},
@@ -131,7 +132,13 @@ def machines(recorded: Recorded) -> list[dict[str, Any]]:
     for key, device in DEVICES.items():
         seconds = {lane: run_seconds(trace, device) for lane, trace in lanes.items()}
         rows.append(
-            {"name": device.name, "is_measured": False, "is_big": key == BIG_CHIP, **seconds}
+            {
+                "name": device.name,
+                "rates": device.source,
+                "is_measured": False,
+                "is_big": key == BIG_CHIP,
+                **seconds,
+            }
         )
     return rows
 

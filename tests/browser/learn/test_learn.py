@@ -26,6 +26,8 @@ CAPTION_WORDS = """() => [...document.querySelectorAll('.sbd-learn-stage :is(p, 
   .filter((node) => node.checkVisibility({ visibilityProperty: true })
     && !node.parentElement.closest('p, h3, li'))
   .flatMap((node) => node.innerText.split(/\\s+/).filter((word) => word)).length"""
+CUT_OFF = """() => [...document.querySelectorAll('.sbd-learn-bars .sbd-learn-bar-number')]
+  .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.innerText)"""
 SMALLEST = """() => Math.min(...[...document.querySelectorAll('.sbd-learn *')]
   .filter((node) => node.checkVisibility({ visibilityProperty: true })
     && !node.closest('sub, .sbd-live')
@@ -106,6 +108,15 @@ def test_a_smaller_lecture_hall_scrolls_nothing_either_and_still_reads_the_calls
         if number == 4:
             expect(page.locator(".sbd-tile-pass", has_text="call").first).to_be_visible()
         page.keyboard.press("ArrowRight")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+def test_a_lecture_hall_reads_the_calls_and_tokens_of_a_bar_to_their_end(lesson, width, height):
+    page = lesson(7, width, height)
+    page.keyboard.press("l")
+    for _ in range(8):
+        assert page.evaluate(CUT_OFF) == []
+        page.get_by_role("slider").press("ArrowRight")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -77,6 +77,11 @@ def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):
     expect(marked).to_have_count(0)
 
 
+def test_of_the_last_block_only_what_was_masked_is_said_never_to_be_read_again(replay):
+    only_masked = re.compile("the last block, where it had masks, never is$")
+    expect(replay.locator(".sbd-lane-doubts").first).to_have_attribute("title", only_masked)
+
+
 def test_to_differ_is_not_red(replay):
     """Red is for wrong."""
     red = replay.evaluate(

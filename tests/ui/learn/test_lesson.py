@@ -46,6 +46,11 @@ def test_no_number_stands_typed_in_the_words():
             assert not re.search(r"\d", re.sub(r"\{\w+\}", "", row.get(name, ""))), row["address"]
 
 
+def test_no_colour_is_called_dark_or_light_as_each_theme_has_its_own():
+    said = " ".join(row["answer"] for row in lesson.scenes())
+    assert not re.search(r"\b(dark|light|pale|bright)\b", said)
+
+
 def test_the_numbers_are_those_of_the_runs(kept):
     known, lanes = facts(kept), kept.runs["text"]
     assert known["tokens"] == known["ntp_calls"] == str(len(lanes["ntp"].token_ids))

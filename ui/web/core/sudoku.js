@@ -57,6 +57,14 @@ export function canBeSolved(puzzle) {
 }
 
 /**
+ * How many cells hold a digit.
+ * @param {(string | null)[]} digits
+ */
+export function numWritten(digits) {
+  return digits.filter((digit) => digit !== null && /^\d$/.test(digit)).length;
+}
+
+/**
  * How far the puzzle is, in words.
  * @param {number} numFilled
  * @param {number} numBroken
@@ -68,8 +76,8 @@ export function sudokuVerdict(numFilled, numBroken, isOver) {
     return numBroken ? `Not solved: ${breaks}.` : "Solved: no rule is broken.";
   }
   const filled = `${numFilled} of ${SUDOKU_CELLS} cells written`;
-  if (isOver) return `Not solved: ${filled}.`;
-  return numBroken ? `${filled}; ${breaks}.` : `${filled}.`;
+  const words = numBroken ? `${filled}; ${breaks}.` : `${filled}.`;
+  return isOver ? `Not solved: ${words}` : words;
 }
 
 /**

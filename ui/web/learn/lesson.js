@@ -10,7 +10,7 @@ import { History } from "../core/run/history.js";
 /** @typedef {{ words: string, start: number, end: number, call: number }} Clash */
 /** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], calls: number, tokens: [text: string, call: number][] }} Edge */
 /** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
-/** @typedef {{ name: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes */
+/** @typedef {{ name: string, rates: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes; rates: where its peak rates are from, "" if measured */
 /** @typedef {{ rows: number, loading: number, computing: number }} CallTime seconds */
 /**
  * @typedef {object} LessonData

@@ -6,7 +6,7 @@ import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
 /** @import { Run } from "../core/run/run.js" */
-/** @import { Edge } from "./lesson.js" */
+/** @import { Edge, Machine } from "./lesson.js" */
 
 const DIGITS = 4; // those that a trace has of an entropy, so that what is added up comes out
 
@@ -104,6 +104,15 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, cl
  */
 export function callsWords({ calls, tokens }) {
   return `${countOf(calls, "call")}, ${countOf(tokens.length, "token")}`;
+}
+
+/**
+ * Where the seconds of a machine are from; by whose peak rates, as two of one chip may differ in them.
+ * @param {Pick<Machine, "name" | "rates" | "is_measured">} machine
+ */
+export function timeTitle({ name, rates, is_measured: isMeasured }) {
+  const kind = `worked out for Llama-3.1-8B’s layers from the peak rates of ${rates}`;
+  return `Time on ${name}, ${isMeasured ? "measured" : kind}`;
 }
 
 /**

@@ -24,7 +24,7 @@ const HELP_SIGHTS = [
   [
     "Reveals",
     "The forward pass then keeps its surest guesses together, wherever they stand. They get a " +
-      "ring; #4 means revealed in forward pass 4, “pin” given before: pinned, kept by a branch, or " +
+      "ring; #4 means revealed in forward pass 4, “set” given before: pinned, kept by a branch, or " +
       "written round a blank. A number without # is the position. Where a tile has room for one of " +
       "them it is the forward pass; the inspector has both. If an end of the answer is revealed, " +
       "what stands behind it turns grey and counts no more.",

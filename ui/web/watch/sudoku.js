@@ -2,7 +2,7 @@
 // fill in as they are revealed, and a digit that breaks a rule of the puzzle says so.
 
 import { entropyColour } from "../core/scale.js";
-import { brokenCells, puzzleIn, SUDOKU_CELLS, sudokuVerdict } from "../core/sudoku.js";
+import { brokenCells, numWritten, puzzleIn, SUDOKU_CELLS, sudokuVerdict } from "../core/sudoku.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
@@ -11,7 +11,19 @@ import { passMark, positionTitle, tileState } from "./view.js";
 /** @import { View } from "./view.js" */
 
 const PIN_WORDS =
-  "“pin”: given to this run (pinned, kept by a branch, or your text), not decoded by it.";
+  "“set”: given to this run (pinned, kept by a branch, or your text), not decoded by it.";
+
+/**
+ * What the cells hold: null where nothing is written, the answer's end included.
+ * @param {Pick<View, "run" | "pass">} view
+ */
+export function cellTexts({ run, pass }) {
+  return Array.from({ length: SUDOKU_CELLS }, (_, cell) => {
+    const item = run.main.fixedAt(cell, pass);
+    const isOut = !item || run.main.isEnd(item.token) || run.main.isAfterEnd(cell, pass);
+    return isOut ? null : run.tokenText(item.token).trim();
+  });
+}
 
 /** The grid beside the tiles, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
@@ -62,18 +74,14 @@ export class SudokuView {
     const puzzle = puzzleIn(view.run.prompt);
     this.root.hidden = puzzle === null;
     if (puzzle === null) return;
-    const digits = this.cells.map((_, cell) => {
-      const item = view.run.main.fixedAt(cell, view.pass);
-      return item ? view.run.tokenText(item.token).trim() : null;
-    });
+    const digits = cellTexts(view);
     this.pinned.hidden = !view.run.pins.size;
     const broken = brokenCells(puzzle, digits);
     this.cells.forEach((parts, cell) => {
       this.showCell(view, cell, parts, { given: puzzle[cell] ?? "0", isBroken: broken.has(cell) });
     });
-    const numFilled = digits.filter((digit) => digit !== null).length;
     const isOver = view.run.main.finish !== null && view.pass >= view.run.main.lastPass;
-    setText(this.verdict, sudokuVerdict(numFilled, broken.size, isOver));
+    setText(this.verdict, sudokuVerdict(numWritten(digits), broken.size, isOver));
     this.verdict.classList.toggle("is-broken", broken.size > 0);
   }
 

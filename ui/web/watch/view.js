@@ -174,11 +174,11 @@ export function tileState(view, position) {
 }
 
 /**
- * How a position came to the token it holds, in a word: the forward pass, "pin", or nothing.
+ * How a position came to the token it holds, in a word: the forward pass, "set" if it was given, or nothing.
  * @param {Pick<TileState, "item">} state
  */
 export function passMark({ item }) {
-  if (item?.isPinned) return "pin";
+  if (item?.isPinned) return "set";
   return item ? `#${item.pass + 1}` : "";
 }
 
@@ -191,10 +191,12 @@ export function passMark({ item }) {
 export function positionTitle(view, position, state = tileState(view, position)) {
   const text = state.token === undefined ? "" : `, ${tokenName(view.run.tokenText(state.token))}`;
   const entropy = state.entropy === null ? "" : `, entropy ${formatNats(state.entropy)} nats`;
-  const came = `revealed in forward pass ${(state.item?.pass ?? 0) + 1}`;
+  const isPlain = view.run.strategy === "ntp";
+  const got = isPlain ? "written" : "revealed";
+  const came = `${got} in forward pass ${(state.item?.pass ?? 0) + 1}`;
   const isLost = state.item !== undefined && !state.item.isPinned;
   const kinds = {
-    new: `revealed in this forward pass${text}`,
+    new: `${got} in this forward pass${text}`,
     pinned: `given, not decoded${text}`,
     fixed: `${came}${text}`,
     masked: `masked, best guess${text}`,
@@ -202,7 +204,7 @@ export function positionTitle(view, position, state = tileState(view, position))
     draft: `drafted, not checked yet${text}`,
     struck: `drafted and thrown away${text}`,
     beyond: `after the end of the answer, not part of it${isLost ? `, ${came}` : ""}${text}`,
-    empty: "masked",
+    empty: isPlain ? "not written yet" : "masked",
   };
   const name = state.struck === undefined ? "" : tokenName(view.run.tokenText(state.struck));
   const struck = name && `, in the place of the drafted ${name}`;

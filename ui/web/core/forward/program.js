@@ -228,7 +228,12 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const ahead = step.predrafts.find(({ isUsed }) => isUsed);
   return [
     [0, "Read the prompt causally, masks behind it.", isPrefill, `t = ${step.causal}`],
-    [0, UNTIL, !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
+    [
+      0,
+      UNTIL,
+      !isPrefill,
+      `t = ${numPromptOf(run) + step.committedBefore}, ${cache.before} cached`,
+    ],
     [
       1,
       "One forward pass over the last exact token, the draft and new masks.",

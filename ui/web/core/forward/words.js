@@ -90,7 +90,7 @@ export function besideWords(run, mask, beside, numPrompt) {
       : `${one}: it reads the prompt, without masks behind it.`;
   }
   if (beside.numCached === numPrompt) {
-    return `Given the prompt, it reads ${one}, the first token of its answer, and writes one token.`;
+    return `With only the prompt in its cache, it reads ${one}, the first token of its answer, and writes one token.`;
   }
   const text = run.strategy === "sbd" ? "the text before the block" : "the same final text";
   return `Given ${text}, it reads ${one} and writes one token.`;

@@ -74,8 +74,11 @@ export function whyNotFaster(run, numbers, timing, isShort) {
   const isAgain = times === timing;
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
   if (isShort || isAgain || !block || !single) {
-    const own = `${formatSeconds(found.own)}, next-token ${formatSeconds(found.plain)}`;
-    return `Fewer forward passes, but not faster${each} here: ${own}.`;
+    const spent = each
+      ? [fine(found.own / wholeTokens), fine(found.plain / ntpTokens)]
+      : [formatSeconds(found.own), formatSeconds(found.plain)];
+    const words = spent.join(", next-token ");
+    return `Fewer forward passes, but not faster${each} here: ${words}.`;
   }
   const excess = block.prompt - single.prompt;
   const isPromptAlone = !slowness({ ...counts, ...times, seconds: [found.own - excess] });

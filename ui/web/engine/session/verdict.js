@@ -2,7 +2,7 @@
 // have to be run. Says nothing where it cannot decide.
 
 import constants from "../../constants.json" with { type: "json" };
-import { brokenCells, canBeSolved, puzzleIn } from "../../core/sudoku.js";
+import { brokenCells, canBeSolved, puzzleIn, SUDOKU_CELLS } from "../../core/sudoku.js";
 import { canonicalJson } from "./json.js";
 import { storyFault } from "./story.js";
 
@@ -11,7 +11,8 @@ import { storyFault } from "./story.js";
 
 /** @typedef {[prompt: string, task: string, solution: string]} Example solution: what its checker needs, "" where none is here */
 
-const { sumFrames, sumWords, jsonWords, noSolution, storyWords, notRun } = constants.verdicts;
+const { sudokuWords, sumFrames, sumWords, jsonWords, noSolution, storyWords, notRun } =
+  constants.verdicts;
 /** @type {Readonly<Record<string, string[]>>} of a right and of a wrong answer */
 const WORDS = constants.verdicts.words;
 const SUM = /^\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}$/;
@@ -22,7 +23,6 @@ const BLANK = "___";
 
 /** @type {Readonly<Record<string, (solution: string, text: string) => boolean>>} */
 const CHECKS = {
-  sudoku: (puzzle, text) => /^[1-4]{16}$/.test(text) && !brokenCells(puzzle, [...text]).size,
   json: isAskedFor,
   infill: isFilled,
 };
@@ -50,6 +50,7 @@ export function judge(prompt, text, examples) {
   if (!solution) return { right: null, words: notRun };
   if (task === "math") return sumVerdict(solution, text);
   if (task === "story") return storyVerdict(solution, text);
+  if (task === "sudoku") return gridVerdict(solution, text);
   const check = CHECKS[task];
   return check ? said(WORDS[task] ?? [], check(solution, text)) : null;
 }
@@ -124,6 +125,19 @@ function sumVerdict(result, text) {
   const right = answer !== undefined && BigInt(answer) === BigInt(result);
   const words = right ? sumWords.right : answer === undefined ? sumWords.silent : sumWords.wrong;
   return { right, words: words.replace("{case}", result).replace("{said}", answer ?? "") };
+}
+
+/** @param {string} puzzle @param {string} text @returns {Verdict} */
+function gridVerdict(puzzle, text) {
+  const count = text.length;
+  if (!/^[1-4]*$/.test(text) || count > SUDOKU_CELLS) {
+    return { right: false, words: sudokuWords.other };
+  }
+  if (count < SUDOKU_CELLS) {
+    return { right: false, words: sudokuWords.unfinished.replace("{count}", String(count)) };
+  }
+  const right = !brokenCells(puzzle, [...text]).size;
+  return { right, words: right ? sudokuWords.right : sudokuWords.broken };
 }
 
 /** @param {string} facts @param {string} text @returns {Verdict} */

@@ -4,7 +4,7 @@ import { countOf, raceSeconds } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar } from "../parts/bars.js";
 import { sweep } from "../parts/motion.js";
-import { callsWords } from "../states.js";
+import { callsWords, timeTitle } from "../states.js";
 
 /** @import { Edge, Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -45,9 +45,8 @@ function makeTimes(signal) {
   function show(machine, say) {
     race.abort();
     race = new AbortController();
-    const { name, ntp, sbd, is_measured: isMeasured } = machine;
-    const kind = isMeasured ? "measured" : "worked out for Llama-3.1-8B’s layers";
-    setText(title, `Time on ${name}, ${kind}`);
+    const { name, ntp, sbd } = machine;
+    setText(title, timeTitle(machine));
     const longest = Math.max(ntp, sbd);
     const times = ntp / sbd;
     const words = `${times.toFixed(times < 1 ? 2 : 1)} times as fast`;

@@ -1,7 +1,7 @@
 // Sure and unsure: guess the word at two gaps, then see what the model says, and its entropy.
 
 import { formatNats, formatPercent } from "../../core/numbers.js";
-import { MAX_ENTROPY } from "../../core/scale.js";
+import { entropyAt, MAX_ENTROPY } from "../../core/scale.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
 import { makeChoices } from "../parts/choices.js";
@@ -11,6 +11,7 @@ import { paintEntropy } from "../parts/ink.js";
 /** @import { MakeScene } from "../view.js" */
 
 const SHOWN_BEFORE = 80; // letters
+const BAR_WORDS = `full bar: ${MAX_ENTROPY}, half: ${entropyAt(0.5)}`;
 
 /** @param {string} text */
 function endOf(text) {
@@ -46,7 +47,7 @@ function makeMeter(entropy) {
   const number = make("span", "sbd-learn-entropy-number");
   return {
     root: make("div", "sbd-learn-entropy", {}, well, number),
-    tell: () => setText(number, `entropy ${formatNats(entropy)} nats (full bar: ${MAX_ENTROPY})`),
+    tell: () => setText(number, `entropy ${formatNats(entropy)} nats (${BAR_WORDS})`),
   };
 }
 

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answersInCells, brokenCells, puzzleIn, sudokuVerdict } from "../../core/sudoku.js";
+import {
+  answersInCells,
+  brokenCells,
+  numWritten,
+  puzzleIn,
+  sudokuVerdict,
+} from "../../core/sudoku.js";
+import { cellTexts } from "../../watch/sudoku.js";
+import { FIRST, PREFILL, runOf, start, wire } from "./lines.js";
 
 const PUZZLE = "1000000000000004";
 const SOLVED = [..."1234341221434321"];
@@ -26,6 +34,10 @@ test("the verdict says how far it is", () => {
   assert.equal(sudokuVerdict(16, 1, true), "Not solved: 1 cell breaks a rule.");
   assert.equal(sudokuVerdict(3, 2, false), "3 of 16 cells written; 2 cells break a rule.");
   assert.equal(sudokuVerdict(3, 0, true), "Not solved: 3 of 16 cells written.");
+  assert.equal(
+    sudokuVerdict(3, 1, true),
+    "Not solved: 3 of 16 cells written; 1 cell breaks a rule.",
+  );
 });
 
 test("only sixteen digits, a token each, are shown as a grid", () => {
@@ -34,4 +46,16 @@ test("only sixteen digits, a token each, are shown as a grid", () => {
   assert.equal(answersInCells([...cells, ""]), true);
   assert.equal(answersInCells(cells.slice(1)), false);
   assert.equal(answersInCells(["With", ...cells]), false);
+});
+
+test("the end of an answer fills no cell and breaks no rule, nor does what stands after it", () => {
+  assert.equal(numWritten(["1", null, "x", "4", "<eos>"]), 2);
+  const reveals = [
+    [0, 0],
+    [1, 1],
+  ];
+  const run = runOf(wire(start({ ends: [7] }), PREFILL, { ...FIRST, reveals }));
+  assert.equal(run.main.isAfterEnd(1, 1), true);
+  assert.deepEqual(cellTexts({ run, pass: 1 }), new Array(16).fill(null));
+  assert.notEqual(cellTexts({ run: runOf(), pass: 2 })[0], null);
 });

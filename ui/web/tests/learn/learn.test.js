@@ -8,6 +8,7 @@ import {
   mayLook,
   storyPieces,
   sumWords,
+  timeTitle,
   verdictWords,
   withKept,
 } from "../../learn/states.js";
@@ -151,4 +152,13 @@ test("a run with other guesses kept shows those, and nothing that it kept itself
     ["new", "new"],
   );
   assert.equal(run.main.fixedAt(0, 1), null, "the run itself stays as it is");
+});
+
+test("two times of one chip say whose peak rates each is worked out from", () => {
+  const chip = { name: "H100", is_measured: false, rates: "arXiv 2509.04185" };
+  assert.match(
+    timeTitle(chip),
+    /^Time on H100, worked out .* the peak rates of arXiv 2509\.04185$/,
+  );
+  assert.equal(timeTitle({ ...chip, is_measured: true }), "Time on H100, measured");
 });

@@ -28,6 +28,6 @@ test("a pinned cell of the grid says so, as its tile does, and no forward pass",
   const view = /** @type {View} */ (/** @type {unknown} */ ({ run, pass: 2 }));
   assert.deepEqual(
     [0, 1].map((cell) => passMark(tileState(view, cell))),
-    ["#3", "pin"],
+    ["#3", "set"],
   );
 });

@@ -6,7 +6,8 @@ import {
   inspectorKicker,
   revealText,
 } from "../../watch/inspector/words.js";
-import { initialState, viewOf } from "../../watch/view.js";
+import { stairsKey } from "../../watch/staircase/drawing.js";
+import { initialState, positionTitle, viewOf } from "../../watch/view.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, WHOLE, wire } from "../core/lines.js";
 
 const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
@@ -89,6 +90,17 @@ test("of positions equally unsure the inspector shows the one that the solver to
   assert.equal(focus(both), 1);
   assert.equal(focus([...both].reverse()), 0);
   assert.equal(focus([[0, 0]]), 1, "the one still masked");
+});
+
+test("next-token prediction reads no masks, and the inspector and the tiles speak of none", () => {
+  const plain = { ...PREFILL, lane: "ntp", committed: [0], masked: [[0, 1000, 0, 5000]] };
+  const opening = start({ lanes: ["ntp"], strategy: "ntp", solver: { name: "" } });
+  const view = viewAt(0, wire(opening, { ...plain, block: [0, 1], reveals: [[0, 0]] }));
+  assert.equal(inspectorKicker(view), "Position 0 · written in this forward pass");
+  assert.match(positionTitle(view, 0), /^Position 0: written in this forward pass/);
+  assert.equal(positionTitle(view, 1), "Position 1: not written yet");
+  assert.deepEqual(stairsKey(view.run), { colour: "entropy", dots: "dot: written" });
+  assert.match(positionTitle(viewAt(1), 1), /: revealed in this forward pass/);
 });
 
 test("a mask is called the only one only beside masks", () => {

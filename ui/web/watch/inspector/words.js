@@ -150,6 +150,7 @@ export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
   if (focus === null) return "Inspector";
   if (held === focus) return `Position ${focus} · held`;
   if (showsFocus) return `Position ${focus}`;
+  if (run.strategy === "ntp") return `Position ${focus} · written in this forward pass`;
   const open = openPositions(run, pass);
   const hasOthers = open.length < predictedTiles(run, pass).length;
   const isAlone = open.length === 1;

@@ -134,10 +134,12 @@ function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeigh
 }
 
 /**
- * What the colours and dots stand for. Verify reads what it drafted, which is no mask then.
+ * What the colours and dots stand for. Verify reads what it drafted, which is no mask then, and
+ * next-token prediction reads no masks at all.
  * @param {Run} run
  */
 export function stairsKey({ strategy }) {
+  if (strategy === "ntp") return { colour: "entropy", dots: "dot: written" };
   const dots = ["dot: revealed", ...(strategy === "verify" ? ["dot alone: was no mask then"] : [])];
   return { colour: "entropy while masked", dots: dots.join(" · ") };
 }

@@ -31,7 +31,8 @@ function cellWords(run, pass, position) {
   const reveal = main.steps[pass]?.reveals.find((each) => each.position === position);
   if (!masked && !reveal) return null;
   const guess = reveal ?? masked?.top[0];
-  const state = reveal ? "revealed" : "still masked, best guess";
+  const came = run.strategy === "ntp" ? "written" : "revealed";
+  const state = reveal ? came : "still masked, best guess";
   const share = guess
     ? ` ${tokenName(run.tokenText(guess.token))} ${formatPercent(guess.probability)}`
     : "";

@@ -119,7 +119,7 @@ export class LaneView {
       this.doubts,
       "title",
       "Tokens for which the causal forward pass over the finished block, next-token prediction, " +
-        "would have said another, of those read again so far; the last block never is",
+        "would have said another, of those read again so far; the last block, where it had masks, never is",
     );
   }
 }

@@ -185,6 +185,7 @@ test("verify's last forward pass, accepted whole, takes nothing back and adds no
   assert.equal(cacheAt(run, run.main, 1)?.rejected, 0);
   const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
   assert.ok(lit.some(({ values }) => values === "2 of 2 accepted"));
+  assert.ok(lit.some(({ values }) => values === "t = 4, 3 cached"));
   assert.ok(!lit.some(({ words }) => words.startsWith("Add the next token")));
 });
 
@@ -200,6 +201,10 @@ test("what stands beside a mask is called the same only where it is", () => {
   assert.equal(
     besideWords(RUN, { ...more, numCached: 7 }, { ...beside, numCached: 7 }, 3),
     "Given the text before the block, it reads 3 rows and writes one token.",
+  );
+  assert.match(
+    besideWords(RUN, { ...more, numCached: 7 }, { ...beside, numCached: 3 }, 3),
+    /^With only the prompt in its cache, it reads 3 rows, the first token of its answer,/,
   );
 });
 

@@ -32,6 +32,13 @@ test("fewer forward passes that took longer say what one took of either kind", (
   assert.match(whyNotFaster(run, long, null, true), /not faster here: 6 ms, next-token 3 ms\.$/);
 });
 
+test("of answers of other lengths, what is not faster a token is said for a token", () => {
+  const { run, numbers } = beside([1000, 500, 500, 500]);
+  const [long, plain] = [{ ...numbers, wholeTokens: 4, seconds: 0.4 }, 0.24];
+  const words = whyNotFaster(run, { ...long, ntpTokens: 3, ntpSeconds: plain }, null, true);
+  assert.match(words, /not faster a token here: 100\.00 ms, next-token 80\.00 ms\.$/);
+});
+
 test("where reading the prompt alone made it slower, that is said", () => {
   const { run, numbers } = beside([200, 1700, 1700, 1700]);
   const [prompt] = run.main.steps;
