@@ -13,7 +13,7 @@ expect = sync_api.expect
 
 RACE = "document.querySelector('.sbd-race').sbdRace"
 STATE = f"() => ({{ ...{RACE}.state, finish: {RACE}.finish }})"
-TITLES = ["Next-token prediction", "SBD, low γ 0.1", "SBD, high γ 50", "Verify"]
+TITLES = ["Next-token prediction", "SBD, γ 0.1", "SBD, γ 50", "Verify"]
 
 
 def button(page, name: str):
@@ -32,7 +32,7 @@ def enter(page):
 
 def run(page):
     """Race all lanes, gammas 0.1 and 50, and wait for the board."""
-    page.get_by_label("γ of SBD, high γ").fill("50")
+    page.get_by_label("γ of SBD, another γ").fill("50")
     go(page).click()
     expect(page.locator(".sbd-race-name")).to_have_text(TITLES)
     expect(go(page)).to_be_enabled()
@@ -77,6 +77,10 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     story.locator(".sbd-race-table").get_by_role("button", name="Verify", exact=True).hover()
     expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text("checked before they count")
     expect(story.get_by_text("each is a single timing")).to_be_visible()
+    expect(story.get_by_text("compared by their time for a token")).to_be_visible()
+    heads = story.locator(".sbd-race-table thead th")
+    expect(heads.nth(4)).to_have_text("Speed per token")
+    expect(story.locator(".sbd-race-table caption")).to_contain_text("and engine time")
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(story.get_by_label("Strategy")).to_be_hidden()
     expect(story.get_by_label("Prompt")).to_have_value("mine")
@@ -181,7 +185,7 @@ def test_errors_are_said_and_lose_nothing(raced):
     expect(raced.get_by_role("alert")).to_have_text("Prompt must not be empty.")
     expect(raced.locator(".sbd-race-name")).to_have_text(TITLES)
     raced.get_by_label("Prompt").fill("p")
-    raced.get_by_label("γ of SBD, low γ").fill("-1")
+    raced.get_by_label("γ of SBD, γ").fill("-1")
     go(raced).click()
     expect(raced.get_by_role("alert")).to_have_text("γ must be a finite number >= 0; got -1.")
     for box in raced.locator(".sbd-race-choice input[type=checkbox]").all():

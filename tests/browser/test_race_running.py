@@ -16,12 +16,14 @@ expect = sync_api.expect
 
 def test_a_subset_of_lanes_runs_alone(story):
     enter(story)
-    for label in ("Next-token prediction", "SBD, low γ", "SBD, high γ"):
+    for label in ("Next-token prediction", "SBD, γ", "SBD, another γ"):
         story.locator(".sbd-race-choice").get_by_label(label, exact=True).uncheck()
     go(story).click()
     expect(story.locator(".sbd-race-name")).to_have_text(["Verify"])
     button(story, "Finish (End)").click()
     expect(cells(story, "verify").nth(3)).to_have_text("–")
+    expect(story.locator(".sbd-race-board")).to_contain_text("another race gives others")
+    expect(story.locator(".sbd-race-board")).not_to_contain_text("are compared")
 
 
 def test_stop_ends_a_race_and_frees_the_model(open_page, slow_url):
@@ -73,7 +75,7 @@ def test_a_race_of_another_prompt_is_marked_until_the_new_one_is_there(open_page
 def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
     enter(story)
     story.get_by_label("Verify, drafting ahead").check()
-    story.get_by_label("γ of SBD, high γ").fill("50")
+    story.get_by_label("γ of SBD, another γ").fill("50")
     go(story).click()
     expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, "Verify, 4 drafts ahead"])
     button(story, "Finish (End)").click()

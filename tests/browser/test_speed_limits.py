@@ -67,12 +67,16 @@ def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_ur
     problems = page.locator(".sbd-limits-problems p")
     expect(problems).to_have_count(3)
     expect(problems.first).to_contain_text("no device 'tpu'")
+    wrong = page.locator(".sbd-limits-form input[aria-invalid='true']")
+    expect(wrong).to_have_count(2)
+    expect(page.locator(".sbd-limits-form .sbd-limits-problems")).to_be_visible()
     expect(gain(page)).to_have_text(re.compile("×$"))
     expect(box(page, "Tokens per forward pass")).to_have_value("2")
     box(page, "Device").select_option("h100-bf16")
     box(page, "Block size").fill("8")
     box(page, "Tokens in the KV cache").fill("64")
     expect(problems).to_have_count(0)
+    expect(wrong).to_have_count(0)
 
 
 def test_a_config_can_be_pasted(story):

@@ -63,6 +63,19 @@ def test_four_solvers_stand_side_by_side(open_page, story_url, scheme, width):
     assert seen == set(own)
 
 
+def test_staircases_of_another_prompt_say_so(story):
+    toggle(story).click()
+    own = story.get_by_label("Prompt").input_value()
+    compare(story)
+    note = story.locator(".sbd-solver-comparison .sbd-stale")
+    expect(story.locator(".sbd-solver-comparison-lane")).to_have_count(4)
+    expect(note).to_be_hidden()
+    story.get_by_label("Prompt").fill("another one")
+    expect(note).to_contain_text("Not these staircases: the form asks for another prompt")
+    story.get_by_label("Prompt").fill(own)
+    expect(note).to_be_hidden()
+
+
 def test_no_solver_chosen_is_said(story):
     toggle(story).click()
     for number in range(1, 5):

@@ -59,6 +59,11 @@ def test_the_board_counts_what_the_traces_count():
     assert text == ANSWER
 
 
+def test_a_lane_is_named_by_its_gamma_alone_whichever_of_the_two_is_larger():
+    made = news_of(Entry("p", ["sbd-low", "sbd-high"], low=2, high=0.05))[-1].board
+    assert [row["label"] for row in made["lanes"]] == ["SBD, γ 2", "SBD, γ 0.05"]
+
+
 def test_a_lane_that_the_limit_cut_off_says_which_and_one_that_ended_does_not():
     assert {row["limit"] for row in board_of(ALL, max_new_tokens=16)["lanes"]} == {16}
     assert {row["limit"] for row in board_of(ALL)["lanes"]} == {None}
@@ -94,7 +99,7 @@ BAD = {
     "lane is a list": (Entry("p", [["ntp"]]), "lanes must each be one of"),
     "gamma": (Entry("p", ["sbd-low"], low=-1), "γ must be a finite number >= 0; got -1."),
     "no gamma": (Entry("p", ["sbd-high"], high=None), "γ must be a finite number"),
-    "equal gammas": (Entry("p", ["sbd-low", "sbd-high"], low=1, high=1), "high γ must differ"),
+    "equal gammas": (Entry("p", ["sbd-low", "sbd-high"], low=1, high=1), "another γ must differ"),
     "empty prompt": (Entry(" ", ["ntp"]), "Prompt must not be empty."),
     "block": (Entry("p", ["sbd-low"], block_size=99), "Block size must be from 2 to 16"),
 }

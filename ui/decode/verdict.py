@@ -52,7 +52,7 @@ STORY_WORDS = {
     "right": (
         "Right: the people, animals, things, colours and places told in the prompt, at most one of "
         "a kind it leaves open, no sentence twice, no word twice in a row, every word one of "
-        "stories or the prompt. Its theme (say, a race or a big wave) and style are not checked."
+        "stories or the prompt. Its grammar, sense, style and theme (say, a race) are not checked."
     ),
     "wrong": "Wrong: one fault found is that {fault}.",
 }

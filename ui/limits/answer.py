@@ -103,6 +103,11 @@ def answer(wish: dict[str, Any]) -> dict[str, Any]:
     card = table_card(what.model, what.shape, what.device, what.batch, point)
     return {
         "problems": what.problems,
+        "wrong": [
+            field
+            for field in (*LEAST, "speed")
+            if _number(wish.get(field, DEFAULTS[field])) != getattr(what, field)
+        ],
         "facts": facts(what, point),
         "cards": [card],
         "figures": made,

@@ -19,7 +19,7 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
     """
     first = next(iter(traces.values()))
     rows = [
-        {"name": name, "label": label_of(name, trace), **lane_row(trace)}
+        {"name": name, "label": label_of(trace), **lane_row(trace)}
         for name, trace in traces.items()
     ]
     return {
@@ -50,11 +50,10 @@ def lane_row(trace: Trace) -> dict[str, Any]:
     }
 
 
-def label_of(name: str, trace: Trace) -> str:
+def label_of(trace: Trace) -> str:
     """The lane's title, with its gamma or its drafts ahead where it has them."""
     if trace.config.strategy == "sbd" and isinstance(trace.config.solver, EntropyBound):
-        title = LANES.get(name, "SBD, γ")
-        return f"{title} {trace.config.solver.gamma:g}"
+        return f"SBD, γ {trace.config.solver.gamma:g}"
     if trace.config.num_predrafts:
         return f"Verify, {trace.config.num_predrafts} drafts ahead"
     return LANES[trace.config.strategy]

@@ -8,8 +8,8 @@ from ui.decode.form import Form
 
 LANES = {
     "ntp": "Next-token prediction",
-    "sbd-low": "SBD, low γ",
-    "sbd-high": "SBD, high γ",
+    "sbd-low": "SBD, γ",
+    "sbd-high": "SBD, another γ",
     "verify": "Verify",
     "verify-ahead": "Verify, drafting ahead",
 }
@@ -42,7 +42,9 @@ def forms_of(entry: Entry) -> dict[str, Form]:
             raise ArgumentError("lanes", f"must each be one of {', '.join(LANES)}", lane)
     gammas = {"sbd-low": entry.low, "sbd-high": entry.high}
     if set(gammas) <= set(entry.lanes) and entry.low == entry.high:
-        raise ArgumentError("high γ", "must differ from low γ, or both run the same", entry.high)
+        raise ArgumentError(
+            "another γ", "must differ from the first, or both run the same", entry.high
+        )
     shared = {name: getattr(entry, name) for name in ("block_size", "max_new_tokens", "seed")}
     return {
         lane: Form(

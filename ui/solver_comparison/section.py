@@ -36,7 +36,8 @@ def solver_comparison_section(
 ) -> None:
     """A closed section below the charts. run: how Gradio is to run a decode."""
     choices = [{"key": name, "name": title} for name, title in SOLVER_TITLES.items()]
-    section = view("solver-comparison", wire_json({"solvers": choices, "start": START}), "compare")
+    setting = {"solvers": choices, "start": START, "prompt_id": controls.PROMPT_ID}
+    section = view("solver-comparison", wire_json(setting), "compare")
 
     def compared(
         request: gr.Request, runs: VisitorRuns, event: gr.EventData, *values: Any
@@ -52,7 +53,7 @@ def solver_comparison_section(
 def comparison(
     session: Session, names: object, form: dict[str, Any], visit: VisitorRuns, client: Client
 ) -> Iterator[dict[str, Any]]:
-    """News of a comparison: {text, is_error, is_running, lanes}, the lanes at the end.
+    """News of a comparison: {text, is_error, is_running, lanes, asked}, the last two at the end.
 
     visit: where each run is kept for its visitor.
     """
@@ -60,14 +61,16 @@ def comparison(
         wanted = chosen(names)
         forms = [Form(strategy="sbd", solver=name, **form) for name in wanted]
         rows: list[dict[str, Any]] = []
+        asked: dict[str, Any] | None = None
         told = -1
         for trace in session.traces(forms, client):
             if trace is not None:
                 rows.append(_row(wanted[len(rows)], trace, visit))
+                asked = _asked(trace)
             if len(rows) != told:
                 told = len(rows)
                 yield _news(f"{told} of {len(forms)} decoded …", is_running=True)
-        yield {**_news(""), "lanes": rows}
+        yield {**_news(""), "lanes": rows, "asked": asked}
     except SetBlockDecodingError as error:
         yield _news(message_of(error), is_error=True)
     except Exception:  # the page must say something, whatever broke
@@ -92,6 +95,15 @@ def chosen(names: object) -> list[str]:
     if not 1 <= len(wanted) <= MOST or not set(wanted) <= set(SOLVERS):
         raise ArgumentError("solvers", rule, wanted)
     return wanted
+
+
+def _asked(trace: Trace) -> dict[str, Any]:
+    """What the runs were decoded from, as far as the form may ask for something else by now."""
+    return {
+        "prompt": trace.prompt,
+        "block_size": trace.config.block_size,
+        "max_new_tokens": trace.config.max_new_tokens,
+    }
 
 
 def _news(text: str, *, is_error: bool = False, is_running: bool = False) -> dict[str, Any]:

@@ -122,19 +122,19 @@ def race_result(page) -> list[list[str]]:
 def test_a_link_races_again_in_another_browser(story, elsewhere):
     enter(story)
     story.get_by_label("Prompt").fill("Æ & <b>?\n2+2=4")
-    story.get_by_label("γ of SBD, high γ").fill("50")
+    story.get_by_label("γ of SBD, another γ").fill("50")
     story.get_by_role("checkbox", name="Next-token prediction").uncheck()
     go(story).click()
     expect(story).to_have_url(re.compile("race=sbd-low%2Csbd-high%2Cverify&"))
     result = race_result(story)
-    assert [row[0] for row in result] == ["SBD, low γ 0.1", "SBD, high γ 50", "Verify"]
+    assert [row[0] for row in result] == ["SBD, γ 0.1", "SBD, γ 50", "Verify"]
     other = elsewhere(story.url)
     expect(other.locator(".sbd-race-name")).to_have_text([row[0] for row in result])
     assert race_result(other) == result
     assert other.url == story.url
     expect(other.get_by_label("Prompt")).to_have_value("Æ & <b>?\n2+2=4")
     expect(other.get_by_role("checkbox", name="Next-token prediction")).not_to_be_checked()
-    expect(other.get_by_label("γ of SBD, high γ")).to_have_value("50")
+    expect(other.get_by_label("γ of SBD, another γ")).to_have_value("50")
     expect(go(other)).to_be_enabled()
 
 

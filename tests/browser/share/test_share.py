@@ -50,6 +50,7 @@ def test_a_saved_trace_opens_again_as_the_same_run(story, tmp_path):
     shown = state(story)["main"]
     open_sheet(story)
     name, content = saved(story, "Save JSON")
+    expect(story.locator(".sbd-share")).to_contain_text("without next-token prediction beside it")
     assert name.startswith("sbd-")
     assert name.endswith(".json")
     trace = Trace.from_json(content.decode())

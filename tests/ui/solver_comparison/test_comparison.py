@@ -41,6 +41,7 @@ def test_each_lane_is_the_decode_of_its_solver() -> None:
         assert [token for token, _, _ in lane["tokens"]] == list(trace.token_ids)
     assert bound["label"] == "Entropy bound (Eq. 8), γ 0.35"
     assert bound["num_passes"] != left["num_passes"]
+    assert news[-1]["asked"] == {"prompt": "p", "block_size": 16, "max_new_tokens": 48}
 
 
 def test_every_run_of_a_comparison_is_marked_among_the_solvers() -> None:

@@ -22,6 +22,9 @@ export function mountHeader({ element, value, signal }) {
     }
   }
   onTurn(show, signal);
+  // Watch is the view whose address has no name.
+  const follow = () => location.hash === "" && currentView() !== "watch" && turnTo("watch");
+  addEventListener("hashchange", follow, { signal });
   show(currentView());
   const model = find(element, ".sbd-model");
   model.textContent = value;

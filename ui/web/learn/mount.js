@@ -4,7 +4,6 @@ import { find, make } from "../dom/elements.js";
 import { onTurn, promptBox, turnTo, typeInto } from "../dom/page.js";
 import { choiceOf, numberOf } from "../form/fields.js";
 import { useSettings } from "../watch/stale.js";
-import { sceneAt } from "./address.js";
 import { LearnView } from "./view.js";
 
 /** @import { Mount } from "../stub.js" */
@@ -59,7 +58,8 @@ export function mountLearn({ element, value, signal }) {
     decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
   });
   onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);
-  const isAsked = sceneAt(location.hash, []) !== null;
+  const isAsked = view.isNamed;
+  addEventListener("hashchange", () => view.isNamed && !view.isOpen && turnTo("learn"), { signal });
   const isLinked = location.search + location.hash !== "";
   const isFirst = !isLinked && isFirstVisit();
   if (isAsked || isFirst) turnTo("learn");

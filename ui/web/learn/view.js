@@ -138,8 +138,10 @@ export class LearnView {
       letGo: () => this.lecture.leave(),
     };
     listenToKeys(this.root, keys, signal);
-    addEventListener("popstate", () => this.isOpen && this.follow(), { signal });
-    addEventListener("hashchange", () => this.isOpen && this.follow(), { signal });
+    // On a page with other views an address without a scene is one of theirs.
+    const follow = () => this.isOpen && (this.isNamed || !this.host) && this.follow();
+    addEventListener("popstate", follow, { signal });
+    addEventListener("hashchange", follow, { signal });
     const size = new ResizeObserver(() => this.fit());
     size.observe(this.root);
     signal.addEventListener("abort", () => size.disconnect());
@@ -172,12 +174,17 @@ export class LearnView {
 
   /** The view goes behind another one: nothing of it plays or is named by the address any more. */
   close() {
+    if (this.isNamed) history.replaceState(history.state, "", location.pathname + location.search);
     if (!this.isOpen) return;
     this.isOpen = false;
     this.leaving.abort();
     this.parts.stage.replaceChildren();
     this.lecture.leave();
-    history.replaceState(history.state, "", location.pathname + location.search);
+  }
+
+  /** Whether the address names a scene. */
+  get isNamed() {
+    return sceneAt(location.hash, []) !== null;
   }
 
   get hash() {

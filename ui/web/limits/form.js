@@ -73,6 +73,15 @@ export class LimitsForm {
     this.own.hidden = this.model.value !== OWN;
   }
 
+  /**
+   * Mark the fields that hold what is not calculated.
+   * @param {string[]} wrong their names
+   */
+  mark(wrong) {
+    for (const [name, box] of this.numbers)
+      box.setAttribute("aria-invalid", String(wrong.includes(name)));
+  }
+
   /** @returns {Wish} */
   get wish() {
     const numbers = [...this.numbers].map(([name, box]) => [name, box.value]);

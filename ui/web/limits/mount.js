@@ -19,7 +19,7 @@ import { LimitsForm } from "./form.js";
 
 /** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], defaults: Wish, measured: Device }} Setting */
 /** @typedef {{ name: string, value: string, note: string }} Fact */
-/** @typedef {{ wish: number, problems: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
+/** @typedef {{ wish: number, problems: string[], wrong: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
 
 const NAME = "limits";
 const PAUSE_MS = 250; // after the last key before the server is asked
@@ -43,6 +43,7 @@ class LimitsView {
     this.linked = null;
     this.form = new LimitsForm(setting, () => this.changed());
     this.problems = make("div", "sbd-limits-problems", { role: "status" });
+    this.form.root.append(this.problems);
     this.facts = make("dl", "sbd-limits-facts");
     const library = makeLibrary(fileAddress(setting.library));
     this.cards = new ChartCards(setting.cards, library);
@@ -58,13 +59,7 @@ class LimitsView {
         "sbd-limits-top",
         {},
         this.form.root,
-        make(
-          "section",
-          "sbd-card sbd-limits-answer",
-          { "aria-label": "Answer" },
-          this.facts,
-          this.problems,
-        ),
+        make("section", "sbd-card sbd-limits-answer", { "aria-label": "Answer" }, this.facts),
       ),
       this.cards.root,
     );
@@ -109,10 +104,11 @@ class LimitsView {
   }
 
   /** @param {Answer} answer */
-  async take({ wish, problems, facts, cards, figures }) {
+  async take({ wish, problems, wrong, facts, cards, figures }) {
     if (wish !== this.number) return;
     delete this.host.dataset.isOld;
     this.problems.replaceChildren(...problems.map((words) => make("p", "", {}, words)));
+    this.form.mark(wrong);
     this.facts.replaceChildren(
       ...facts.map(({ name, value, note }) =>
         make(

@@ -13,7 +13,7 @@ export const RACE_HELP = {
         "engine took.",
     ],
     [
-      "SBD, low and high γ",
+      "SBD, two γ",
       "Set Block Decoding with two entropy bounds: the higher one is bolder, needs fewer forward " +
         "passes and errs more.",
     ],

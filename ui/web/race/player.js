@@ -25,8 +25,10 @@ import { makeMeasure, makeTransport } from "./transport.js";
 const RACE_SECONDS = 8; // from start to the last finish, at speed 1
 
 const TIMES_WORDS =
-  "Drawing is not in the times; each is a single timing, so another race gives others. " +
-  "Lanes are compared by their time for a token, as answers may differ in length.";
+  "Drawing is not in the times; each is a single timing, so another race gives others.";
+
+const COMPARED_WORDS =
+  " Lanes are compared by their time for a token, as answers may differ in length.";
 
 const FAIR_WORDS =
   "The lanes ran one after another, after a short warm-up, with the same weights. ";
@@ -38,6 +40,14 @@ const RECORDED_WORDS =
 const KEY_OF_MARKS =
   "Underlined: a [token] that differs from [next-token prediction]’s. " +
   "A number in a dashed box: so many of its tokens are missing there.";
+
+/**
+ * What the times are, and how they are compared where next-token prediction ran too.
+ * @param {Board} board
+ */
+function timesWords({ lanes }) {
+  return lanes.some(({ name }) => name === "ntp") ? TIMES_WORDS + COMPARED_WORDS : TIMES_WORDS;
+}
 
 /** The lanes, their transport and the table of a race. */
 export class RacePlayer {
@@ -151,7 +161,7 @@ export class RacePlayer {
       (each) => each && each.differing.size + each.missing.size > 0,
     );
     this.key.hidden = !isMarked;
-    setText(this.note, (board.is_recorded ? RECORDED_WORDS : FAIR_WORDS) + TIMES_WORDS);
+    setText(this.note, (board.is_recorded ? RECORDED_WORDS : FAIR_WORDS) + timesWords(board));
     this.card.hidden = false;
     this.result.hidden = false;
     if (!board.is_recorded) showOnPhone(this.card);

@@ -16,26 +16,30 @@ import { numberOf } from "../form/fields.js";
 export function laneDifferences(board, { lanes, low, high, labels }) {
   const shown = board.lanes.map(({ name }) => name);
   const added = lanes.filter((name) => !shown.includes(name));
-  const left = shown.filter((name) => !lanes.includes(name));
+  const left = board.lanes.filter(({ name }) => !lanes.includes(name));
   /** @type {Record<string, number | null>} */
   const gammas = { "sbd-low": low, "sbd-high": high };
+  /** @param {string} name */
+  const titleOf = (name) =>
+    name in gammas ? `SBD, γ ${gammas[name] ?? "unset"}` : (labels[name] ?? name);
   const bounds = board.lanes.flatMap(({ name, label }) => {
-    const [own, gamma] = [Number(label.slice(labels[name]?.length)), gammas[name]];
+    const [own, gamma] = [Number(label.split(" ").at(-1)), gammas[name]];
     if (gamma === undefined || gamma === null || !lanes.includes(name) || own === gamma) return [];
     return [`γ ${gamma} instead of ${own}`];
   });
   return [
-    ...added.map((name) => `the lane “${labels[name] ?? name}” too`),
-    ...left.map((name) => `no lane “${labels[name] ?? name}”`),
+    ...added.map((name) => `the lane “${titleOf(name)}” too`),
+    ...left.map(({ name, label }) => `no lane “${name in gammas ? label : titleOf(name)}”`),
     ...bounds,
   ];
 }
 
 /**
- * @param {Board} board
+ * What the form asks for otherwise than a decode that is shown.
+ * @param {Pick<Board, "prompt" | "block_size" | "max_new_tokens">} board
  * @param {string} promptId of the form's element
  */
-function formDifferences(board, promptId) {
+export function formDifferences(board, promptId) {
   const words = [];
   const prompt = promptBox(promptId)?.value.trim();
   if (prompt !== undefined && prompt !== board.prompt.trim()) words.push("another prompt");

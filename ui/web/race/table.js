@@ -13,11 +13,11 @@ const COLUMNS = [
   "Forward passes",
   "Tokens",
   "Engine time, one timing",
-  "Time a token",
+  "Speed per token",
   "Differs from next-token",
 ];
 const FIRST_COMPARED = 3; // this column and those after it compare with next-token prediction
-const CAPTION = "The result, in [forward passes|pass] and seconds";
+const CAPTION = "The result, in [forward passes|pass] and engine time";
 /** @type {Record<string, string>} what a lane is, by its name: words of the glossary */
 const LANE_TERMS = {
   ntp: "ntp",

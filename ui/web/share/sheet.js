@@ -60,7 +60,8 @@ export class Share {
   /** @param {ShareHost} host */
   serverRows(host) {
     const replay = "One file that plays this run anywhere, with no network.";
-    const trace = "Every number of the run; opens here again.";
+    const trace =
+      "Every number of this run, without next-token prediction beside it; opens here again.";
     return [
       this.linkRow(),
       this.row("Replay page", replay, "Save HTML", (run) => this.ask(host, "html", run)),

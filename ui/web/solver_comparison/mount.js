@@ -3,16 +3,20 @@
 // #solvers, it is open, and the chart of every solver stands below it.
 
 import { SOLVER_LINES } from "../core/glossary.js";
-import { elementOf, find, make } from "../dom/elements.js";
-import { isDarkPage, keepHash, onTurn } from "../dom/page.js";
+import { listInWords } from "../core/numbers.js";
+import { elementOf, find, make, setText } from "../dom/elements.js";
+import { isDarkPage, keepHash, onTurn, watchForm } from "../dom/page.js";
 import { explain, makeTermNote, term, withTerms } from "../dom/terms.js";
+import { formDifferences } from "../race/stale.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Board } from "../race/board.js" */
 /** @import { Lane } from "./stairs.js" */
 
-/** @typedef {{ solvers: { key: string, name: string }[], start: string[] }} Setting */
-/** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[] }} News */
+/** @typedef {{ solvers: { key: string, name: string }[], start: string[], prompt_id: string }} Setting */
+/** @typedef {Pick<Board, "prompt" | "block_size" | "max_new_tokens">} Asked */
+/** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[], asked?: Asked }} News */
 
 const NAME = "solvers";
 const WORDS =
@@ -46,12 +50,17 @@ class SolverComparison {
       return box;
     });
     this.go = make("button", "sbd-solver-comparison-go", { type: "button" }, "Decode all");
+    this.promptId = setting.prompt_id;
+    /** @type {Asked | null} what the lanes on show were decoded from */
+    this.asked = null;
+    this.stale = make("p", "sbd-stale", { role: "status", hidden: "" });
     this.lanes = make("div", "sbd-solver-comparison-lanes");
     this.body = make(
       "div",
       "sbd-card sbd-solver-comparison-body",
       { hidden: "" },
       make("div", "sbd-solver-comparison-form", {}, ...this.choices, this.go),
+      this.stale,
       this.lanes,
     );
     this.toggle.addEventListener("click", () => this.open(this.body.hidden === true));
@@ -85,10 +94,12 @@ class SolverComparison {
   }
 
   /** @param {News} news */
-  take({ text, is_error: isError, is_running: isRunning, lanes }) {
+  take({ text, is_error: isError, is_running: isRunning, lanes, asked }) {
     this.go.disabled = isRunning;
     this.say(text, isError);
     if (!lanes) return;
+    this.asked = asked ?? null;
+    this.look();
     this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true }));
     this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
     this.lanes.replaceChildren(
@@ -119,6 +130,14 @@ class SolverComparison {
     this.draw();
   }
 
+  /** Say so while the form asks for something else than the lanes show. */
+  look() {
+    const words = this.asked ? formDifferences(this.asked, this.promptId) : [];
+    this.stale.hidden = words.length === 0;
+    const wish = `the form asks for ${listInWords(words)}; press Decode all to run that`;
+    setText(this.stale, words.length ? `Not these staircases: ${wish}.` : "");
+  }
+
   draw() {
     const extent = extentOf(this.shown.map(({ lane }) => lane));
     for (const { lane, canvas } of this.shown) drawStairs(canvas, lane, extent, isDarkPage());
@@ -133,6 +152,7 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
     trigger,
   );
   makeTermNote(section.root, signal);
+  watchForm(() => section.look(), signal);
   const draw = () => section.draw();
   const scheme = new MutationObserver(draw);
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });

@@ -24,7 +24,7 @@ export function raceForms({ lanes, low, high, ...shared }) {
   if (!lanes.length)
     throw new ArgumentError("The race", "must have one lane or more; check its box", null);
   if (lanes.includes("sbd-low") && lanes.includes("sbd-high") && low === high) {
-    throw new ArgumentError("high γ", "must differ from low γ, or both run the same", high);
+    throw new ArgumentError("another γ", "must differ from the first, or both run the same", high);
   }
   /** @type {Record<string, number | null>} */
   const gammas = { "sbd-low": low, "sbd-high": high };
@@ -68,9 +68,9 @@ export function boardOf(lanes, examples) {
 
 /** @param {string} name @param {Lane} lane */
 function labelOf(name, { settings }) {
-  const title = LANES[name] ?? name;
-  if (settings.strategy === "sbd") return `${title} ${settings.solver.gamma}`;
-  return settings.num_predrafts ? `Verify, ${settings.num_predrafts} drafts ahead` : title;
+  if (settings.strategy === "sbd") return `SBD, γ ${settings.solver.gamma}`;
+  if (settings.num_predrafts) return `Verify, ${settings.num_predrafts} drafts ahead`;
+  return LANES[name] ?? name;
 }
 
 /**

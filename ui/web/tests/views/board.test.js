@@ -45,16 +45,20 @@ test("without it there is nothing to compare with", () => {
 });
 
 test("a lane that is ticked and not on the stage is named, and so is another gamma", () => {
-  const low = { ...row("sbd-low", [1]), label: "SBD, low γ 0.1" };
+  const low = { ...row("sbd-low", [1]), label: "SBD, γ 0.1" };
   const sizes = { block_size: 16, max_new_tokens: 128 };
   const board = { prompt: "p", ...sizes, is_recorded: false, lanes: [row("ntp", [1]), low] };
-  const labels = { ntp: "Next-token prediction", "sbd-low": "SBD, low γ", verify: "Verify" };
+  const labels = { ntp: "Next-token prediction", "sbd-low": "SBD, γ", verify: "Verify" };
   const asked = { lanes: ["ntp", "sbd-low"], low: 0.1, high: 0.35, labels };
   assert.deepEqual(laneDifferences(board, asked), []);
   assert.deepEqual(laneDifferences(board, { ...asked, lanes: ["sbd-low", "verify"], low: 0.2 }), [
     "the lane “Verify” too",
     "no lane “Next-token prediction”",
     "γ 0.2 instead of 0.1",
+  ]);
+  assert.deepEqual(laneDifferences(board, { ...asked, lanes: ["ntp", "sbd-high"] }), [
+    "the lane “SBD, γ 0.35” too",
+    "no lane “SBD, γ 0.1”",
   ]);
 });
 
