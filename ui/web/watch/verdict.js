@@ -6,7 +6,7 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
-const HALL_LETTERS = 60; // of a column beside a lane, in two or three lines
+const HALL_LETTERS = 50; // of a column beside a lane, in two or three lines
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
