@@ -9,7 +9,7 @@ const MAX_LAG_SECONDS = 0.75;
 
 // A forward pass on the screen costs the browser as much as one of a small model costs the engine,
 // which may work beside it on the same cores. So no more than an eye can tell apart.
-const MOST_A_SECOND = 36;
+const MOST_A_SECOND = 32;
 
 /**
  * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
