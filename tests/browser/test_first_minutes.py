@@ -54,10 +54,10 @@ def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
     advanced(story)
     story.get_by_label("γ", exact=True).fill("7")
     expect(story.get_by_text("γ 7 is above the usual 0 to 1")).to_be_visible()
-    expect(story.locator(".sbd-stale")).to_contain_text("γ 7 instead of")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("γ 7 instead of")
     decode(story)
     assert story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma") == 7
-    expect(story.locator(".sbd-stale")).to_be_hidden()
+    expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
 
 
 @pytest.mark.parametrize("name", ["gamma-too-high", "block-beyond-training"])
@@ -72,7 +72,7 @@ def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story,
     size = str(trace.config.block_size)
     expect(story.get_by_label("Block size", exact=True)).to_have_value(size)
     expect(story.get_by_text("Unusual, and run as it is:")).to_be_visible()
-    expect(story.locator(".sbd-stale")).to_be_hidden()
+    expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
     decode(story)
     expect(story.get_by_role("alert")).to_have_count(0)
     assert str(story.evaluate(
@@ -83,10 +83,10 @@ def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_st
     story.get_by_role("button", name=re.compile("^Word problem")).click()
     has_begun(story)
     expect(story.locator(".sbd-prompt")).to_have_text(story.get_by_label("Prompt").input_value())
-    expect(story.locator(".sbd-stale")).to_be_hidden()
+    expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
     expect(story.locator(".sbd-status-line")).to_contain_text("A recorded run, its settings in")
     story.get_by_label("Prompt").fill("Something else.")
-    expect(story.locator(".sbd-stale")).to_contain_text("another prompt")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("another prompt")
     expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
@@ -179,7 +179,7 @@ def test_the_race_has_a_row_a_lane_four_recorded_ones_with_grids_and_verdicts(op
 def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(story):
     advanced(story)
     decode(story)
-    stale = story.locator(".sbd-stale").first
+    stale = story.locator("#sbd-player .sbd-stale").first
     longest = story.get_by_label("number input for Longest answer")
     before = longest.input_value()
     longest.fill("64")

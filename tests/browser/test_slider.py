@@ -25,7 +25,7 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     best = best_for(BUNDLED_MODEL, can_draft=True)
     page = open_page(measured_url, reduced_motion="reduce")
     expect(page.locator(".sbd-risk-why")).to_contain_text(best.words.replace("γ ", "γ\u00a0"))
-    now, stale = page.locator(".sbd-risk-now"), page.locator(".sbd-stale").first
+    now, stale = page.locator(".sbd-risk-now"), page.locator("#sbd-player .sbd-stale").first
     words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
     expect(page.locator(".sbd-risk-best")).to_be_hidden()
@@ -73,7 +73,7 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     decode(page)
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
     assert page.evaluate(strategy) == best.strategy
-    expect(page.locator(".sbd-stale").first).to_be_hidden()
+    expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
 
 
 def test_the_slider_waits_for_a_form_that_turns_to_a_recording_s_gamma(open_page, measured_url):
@@ -124,7 +124,7 @@ def test_a_recording_s_settings_used_by_hand_stay_when_a_prompt_is_typed(open_pa
     now = page.locator(".sbd-risk-now")
     page.locator(".sbd-stale-use").click()
     expect(now).to_have_text(f"γ {opening:g}")
-    expect(page.locator(".sbd-stale").first).to_be_hidden()
+    expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
     expect(page.locator(".sbd-risk-why")).not_to_contain_text("The recording")
     page.get_by_label("Prompt").fill("Something of mine.")
     page.wait_for_timeout(600)  # longer than the form takes to follow
@@ -174,7 +174,7 @@ def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
         expect(page.locator(".sbd-risk-now")).to_have_text(words)
         expect(strategy).to_have_value(re.compile(f"^{name}"))
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.2")
-    expect(page.locator(".sbd-stale")).to_contain_text("γ 0.2 instead of")
+    expect(page.locator("#sbd-player .sbd-stale")).to_contain_text("γ 0.2 instead of")
 
 
 def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last(open_page, measured_url):
@@ -198,7 +198,7 @@ def test_after_a_decode_the_slider_set_back_to_verify_marks_the_stage(open_page,
     page.get_by_label("Safer to bolder").fill("4")
     expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
     decode(page)
-    stale = page.locator(".sbd-stale")
+    stale = page.locator("#sbd-player .sbd-stale")
     expect(stale).to_be_hidden()
     page.get_by_label("Safer to bolder").fill("0")
     expect(stale).to_contain_text("Verify (lossless) instead of Set Block Decoding")

@@ -133,14 +133,16 @@ def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carr
     expect(story.get_by_text("one for each drafted token")).to_be_visible()
     ahead.fill("3")
     story.get_by_label("number input for Draft threshold").fill("0.3")
-    expect(story.locator(".sbd-stale")).to_contain_text("Verify (lossless) instead of Set Block")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text(
+        "Verify (lossless) instead of Set Block"
+    )
     decode(story)
     assert story.evaluate(f"[{RUN}.strategy, {RUN}.numPredrafts, {RUN}.draftThreshold]") == [
         "verify", 3, 0.3]  # fmt: skip
     assert "predrafts=3&threshold=0.3" in story.url
-    expect(story.locator(".sbd-stale")).to_be_hidden()
+    expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
     ahead.fill("5")
-    expect(story.locator(".sbd-stale")).to_contain_text("5 drafts ahead instead of 3")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("5 drafts ahead instead of 3")
     # Another strategy has no use for the number, and is not refused because of it.
     story.get_by_label("Strategy").click()
     story.get_by_role("option", name="Set Block Decoding").click()

@@ -59,8 +59,9 @@ def test_every_peer_has_a_row_of_every_family(trained, capsys, tmp_path) -> None
     assert found["is_native"] == (found_compiler() is not None)
     assert set(found["against_matrices"]) == {"1", "16", "32"}
     assert all(0 < share < 1 for share in found["share_outside_forward"].values())
+    # The file has few digits of a forward pass this short.
     assert Calibrated.read(file).slowdown(16, 64) == pytest.approx(
-        found["forwards"]["64"]["16"]["slowdown"], abs=0.01
+        found["forwards"]["64"]["16"]["slowdown"], rel=0.02
     )
 
 
