@@ -14,6 +14,7 @@ from ui.charts.figures import two_themes
 from ui.decode.form import message_of
 from ui.limits.choices import BUNDLED, MEASURED, OWN, PAPER, devices, measured_times, models
 from ui.limits.choices import own_shape as shape_of_config
+from ui.limits.units import rate_words, size_words, time_words
 from ui.limits.words import table_card
 
 DEFAULTS: dict[str, Any] = {
@@ -146,6 +147,7 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             f"{time_words(block.computing)} for the operations; of each step the longer counts",
         ),
         ("Left out", *_left_out(what)),
+        ("Memory", *_memory(what)),
         (
             "The device",
             f"{what.device.bandwidth / 1e9:,.0f} GB/s",
@@ -176,6 +178,23 @@ def _left_out(what: Asked) -> tuple[str, str]:
         f"{time_words(one.output_layer + one.own_keys)}. Under the hood counts both"
     )
     return time_words(block.output_layer + block.own_keys), note
+
+
+def _memory(what: Asked) -> tuple[str, str]:
+    """The bytes that weights and KV cache take, and whether the device holds them."""
+    a_value, layer = what.device.bytes_per_value, what.shape.layer
+    weights = what.shape.num_weights * a_value
+    cached = 2 * what.shape.num_layers * layer.kv_width * what.cache * what.batch * a_value
+    needed, holds = weights + cached, what.device.memory
+    note = f"at least: {size_words(weights)} of weights, {size_words(cached)} of KV cache"
+    if holds is not None and needed > holds:
+        note += (
+            f"; more than the {size_words(holds)} of the device, which cannot run this: the times "
+            "are those of one with its rates and room for it"
+        )
+    elif holds is not None:
+        note += f"; the device has {size_words(holds)}"
+    return size_words(needed), note
 
 
 def _measured(what: Asked) -> list[dict[str, str]]:
@@ -219,24 +238,11 @@ def _bound(found: Any) -> str:
     return "bound by memory" if found.is_memory_bound else "bound by computing"
 
 
-def time_words(seconds: float) -> str:
-    """A time in the unit that suits it: 685 µs, 2.12 ms."""
-    for size, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
 def _rates(device: Device) -> str:
-    words = f"{_rate(device.linear_flops)} of matrix products"
+    words = f"{rate_words(device.linear_flops)} of matrix products"
     if device.attention_flops == device.linear_flops:
         return words
-    return f"{words}, {_rate(device.attention_flops)} of attention"
-
-
-def _rate(flops: float) -> str:
-    size, unit = (1e12, "TFLOP/s") if flops >= 1e12 else (1e9, "GFLOP/s")
-    return f"{flops / size:,.4g} {unit}"
+    return f"{words}, {rate_words(device.attention_flops)} of attention"
 
 
 def _choice(field: str, key: object, known: dict[str, Any], problems: list[str]) -> str:

@@ -13,9 +13,9 @@ from sbd_core.cost.forward_cost import forward_cost
 from sbd_core.plots.limits import BLOCK_SIZES
 from sbd_core.roofline import left_out, limits, speedup
 from ui.limits.answer import DEFAULTS, answer, asked
-from ui.limits.answer import time_words as in_units
 from ui.limits.choices import BUNDLED, MEASURED, bundled_shape, devices, measured_times, models
 from ui.limits.section import setting
+from ui.limits.units import time_words as in_units
 from ui.limits.words import WORDS
 
 TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
@@ -327,3 +327,28 @@ def test_every_choice_has_an_answer() -> None:
     for device in devices():
         for model in models():
             assert answer({"device": device, "model": model})["problems"] == []
+
+
+def test_a_model_that_the_device_has_no_room_for_is_said_to_be_one() -> None:
+    wish = {"model": "llama-3.1-70b", "device": "rtx4090-bf16"}
+    shape = models()["llama-3.1-70b"][1]
+    weights = 2 * shape.num_weights
+    cached = 2 * 2 * shape.num_layers * shape.layer.kv_width * 1024
+    found = answer(wish)
+    assert value(found, "Memory") == f"{(weights + cached) / 1e9:.3g} GB"
+    said = note(found, "Memory")
+    assert f"{weights / 1e9:.3g} GB of weights, {cached / 1e6:.3g} MB of KV cache" in said
+    assert "more than the 24 GB of the device, which cannot run this" in said
+
+
+def test_the_kv_cache_counts_for_every_text_of_a_batch() -> None:
+    small = {"model": "qwen3-0.6b", "device": "rtx4090-bf16", "cache": 4096}
+    assert note(answer(small), "Memory").endswith("; the device has 24 GB")
+    assert "cannot run this" in note(answer({**small, "batch": 64}), "Memory")
+
+
+def test_where_no_size_of_memory_is_known_nothing_is_said_to_fit() -> None:
+    found = note(answer({"device": MEASURED, "model": BUNDLED}), "Memory")
+    assert "of KV cache" in found
+    assert "the device" not in found
+    assert devices()[MEASURED].memory is None
