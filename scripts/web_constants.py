@@ -88,6 +88,7 @@ def _limits() -> dict[str, int]:
         "passes": trace_files.MAX_PASSES,
         "positions": trace_files.MAX_POSITIONS,
         "promptCharacters": form.MAX_PROMPT_CHARACTERS,
+        "typedCharacters": form.MAX_TYPED_CHARACTERS,
         "templateCharacters": blanks.MAX_TEMPLATE_CHARACTERS,
     }
 

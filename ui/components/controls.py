@@ -14,7 +14,7 @@ from ui.components.presets import preset_bar
 from ui.components.puzzle import puzzle
 from ui.components.risk_slider import risk_slider
 from ui.components.status_line import status_line
-from ui.decode.blanks import MAX_TEMPLATE_CHARACTERS
+from ui.decode.form import MAX_TYPED_CHARACTERS
 from ui.form.bounds import BOUNDS
 from ui.form.measured import Best, best_for
 from ui.gallery import recorded
@@ -64,7 +64,7 @@ def build(model: LazyModel, limits: Limits = USUAL) -> Controls:
         label="Prompt",
         lines=5,
         max_lines=6,
-        max_length=limits.max_prompt_characters,
+        max_length=MAX_TYPED_CHARACTERS,
         elem_id=PROMPT_ID,
     )
     with gr.Row(elem_id="sbd-go"):
@@ -170,7 +170,7 @@ def _template() -> gr.Textbox:
         placeholder="The answer is ___2.",
         lines=1,
         max_lines=5,
-        max_length=MAX_TEMPLATE_CHARACTERS,
+        max_length=MAX_TYPED_CHARACTERS,
         elem_id="sbd-template-box",
     )
 

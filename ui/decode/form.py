@@ -21,6 +21,8 @@ from sbd_core.trace import Trace
 
 DEFAULT_GAMMA = EntropyBound().gamma
 MAX_PROMPT_CHARACTERS = 2_000
+MAX_TYPED_CHARACTERS = 20_000
+"""What a text box takes: more than is decoded, so that a longer text is refused and not cut."""
 MAX_NEW_TOKENS = 256
 LABELS = {
     "prompt": "Prompt",

@@ -9,7 +9,7 @@ from sbd_core.errors import SetBlockDecodingError
 from ui.components.race import raced, refused
 from ui.components.status_line import Speaker
 from ui.decode.client import Client
-from ui.decode.form import MAX_PROMPT_CHARACTERS, Form, message_of
+from ui.decode.form import MAX_TYPED_CHARACTERS, Form, message_of
 from ui.decode.session import Session
 from ui.decode.visitor_runs import VisitorRuns
 from ui.race.entry import forms_of
@@ -94,7 +94,7 @@ def _fields_of(query: Mapping[str, str], fields: Sequence[str]) -> dict[str, Any
 
 def _prompt_of(query: Mapping[str, str]) -> dict[str, Any]:
     """The prompt of a bad link, so that it is not lost."""
-    prompt = query.get("prompt", "")[:MAX_PROMPT_CHARACTERS]
+    prompt = query.get("prompt", "")[:MAX_TYPED_CHARACTERS]
     return {"prompt": prompt} if prompt else {}
 
 

@@ -186,6 +186,22 @@ def test_raw_posts_with_bad_values_get_the_same_one_line_answer(story):
         expect(decode_button(story)).to_be_enabled()
 
 
+@pytest.mark.parametrize(
+    ("box", "name"), [("#sbd-prompt-box", "Prompt"), ("#sbd-template-box", "Answer with blanks")]
+)
+def test_a_text_too_long_is_refused_whole_and_stays_in_its_box(story, box, name):
+    advanced(story)
+    typed = story.locator(f"{box} textarea")
+    typed.click()
+    story.keyboard.insert_text("a plum " * 430)  # as pasting does, held to the box's limit
+    assert len(typed.input_value()) >= 7 * 430
+    decode_button(story).click()
+    alert = story.get_by_role("alert").filter(has_text=f"{name} must be at most 2,000 characters")
+    expect(alert).to_be_visible()
+    assert len(typed.input_value()) >= 7 * 430
+    assert state(story)["run"] == "opening"
+
+
 def choose_second_candidate(page):
     """Hold tile 1 in the first pass that shows it and choose its second candidate."""
     go_to(page, 1)

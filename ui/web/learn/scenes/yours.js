@@ -1,16 +1,15 @@
 // Your turn: a prompt of the reader's own, straight into the player.
 
+import constants from "../../constants.json" with { type: "json" };
 import { make, setText } from "../../dom/elements.js";
 
 /** @import { MakeScene } from "../view.js" */
-
-const MAX_PROMPT = 2000;
 
 /** @type {MakeScene} */
 export function makeYoursScene({ lesson, did, host }) {
   const box = make("textarea", "sbd-learn-prompt", {
     rows: 3,
-    maxlength: MAX_PROMPT,
+    maxlength: constants.limits.typedCharacters,
     "aria-label": "Your prompt",
     placeholder: lesson.prompts[0] ?? "",
   });
