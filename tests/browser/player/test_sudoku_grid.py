@@ -4,6 +4,7 @@ import pytest
 
 from sbd_core.config import EntropyBound
 from tests.browser.conftest import advanced, begin, go_to, push, recorded, state, sync_api
+from tests.browser.player.test_verify import mistaken_model
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -60,6 +61,26 @@ def test_a_wrong_digit_and_its_rivals_are_marked(replay):
     expect(replay.locator(".sbd-sudoku-verdict")).to_have_text("Not solved: 3 cells break a rule.")
     broken = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-broken'))")
     assert [cell for cell, is_broken in enumerate(broken) if is_broken] == [7, 14, 15]
+
+
+def test_a_digit_that_verify_threw_away_is_struck_and_not_as_one_that_is_written(replay):
+    model = mistaken_model(SOLUTION)
+    settings = {"strategy": "verify", "draft_threshold": 0.05, "max_new_tokens": 32}
+    push(replay, recorded(model, "thrown away", PROMPT, **settings))
+    struck = replay.locator(".sbd-sudoku-cell.is-struck")
+    for number in range(state(replay)["main"]["steps"]):
+        go_to(replay, number)
+        if struck.count():
+            break
+    weight = "node => getComputedStyle(node).fontWeight"
+    line = "node => getComputedStyle(node).textDecorationLine"
+    assert struck.first.evaluate(weight) == "400"
+    assert struck.first.locator(".sbd-sudoku-digit").evaluate(line) == "line-through"
+    is_written = cells(replay).evaluate_all(
+        "all => all.filter(n => getComputedStyle(n).fontWeight === '600').length"
+    )
+    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{is_written} of 16 cells written.")
+    expect(replay.get_by_text("Struck: drafted, and thrown away")).to_be_visible()
 
 
 def test_a_click_on_a_cell_holds_its_position(replay):

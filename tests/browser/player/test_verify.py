@@ -19,7 +19,7 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.browser.test_access import serious
-from tests.ui.doubles import MASK, story_model
+from tests.ui.doubles import ANSWER, MASK, story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -27,9 +27,9 @@ SETTINGS = {"strategy": "verify", "num_predrafts": 4, "draft_threshold": 0.1}
 RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
 
 
-def mistaken_model():
+def mistaken_model(answer=ANSWER):
     """Its drafts are wrong at every fifth position."""
-    model = story_model()
+    model = story_model(answer)
     block_logits = model.block_logits
 
     def mistaken_logits(tokens, block):
@@ -37,7 +37,7 @@ def mistaken_model():
         for index, row in enumerate(rows):
             if block[index] == MASK and (len(tokens) + index) % 5 == 0:
                 best = row.index(max(row))
-                row[3 + (best + 1) % (len(row) - 3)] = max(row) + 0.5
+                row[3 + (best - 2) % (len(row) - 3)] = max(row) + 0.5
         return rows
 
     model.block_logits = mistaken_logits

@@ -13,6 +13,8 @@ import { passMark, positionTitle, tileState } from "./view.js";
 const PIN_WORDS =
   "“set”: given to this run (pinned, kept by a branch, or your text), not decoded by it.";
 
+const STRUCK_WORDS = "Struck: drafted, and thrown away in this forward pass.";
+
 /**
  * What the cells hold: null where nothing is written, the answer's end included.
  * @param {Pick<View, "run" | "pass">} view
@@ -32,6 +34,7 @@ export class SudokuView {
     this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
     this.verdict = make("p", "sbd-sudoku-verdict");
     this.pinned = make("span", "", {}, ` ${PIN_WORDS}`);
+    this.struck = make("span", "", {}, ` ${STRUCK_WORDS}`);
     this.root = make(
       "section",
       "sbd-sudoku",
@@ -49,6 +52,7 @@ export class SudokuView {
           {},
           "Outlined: a digit of the puzzle. #3: revealed in forward pass 3. " +
             "A pale digit is not written yet: the puzzle’s, or the best guess so far.",
+          this.struck,
           this.pinned,
         ),
       ),
@@ -76,6 +80,7 @@ export class SudokuView {
     if (puzzle === null) return;
     const digits = cellTexts(view);
     this.pinned.hidden = !view.run.pins.size;
+    this.struck.hidden = view.run.strategy !== "verify";
     const broken = brokenCells(puzzle, digits);
     this.cells.forEach((parts, cell) => {
       this.showCell(view, cell, parts, { given: puzzle[cell] ?? "0", isBroken: broken.has(cell) });

@@ -39,7 +39,7 @@ export function maskSentences(mask, rows) {
   }
   blocks.forEach(({ seen, size }, index) => {
     const name =
-      rows[numCausal]?.kind === "ahead" || index > 0 ? "A block drafted ahead" : "The block";
+      rows[numCausal]?.kind === "ahead" || index > 0 ? "A block of masks read ahead" : "The block";
     const before = seen ? `${countOf(seen, "causal token")} before it` : "";
     const own = `all ${countOf(size, "position")} of its own, to the left and to the right`;
     sentences.push(`${name}: each of ${countOf(size, "row")} sees ${join([cached, before, own])}.`);

@@ -28,13 +28,19 @@ export function branchesOf(predrafts, window) {
 }
 
 /**
- * What became of them, in a sentence.
- * @param {Branch[]} branches
+ * What became of them, in a sentence or two. A block whose first guess was too unsure has no tokens.
+ * @param {Predraft[]} predrafts
  */
-export function branchWords(branches) {
-  if (!branches.length) return "No draft was made ahead in this forward pass.";
-  const count = countOf(branches.length, "draft");
-  return branches.some(({ isUsed }) => isUsed)
+export function branchWords(predrafts) {
+  const drafts = predrafts.filter(({ tokens }) => tokens.length);
+  const numNone = predrafts.length - drafts.length;
+  const none = numNone
+    ? `${countOf(numNone, "block")} of masks read ahead gave no draft: the first guess was too unsure.`
+    : "";
+  if (!drafts.length) return none || "No draft was made ahead in this forward pass.";
+  const count = countOf(drafts.length, "draft");
+  const became = drafts.some(({ isUsed }) => isUsed)
     ? `${count} made ahead; a token was thrown away where one was ready: it is the draft now.`
     : `${count} made ahead in case a token is thrown away; not needed this time.`;
+  return none ? `${became} ${none}` : became;
 }

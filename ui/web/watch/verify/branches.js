@@ -55,10 +55,11 @@ export class Branches {
     this.shown = key;
     const window = run.windowAt(pass);
     const size = Math.min(window.size, MAX_TILES);
-    const branches = branchesOf(run.main.steps[pass]?.predrafts ?? [], { ...window, size });
+    const predrafts = run.main.steps[pass]?.predrafts ?? [];
+    const branches = branchesOf(predrafts, { ...window, size });
     setStyle(this.list, "--columns", String(Math.min(size, 16)));
     setStyle(this.list, "--rows", String(Math.min(run.numPredrafts, MAX_RESERVED)));
     this.list.replaceChildren(...branches.map((branch, row) => makeBranch(run, branch, row)));
-    setText(this.words, branchWords(branches));
+    setText(this.words, branchWords(predrafts));
   }
 }
