@@ -261,3 +261,21 @@ def test_decoding_again_at_the_dragged_gamma(story):
     again.click()
     is_decoded_again(story, old)
     expect(story.locator(".sbd-tile.is-new")).to_have_count(15)
+
+
+def test_what_a_gamma_near_0_would_reveal_is_what_decoding_again_at_it_reveals(story):
+    decode(story)
+    go_to(story, 1)
+    box = story.locator(".sbd-budget-track").bounding_box()
+    story.mouse.click(box["x"] + box["width"] * 0.05, box["y"] + 10)
+    note = story.locator(".sbd-budget-note")
+    expect(note).to_contain_text("would be revealed")
+    gamma, count = re.search(r"γ (\S+) spent · (\d+) would", note.inner_text()).groups()
+    assert 0 < float(gamma) < 0.005
+    expect(story.locator(".sbd-gamma")).to_have_attribute("aria-valuenow", gamma)
+    old = state(story)["run"]
+    story.get_by_role("button", name="Decode again at this γ").click()
+    is_decoded_again(story, old)
+    ran = story.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.solver.gamma")
+    assert ran == float(gamma)
+    expect(note).to_contain_text(f"of γ {gamma} spent · {count} revealed")

@@ -2,7 +2,7 @@
 // revealed entropy that the solver does not count, then what did not fit. Knows no DOM.
 
 import constants from "../constants.json" with { type: "json" };
-import { clamp, digitsThatShow, formatGamma, formatNats } from "./numbers.js";
+import { clamp, digitsThatShow, draggedGamma, formatGamma } from "./numbers.js";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./rules.js";
 
 /** @import { Run } from "./run/run.js" */
@@ -53,7 +53,8 @@ const GAMMA_KEYS = {
  */
 export function keyedGamma(key, gamma) {
   const change = GAMMA_KEYS[key];
-  return change === undefined ? null : clamp(gamma + change, 0, Math.max(gamma, AXIS_END));
+  if (change === undefined) return null;
+  return draggedGamma(clamp(gamma + change, 0, Math.max(gamma, AXIS_END)));
 }
 
 /**
@@ -125,15 +126,6 @@ function digitsOf(spent, next, gamma) {
 }
 
 /**
- * A gamma as the page shows it: as it was set, or dragged.
- * @param {Run} run
- * @param {number} gamma
- */
-function shownGamma({ solver }, gamma) {
-  return gamma === solver.gamma ? formatGamma(gamma) : formatNats(gamma);
-}
-
-/**
  * The budget of a pass in which the positions of `revealed` were, or at a gamma would be, revealed.
  * @param {Run} run
  * @param {number} pass
@@ -166,7 +158,7 @@ export function layOut(run, pass, revealed, gamma = run.solver.gamma ?? 0) {
     isFreeOffAxis: segments.some(({ isFree, left }) => isFree && left === 1),
     isCut: hasBudget(solver) && Math.max(end, gamma) > AXIS_END,
     next,
-    digits: digitsOf(spent, next, shownGamma(run, gamma)),
+    digits: digitsOf(spent, next, formatGamma(gamma)),
     isFreeAfterEnd: free !== null && run.main.isAfterEnd(free.position, pass),
     count: chosen.length,
     numAfterEnd: chosen.filter(({ position }) => run.main.isAfterEnd(position, pass)).length,
@@ -220,7 +212,7 @@ export function budgetNote(run, pass, preview, layout) {
   const older = numDropped ? `, ${numDropped} older ${behind ? "too" : "now after the end"}` : "";
   const more = behind + older;
   if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed${more}`;
-  const gamma = preview === null ? formatGamma(solver.gamma ?? 0) : formatNats(preview);
+  const gamma = formatGamma(preview ?? solver.gamma ?? 0);
   const verb = preview === null ? "revealed" : "would be revealed";
   if (!isSum) {
     const who = layout.free ? "none" : "each";

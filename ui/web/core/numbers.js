@@ -15,6 +15,7 @@ export function formatNats(entropy) {
   return entropy.toFixed(2);
 }
 
+const GAMMA_DIGITS = 6; // after the point, of a gamma at most
 const TRACE_DIGITS = 4; // after the point, of an entropy in a trace
 
 /**
@@ -47,11 +48,20 @@ export function formatGamma(gamma) {
 }
 
 /**
+ * A gamma as it is dragged: so few digits that all of it is shown, and sent.
+ * @param {number} nats
+ */
+export function draggedGamma(nats) {
+  return Number(nats < 0.1 ? Number(nats.toPrecision(2)).toFixed(GAMMA_DIGITS) : nats.toFixed(2));
+}
+
+/**
  * Digits after the point that a gamma needs.
  * @param {number} gamma nats
  */
 export function gammaDigits(gamma) {
-  return Math.min(6, (String(Number(gamma.toFixed(6))).split(".")[1] ?? "").length);
+  const [, digits = ""] = gamma.toFixed(GAMMA_DIGITS).split(".");
+  return digits.replace(/0+$/, "").length;
 }
 
 /** @param {number} probability */

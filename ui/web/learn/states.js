@@ -1,17 +1,39 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
-import { countOf } from "../core/numbers.js";
+import { countOf, gammaDigits } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
 /** @import { Run } from "../core/run/run.js" */
 /** @import { Edge, Machine } from "./lesson.js" */
 
-const DIGITS = 4; // those that a trace has of an entropy, so that what is added up comes out
+const DIGITS = 4; // after the point, of an entropy and a sum of them at least
+const MOST_DIGITS = 9;
 
-/** @param {number} nats */
-const fine = (nats) => nats.toFixed(DIGITS);
+/**
+ * A sum as it is shown; "about" where the terms, as they are shown, come to another one.
+ * @param {string[]} terms
+ * @param {number} sum nats
+ * @param {number} digits after the point
+ */
+function sumOfShown(terms, sum, digits) {
+  const ofShown = terms.reduce((total, term) => total + Number(term), 0).toFixed(digits);
+  const shown = sum.toFixed(digits);
+  return ofShown === shown ? shown : `about ${shown}`;
+}
+
+/**
+ * Digits after the point with which more than γ is seen to be more.
+ * @param {number} sum nats
+ * @param {number} gamma
+ * @param {number} least
+ */
+function digitsAbove(sum, gamma, least) {
+  for (let digits = least; digits < MOST_DIGITS; digits += 1)
+    if (Number(sum.toFixed(digits)) > gamma) return digits;
+  return MOST_DIGITS;
+}
 
 /**
  * The sum that a γ bounds, the entropy that it leaves out, and why one more guess does not fit: what
@@ -21,14 +43,19 @@ const fine = (nats) => nats.toFixed(DIGITS);
  */
 export function sumWords({ segments, spent, free }, gamma) {
   const counted = segments.filter(({ isIn, isFree }) => isIn && !isFree);
-  const terms = counted.map(({ item }) => fine(item.entropy)).join(" + ");
-  const total = counted.length > 1 ? `${terms} = ${fine(spent)}` : terms || "0";
+  const digits = Math.max(DIGITS, gammaDigits(gamma)); // no fewer, or the sum may round above γ
+  const terms = counted.map(({ item }) => item.entropy.toFixed(digits));
+  const total =
+    terms.length > 1
+      ? `${terms.join(" + ")} = ${sumOfShown(terms, spent, digits)}`
+      : (terms[0] ?? "0");
   if (!free) return { total, free: "", more: "All are kept." };
-  const own = fine(free.entropy);
+  const own = free.entropy.toFixed(digits);
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
-  const digits = fine(sum) === fine(gamma) ? DIGITS + 2 : DIGITS;
-  const more = `One more, and ${own} counts too: ${sum.toFixed(digits)}, more than ${gamma.toFixed(digits)}.`;
+  const fine = digitsAbove(sum, gamma, digits);
+  const both = sumOfShown([spent.toFixed(digits), own], sum, fine);
+  const more = `One more, and ${own} counts too: ${both}, more than ${gamma.toFixed(fine)}.`;
   return { total, free: own, more };
 }
 

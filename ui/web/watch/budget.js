@@ -14,7 +14,7 @@ import {
 } from "../core/budget.js";
 import { SOLVER_LINES } from "../core/glossary.js";
 import { MAX_TILES } from "../core/limits.js";
-import { clamp } from "../core/numbers.js";
+import { clamp, draggedGamma, formatGamma } from "../core/numbers.js";
 import { boundOf } from "../core/rules.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -65,7 +65,7 @@ export class Budget {
       "Decode again at this γ",
     );
     this.again.addEventListener("click", () =>
-      actions.redo({ gamma: Number(actions.gamma().toFixed(2)) }, { kind: "gamma" }),
+      actions.redo({ gamma: actions.gamma() }, { kind: "gamma" }),
     );
     this.bar = make("div", "sbd-budget-bar");
     this.handle = make(
@@ -131,7 +131,7 @@ export class Budget {
   drag(event) {
     const box = this.track.getBoundingClientRect();
     const place = clamp((event.clientX - box.left) / box.width, 0, 1);
-    this.actions.previewGamma(axisNats(place));
+    this.actions.previewGamma(draggedGamma(axisNats(place)));
   }
 
   /** @param {number} rank */
@@ -248,8 +248,8 @@ export class Budget {
   /** @param {number} gamma */
   showGamma(gamma) {
     setStyle(this.handle, "left", percent(axisPlace(gamma)));
-    setAttribute(this.handle, "aria-valuenow", gamma.toFixed(2));
-    setAttribute(this.handle, "aria-valuemax", Math.max(gamma, AXIS_END).toFixed(2));
+    setAttribute(this.handle, "aria-valuenow", formatGamma(gamma));
+    setAttribute(this.handle, "aria-valuemax", formatGamma(Math.max(gamma, AXIS_END)));
     setAttribute(this.handle, "aria-valuetext", this.note.textContent ?? "");
   }
 }

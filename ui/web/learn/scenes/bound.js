@@ -1,7 +1,7 @@
 // The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
 
 import { axisNats, axisPlace, layOut } from "../../core/budget.js";
-import { formatNats } from "../../core/numbers.js";
+import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/legend.js";
 import { Budget } from "../../watch/budget.js";
@@ -31,7 +31,7 @@ function makeSum(run, budget) {
   /** @param {View} view */
   function update({ pass, wouldReveal, gammaPreview }) {
     const layout = layOut(run, pass, wouldReveal ?? new Set());
-    const gamma = formatNats(gammaPreview ?? 0);
+    const gamma = formatGamma(gammaPreview ?? 0);
     const { total, free, more } = sumWords(layout, gammaPreview ?? 0);
     if (free) setText(budget.free, `not counted: ${free}`);
     setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
@@ -66,9 +66,8 @@ function makeKeptTiles(tiles) {
 function pouredGamma(part, own) {
   const [end, top] = [axisPlace(own), axisPlace(HIGHEST)];
   const isRising = part < TURN;
-  return axisNats(
-    isRising ? (top * part) / TURN : top + ((end - top) * (part - TURN)) / (1 - TURN),
-  );
+  const place = isRising ? (top * part) / TURN : top + ((end - top) * (part - TURN)) / (1 - TURN);
+  return draggedGamma(axisNats(place));
 }
 
 /** @type {MakeScene} */

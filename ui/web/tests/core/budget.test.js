@@ -10,6 +10,7 @@ import {
   layOut,
   revealedAt,
 } from "../../core/budget.js";
+import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { boundOf, hasBudget } from "../../core/rules.js";
 import { FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
 
@@ -116,6 +117,24 @@ test("Home and End on the line of gamma are its ends, and other keys are not its
   assert.deepEqual([keyedGamma("Home", 3), keyedGamma("End", 3)], [0, AXIS_END]);
   assert.equal(keyedGamma("ArrowLeft", 0), 0);
   assert.equal(keyedGamma("l", 3), null);
+});
+
+test("a γ that was dragged is near its place, and all of it is shown", () => {
+  for (const nats of [0, 4e-7, 0.00066, 0.0028, 0.0449, 0.1049, 3.147, AXIS_END]) {
+    const gamma = draggedGamma(nats);
+    assert.ok(Math.abs(gamma - nats) <= Math.max(0.05 * nats, 5e-7), String(nats));
+    assert.equal(Number(formatGamma(gamma)), gamma);
+  }
+  assert.deepEqual([0.00066, 0.0028].map(draggedGamma).map(formatGamma), ["0.00066", "0.0028"]);
+  assert.equal(keyedGamma("ArrowRight", 0.0028), 0.013);
+});
+
+test("a dragged γ is not printed as 0, nor below what it spends", () => {
+  const masked = [4, 3, 20000].map((nats, position) => [position, nats, 0, 9000]);
+  const run = runOf(wire(start(), PREFILL, { ...FIRST, masked }));
+  const gamma = draggedGamma(0.00071);
+  const note = budgetNote(run, 1, gamma, layOut(run, 1, revealedAt(run, 1, gamma), gamma));
+  assert.equal(note, "0.00070 of γ 0.00071 spent · 3 would be revealed");
 });
 
 test("a gamma reveals what the solver would", () => {

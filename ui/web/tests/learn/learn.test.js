@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { layOut, revealedAt } from "../../core/budget.js";
 import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
@@ -13,7 +14,7 @@ import {
   withKept,
 } from "../../learn/states.js";
 import { passMark, positionTitle, tileState } from "../../watch/view.js";
-import { runOf } from "../core/lines.js";
+import { FIRST, PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/view.js" */
 
@@ -121,6 +122,32 @@ test("the terms of the sum add up as they are printed", () => {
     words.more,
     /0\.1084 counts too: 0\.1988, more than 0\.1000\.$/,
     "in as many digits",
+  );
+});
+
+/** What the bound says of a forward pass with masks of these entropies. */
+const boundWords = (/** @type {number[]} */ entropies, /** @type {number} */ gamma) => {
+  const masked = entropies.map((nats, at) => [at, nats * 1e4, 0, 9000]);
+  const opened = start({ solver: { name: "entropy-bound", gamma: 1 } });
+  const run = runOf(wire(opened, PREFILL, { ...FIRST, masked, reveals: [] }));
+  return sumWords(layOut(run, 1, revealedAt(run, 1, gamma), gamma), gamma);
+};
+
+test("terms that, as printed, come to another sum are said to come to about it", () => {
+  const { total, more } = boundWords([0.00004, 0.00004, 0.00042, 0.2, 0.3], 0.01);
+  assert.equal(total, "0.0000 + 0.0000 + 0.0004 = about 0.0005");
+  assert.match(more, /0\.2000 counts too: 0\.2005, more than 0\.0100\.$/);
+  assert.equal(boundWords([0.0001, 0.0004, 0.2, 0.3], 0.01).total, "0.0001 + 0.0004 = 0.0005");
+});
+
+test("no sum is printed above the γ that it is at most, nor one that is more as no more", () => {
+  const { total, more } = boundWords([0.00046, 0.00001, 0.00002, 0.3], 0.00047);
+  assert.equal(total, "0.00001 + 0.00002 = 0.00003");
+  assert.match(more, /: 0\.00049, more than 0\.00047\.$/);
+  assert.match(boundWords([0.000462, 0.2], 0.00047).total, /^0\.00046$/);
+  assert.match(
+    boundWords([0.05, 0.050001, 0.1], 0.1).more,
+    /: about 0\.100001, more than 0\.100000\.$/,
   );
 });
 
