@@ -190,6 +190,16 @@ def test_the_moment_stands_apart_from_the_whole_run(replay):
     expect(moment).not_to_contain_text("×")
 
 
+def test_without_next_token_prediction_beside_it_a_run_is_compared_with_no_guess(replay):
+    main, _ = traces(story_model())
+    push(replay, wire_format.replay("alone", {"sbd": main}))
+    replay.keyboard.press("End")
+    tokens = len(main.token_ids)
+    label = replay.locator(".sbd-number-saved .sbd-number-label")
+    expect(label).to_have_text(f"forward passes for {tokens} tokens")
+    expect(replay.locator(".sbd-numbers")).not_to_contain_text("×")
+
+
 def with_seconds(trace, seconds: float):
     """The trace, each of its forward passes as long as this."""
     events = tuple(dataclasses.replace(event, seconds=seconds) for event in trace.events)

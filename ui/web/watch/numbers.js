@@ -52,7 +52,8 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
 }
 
 /**
- * The whole run: forward passes instead of those of next-token prediction, which knows no given token.
+ * The whole run: forward passes instead of those of next-token prediction, if it ran beside this one
+ * and no token was given, which it would not know.
  * @param {View} view
  * @param {Numbers} numbers
  * @returns {Cell}
@@ -66,7 +67,7 @@ function savedCell({ run, isLecture }, { wholePasses, wholeTokens, ntpPasses }) 
   const shown = String(wholePasses);
   const what =
     ntpPasses === null
-      ? `for ${countOf(wholeTokens, "token")} not given`
+      ? `for ${countOf(wholeTokens, "token")}${run.main.pins.size ? " not given" : ""}`
       : `instead of ${ntpPasses}`;
   return { shown, label: `${isLecture ? "" : "forward passes "}${what}` };
 }

@@ -162,7 +162,8 @@ export class Run {
 
   /**
    * The numbers of the header: those of `pass`, and those of the whole run, null until every lane
-   * ran to its end, and ntpSeconds where no such lane ran. Tokens that were given count as tokens of
+   * ran to its end, and those of next-token prediction where no such lane ran: an answer of its own
+   * may have another length. Tokens that were given count as tokens of
    * the answer, not as decoded; next-token prediction is given none, so it has other work then and
    * no numbers here.
    * @param {number} pass
@@ -182,7 +183,7 @@ export class Run {
       tokensPerPass: numPasses ? (numTokens - numGiven) / numPasses : 0,
       wholePasses,
       wholeTokens: this.numDecodedWhole,
-      ntpPasses: isWhole && !main.pins.size ? (ntp?.steps.length ?? main.numCommitted) : null,
+      ntpPasses: isWhole && ntp && !main.pins.size ? ntp.steps.length : null,
       ntpTokens: ntp?.numCommitted ?? this.numDecodedWhole,
       seconds: isTimed ? main.secondsAt(main.lastPass) : null,
       ntpSeconds: ntp && isTimed && !main.pins.size ? ntp.secondsAt(ntp.lastPass) : null,

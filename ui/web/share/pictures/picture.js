@@ -2,6 +2,7 @@
 // slide. Draws on a canvas of its own with the staircase's own strokes; knows no page.
 
 import constants from "../../constants.json" with { type: "json" };
+import { countOf } from "../../core/numbers.js";
 import { entropyColour, MAX_ENTROPY } from "../../core/scale.js";
 import {
   drawBlocks,
@@ -175,13 +176,16 @@ export function drawStairs(context, view, inks, { x, y, width, height }) {
 }
 
 /**
- * "24 forward passes · 76 tokens · 3.17 a forward pass" at a forward pass of the run.
+ * "24 forward passes · 76 tokens · 3.17 a forward pass" at a forward pass of the run, and which of
+ * the tokens were not decoded but given.
  * @param {Run} run
  * @param {number} pass
  */
 export function countsText(run, pass) {
-  const { numPasses, numTokens, tokensPerPass } = run.numbersAt(pass);
-  return `${numPasses} forward passes · ${numTokens} tokens · ${tokensPerPass.toFixed(2)} a forward pass`;
+  const { numPasses, numTokens, numGiven, tokensPerPass } = run.numbersAt(pass);
+  const tokens = `${countOf(numTokens, "token")}${numGiven ? `, ${numGiven} given` : ""}`;
+  const rate = `${tokensPerPass.toFixed(2)}${numGiven ? " decoded" : ""} a forward pass`;
+  return `${countOf(numPasses, "forward pass")} · ${tokens} · ${rate}`;
 }
 
 /**
@@ -229,7 +233,7 @@ export function staircasePicture(run, isDark, scale) {
   const { canvas, context } = blankPicture(height, scale, inks);
   const { lastPass } = run.main;
   write(context, countsText(run, lastPass), pad, 44, {
-    size: 20,
+    size: run.main.pins.size ? 18 : 20,
     weight: 650,
     colour: inks.text,
     width: 760,

@@ -177,7 +177,7 @@ export function drawSlide(context, run, pass, isDark) {
   context.fillStyle = inks.page;
   context.fillRect(0, 0, width, slideHeight);
   write(context, countsText(run, pass), pad, 50, {
-    size: 26,
+    size: run.main.pins.size ? 19 : 26,
     weight: 700,
     colour: inks.text,
     width: 800,

@@ -1,13 +1,22 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { solverLabel } from "../../share/pictures/picture.js";
+import { countsText, solverLabel } from "../../share/pictures/picture.js";
 import { drawAxes } from "../../watch/staircase/drawing.js";
-import { runOf, start, wire } from "../core/lines.js";
+import { END, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 test("a picture names its solver as the form does", () => {
   const solver = { name: "entropy-bound", gamma: 0.35 };
   const run = runOf(wire(start({ strategy: "sbd", solver, block_size: 16 })));
   assert.equal(solverLabel(run), "Entropy bound (Eq. 8), γ 0.35, block 16");
+});
+
+test("the numbers of a picture divide as written: given tokens are named, and not decoded", () => {
+  const given = runOf(wire(start({ pinned: [[1, 1]] }), PREFILL, FIRST_GIVEN, SECOND, END));
+  assert.equal(
+    countsText(given, 2),
+    "3 forward passes · 2 tokens, 1 given · 0.33 decoded a forward pass",
+  );
+  assert.equal(countsText(runOf(), 2), "3 forward passes · 2 tokens · 0.67 a forward pass");
 });
 
 test("next-token prediction has no block in its picture", () => {

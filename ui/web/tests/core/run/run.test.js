@@ -13,11 +13,11 @@ const NTP = [0, 1, 2, 3].map((index) => ({
 const NTP_END = { ...END, seq: 9, lane: "ntp" };
 const BESIDE = wire(start({ lanes: ["sbd", "ntp"] }), PREFILL, FIRST, SECOND, END, ...NTP, NTP_END);
 
-test("the numbers at the end of a run alone: one pass a token is what it saved", () => {
+test("the numbers at the end of a run alone: what next-token prediction would take is not guessed", () => {
   const numbers = runOf().numbersAt(2);
   assert.deepEqual([numbers.numPasses, numbers.numTokens, numbers.numGiven], [3, 2, 0]);
   assert.equal(numbers.tokensPerPass, 2 / 3);
-  assert.deepEqual([numbers.wholePasses, numbers.ntpPasses], [3, 2]);
+  assert.deepEqual([numbers.wholePasses, numbers.wholeTokens, numbers.ntpPasses], [3, 2, null]);
   assert.deepEqual([numbers.seconds, numbers.ntpSeconds], [0.006, null]);
 });
 
