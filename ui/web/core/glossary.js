@@ -58,8 +58,8 @@ export const GLOSSARY = {
   hindsight: {
     name: "hindsight",
     words:
-      "The first forward pass of the next block reads a finished block once more, causally; the last " +
-      "block is not. What next-token prediction would have said then comes at no cost. To differ is " +
+      "The first forward pass of the next block reads a finished block once more, causally; the last, " +
+      "where it had masks, is not read again. What next-token prediction would have said then comes at no cost. To differ is " +
       "not to be wrong.",
   },
   solver: {

@@ -9,7 +9,7 @@ import {
   rowsOf,
   rowText,
 } from "../core/forward/mask.js";
-import { besideWords, maskSentences, rowSentence } from "../core/forward/words.js";
+import { besideWords, fewMasksWords, maskSentences, rowSentence } from "../core/forward/words.js";
 import { countOf } from "../core/numbers.js";
 import { tokenPieces } from "../core/text/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
@@ -146,7 +146,8 @@ export class MaskGrid {
     setText(this.title, `Who may attend to whom in forward pass ${pass + 1}: ${size}`);
     const sentences = maskSentences(mask, rows);
     setAttribute(this.canvas, "aria-label", `Attention mask. ${sentences.join(" ")}`);
-    setText(this.words, sentences.join(" "));
+    const fewer = fewMasksWords(run, run.main.steps[pass]?.block.size ?? 0);
+    setText(this.words, [...sentences, fewer].join(" ").trim());
     setAttribute(this.range, "max", Math.max(rows.length, 1));
     const hint = "Point at a row, or move the slider, to see what it may attend to.";
     const sentence = row === null ? hint : rowSentence(run, mask, rows, row);

@@ -18,5 +18,7 @@ export function saveFile(name, blob) {
  * @param {number} bytes
  */
 export function fileSize(bytes) {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes < 1e6
+    ? `${Math.max(Math.round(bytes / 1000), 1)} kB`
+    : `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -53,8 +53,8 @@ const HELP_SIGHTS = [
   [
     "Hindsight",
     "The first forward pass of the next block reads the full block again, in order, and shows what " +
-      "next-token prediction would have said. The inspector shows whether it agrees. The last block " +
-      "is not read again.",
+      "next-token prediction would have said. The inspector shows whether it agrees. The last block, " +
+      "where it had masks, is not read again.",
   ],
 ];
 

@@ -48,6 +48,19 @@ export function maskSentences(mask, rows) {
 }
 
 /**
+ * Why a forward pass of verify read fewer masks than the block size says; "" where it did not.
+ * @param {Pick<Run, "strategy" | "blockSize">} run
+ * @param {number} numMasks
+ */
+export function fewMasksWords({ strategy, blockSize }, numMasks) {
+  if (strategy !== "verify" || numMasks >= blockSize) return "";
+  return numMasks
+    ? `Of at most ${blockSize} masks, the block size, it reads ${numMasks}: fewer after a forward pass ` +
+        "that gave few tokens, or where little room is left."
+    : "It reads no masks behind the draft, which ends the answer or fills the room that is left.";
+}
+
+/**
  * What one row sees.
  * @param {Run} run
  * @param {Mask} mask

@@ -15,7 +15,12 @@ import {
 } from "../../../core/forward/cost.js";
 import { maskOf, mayAttend, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
 import { programsAt } from "../../../core/forward/program.js";
-import { besideWords, maskSentences, rowSentence } from "../../../core/forward/words.js";
+import {
+  besideWords,
+  fewMasksWords,
+  maskSentences,
+  rowSentence,
+} from "../../../core/forward/words.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 /** @import { WireLine } from "../../../core/run/wire.js" */
@@ -102,6 +107,14 @@ test("a mask is told in sentences, and so is each of its rows", () => {
   assert.match(rowSentence(RUN, mask, read, 1), /“·world” at position 1 .* 5 of 7 keys/);
   assert.match(rowSentence(RUN, mask, read, 2), /mask token at position 2 .* 7 of 7 keys/);
   assert.equal(rowSentence(RUN, mask, read, 9), "");
+});
+
+test("verify says why it reads fewer masks than the block size", () => {
+  const verify = { strategy: "verify", blockSize: 16 };
+  assert.match(fewMasksWords(verify, 6), /^Of at most 16 masks, .* it reads 6: fewer after/);
+  assert.match(fewMasksWords(verify, 0), /no masks behind the draft, which ends/);
+  assert.equal(fewMasksWords(verify, 16), "");
+  assert.equal(fewMasksWords({ ...verify, strategy: "sbd" }, 6), "");
 });
 
 test("the cache grows by what was read causally, the block's rows are dropped", () => {
