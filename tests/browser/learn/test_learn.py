@@ -28,6 +28,9 @@ CAPTION_WORDS = """() => [...document.querySelectorAll('.sbd-learn-stage :is(p, 
   .flatMap((node) => node.innerText.split(/\\s+/).filter((word) => word)).length"""
 CUT_OFF = """() => [...document.querySelectorAll('.sbd-learn-bars .sbd-learn-bar-number')]
   .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.innerText)"""
+BELOW_BARS = """() => [...document.querySelectorAll('.sbd-learn .sbd-tile')].map((tile) =>
+  tile.getBoundingClientRect().bottom
+    - tile.querySelector('.sbd-tile-bar').getBoundingClientRect().bottom)"""
 SMALLEST = """() => Math.min(...[...document.querySelectorAll('.sbd-learn *')]
   .filter((node) => node.checkVisibility({ visibilityProperty: true })
     && !node.closest('sub, .sbd-live')
@@ -108,6 +111,20 @@ def test_a_smaller_lecture_hall_scrolls_nothing_either_and_still_reads_the_calls
         if number == 4:
             expect(page.locator(".sbd-tile-pass", has_text="call").first).to_be_visible()
         page.keyboard.press("ArrowRight")
+
+
+@pytest.mark.parametrize("number", [4, 8])
+def test_on_the_page_a_lecture_keeps_the_call_over_a_tile_and_its_bar_at_the_foot(
+    open_page, story_url, number
+):
+    page = open_page(f"{story_url}#learn/{number}", 1920, 1080, reduced_motion="reduce")
+    page.keyboard.press("ArrowRight")
+    calls = page.locator(".sbd-learn .sbd-tile-pass", has_text="call")
+    expect(calls.first).to_be_visible()
+    page.keyboard.press("l")
+    expect(page.locator(".sbd-learn.is-lecture")).to_be_visible()
+    expect(calls.first).to_be_visible()
+    assert max(page.evaluate(BELOW_BARS)) <= 4
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
