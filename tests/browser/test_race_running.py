@@ -13,6 +13,8 @@ from ui.hosting.limits import Limits
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
+AHEAD = "Verify, 4 drafts ahead, threshold 0.3"
+
 
 def test_a_subset_of_lanes_runs_alone(story):
     enter(story)
@@ -77,7 +79,7 @@ def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
     story.get_by_label("Verify, drafting ahead").check()
     story.get_by_label("γ of SBD, another γ").fill("50")
     go(story).click()
-    expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, "Verify, 4 drafts ahead"])
+    expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, AHEAD])
     button(story, "Finish (End)").click()
     expect(cells(story, "verify-ahead").last).to_have_text("identical, as promised")
     assert "verify-ahead" in story.url

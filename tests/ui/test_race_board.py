@@ -1,6 +1,7 @@
 """A race: its lanes, its rules, its board. Scripted models only."""
 
 import time
+from dataclasses import asdict
 
 import pytest
 
@@ -12,7 +13,7 @@ from ui.decode.session import LOADING_TEXT, Session, waiting_text
 from ui.hosting.limits import Limits
 from ui.lazy_model import LazyModel
 from ui.race.board import board, fixed_passes
-from ui.race.entry import LANES, Entry
+from ui.race.entry import LANES, Entry, forms_of
 from ui.race.run import race
 
 ALL = list(LANES)
@@ -71,9 +72,17 @@ def test_a_lane_that_the_limit_cut_off_says_which_and_one_that_ended_does_not():
 
 def test_the_lane_that_drafts_ahead_answers_as_next_token_prediction_does():
     rows = {row["name"]: row for row in board_of(["ntp", "verify", "verify-ahead"])["lanes"]}
-    assert rows["verify-ahead"]["label"] == "Verify, 4 drafts ahead"
     answers = [[token_id for token_id, _, _ in row["tokens"]] for row in rows.values()]
     assert answers[0] == answers[1] == answers[2]
+
+
+def test_the_lane_that_drafts_ahead_names_every_setting_in_which_it_is_not_the_verify_lane():
+    lanes = forms_of(Entry("p", ["verify", "verify-ahead"]))
+    plain, ahead = (asdict(form) for form in lanes.values())
+    others = {name: value for name, value in ahead.items() if value != plain[name]}
+    assert others == {"num_predrafts": 4, "draft_threshold": 0.3}
+    (row,) = board_of(["verify-ahead"])["lanes"]
+    assert row["label"] == "Verify, 4 drafts ahead, threshold 0.3"
 
 
 def test_every_token_was_fixed_when_a_pass_revealed_it():

@@ -51,11 +51,12 @@ def lane_row(trace: Trace) -> dict[str, Any]:
 
 
 def label_of(trace: Trace) -> str:
-    """The lane's title, with its gamma or its drafts ahead where it has them."""
+    """The lane's title, with its gamma, or how it drafts ahead, where it does."""
     if trace.config.strategy == "sbd" and isinstance(trace.config.solver, EntropyBound):
         return f"SBD, γ {trace.config.solver.gamma:g}"
     if trace.config.num_predrafts:
-        return f"Verify, {trace.config.num_predrafts} drafts ahead"
+        ahead, threshold = trace.config.num_predrafts, trace.config.draft_threshold
+        return f"Verify, {ahead} drafts ahead, threshold {threshold:g}"
     return LANES[trace.config.strategy]
 
 

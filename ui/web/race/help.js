@@ -21,7 +21,7 @@ export const RACE_HELP = {
       "Verify",
       "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
         "next-token prediction. Drafting ahead, it has a spare draft to check next if a drafted token " +
-        "the model is unsure of is thrown away.",
+        "the model is unsure of is thrown away, and drafts on for longer, by a lower draft threshold.",
     ],
     [
       "Marks",

@@ -69,7 +69,8 @@ export function boardOf(lanes, examples) {
 /** @param {string} name @param {Lane} lane */
 function labelOf(name, { settings }) {
   if (settings.strategy === "sbd") return `SBD, γ ${settings.solver.gamma}`;
-  if (settings.num_predrafts) return `Verify, ${settings.num_predrafts} drafts ahead`;
+  const { num_predrafts: ahead, draft_threshold: threshold } = settings;
+  if (ahead) return `Verify, ${ahead} drafts ahead, threshold ${threshold}`;
   return LANES[name] ?? name;
 }
 
