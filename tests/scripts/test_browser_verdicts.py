@@ -21,7 +21,7 @@ from ui.gallery.examples import checked_examples
 
 JUDGE = Path(__file__).parents[2] / "ui" / "web" / "tests" / "engine" / "judge.js"
 NUM_HELD_OUT, NUM_STORIES = 25, 150
-NUM_FAULTS = 13
+NUM_FAULTS = 14
 """Kinds of what `fault_of` says of a story."""
 OTHERS = ("", "no answer", "The answer is 7.", "[]", "null", "1111222233334444")
 JSON_TEXTS = ('{"a": NaN}', '{"a": 1, "a": 2}', "[1, 1.0, 1e3, -0.0]", '"\\u00e9"', "[01]", "{} {}")
@@ -93,6 +93,8 @@ def broken_stories(random: Random, example: Example, other: str) -> list[str]:
         text.replace(" he ", " she "),
         text.replace(" her ", " his "),
         text + " " + text,
+        f"{text} {pets[-1]}.",
+        f"{text} Puff! Puff?",
         text + " Zorbal met Quimby at Narnia.",
         text.replace(" the ", " the the ", 1),
         text.replace("the ", "the cat Rex, the dog Rex and ", 1),

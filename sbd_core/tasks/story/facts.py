@@ -25,6 +25,8 @@ LISTED_NAMES = LISTS["person"] | LISTS["animal"]
 FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
 WORD = re.compile(r"[A-Za-z]+|[.!?,]")
 SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
+# "Puff!" may stand alone, "Coco." may not.
+ONE_WORD = re.compile(r"(?:^|[.!?])[\"'\s]*(\w+)[.?]")
 # A word with a capital inside a sentence: a name, if it is not one of these.
 INNER_CAPITAL = re.compile(r"(?<=[A-Za-z,] )[A-Z][a-z]*")
 NO_NAMES = frozenset((*DAYS, "I", "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
@@ -59,7 +61,8 @@ def read_case(case: str) -> Facts:
 
 
 def is_consistent(facts: Facts, text: str) -> bool:
-    """True when `text` is a story, ended and without repeats, that keeps to `facts`.
+    """True when `text` is a story, ended and without repeats, that keeps to `facts`. No sentence
+    is of one word, but for an exclamation.
 
     Each told phrase occurs and no other word of its list does; of a slot not told at most one
     word occurs, and no name that nobody told or that is a told one misspelt. Animals keep their
@@ -96,6 +99,8 @@ def _repeats(text: str) -> Iterator[str]:
     sentences = [part for part in SENTENCE_END.split(text) if part]
     if len(set(sentences)) < len(sentences):
         yield "it has a sentence twice"
+    if (alone := ONE_WORD.search(text)) is not None:
+        yield f"it has a sentence of one word, “{alone[1]}”"
     if (twice := re.search(r"\b(\w+) \1\b", text)) is not None:
         yield f"it has a word twice in a row, “{twice[0]}”"
 

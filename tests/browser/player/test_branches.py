@@ -159,6 +159,39 @@ def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
     assert state(story)["run"] == before
 
 
+@pytest.mark.parametrize("name", ["pin", "branch"])
+def test_its_key_does_what_the_button_would_without_a_choice_of_the_visitor(story, name):
+    decode(story)
+    go_to(story, 1)
+    story.mouse.move(0, 0)
+    kicker = story.locator(".sbd-inspector-kicker")
+    expect(kicker).to_contain_text("least sure in this forward pass")
+    position = re.search(r"Position (\d+)", kicker.inner_text())[1]
+    token = story.locator(f".sbd-action-{name} .sbd-action-token").inner_text()
+    old = state(story)["run"]
+    story.keyboard.press(name[0])
+    story.wait_for_function(COMPLETE, arg=old)
+    expect(rows(story).nth(1)).to_contain_text(f"{name} “{token.strip()}” at {position}")
+
+
+def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
+    decode(story)
+    go_to(story, 1)
+    story.mouse.move(0, 0)
+    painted(story)
+    story.evaluate("""() => { const player = document.querySelector('.sbd-host').sbdPlayer;
+      window.asked = 0;
+      player.redo = () => { window.asked += 1; }; }""")
+    story.keyboard.press("l")
+    expect(story.locator(".sbd-action-pin")).to_be_hidden()
+    story.keyboard.press("p")
+    story.keyboard.press("l")
+    expect(story.locator(".sbd-action-pin")).to_be_visible()
+    assert story.evaluate("window.asked") == 0
+    story.keyboard.press("p")
+    assert story.evaluate("window.asked") == 1
+
+
 def test_where_the_model_weighed_one_token_alone_the_inspector_says_so(story):
     model = story_model()
     doubtful = model.block_logits

@@ -139,6 +139,8 @@ def test_a_told_pronoun_counts_for_a_name_of_no_list() -> None:
         ("the kite in", "the ki kite te in", "“ki” is a word of no prompt or story"),
         ("There she", "Therut she", "“Therut” is a word of no prompt or story"),
         (" And", "", ""),
+        ("she laughed.", "she laughed at Rex. Rex.", "a sentence of one word, “Rex”"),
+        ("she laughed.", "she laughed. Puff! It was a good day.", ""),
     ],
 )
 def test_a_fault_is_named(old: str, new: str, fault: str) -> None:

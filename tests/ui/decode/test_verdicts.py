@@ -88,7 +88,8 @@ def test_a_full_stop_twice_is_no_fault_and_the_verdict_promises_no_more_than_its
     text = "Noor took a penguin to the park. It found a ball and ran. Noor laughed and was glad.."
     verdict = verdict_on(Example("story", "p", "", case), text)
     assert verdict.right, verdict.words
-    assert "no sentence twice, no word twice in a row" in verdict.words
+    assert "no sentence twice, none of one word but an exclamation" in verdict.words
+    assert "no word twice in a row within a sentence" in verdict.words
     assert "every word one of stories or the prompt" in verdict.words
     assert "no repeats" not in verdict.words
 

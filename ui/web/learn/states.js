@@ -115,7 +115,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, cl
   if (isRight || !first) {
     const facts = "who, what and where the prompt tells, at most one of a kind it leaves open; ";
     const unseen = `${hasFacts ? "" : "What the prompt tells, "}${hasFacts ? "G" : "g"}rammar and sense`;
-    return `Holds, as far as it is checked: ${hasFacts ? facts : ""}no word twice in a row, every word one of stories or the prompt. ${unseen} are not checked.`;
+    return `Holds, as far as it is checked: ${hasFacts ? facts : ""}no word twice in a row within a sentence, every word one of stories or the prompt. ${unseen} are not checked.`;
   }
   const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");

@@ -122,9 +122,11 @@ function positionActions(player) {
  * @param {Player} player
  */
 function runActions(player) {
-  /** @param {"pin" | "branch"} name */
-  const redoFocused = (name) => () => {
-    if (player.makeView()?.showsFocus) player.parts.inspector.top[name].act();
+  /** @param {"pin" | "branch"} name a button of the inspector, whose key works while it can be seen */
+  const redoShown = (name) => () => {
+    const view = player.makeView();
+    const isSeen = view?.showsFocus || (!view?.isPlaying && !view?.isLecture);
+    if (isSeen) player.parts.inspector.top[name].act();
   };
   return {
     canRedo: player.redo !== null,
@@ -134,8 +136,8 @@ function runActions(player) {
     show: (run) => player.show(run),
     previousBranch: () => player.show(player.family.neighbour(player.run, -1)),
     nextBranch: () => player.show(player.family.neighbour(player.run, 1)),
-    pin: redoFocused("pin"),
-    branch: redoFocused("branch"),
+    pin: redoShown("pin"),
+    branch: redoShown("branch"),
     timeAgain: () => player.timeAgain(),
     /** @param {number | null} gamma */
     previewGamma: (gamma) => player.set({ gammaPreview: gamma, isPlaying: false }),

@@ -17,6 +17,7 @@ const INNER_CAPITAL = /(?<=[A-Za-z,] )[A-Z][a-z]*/g;
 const SENTENCE_START = /(?:^|[.!?"'] ?)([A-Z][a-z]{2,})/g;
 const LETTER = "[\\p{L}\\p{N}_]";
 const SMALL_WORD = new RegExp(`(?<!${LETTER}|')(?![A-Z])${LETTER}+`, "gu");
+const ONE_WORD = new RegExp(`(?:^|[.!?])["'\\s]*(${LETTER}+)[.?]`, "u");
 const TWICE = new RegExp(`(?<!${LETTER})(${LETTER}+) \\1(?!${LETTER})`, "u");
 
 /** @param {string} line */
@@ -59,6 +60,8 @@ function* faults(facts, text, words) {
   if (!/[.!?]["']?\n?$/.test(text)) yield "its last sentence does not end";
   const sentences = text.split(/[.!?]+["' ]*/).filter(Boolean);
   if (new Set(sentences).size < sentences.length) yield "it has a sentence twice";
+  const alone = ONE_WORD.exec(text);
+  if (alone) yield `it has a sentence of one word, “${alone[1]}”`;
   const twice = TWICE.exec(text);
   if (twice) yield `it has a word twice in a row, “${twice[0]}”`;
   for (const slot of Object.keys(LISTS)) yield* slotFaults(facts, slot, text, words);

@@ -100,7 +100,7 @@ test("a story is said to hold in what was checked alone, and to break by what th
   const words = verdictWords({ ...right, has_facts: false });
   assert.match(
     words,
-    /: no word twice in a row, every word one of stories or the prompt\. What the prompt tells, grammar and sense are not/,
+    /: no word twice in a row within a sentence, every word one of stories or the prompt\. What the prompt tells, grammar and sense are not/,
   );
   const clashes = [{ words: "the hill", start: 0, end: 2, call: 8 }];
   const wrong = { ...right, is_right: false, fault: "“hill” is not in the prompt", clashes };
