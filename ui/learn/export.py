@@ -31,7 +31,7 @@ def page() -> str:
     styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
     text = markup("learn-page").replace("/*STYLES*/", styles)
     text = text.replace("/*SCRIPTS*/", (DIST / "learn.js").read_text("utf-8"))
-    return text.replace("<!--LESSON-->", lesson())
+    return text.replace("<!--LESSON-->", lesson(has_model=False))
 
 
 def time_text() -> str:

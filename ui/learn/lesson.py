@@ -39,9 +39,10 @@ CALM_PACE = (160, 130)
 
 
 @cache
-def scenes() -> tuple[dict[str, str], ...]:
+def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
     """Every scene's address and words, their numbers filled in; [term] marks a glossary word.
 
+    has_model: a model is there to decode by, as on the page and not in the exported file.
     Raises TraceError if the recorded runs are missing.
     """
     known = facts(recorded())
@@ -51,6 +52,10 @@ def scenes() -> tuple[dict[str, str], ...]:
         otherwise = row.pop("otherwise", "")
         if row["address"] in without:
             row["answer"] = otherwise
+        for name in ("act", "answer"):
+            alone = row.pop(f"{name}_without_model", row[name])
+            if not has_model:
+                row[name] = alone
     return tuple({key: text.format_map(known) for key, text in row.items()} for row in rows)
 
 
@@ -63,12 +68,15 @@ def unshown(choices: Choices) -> set[str]:
 
 
 @cache
-def lesson() -> str:
-    """The view's value, JSON. Raises TraceError if the recorded runs are missing."""
+def lesson(*, has_model: bool = True) -> str:
+    """The view's value, JSON; has_model as of scenes().
+
+    Raises TraceError if the recorded runs are missing.
+    """
     kept = recorded()
     choices = kept.choices
     body: dict[str, Any] = {
-        "scenes": scenes(),
+        "scenes": scenes(has_model=has_model),
         "runs": {name: wire_format.replay(name, kept.runs[name]) for name in SHOWN_RUNS},
         # In the order of the text: a later gap shows what the earlier one hides.
         "gaps": [

@@ -1,6 +1,7 @@
 """The Learn view: every scene by keys, by clicks and by its address; first for whoever is new."""
 
 import re
+from functools import partial
 
 import pytest
 
@@ -9,11 +10,13 @@ from tests.browser.learn.conftest import answer, question
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from ui.decode.form import DEFAULT_GAMMA
 from ui.learn.lesson import CAPTION_WORDS as MEAN_CAPTION_WORDS
-from ui.learn.lesson import plain, scenes
+from ui.learn.lesson import plain
+from ui.learn.lesson import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 LAST = 10
+scenes = partial(scenes_of, has_model=False)  # of the exported file
 OVERFLOW = """() => {
   const scene = document.querySelector('.sbd-learn-scene');
   const stage = document.querySelector('.sbd-learn-stage');

@@ -145,13 +145,21 @@ def test_a_drafted_token_is_thrown_away(lesson):
     expect(answer(page)).not_to_be_empty()
 
 
-def test_a_machine_is_chosen_and_a_prompt_without_a_server_says_what_to_run(lesson):
+def test_a_machine_is_chosen(lesson):
     page = lesson("what-it-buys")
     page.get_by_role("button", name="RTX 4090").click()
     expect(page.locator(".sbd-learn-cost")).to_contain_text("times as fast")
+
+
+def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
     page = lesson("your-turn")
-    page.get_by_role("button", name="Decode it").click()
-    expect(page.locator(".sbd-learn-yours")).to_contain_text("python app.py")
+    said = page.locator(".sbd-learn-yours-card")
+    expect(said).to_contain_text("This file has no model inside")
+    expect(said).to_contain_text("python app.py")
+    expect(said.get_by_role("button")).to_have_count(0)
+    expect(said.get_by_role("textbox")).to_have_count(0)
+    page.keyboard.press("ArrowRight")
+    expect(answer(page)).to_contain_text(re.compile("^On the page with the model, the"))
 
 
 def test_a_story_is_said_to_take_its_calls_for_its_own_tokens_in_both_scenes(lesson):

@@ -1,25 +1,33 @@
-// Your turn: a prompt of the reader's own, straight into the player.
+// Your turn: a prompt of the reader's own, straight into the player; in a file without a model, what
+// to run for that.
 
 import constants from "../../constants.json" with { type: "json" };
-import { make, setText } from "../../dom/elements.js";
+import { make } from "../../dom/elements.js";
 
-/** @import { MakeScene } from "../view.js" */
+/** @import { LearnHost, MakeScene, ScenePlace } from "../view.js" */
 
 /** @type {MakeScene} */
 export function makeYoursScene({ lesson, did, host }) {
+  const nodes = host ? makeForm(lesson, did, host) : makeNotes(lesson);
+  return { root: make("div", "sbd-learn-yours-card", {}, ...nodes), answer: did };
+}
+
+/**
+ * The prompt, examples to put there, and the button that decodes it.
+ * @param {ScenePlace["lesson"]} lesson
+ * @param {() => void} did
+ * @param {LearnHost} host
+ */
+function makeForm({ prompts }, did, host) {
   const box = make("textarea", "sbd-learn-prompt", {
     rows: 3,
     maxlength: constants.limits.typedCharacters,
     "aria-label": "Your prompt",
-    placeholder: lesson.prompts[0] ?? "",
+    placeholder: prompts[0] ?? "",
   });
-  const chips = lesson.prompts.map((prompt) => {
-    const chip = make(
-      "button",
-      "sbd-learn-choice is-prompt",
-      { type: "button", title: prompt },
-      prompt,
-    );
+  const chips = prompts.map((prompt) => {
+    const look = { type: "button", title: prompt };
+    const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
     chip.addEventListener("click", () => {
       box.value = prompt;
       did();
@@ -27,26 +35,28 @@ export function makeYoursScene({ lesson, did, host }) {
     return chip;
   });
   box.addEventListener("input", did);
-  const news = make("p", "sbd-learn-yours", { role: "status" });
   const go = make("button", "sbd-learn-step is-main", { type: "button" }, "Decode it");
   go.addEventListener("click", () => {
     did();
-    const prompt = box.value.trim() || (lesson.prompts[0] ?? "");
-    if (host) host.decode(prompt);
-    else
-      setText(
-        news,
-        "This file has no model inside. On a machine with the repository: python app.py",
-      );
+    host.decode(box.value.trim() || (prompts[0] ?? ""));
   });
-  const root = make(
-    "div",
-    "sbd-learn-yours-card",
-    {},
+  return [
     box,
     make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" }, ...chips),
     make("div", "sbd-learn-go", {}, go),
-    news,
-  );
-  return { root, answer: did };
+  ];
+}
+
+/** @param {ScenePlace["lesson"]} lesson */
+function makeNotes({ prompts }) {
+  return [
+    make(
+      "p",
+      "sbd-learn-yours",
+      {},
+      "This file has no model inside. On a machine with the repository: python app.py",
+    ),
+    make("h3", "", {}, "Prompts to try there"),
+    make("ul", "sbd-learn-examples", {}, ...prompts.map((prompt) => make("li", "", {}, prompt))),
+  ];
 }
