@@ -195,6 +195,27 @@ def test_errors_are_said_and_lose_nothing(raced):
     expect(go(raced)).to_be_enabled()
 
 
+def test_an_error_goes_with_the_next_input_and_what_race_refuses_is_not_offered(story):
+    enter(story)
+    stale, high = story.locator(".sbd-race .sbd-stale"), story.get_by_label("γ of SBD, another γ")
+    high.fill("0.1")
+    expect(stale).to_contain_text("which Race refuses: both γ are the same")
+    expect(stale).not_to_contain_text("press Race")
+    go(story).click()
+    expect(story.get_by_role("alert")).to_contain_text("another γ must differ from the first")
+    high.fill("0.5")
+    expect(story.get_by_role("alert")).to_have_count(0)
+    expect(stale).to_contain_text(re.compile(r"γ 0\.5 instead of [\d.]+; press Race to run that"))
+
+
+def test_that_the_link_is_copied_is_said_where_it_can_be_seen(story):
+    enter(story)
+    button(story, "Copy the link (S)").click()
+    told = story.locator(".sbd-race-told")
+    expect(told).to_contain_text("link")
+    expect(told).to_be_in_viewport(ratio=1)
+
+
 def test_a_decode_turns_back_to_watch_and_shift_enter_races(story):
     enter(story)
     story.get_by_label("Prompt").press("Shift+Enter")

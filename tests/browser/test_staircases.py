@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from sbd_core.config import SOLVER_TITLES, SOLVERS
-from tests.browser.conftest import painted, sync_api
+from tests.browser.conftest import advanced, painted, sync_api
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 
 pytestmark = pytest.mark.browser
@@ -74,6 +74,36 @@ def test_staircases_of_another_prompt_say_so(story):
     expect(note).to_contain_text("Not these staircases: the form asks for another prompt")
     story.get_by_label("Prompt").fill(own)
     expect(note).to_be_hidden()
+    story.get_by_label("Solver 1").select_option("random")
+    expect(note).to_contain_text("the solver “Random” too and no solver “Entropy bound (Eq. 8)”")
+
+
+def test_the_block_size_of_the_staircases_is_said_before_and_after_they_are_decoded(story):
+    toggle(story).click()
+    status = story.locator(".sbd-solver-comparison-status")
+    advanced(story)
+    story.get_by_label("Block size", exact=True).fill("8")
+    expect(status).to_contain_text("in blocks of 8")
+    compare(story)
+    lanes = story.locator(".sbd-solver-comparison-lane")
+    expect(lanes.first).to_contain_text("tokens, blocks of 8")
+    story.get_by_label("Block size", exact=True).fill("4")
+    expect(status).to_contain_text("in blocks of 4")
+    expect(lanes.first).to_contain_text("tokens, blocks of 8")
+
+
+def test_what_decode_all_refuses_is_not_offered_and_its_error_goes_with_the_next_input(story):
+    toggle(story).click()
+    compare(story)
+    story.get_by_label("Prompt").fill(" ")
+    note = story.locator(".sbd-solver-comparison .sbd-stale")
+    expect(note).to_contain_text("which Decode all refuses: the prompt is empty")
+    compare(story)
+    status = story.locator(".sbd-solver-comparison-status")
+    expect(status).to_contain_text("Prompt must not be empty")
+    story.get_by_label("Prompt").fill("p")
+    expect(status).not_to_contain_text("empty")
+    expect(note).to_contain_text("press Decode all to run that")
 
 
 def test_no_solver_chosen_is_said(story):
@@ -81,7 +111,8 @@ def test_no_solver_chosen_is_said(story):
     for number in range(1, 5):
         story.get_by_label(f"Solver {number}").select_option("")
     compare(story)
-    expect(story.locator(".sbd-solver-comparison-status")).to_contain_text("must be 1 to 4 of")
+    status = story.locator(".sbd-solver-comparison-status")
+    expect(status).to_contain_text("Solvers must be 1 to 4; choose one in a list.")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])

@@ -53,16 +53,17 @@ def charts_section(visit: gr.State) -> None:
 def card_words() -> list[dict[str, str]]:
     """Title and words of every chart, a strategy's own if it has any.
 
-    That of solvers has the numbers of examples and of marked runs in it.
+    That of solvers has the block size and the numbers of examples and of marked runs in it.
     """
     text = WORDS.read_text(encoding="utf-8")
     try:
-        rows = json.loads(SWEEP.read_text(encoding="utf-8"))["rows"]
-        tasks = next(iter(rows.values()))["families"]
-        count = str(min(task["num_examples"] for task in tasks))
+        results = json.loads(SWEEP.read_text(encoding="utf-8"))
+        tasks = next(iter(results["rows"].values()))["families"]
+        count, block = min(task["num_examples"] for task in tasks), results["block_size"]
     except (OSError, ValueError, KeyError, StopIteration):
-        count = "some"
-    text = text.replace("{examples}", count).replace("{marked}", str(MAX_MARKED))
+        count, block = "some", "one size"
+    for name, value in (("examples", count), ("block", block), ("marked", MAX_MARKED)):
+        text = text.replace(f"{{{name}}}", str(value))
     found: list[dict[str, str]] = json.loads(text)
     return found
 

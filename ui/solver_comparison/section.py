@@ -92,6 +92,8 @@ def chosen(names: object) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ArgumentError("solvers", rule, names)
     wanted = list(dict.fromkeys(names))
+    if not wanted:
+        raise ArgumentError("Solvers", f"must be 1 to {MOST}; choose one in a list", None)
     if not 1 <= len(wanted) <= MOST or not set(wanted) <= set(SOLVERS):
         raise ArgumentError("solvers", rule, wanted)
     return wanted

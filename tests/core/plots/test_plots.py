@@ -20,7 +20,7 @@ from sbd_core.plots.facts import agreements, entropies_at_reveal, gambles, token
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
-from ui.charts.section import card_words
+from ui.charts.section import card_words, sweep
 
 FIGURES = (
     plots.entropy_heatmap,
@@ -182,6 +182,13 @@ def test_a_probability_of_nought_is_drawn_at_the_edge_and_said_to_be():
     assert "more than" in joint["text"][0]
     words = next(card for card in card_words() if card["id"] == "cost-of-parallelism")["words"]
     assert f"“≤ 10{str(edge).translate(RAISED)}”" in words
+
+
+def test_the_chart_of_solvers_says_its_block_size_and_which_runs_are_strokes():
+    words = next(card for card in card_words() if card["id"] == "solvers")["words"]
+    assert f"in blocks of {sweep()['block_size']}:" in words
+    assert "not races, nor runs made to be timed" in words
+    assert "{" not in words
 
 
 @pytest.mark.parametrize("after", [0.01, 1e-9])

@@ -78,3 +78,7 @@ def test_a_solver_chosen_twice_runs_once_and_a_bad_form_is_said() -> None:
 
 def test_the_choices_at_the_start_are_solvers() -> None:
     assert chosen(list(START)) == list(START)
+
+
+def test_no_solver_chosen_is_said_without_the_names_that_the_lists_do_not_use() -> None:
+    assert news_of([])[-1]["text"] == "Solvers must be 1 to 4; choose one in a list."

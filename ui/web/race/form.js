@@ -109,6 +109,10 @@ export class RaceForm {
     this.stop.disabled = !isRunning;
   }
 
+  get hasError() {
+    return this.news.classList.contains("is-error");
+  }
+
   /**
    * @param {string} text
    * @param {boolean} isError

@@ -14,8 +14,8 @@ export const RACE_HELP = {
     ],
     [
       "SBD, two γ",
-      "Set Block Decoding with two entropy bounds: the higher one is bolder, needs fewer forward " +
-        "passes and errs more.",
+      "Set Block Decoding with two entropy bounds: the higher one is bolder; as a rule it needs " +
+        "fewer forward passes and errs more.",
     ],
     [
       "Verify",

@@ -102,11 +102,7 @@ class RaceView {
     if (choice) this.takeLink(choice);
     if (!this.parts || !isLater(order, this.lastOrder)) return;
     this.lastOrder = order;
-    const { form, player } = this.parts;
-    form.showRunning(isRunning);
-    player.stale.showRunning(isRunning);
-    form.say(text, isError);
-    if (board) player.open(board);
+    this.say({ text, isError, isRunning, board });
     if (link) keepAddress(linkToRace(link));
   }
 
@@ -114,13 +110,28 @@ class RaceView {
    * What this browser says of a race of its own.
    * @param {News} news
    */
-  takeNews({ text = "", isError = false, isRunning = false, board }) {
+  takeNews({ text = "", isError = false, isRunning = false, board = null }) {
+    this.say({ text, isError, isRunning, board });
+  }
+
+  /** @param {{ text: string, isError: boolean, isRunning: boolean, board: Board | null }} news */
+  say({ text, isError, isRunning, board }) {
     if (!this.parts) return;
     const { form, player } = this.parts;
     form.showRunning(isRunning);
-    player.stale.showRunning(isRunning);
+    player.stale.showRunning(isRunning, isError);
     form.say(text, isError);
     if (board) player.open(board);
+  }
+
+  /**
+   * An error is of what the form asked for: it goes with the next input, but for the player's.
+   * @param {Event} event
+   */
+  forgetError(event) {
+    if (!this.parts?.form.hasError || elementOf(event)?.closest(".sbd-race-card")) return;
+    this.parts.form.say("", false);
+    this.parts.player.stale.showRunning(false);
   }
 
   /**
@@ -156,5 +167,6 @@ export function mountRace({ element, value, trigger, signal }) {
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);
   document.addEventListener("keydown", press, { capture: true, signal });
+  document.addEventListener("input", (event) => view.forgetError(event), { signal });
   return (text) => view.take(JSON.parse(text));
 }

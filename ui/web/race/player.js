@@ -77,7 +77,7 @@ export class RacePlayer {
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
     this.key = make("p", "sbd-race-note", {}, ...withTerms(KEY_OF_MARKS));
     this.note = make("p", "sbd-race-note");
-    this.told = make("p", "sbd-race-note", { role: "status" });
+    this.told = make("p", "sbd-race-note sbd-race-told", { role: "status" });
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
     this.range = make("input", "sbd-range", {
       type: "range",
@@ -135,7 +135,6 @@ export class RacePlayer {
       this.stage,
       this.key,
       makeTransport(this),
-      this.told,
     );
   }
 
@@ -145,6 +144,7 @@ export class RacePlayer {
    */
   open(board) {
     this.board = board;
+    setText(this.told, "");
     this.stale.look();
     const comparisons = compareLanes(board);
     const isSudoku = puzzleIn(board.prompt) !== null;

@@ -52,6 +52,39 @@ export function formDifferences(board, promptId) {
   return words;
 }
 
+/**
+ * Why Race refuses what its form asks for, "" as far as the page can tell.
+ * @param {Asked} asked
+ * @param {string} promptId
+ */
+export function refusalOf({ lanes, low, high }, promptId) {
+  /** @type {Record<string, number | null>} */
+  const gammas = { "sbd-low": low, "sbd-high": high };
+  const chosen = Object.keys(gammas).filter((name) => lanes.includes(name));
+  if (lanes.length === 0) return "no lane is checked";
+  if (chosen.some((name) => (gammas[name] ?? -1) < 0)) return "a γ must be a number from 0 on";
+  if (chosen.length > 1 && low === high) return "both γ are the same";
+  return isPromptEmpty(promptId) ? "the prompt is empty" : "";
+}
+
+/** @param {string} promptId of the form's element */
+export function isPromptEmpty(promptId) {
+  return promptBox(promptId)?.value.trim() === "";
+}
+
+/**
+ * What the form asks for, and whether its button runs that.
+ * @param {string[]} words what is asked for otherwise
+ * @param {string} button
+ * @param {string} refusal why the button refuses it, "" if it does not
+ * @param {boolean} hasFailed whether it was pressed, and what went wrong is said elsewhere
+ */
+export function wishWords(words, button, refusal, hasFailed) {
+  const wish = `the form asks for ${listInWords(words)}`;
+  if (refusal) return `${wish}, which ${button} refuses: ${refusal}`;
+  return hasFailed ? wish : `${wish}; press ${button} to run that`;
+}
+
 /** A line over the lanes that is there while the form says otherwise, or a race is on its way. */
 export class StaleRace {
   /**
@@ -63,15 +96,20 @@ export class StaleRace {
     this.shown = shown;
     this.promptId = promptId;
     this.isRunning = false;
+    this.hasFailed = false;
     /** @type {() => Asked | null} what the form over the lanes asks for */
     this.asked = () => null;
     this.root = make("p", "sbd-stale", { role: "status", hidden: "" });
     watchForm(() => this.look(), signal);
   }
 
-  /** @param {boolean} isRunning */
-  showRunning(isRunning) {
+  /**
+   * @param {boolean} isRunning
+   * @param {boolean} [hasFailed] whether an error stands in the form
+   */
+  showRunning(isRunning, hasFailed = false) {
     this.isRunning = isRunning;
+    this.hasFailed = hasFailed;
     this.look();
   }
 
@@ -82,7 +120,8 @@ export class StaleRace {
     if (board && asked) words.push(...laneDifferences(board, asked));
     this.root.hidden = !board || (!this.isRunning && words.length === 0);
     if (this.root.hidden) return;
-    const wish = `the form asks for ${listInWords(words)}; press Race to run that`;
+    const refusal = asked ? refusalOf(asked, this.promptId) : "";
+    const wish = wishWords(words, "Race", refusal, this.hasFailed);
     const next = this.isRunning ? "yours takes its place when all lanes are home" : wish;
     setText(this.root, `Not this race: ${next}.`);
   }

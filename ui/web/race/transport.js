@@ -40,5 +40,6 @@ export function makeTransport(player) {
     makeButton("share", "Copy the link (S)", actions.share),
     makeButton("lecture", "Lecture mode (L)", actions.lecture),
     makeButton("help", "Help (?)", actions.help),
+    player.told,
   );
 }

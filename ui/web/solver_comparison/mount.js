@@ -3,11 +3,11 @@
 // #solvers, it is open, and the chart of every solver stands below it.
 
 import { SOLVER_LINES } from "../core/glossary.js";
-import { listInWords } from "../core/numbers.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { isDarkPage, keepHash, onTurn, watchForm } from "../dom/page.js";
 import { explain, makeTermNote, term, withTerms } from "../dom/terms.js";
-import { formDifferences } from "../race/stale.js";
+import { numberOf } from "../form/fields.js";
+import { formDifferences, isPromptEmpty, wishWords } from "../race/stale.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -19,8 +19,26 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 /** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[], asked?: Asked }} News */
 
 const NAME = "solvers";
-const WORDS =
-  "This prompt under up to four [solvers|solver], their [staircases|staircase] side by side: position → by forward pass ↓; dashed: next-token prediction.";
+/** @param {number | null} block size in the form, null if it has none */
+const wordsOf = (block) =>
+  `This prompt under up to four [solvers|solver]${block ? `, in blocks of ${block}` : ""}, their [staircases|staircase] side by side: position → by forward pass ↓; dashed: next-token prediction.`;
+
+/**
+ * Solvers that are chosen and not on show, or the other way round.
+ * @param {string[]} shown
+ * @param {string[]} chosen
+ * @param {Record<string, string>} names
+ */
+export function solverDifferences(shown, chosen, names) {
+  const added = chosen.filter(
+    (key, index) => !shown.includes(key) && chosen.indexOf(key) === index,
+  );
+  const left = shown.filter((key) => !chosen.includes(key));
+  return [
+    ...added.map((key) => `the solver “${names[key]}” too`),
+    ...left.map((key) => `no solver “${names[key]}”`),
+  ];
+}
 
 class SolverComparison {
   /**
@@ -51,6 +69,9 @@ class SolverComparison {
     });
     this.go = make("button", "sbd-solver-comparison-go", { type: "button" }, "Decode all");
     this.promptId = setting.prompt_id;
+    this.names = Object.fromEntries(setting.solvers.map(({ key, name }) => [key, name]));
+    this.block = numberOf("block_size");
+    this.hasError = false;
     /** @type {Asked | null} what the lanes on show were decoded from */
     this.asked = null;
     this.stale = make("p", "sbd-stale", { role: "status", hidden: "" });
@@ -67,6 +88,7 @@ class SolverComparison {
     this.go.addEventListener("click", () => this.start());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
     root.append(this.body);
+    this.words = "";
     this.say("", false);
   }
 
@@ -80,8 +102,11 @@ class SolverComparison {
   start() {
     this.go.disabled = true;
     this.say("Decoding …", false);
-    const solvers = this.choices.map(({ value }) => value).filter(Boolean);
-    this.trigger("compare", { solvers });
+    this.trigger("compare", { solvers: this.chosen });
+  }
+
+  get chosen() {
+    return this.choices.map(({ value }) => value).filter(Boolean);
   }
 
   /**
@@ -89,8 +114,10 @@ class SolverComparison {
    * @param {boolean} isError
    */
   say(words, isError) {
+    this.words = words;
+    this.hasError = isError;
     this.status.classList.toggle("is-error", isError);
-    this.status.replaceChildren(...(words ? [words] : withTerms(WORDS)));
+    this.status.replaceChildren(...(words ? [words] : withTerms(wordsOf(this.block))));
   }
 
   /** @param {News} news */
@@ -99,9 +126,10 @@ class SolverComparison {
     this.say(text, isError);
     if (!lanes) return;
     this.asked = asked ?? null;
+    this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
     this.look();
     this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true }));
-    this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
+    const blocks = asked ? `, blocks of ${asked.block_size}` : "";
     this.lanes.replaceChildren(
       ...this.shown.map(({ lane, canvas }) => {
         const { label, num_tokens: tokens, num_passes: passes, verdict } = lane;
@@ -120,7 +148,7 @@ class SolverComparison {
             make("strong", "", {}, String(passes)),
             " ",
             term("pass", "forward passes"),
-            ` for ${tokens} tokens`,
+            ` for ${tokens} tokens${blocks}`,
           ),
           make("div", "", {}, canvas),
           make("p", "", {}, `${rate} tokens a forward pass${right}`),
@@ -130,12 +158,28 @@ class SolverComparison {
     this.draw();
   }
 
-  /** Say so while the form asks for something else than the lanes show. */
-  look() {
+  /**
+   * Say so while the form asks for something else than the lanes show.
+   * @param {Event} [event] an input: with it goes an error, which is of what was asked before
+   */
+  look(event) {
+    const block = numberOf("block_size");
+    if ((event && this.hasError) || (!this.words && block !== this.block)) {
+      this.block = block;
+      this.say("", false);
+    }
     const words = this.asked ? formDifferences(this.asked, this.promptId) : [];
+    const shown = this.shown.map(({ lane }) => lane.name);
+    if (this.asked) words.push(...solverDifferences(shown, this.chosen, this.names));
     this.stale.hidden = words.length === 0;
-    const wish = `the form asks for ${listInWords(words)}; press Decode all to run that`;
+    const wish = wishWords(words, "Decode all", this.refusal, this.hasError);
     setText(this.stale, words.length ? `Not these staircases: ${wish}.` : "");
+  }
+
+  /** Why Decode all refuses what is asked for, "" as far as the page can tell. */
+  get refusal() {
+    if (this.chosen.length === 0) return "no solver is chosen";
+    return isPromptEmpty(this.promptId) ? "the prompt is empty" : "";
   }
 
   draw() {
@@ -152,7 +196,7 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
     trigger,
   );
   makeTermNote(section.root, signal);
-  watchForm(() => section.look(), signal);
+  watchForm((event) => section.look(event), signal);
   const draw = () => section.draw();
   const scheme = new MutationObserver(draw);
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });

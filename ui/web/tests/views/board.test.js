@@ -3,8 +3,9 @@ import test from "node:test";
 import { raceSeconds } from "../../core/numbers.js";
 import { numMissing } from "../../core/text/diff.js";
 import { compareLanes, placeWords } from "../../race/board.js";
-import { laneDifferences } from "../../race/stale.js";
+import { laneDifferences, refusalOf, wishWords } from "../../race/stale.js";
 import { paceWords } from "../../race/table.js";
+import { solverDifferences } from "../../solver_comparison/mount.js";
 import { inHall } from "../../watch/verdict.js";
 
 /**
@@ -90,4 +91,25 @@ test("a lane on its way has no second time beside the clock's", () => {
   const lane = row("verify", [1, 2, 3]);
   assert.equal(placeWords(2, lane, 4, 0.35, true), "2 of 3 tokens · forward pass 5");
   assert.equal(placeWords(2, lane, 4, 0.35, false), "2 of 3 tokens · forward pass 5 · 350 ms");
+});
+
+test("what a race refuses is not offered, and why is said", () => {
+  const asked = { lanes: ["sbd-low", "sbd-high"], low: 0.1, high: 0.1, labels: {} };
+  assert.equal(refusalOf(asked, ""), "both γ are the same");
+  assert.equal(refusalOf({ ...asked, lanes: [] }, ""), "no lane is checked");
+  for (const high of [null, -1])
+    assert.equal(refusalOf({ ...asked, high }, ""), "a γ must be a number from 0 on");
+  const of = "the form asks for blocks of 4";
+  assert.equal(wishWords(["blocks of 4"], "Race", "", false), `${of}; press Race to run that`);
+  assert.equal(wishWords(["blocks of 4"], "Race", "", true), of);
+  assert.equal(wishWords(["blocks of 4"], "Race", "why", true), `${of}, which Race refuses: why`);
+});
+
+test("a solver that is chosen and not shown is named, and one shown that is not chosen", () => {
+  const names = { random: "Random", factor: "Factor" };
+  assert.deepEqual(solverDifferences(["factor"], ["factor", "factor"], names), []);
+  assert.deepEqual(solverDifferences(["factor"], ["random", "random"], names), [
+    "the solver “Random” too",
+    "no solver “Factor”",
+  ]);
 });
