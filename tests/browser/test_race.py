@@ -309,6 +309,25 @@ def test_a_lecture_leaves_out_a_reason_that_would_take_the_screen(open_page, sto
     expect(verdict).to_have_text(f"✓ {long}")
 
 
+def test_an_answer_takes_the_lines_that_its_verdict_takes_before_it_scrolls(raced):
+    raced.add_style_tag(content=".sbd-race-text { width: 180px; }")
+    open_with = """(words) => {
+      const player = document.querySelector('.sbd-race').sbdRace;
+      for (const lane of player.board.lanes) lane.verdict = { right: true, words };
+      player.open(player.board);
+    }"""
+    hidden = """() => [...document.querySelectorAll('.sbd-race-text')]
+      .map((node) => node.scrollHeight - node.clientHeight)"""
+    raced.evaluate(open_with, "Right.")
+    button(raced, "Finish (End)").click()
+    painted(raced)
+    assert min(raced.evaluate(hidden)) > 0
+    raced.evaluate(open_with, f"Right: {'the people and the animals told, ' * 40}.")
+    button(raced, "Finish (End)").click()
+    painted(raced)
+    assert max(raced.evaluate(hidden)) == 0
+
+
 def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
     raced.evaluate("document.activeElement?.blur()")
     seek(raced, 2)

@@ -70,6 +70,7 @@ export class RaceLane {
     this.text = make("div", `sbd-race-text${isSudoku ? " is-sudoku" : ""}`, attributes, ...nodes);
     this.verdict = new VerdictLine();
     this.cut = make("p", "sbd-race-cut");
+    this.beside = make("div", "sbd-race-verdict", {}, this.verdict.root, this.cut);
     setText(this.cut, row.limit ? `cut off: the limit is ${row.limit} tokens` : "");
     this.root = this.makeRoot();
   }
@@ -85,7 +86,7 @@ export class RaceLane {
       {},
       make("div", "sbd-race-run", {}, title, track, this.place),
       this.text,
-      make("div", "sbd-race-verdict", {}, this.verdict.root, this.cut),
+      this.beside,
     );
   }
 
@@ -188,6 +189,7 @@ export class RaceLane {
 
   keepNewestInSight() {
     const { text } = this;
+    setStyle(text, "--room", `${this.beside.offsetHeight}px`);
     if (text.scrollHeight <= text.clientHeight) return;
     const newest = this.spans.findLast((span) => !span.classList.contains("is-ahead"));
     const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;
