@@ -1,7 +1,7 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
-import { countOf, gammaDigits } from "../core/numbers.js";
+import { countInWords, countOf, gammaDigits } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -80,6 +80,18 @@ export function withKept(run, pass, kept) {
 }
 
 /**
+ * Whether the token that a reader would throw away first is the one that the check does.
+ * @param {string} chosen as it is spoken of
+ * @param {number} index of it in the draft
+ * @param {number} numAccepted of the draft's tokens
+ */
+export function choiceWords(chosen, index, numAccepted) {
+  if (index === numAccepted) return `Right: you would throw away ${chosen} first. `;
+  if (index < numAccepted) return `Not ${chosen}, which is accepted. `;
+  return `Not ${chosen} first: it goes too, but one before it goes first. `;
+}
+
+/**
  * Whether a place may look at another; the first `numWritten` are text, the others a block.
  * @param {number} row who looks
  * @param {number} column at whom
@@ -107,10 +119,23 @@ export function blockState(run, pass, start) {
 }
 
 /**
- * What the check of a story found, and what it looked at; where it failed, the plainest clash too.
- * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "clashes">} edge
+ * Which of a clash's tokens one call filled together.
+ * @param {Pick<Edge, "tokens">} edge
+ * @param {Edge["clashes"][number]} clash
  */
-export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, clashes }) {
+function togetherWords({ tokens }, { start, end, call }) {
+  const all = tokens.slice(start, end);
+  const together = all.filter(([, own]) => own === call).length;
+  const whole = together > 2 ? "all" : "both";
+  const which = together < all.length ? `${countInWords(together, "token")} of it` : whole;
+  return `${which} from call ${call + 1}`;
+}
+
+/**
+ * What the check of a story found, and what it looked at; where it failed, the plainest clash too.
+ * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "clashes" | "tokens">} edge
+ */
+export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, clashes, tokens }) {
   const [first, ...others] = clashes;
   if (isRight || !first) {
     const facts = "who, what and where the prompt tells, at most one of a kind it leaves open; ";
@@ -120,7 +145,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, cl
   const more = others.length ? ", and others" : "";
   const words = first.words.replace(/\s+/g, " ");
   return (
-    `Broken: ${fault}. Underlined: “${words}”, both from call ${first.call + 1}${more}: neighbours ` +
+    `Broken: ${fault}. Underlined: “${words}”, ${togetherWords({ tokens }, first)}${more}: neighbours ` +
     "from one call (the small number), a word twice, one of no story or a second word unlikely after the first."
   );
 }

@@ -8,7 +8,10 @@ import { Tiles } from "../../watch/tiles.js";
 import { makeVerifyLegend } from "../../watch/verify/legend.js";
 import { Figure } from "../figure.js";
 import { makeCallWords } from "../parts/calls.js";
+import { choiceWords } from "../states.js";
 
+/** @import { Run } from "../../core/run/run.js" */
+/** @import { View } from "../../watch/view.js" */
 /** @import { Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
@@ -38,43 +41,61 @@ function checkWords({
   );
 }
 
+/**
+ * The text that is written by the end of the call shown.
+ * @param {Run} run
+ */
+function makeWritten(run) {
+  const root = make("pre", "sbd-learn-code", { tabindex: "0", "aria-label": "Written so far" });
+  /** @param {View} view */
+  function update({ pass }) {
+    const known = run.main.knownAt(pass);
+    setText(root, known.map(({ token }) => run.tokenText(token)).join(""));
+    root.scrollTop = root.scrollHeight;
+  }
+  return { root, update };
+}
+
 /** @type {MakeScene} */
 export function makeCheckScene({ lesson, signal, did, say }) {
   const { verify: run } = lesson.runs;
   const pass = lesson.check_pass;
-  const { start, tokens } = checkedDraft(run.main, pass);
+  const { start, tokens, numAccepted } = checkedDraft(run.main, pass);
   const figure = new Figure(run, signal);
   const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
   const legend = makeVerifyLegend();
   const news = make("p", "sbd-learn-yours", { role: "status" });
-  const written = run.main
-    .knownAt(pass - 1)
-    .map(({ token }) => run.tokenText(token))
-    .join("");
-  figure.add(tiles, makeCallWords(tiles.root), legend);
+  const written = makeWritten(run);
+  /** @type {number | null} the position that the reader would throw away */
+  let own = null;
+  const mark = () =>
+    tiles.tiles.forEach(({ node, at }) => {
+      node.toggleAttribute("data-chosen", at === own);
+    });
+  figure.add(tiles, makeCallWords(tiles.root), { update: mark }, legend, written);
   figure.seek(pass - 1, false);
   let isAnswered = false;
 
   /** @param {number} position */
   function choose(position) {
-    const chosen = tokens[position - start];
-    if (chosen === undefined) return;
-    answer(`You would throw away ${spoken(run.tokenText(chosen))}. `);
+    const [index, chosen] = [position - start, tokens[position - start]];
+    if (chosen === undefined || isAnswered) return;
+    own = position;
+    answer(choiceWords(spoken(run.tokenText(chosen)), index, numAccepted));
   }
 
-  function answer(own = "") {
+  function answer(verdict = "") {
     if (isAnswered) return;
     isAnswered = true;
     figure.seek(pass, true);
-    const words = `${own}${checkWords(lesson)}`;
+    const words = `${verdict}${checkWords(lesson)}`;
     setText(news, words);
     say(words);
     did();
   }
-  const code = { tabindex: "0", "aria-label": "Written so far" };
   const nodes = [
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
-    make("pre", "sbd-learn-code", code, written),
+    written.root,
     make("h3", "", {}, "A draft has no gaps and goes on while all of it is likely right"),
     tiles.root,
     legend.root,

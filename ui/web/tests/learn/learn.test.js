@@ -6,6 +6,7 @@ import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
 import {
   blockState,
+  choiceWords,
   mayLook,
   storyPieces,
   sumWords,
@@ -95,7 +96,12 @@ test("the words that clash are marked with the call that filled them together", 
 });
 
 test("a story is said to hold in what was checked alone, and to break by what the check found", () => {
-  const right = { is_right: true, fault: "", has_facts: true, clashes: [] };
+  /** @type {[string, number][]} */
+  const tokens = [
+    ["the", 8],
+    [" hill", 8],
+  ];
+  const right = { is_right: true, fault: "", has_facts: true, clashes: [], tokens };
   assert.match(verdictWords(right), /prompt tells, at most one.* sense are not checked\.$/);
   const words = verdictWords({ ...right, has_facts: false });
   assert.match(
@@ -104,7 +110,20 @@ test("a story is said to hold in what was checked alone, and to break by what th
   );
   const clashes = [{ words: "the hill", start: 0, end: 2, call: 8 }];
   const wrong = { ...right, is_right: false, fault: "“hill” is not in the prompt", clashes };
-  assert.match(verdictWords(wrong), /^Broken: “hill” is not in the prompt\. .*“the hill”.* call 9/);
+  assert.match(
+    verdictWords(wrong),
+    /^Broken: “hill” is not in the prompt\. .*“the hill”, both from call 9:/,
+  );
+});
+
+test("a clash of more than two tokens says how many of them one call filled", () => {
+  /** @type {[string, number][]} */
+  const tokens = [["l", 3], ["amb", 3], ["amb", 3], ["s", 4]]; // biome-ignore format: as a table
+  const wrong = { is_right: false, fault: "", has_facts: true, tokens };
+  const said = (/** @type {number} */ end) =>
+    verdictWords({ ...wrong, clashes: [{ words: "lambamb", start: 0, end, call: 3 }] });
+  assert.match(said(3), /“lambamb”, all from call 4:/);
+  assert.match(said(4), /“lambamb”, three tokens of it from call 4:/);
 });
 
 test("the terms of the sum add up as they are printed", () => {
@@ -149,6 +168,13 @@ test("no sum is printed above the γ that it is at most, nor one that is more as
     boundWords([0.05, 0.050001, 0.1], 0.1).more,
     /: about 0\.100001, more than 0\.100000\.$/,
   );
+});
+
+test("a token chosen to go first is said to be it, to be accepted, or to go after another", () => {
+  const said = [1, 2, 3].map((index) => choiceWords("“s”", index, 2));
+  assert.match(said[0] ?? "", /^Not “s”, which is accepted/);
+  assert.match(said[1] ?? "", /^Right: you would throw away “s” first/);
+  assert.match(said[2] ?? "", /^Not “s” first: it goes too/);
 });
 
 test("a lesson without its runs is refused", () => {
