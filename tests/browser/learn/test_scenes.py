@@ -13,6 +13,11 @@ expect = sync_api.expect
 LAST = 10
 
 
+UNREAD = """(cells) => [...document.querySelectorAll(cells)].filter((node) =>
+  parseFloat(getComputedStyle(node).fontSize) < 13 || node.clientWidth < 24)
+  .map((node) => node.textContent)"""
+
+
 def drag(page, locator, part: float):
     box = locator.bounding_box()
     middle = box["y"] + box["height"] / 2
@@ -135,11 +140,58 @@ def test_gamma_is_raised_until_the_story_breaks(lesson):
     expect(answer(page)).not_to_be_empty()
 
 
-def test_a_drafted_token_is_thrown_away(lesson):
+def checked_draft() -> tuple[tuple[int, ...], int]:
+    """The draft of the scene, and how many of its tokens the next call accepts."""
+    events, at = recorded().runs["verify"]["verify"].events, recorded().choices.check_pass
+    draft, committed = events[at - 1].draft, events[at].committed
+    return draft, next(n for n, token in enumerate(draft) if committed[n] != token)
+
+
+def test_a_token_that_goes_after_another_is_not_said_to_go_first_and_stays_marked(lesson):
+    draft, num_accepted = checked_draft()
     page = lesson("checking")
-    page.locator(".sbd-tile.is-draft").nth(1).click()
+    last = page.locator(".sbd-tile.is-draft").last
+    position = re.match(r"Position \d+", last.get_attribute("title"))[0]
+    last.click()
+    words = "first: it goes too" if num_accepted < len(draft) - 1 else "Right: you would"
+    expect(page.locator(".sbd-learn-yours")).to_contain_text(words)
+    chosen = page.locator(".sbd-tile[data-chosen]")
+    expect(chosen).to_have_count(1)
+    expect(chosen).to_have_attribute("title", re.compile(f"^{position}:"))
+
+
+def test_the_text_grows_by_what_the_call_writes_once_its_tiles_show_it(lesson):
+    trace, at = recorded().runs["verify"]["verify"], recorded().choices.check_pass
+    texts = [
+        "".join(trace.tokens[token] for event in trace.events[:end] for token in event.committed)
+        for end in (at, at + 1)
+    ]
+    page = lesson("checking")
+    code = page.get_by_label("Written so far")
+    expect(code).to_have_text(texts[0])
+    page.keyboard.press("ArrowRight")
+    expect(code).to_have_text(texts[1])
+
+
+def test_a_phone_shows_the_tokens_and_masks_of_places_and_blocks(lesson):
+    page = lesson("masks", 390, 844)
+    places = page.locator(".sbd-learn-at")
+    assert page.evaluate(UNREAD, ".sbd-learn-at") == []
+    rows = places.evaluate_all("all => all.map(node => Math.round(node.offsetTop))")
+    written = page.locator(".sbd-learn-at.is-text").count()
+    assert rows[written] > rows[written - 1], "the block has rows of its own"
+    page = lesson("the-cache", 390, 844)
+    page.get_by_role("slider").press("End")
+    assert page.locator(".sbd-learn-block .sbd-learn-cell.is-full").count() > 0
+    assert page.evaluate(UNREAD, ".sbd-learn-block .sbd-learn-cell") == []
+
+
+def test_a_drafted_token_is_thrown_away(lesson):
+    _, num_accepted = checked_draft()
+    page = lesson("checking")
+    page.locator(".sbd-tile.is-draft").nth(num_accepted).click()
     news = page.locator(".sbd-learn-yours")
-    expect(news).to_contain_text("You would throw away")
+    expect(news).to_contain_text("Right: you would throw away")
     expect(news).to_contain_text(re.compile("drafts nothing|drafts on"))
     assert page.locator(".sbd-tile.is-accepted").count() > 0
     expect(answer(page)).not_to_be_empty()
