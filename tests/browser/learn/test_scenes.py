@@ -18,6 +18,13 @@ UNREAD = """(cells) => [...document.querySelectorAll(cells)].filter((node) =>
   .map((node) => node.textContent)"""
 
 
+LABEL_AND_END = """() => [
+  document.querySelector('.sbd-budget-free').getBoundingClientRect().right,
+  [...document.querySelectorAll('.sbd-budget-tick')].filter((tick, at, all) =>
+    at === all.length - 1 && !tick.classList.contains('is-under'))[0]
+    ?.getBoundingClientRect().left ?? null]"""
+
+
 def drag(page, locator, part: float):
     box = locator.bounding_box()
     middle = box["y"] + box["height"] / 2
@@ -71,6 +78,17 @@ def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
     for _ in range(5):
         page.keyboard.press("PageDown")
     expect(total).not_to_have_text(before)
+
+
+def test_the_axis_of_the_bound_is_named_at_once_and_its_end_never_lies_under_the_label(lesson):
+    page = lesson("the-bound", 1920, 1080)
+    expect(page.locator(".sbd-budget-tick:not(.is-under)").nth(2)).to_be_visible()
+    page.keyboard.press("l")
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".sbd-learn-count")).to_contain_text("16 of 16")
+    ends = page.evaluate(LABEL_AND_END)
+    assert ends[1] is None or ends[0] <= ends[1], ends
 
 
 def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
