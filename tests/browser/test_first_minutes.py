@@ -172,7 +172,7 @@ def test_the_race_has_a_row_a_lane_four_recorded_ones_with_grids_and_verdicts(op
     expect(page.locator(".sbd-race .sbd-help")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("s")
-    told = page.locator(".sbd-race-card > .sbd-race-note[role=status]")
+    told = page.locator(".sbd-race-told")
     expect(told).to_contain_text(re.compile("link", re.IGNORECASE))
 
 
