@@ -87,6 +87,8 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
     )
     has_begun(page, first)
     page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
+    # Keys act where the player is seen; opening the charts may have scrolled it away.
+    page.evaluate("document.querySelector('.sbd-host').scrollIntoView()")
     page.keyboard.press("s")
     for name, kind in (("Save JSON", "json"), ("Save HTML", "html")):
         with page.expect_download() as saved:
