@@ -83,6 +83,17 @@ def test_a_digit_that_verify_threw_away_is_struck_and_not_as_one_that_is_written
     expect(replay.get_by_text("Struck: drafted, and thrown away")).to_be_visible()
 
 
+@pytest.mark.parametrize("strategy", ["sbd", "verify"])
+def test_only_digits_of_the_puzzle_are_outlined(replay, strategy):
+    settings = {"solver": EntropyBound(0.0)} if strategy == "sbd" else {"draft_threshold": 0.05}
+    model = mistaken_model(SOLUTION)
+    push(replay, recorded(model, strategy, PROMPT, strategy=strategy, **settings))
+    outlined = "all => all.map(n => getComputedStyle(n).borderTopColor !== 'rgba(0, 0, 0, 0)')"
+    for number in range(state(replay)["main"]["steps"]):
+        go_to(replay, number)
+        assert cells(replay).evaluate_all(outlined) == [digit != "0" for digit in PUZZLE]
+
+
 def test_a_click_on_a_cell_holds_its_position(replay):
     show(replay, SOLUTION)
     cells(replay).nth(5).click()

@@ -15,6 +15,7 @@ from sbd_core.roofline import left_out, limits, speedup
 from ui.limits.answer import DEFAULTS, answer, asked
 from ui.limits.choices import BUNDLED, MEASURED, bundled_shape, devices, measured_times, models
 from ui.limits.section import setting
+from ui.limits.units import size_words
 from ui.limits.units import time_words as in_units
 from ui.limits.words import WORDS
 
@@ -339,6 +340,15 @@ def test_a_model_that_the_device_has_no_room_for_is_said_to_be_one() -> None:
     said = note(found, "Memory")
     assert f"{weights / 1e9:.3g} GB of weights, {cached / 1e6:.3g} MB of KV cache" in said
     assert "more than the 24 GB of the device, which cannot run this" in said
+
+
+def test_times_and_sizes_have_three_digits_and_never_an_exponent() -> None:
+    assert [in_units(999.6e-6), in_units(685e-6), in_units(1234.5)] == ["1 ms", "685 µs", "1,230 s"]
+    assert [size_words(999.6e6), size_words(1.2345e15), size_words(12)] == [
+        "1 GB",
+        "1,230 TB",
+        "0.012 kB",
+    ]
 
 
 def test_the_kv_cache_counts_for_every_text_of_a_batch() -> None:

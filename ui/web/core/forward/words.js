@@ -56,8 +56,8 @@ export function fewMasksWords({ strategy, blockSize }, numMasks) {
   if (strategy !== "verify" || numMasks >= blockSize) return "";
   return numMasks
     ? `Of at most ${blockSize} masks, the block size, it reads ${numMasks}: fewer after a forward pass ` +
-        "that gave few tokens, or where little room is left."
-    : "It reads no masks behind the draft, which ends the answer or fills the room that is left.";
+        "that gave few tokens, or near the limit of the answer’s length."
+    : "It reads no masks behind the draft, which ends the answer or reaches the limit of its length.";
 }
 
 /**
