@@ -168,6 +168,15 @@ BUDGET = """() => {
 }"""
 
 
+def test_a_staircase_without_room_is_not_drawn_and_comes_back_with_it(replay):
+    canvas = expect(replay.locator(".sbd-stairs-stage canvas"))
+    rule = ".sbd-stairs-stage { height: %dpx !important; min-height: 0 !important }"
+    replay.add_style_tag(content=rule % 12)
+    canvas.to_have_js_property("width", 0)
+    replay.add_style_tag(content=rule % 200)
+    canvas.not_to_have_js_property("width", 0)
+
+
 @pytest.mark.parametrize("is_lecture", [False, True])
 def test_the_budget_adds_up_and_gamma_stands_still(replay, is_lecture):
     """What is solid is the sum of Eq. 8, at most gamma; the largest stands hatched outside it."""

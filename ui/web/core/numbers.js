@@ -138,11 +138,13 @@ export function countInWords(count, word) {
 }
 
 /**
- * How many cells lie between two ticks so that their words fit: 1, 2, 5, 10, ...
+ * How many cells lie between two ticks so that their words fit: 1, 2, 5, 10, ...; Infinity for cells
+ * that have no room themselves.
  * @param {number} room that a word needs
  * @param {number} cell size of one
  */
 export function tickStep(room, cell) {
+  if (!(cell > 0)) return Infinity;
   for (let power = 1; ; power *= 10) {
     for (const step of [power, 2 * power, 5 * power]) if (step * cell >= room) return step;
   }

@@ -11,6 +11,7 @@ import {
   listInWords,
   median,
   raceSeconds,
+  tickStep,
 } from "../../core/numbers.js";
 
 test("clamp keeps a value between its bounds", () => {
@@ -66,4 +67,15 @@ test("a list ends in a word, and of one is itself", () => {
     "another prompt and γ 1 instead of 2",
   );
   assert.equal(listInWords(["a", "b", "c"]), "a, b, and c");
+});
+
+test("ticks lie as far apart as their words need, and nowhere on cells without room", () => {
+  assert.deepEqual(
+    [30, 15, 3, 0.01].map((cell) => tickStep(24, cell)),
+    [1, 2, 10, 5000],
+  );
+  assert.deepEqual(
+    [0, -3].map((cell) => tickStep(24, cell)),
+    [Infinity, Infinity],
+  );
 });

@@ -157,12 +157,16 @@ export class Staircase {
     this.draw();
   }
 
-  /** The canvas at the screen's own resolution, cleared, its origin inside the padding. */
+  /** The canvas at the screen's own resolution, cleared, its origin inside the padding; null without room. */
   prepare() {
     const { canvas, size } = this;
     const width = Math.round(size.width * size.scale);
     const height = Math.round(size.height * size.scale);
-    if (!width || !height) return null;
+    const { left, top } = this.margins;
+    if (size.width <= left + STAGE_PADDING || size.height <= top + STAGE_PADDING) {
+      canvas.width = 0;
+      return null;
+    }
     if (canvas.width !== width || canvas.height !== height) {
       canvas.width = width;
       canvas.height = height;
@@ -171,7 +175,7 @@ export class Staircase {
     if (!context) return null;
     context.setTransform(size.scale, 0, 0, size.scale, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
-    context.translate(this.margins.left, this.margins.top);
+    context.translate(left, top);
     return context;
   }
 
