@@ -182,7 +182,7 @@ def _size_fields(model: LazyModel, max_new_tokens: int) -> dict[str, gr.componen
         "block_size": gr.Number(
             high,
             label="Block size",
-            info=f"positions decoded together; {trained} {low} to {high}",
+            info=f"positions decoded together (next-token: 1); {trained} {low} to {high}",
             precision=0,
         ),
         "max_new_tokens": _slider("Longest answer, tokens", 16, max_new_tokens, 128, 16),

@@ -45,6 +45,8 @@ def is_of_server(page) -> bool:
 
 def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_models_url):
     page = open_page(two_models_url)
+    model = page.locator(".sbd-model")
+    of_server = model.text_content()
     expect(page.locator(".sbd-engine-choice-words")).to_have_text("Decode runs on the server")
     page.get_by_role("button", name="Use your browser").click()
     expect(page.get_by_text(HERE)).to_be_visible()
@@ -52,12 +54,14 @@ def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_m
     page.get_by_label("Prompt").fill("What is 12 + 30?")
     decode_button(page).click()
     assert not is_of_server(page)
+    expect(model).to_have_text("sbd-nano · 5.3 M parameters · in your browser")
     assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.prompt") == (
         "What is 12 + 30?"
     )
     expect(decode_button(page)).to_be_enabled()
     page.get_by_role("button", name="Use the server").click()
     assert "engine=" not in page.url
+    expect(model).to_have_text(of_server)
     old = state(page)["run"]
     decode_button(page).click()
     has_begun(page, old)

@@ -1,9 +1,14 @@
 // The name of the loaded model, as text, and the switch between the views.
 
-import { find } from "../dom/elements.js";
+import { find, setText } from "../dom/elements.js";
 import { currentView, onTurn, turnTo } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
+
+/** The model of this browser, in words, once it decodes. */
+let here = "";
+/** @type {(() => void) | null} */
+let redraw = null;
 
 /** @type {Mount} */
 export function mountHeader({ element, value, signal }) {
@@ -27,8 +32,21 @@ export function mountHeader({ element, value, signal }) {
   addEventListener("hashchange", follow, { signal });
   show(currentView());
   const model = find(element, ".sbd-model");
-  model.textContent = value;
+  let ofServer = value;
+  const draw = () => setText(model, here || ofServer);
+  redraw = draw;
+  signal.addEventListener("abort", () => {
+    if (redraw === draw) redraw = null;
+  });
+  draw();
   return (text) => {
-    model.textContent = text;
+    ofServer = text;
+    draw();
   };
+}
+
+/** @param {string} words about the model that decodes in this browser, "" while the server does */
+export function showModelHere(words) {
+  here = words;
+  redraw?.();
 }

@@ -5,6 +5,7 @@
 import { fileAddress } from "../dom/address.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { goButtons } from "../dom/page.js";
+import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
 import { Decoder } from "./decoder.js";
@@ -118,13 +119,15 @@ class HereView {
     setText(this.words, words[state]);
     this.words.dataset.state = state;
     this.button.hidden = isOnly === true;
-    const { ready } = this.decoder;
-    const title = document.querySelector(".sbd-model");
-    if (isOnly && ready && title) {
-      const millions = (ready.numParameters / 1e6).toFixed(1);
-      setText(title, `${ready.name} · ${millions} M parameters · in your browser`);
-    }
+    showModelHere(isOn ? this.modelWords() : "");
     setText(this.button, isOn ? "Use the server" : "Use your browser");
+  }
+
+  modelWords() {
+    const { ready } = this.decoder;
+    if (!ready) return "";
+    const millions = (ready.numParameters / 1e6).toFixed(1);
+    return `${ready.name} · ${millions} M parameters · in your browser`;
   }
 
   turn() {
