@@ -1,8 +1,10 @@
 """Text is text: hostile tokens, spaces, line breaks, parts of characters; and how tokens land."""
 
+import io
 import re
 
 import pytest
+from PIL import Image
 
 from tests.browser.conftest import HOSTILE, go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
@@ -55,6 +57,17 @@ def test_the_lane_keeps_its_layout_and_marks_what_is_easily_missed(replay):
     expect(marked).to_have_text(["    ", "  ", " "], use_inner_text=True)
     expect(lane(replay).locator(".sbd-break")).to_have_count(2)
     expect(lane(replay).locator(".sbd-tab")).to_have_count(1)
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_lecture_shades_the_edge_beyond_which_text_goes_on(replay, goes_on):
+    show(replay, ["A line.\n"] * (6 if goes_on else 1), f"shade-{goes_on}")
+    replay.keyboard.press("l")
+    painted(replay)
+    text = replay.locator(".sbd-lane:not(.sbd-lane-ntp) .sbd-text")
+    picture = Image.open(io.BytesIO(text.screenshot())).convert("L")
+    upper, lower = (picture.getpixel((picture.width - 9, y)) for y in (1, picture.height - 2))
+    assert (upper < lower - 20) == goes_on
 
 
 def test_parts_of_a_character_join_when_all_are_there(replay):

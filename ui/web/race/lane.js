@@ -6,7 +6,7 @@ import { joinBytes } from "../core/text/bytes.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { showPieces } from "../dom/tokens.js";
-import { inHall, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
+import { inHall, ROOM, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeWords } from "./board.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
@@ -182,7 +182,7 @@ export class RaceLane {
       : placeWords(count, this.row, pass, seconds, isByTime);
     setText(this.place, words);
     const { judged, open } = verdictParts(this.row.verdict ?? null);
-    this.verdict.show(isLecture ? inHall(judged) : judged, isFinished, "", open);
+    this.verdict.show(isLecture ? inHall(judged, ROOM.column) : judged, isFinished, "", open);
     this.cut.hidden = !isFinished || !this.row.limit;
     this.keepNewestInSight();
   }

@@ -6,7 +6,8 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
-const HALL_LETTERS = 50; // of a column beside a lane, in two or three lines
+/** Letters of a reason that a hall has room for: in a column beside a lane, and over the text of one. */
+export const ROOM = { column: 50, line: 110 };
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
@@ -30,11 +31,12 @@ export function briefly(words) {
 }
 
 /**
- * A verdict as it stands beside a lane in a lecture: without a reason that would fill the screen.
+ * A verdict as it stands in a lecture: without a reason that has no room there.
  * @param {Said | null} verdict
+ * @param {number} room letters
  */
-export function inHall(verdict) {
-  const isLong = verdict !== null && verdict.words.length > HALL_LETTERS;
+export function inHall(verdict, room) {
+  const isLong = verdict !== null && verdict.words.length > room;
   return isLong ? { ...verdict, words: briefly(verdict.words) } : verdict;
 }
 

@@ -2,7 +2,7 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
-import { briefly, Verdict, verdictParts } from "../verdict.js";
+import { inHall, ROOM, Verdict, verdictParts } from "../verdict.js";
 import { LaneText } from "./text.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
@@ -96,8 +96,7 @@ export class LaneView {
     const isOpen = lane === run.main && isWhole && lane.finish !== "stopped";
     const { judged, open } = verdictParts(lane.verdict);
     // A hall is told why of the main lane alone: the staircase needs the room.
-    const isBrief = isLecture && lane !== run.main && judged !== null;
-    const said = isBrief ? { ...judged, words: briefly(judged.words) } : judged;
+    const said = isLecture ? inHall(judged, lane === run.main ? ROOM.line : 0) : judged;
     this.verdict.show(said, isDue, when, isOpen ? open : "");
   }
 
