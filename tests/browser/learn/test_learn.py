@@ -116,6 +116,32 @@ def test_a_smaller_lecture_hall_scrolls_nothing_either_and_still_reads_the_calls
         page.keyboard.press("ArrowRight")
 
 
+def test_a_presenters_remote_turns_the_scenes_in_a_lecture(lesson):
+    page = lesson(2)
+    page.keyboard.press("PageDown")
+    expect(answer(page)).to_be_empty()
+    page.keyboard.press("l")
+    page.keyboard.press("PageDown")
+    expect(answer(page)).to_have_text(plain(scenes()[1]["answer"]))
+    page.keyboard.press("PageDown")
+    expect(question(page)).to_have_text(scenes()[2]["question"])
+    page.keyboard.press("PageUp")
+    expect(question(page)).to_have_text(scenes()[1]["question"])
+
+
+def test_gamma_dragged_in_a_lecture_leaves_the_arrows_to_the_scenes(lesson):
+    page = lesson(4, 1920, 1080)
+    page.keyboard.press("l")
+    box = page.get_by_role("slider").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 300, box["y"] + 10)
+    page.mouse.up()
+    expect(answer(page)).to_have_text(plain(scenes()[3]["answer"]))
+    page.keyboard.press("ArrowRight")
+    expect(question(page)).to_have_text(scenes()[4]["question"])
+
+
 @pytest.mark.parametrize("number", [4, 8])
 def test_on_the_page_a_lecture_keeps_the_call_over_a_tile_and_its_bar_at_the_foot(
     open_page, story_url, number
@@ -197,6 +223,15 @@ def test_a_link_to_a_decode_goes_before_the_lesson(stranger, story_url):
     page.goto(f"{story_url}?prompt=p")
     expect(page.locator(".sbd-tile").first).to_be_visible()
     expect(question(page)).to_have_count(0)
+
+
+def test_the_way_to_the_player_takes_the_chosen_prompt_along(open_page, story_url):
+    page = open_page(f"{story_url}#learn/your-turn")
+    page.locator(".sbd-learn-choice").nth(1).click()
+    chosen = page.get_by_label("Your prompt").input_value()
+    page.get_by_role("button", name="To the player", exact=True).click()
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value(chosen)
+    expect(page.locator("#sbd-player .sbd-stale")).to_contain_text("another prompt")
 
 
 def test_the_last_scene_decodes_in_the_player_by_what_the_lesson_told_of(open_page, story_url):

@@ -143,6 +143,22 @@ def test_lecture_mode_is_large_and_holds_the_stage_alone(open_page, replay_url, 
     expect(page.locator(".sbd-inspector")).to_be_visible()
 
 
+def test_the_help_of_a_lecture_leaves_out_the_keys_of_what_is_not_there(replay):
+    go_to(replay, 1)
+    hood = replay.get_by_role("dialog").locator(".sbd-keys").get_by_text("U", exact=True)
+    replay.keyboard.press("?")
+    expect(hood).to_be_visible()
+    replay.keyboard.press("Escape")
+    replay.keyboard.press("l")
+    replay.keyboard.press("u")
+    replay.keyboard.press("?")
+    expect(replay.get_by_role("dialog")).to_be_visible()
+    expect(hood).to_be_hidden()
+    replay.keyboard.press("Escape")
+    replay.keyboard.press("l")
+    expect(replay.locator(".sbd-hood-body")).to_be_hidden()
+
+
 def test_lecture_mode_fills_the_window_where_full_screen_is_refused(replay):
     replay.evaluate(
         "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error()); }"

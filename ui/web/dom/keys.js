@@ -29,11 +29,18 @@ const KEYS = {
   "?": "help",
 };
 
+/**
+ * What a presenter's remote sends, and the keys that it stands for in a lecture.
+ * @type {Readonly<Record<string, string>>}
+ */
+const REMOTE = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
+
 const LETTERS = /^[a-z?[\]]$/;
 const LETTERS_OFF = "sbd-letters-off";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 
 const PINNING = /^[PB[]/; // these decode anew, round a given token
+const BESIDE = /^[PBU]/; // these act on what a lecture leaves out
 
 /** @typedef {[key: string, meaning: string]} KeyWords */
 
@@ -76,7 +83,9 @@ export function makeKeyList(words, canRedo) {
     "sbd-keys",
     {},
     ...rows.flatMap(([key, meaning]) => {
-      const kind = PINNING.test(key) ? "sbd-key-pins" : "";
+      const kind = [PINNING.test(key) && "sbd-key-pins", BESIDE.test(key) && "sbd-key-beside"]
+        .filter(Boolean)
+        .join(" ");
       return [make("kbd", kind, {}, key), make("span", kind, {}, meaning)];
     }),
   );
@@ -117,7 +126,8 @@ function isInView(root) {
 export function listenToKeys(root, actions, signal) {
   /** @param {KeyboardEvent} event */
   function press(event) {
-    const key = /^[A-Z]$/.test(event.key) ? event.key.toLowerCase() : event.key;
+    const sent = isLecturing(root) ? (REMOTE[event.key] ?? event.key) : event.key;
+    const key = /^[A-Z]$/.test(sent) ? sent.toLowerCase() : sent;
     const act = actions[KEYS[key] ?? ""];
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.defaultPrevented;
     if (typeof act !== "function" || !isPlain || (LETTERS.test(key) && !areLettersOn())) return;

@@ -39,6 +39,14 @@ export function makeLecture(root, onChange, signal) {
     if (document.fullscreenElement === root) document.exitFullscreen();
   }
 
+  // A slider that keeps the focus after it was dragged would keep the arrows, too.
+  function letGo() {
+    const held = document.activeElement;
+    const isSlider = held instanceof HTMLElement && held.matches("[role=slider], [type=range]");
+    if (isLecturing(root) && isSlider && root.contains(held)) held.blur();
+  }
+  root.addEventListener("pointerup", letGo, { signal });
+
   const follow = () => document.fullscreenElement === null && show(false);
   document.addEventListener("fullscreenchange", follow, { signal });
   return { leave, toggle: () => (isLecturing(root) ? leave() : enter()) };

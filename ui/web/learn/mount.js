@@ -54,7 +54,10 @@ export function mountLearn({ element, value, signal }) {
     return () => {};
   }
   const view = new LearnView(host, setting.lesson, signal, {
-    leave: () => turnTo("watch"),
+    leave: (prompt) => {
+      turnTo("watch");
+      if (prompt) typeInto(promptBox(setting.prompt_id), prompt);
+    },
     decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
   });
   onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);

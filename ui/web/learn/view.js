@@ -16,7 +16,7 @@ import { SCENES } from "./scenes/index.js";
 /**
  * What the page round the view does for it; on a page of its own it does nothing.
  * @typedef {object} LearnHost
- * @property {() => void} leave turn to the player
+ * @property {(prompt: string) => void} leave turn to the player, with a prompt that was chosen, "" for none
  * @property {(prompt: string) => void} decode
  */
 
@@ -30,7 +30,7 @@ import { SCENES } from "./scenes/index.js";
  * @property {LearnHost | null} host
  */
 
-/** @typedef {{ root: HTMLElement, answer: () => void }} Scene answer: show it in the picture */
+/** @typedef {{ root: HTMLElement, answer: () => void, prompt?: () => string }} Scene answer: show it in the picture; prompt: to take along to the player */
 /** @typedef {(place: ScenePlace) => Scene} MakeScene */
 
 export class LearnView {
@@ -106,7 +106,7 @@ export class LearnView {
   }
 
   makeSkip() {
-    const skip = makeStep("Skip to the player", () => this.host?.leave());
+    const skip = makeStep("Skip to the player", () => this.host?.leave(""));
     skip.classList.add("sbd-learn-skip");
     return skip;
   }
@@ -207,7 +207,7 @@ export class LearnView {
   forward() {
     if (!this.isAnswered) this.showAnswer();
     else if (this.index + 1 < SCENES.length) this.go(this.index + 1);
-    else this.host?.leave();
+    else this.host?.leave(this.scene?.prompt?.() ?? "");
   }
 
   /** The reader asked to be shown; on a phone the answer may lie below the window. */

@@ -1,6 +1,7 @@
 // What a visitor can do, by pointer or key: every view is given these and changes nothing itself.
 
 import { clamp } from "../core/numbers.js";
+import { isLecturing } from "../dom/lecture.js";
 import { positionTitle } from "./view.js";
 
 /** @import { Origin } from "../core/run/family.js" */
@@ -54,7 +55,7 @@ export function makeActions(player) {
     ...playActions(player),
     lecture: () => player.lecture.toggle(),
     help: () => player.parts.help.toggle(),
-    hood: () => player.parts.hood.toggle(),
+    hood: () => isLecturing(player.root) || player.parts.hood.toggle(),
     share: () => player.share.toggle(),
     toggleHindsight: () => player.set({ showsHindsight: !player.state.showsHindsight }),
     letGo: () => {

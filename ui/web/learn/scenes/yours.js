@@ -8,23 +8,30 @@ import { make } from "../../dom/elements.js";
 
 /** @type {MakeScene} */
 export function makeYoursScene({ lesson, did, host }) {
-  const nodes = host ? makeForm(lesson, did, host) : makeNotes(lesson);
-  return { root: make("div", "sbd-learn-yours-card", {}, ...nodes), answer: did };
+  const box = makePromptBox(lesson);
+  const nodes = host ? makeForm(lesson, box, did, host) : makeNotes(lesson);
+  const root = make("div", "sbd-learn-yours-card", {}, ...nodes);
+  return { root, answer: did, prompt: () => box.value.trim() };
 }
 
-/**
- * The prompt, examples to put there, and the button that decodes it.
- * @param {ScenePlace["lesson"]} lesson
- * @param {() => void} did
- * @param {LearnHost} host
- */
-function makeForm({ prompts }, did, host) {
-  const box = make("textarea", "sbd-learn-prompt", {
+/** @param {ScenePlace["lesson"]} lesson */
+function makePromptBox({ prompts }) {
+  return make("textarea", "sbd-learn-prompt", {
     rows: 3,
     maxlength: constants.limits.typedCharacters,
     "aria-label": "Your prompt",
     placeholder: prompts[0] ?? "",
   });
+}
+
+/**
+ * The prompt, examples to put there, and the button that decodes it.
+ * @param {ScenePlace["lesson"]} lesson
+ * @param {HTMLTextAreaElement} box
+ * @param {() => void} did
+ * @param {LearnHost} host
+ */
+function makeForm({ prompts }, box, did, host) {
   const chips = prompts.map((prompt) => {
     const look = { type: "button", title: prompt };
     const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
