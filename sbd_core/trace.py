@@ -24,7 +24,8 @@ class Trace:
     tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
     versions: {package: version} of what made it. shape: the model's sizes, from its config; None
-    where they are not known, as in traces of versions before 3.
+    where they are not known, as in traces of versions before 3. end_token_ids: those that end an
+    answer; empty where they are not known.
     """
 
     model: str
@@ -37,6 +38,7 @@ class Trace:
     finish: Finish
     versions: Mapping[str, str] = field(hash=False)
     shape: ModelShape | None = None
+    end_token_ids: tuple[int, ...] = ()
 
     @property
     def token_ids(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 One object; each event an object of short arrays, token texts once in "tokens". Positions, token
 ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
 draft_threshold to the config and predrafts to every event; a trace of version 1 had none. Version 3
-adds the model's shape, null where it is not known.
+adds the model's shape, null where it is not known. end_token_ids may be missing in any version.
 """
 
 import json
@@ -34,6 +34,7 @@ def dump(trace: Trace) -> str:
         "finish": trace.finish,
         "versions": dict(trace.versions),
         "shape": trace.shape.to_data() if trace.shape else None,
+        "end_token_ids": trace.end_token_ids,
         "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
         "events": [event_to_data(event) for event in trace.events],
     }
@@ -114,6 +115,7 @@ def load(text: str) -> Trace:
         finish=root.at("finish").one_of(get_args(Finish)),
         versions={key: node.string() for key, node in root.at("versions").members()},
         shape=_shape(root.at("shape")) if version >= 3 else None,
+        end_token_ids=_end_token_ids(root),
     )
     _check_whole(trace)
     return trace
@@ -157,6 +159,11 @@ def _shape(node: JsonNode) -> ModelShape | None:
         return ModelShape.from_data({key: item.value for key, item in node.members()})
     except ArgumentError as error:
         raise TraceError(f"{node.path}.{error}") from error
+
+
+def _end_token_ids(root: JsonNode) -> tuple[int, ...]:
+    known = any(key == "end_token_ids" for key, _ in root.members())
+    return root.at("end_token_ids").integers() if known else ()
 
 
 def _tokens(node: JsonNode) -> dict[int, str]:

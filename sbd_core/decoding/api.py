@@ -126,6 +126,7 @@ def make_trace(
         finish=_finish(model, config, answer),
         versions=versions(),
         shape=model.shape,
+        end_token_ids=tuple(sorted(model.end_token_ids)),
     )
 
 

@@ -227,6 +227,13 @@ def wire_json(body: Mapping[str, Any]) -> str:
     return text
 
 
+def _ends(trace: Trace) -> tuple[int, ...]:
+    """What ends an answer; of a trace that does not say it, the token that ended this one."""
+    if trace.end_token_ids or trace.finish != "end_of_sequence":
+        return trace.end_token_ids
+    return trace.token_ids[-1:]
+
+
 def replay(
     run_id: str,
     lanes: Mapping[str, Trace],
@@ -252,6 +259,7 @@ def replay(
             lanes,
             is_recorded=True,
             model=first.model,
+            end_token_ids={token_id for trace in lanes.values() for token_id in _ends(trace)},
             about=about,
             prompt_token_ids=first.prompt_token_ids if has_prompt else (),
         )

@@ -36,6 +36,8 @@ PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.prompt": lambda d: (d, "prompt"),
     "trace.prompt_token_ids": lambda d: (d, "prompt_token_ids"),
     "trace.prompt_token_ids[1]": lambda d: (d["prompt_token_ids"], 1),
+    "trace.end_token_ids": lambda d: (d, "end_token_ids"),
+    "trace.end_token_ids[0]": lambda d: (d["end_token_ids"], 0),
     "trace.text": lambda d: (d, "text"),
     "trace.finish": lambda d: (d, "finish"),
     "trace.versions": lambda d: (d, "versions"),

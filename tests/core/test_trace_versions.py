@@ -8,7 +8,7 @@ import pytest
 
 from sbd_core import DecodeConfig, Trace, TraceError, generate
 from sbd_core.trace_json import VERSION
-from tests.core.decoding.chance_models import chance_model
+from tests.core.decoding.chance_models import END, chance_model
 from tests.core.test_trace_damage import SHAPE, SOUND, damaged, refused
 
 AHEAD = json.loads(
@@ -88,6 +88,14 @@ def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
         message = refused(json.dumps({**SOUND, "shape": rest}))
         assert message.startswith(f"trace.shape.{name}: must be given")
     assert refused(json.dumps({**SOUND, "shape": [1]})).startswith("trace.shape: ")
+
+
+def test_a_trace_that_does_not_say_what_ends_an_answer_is_read() -> None:
+    assert Trace.from_json(json.dumps(SOUND)).end_token_ids == (END,)
+    data = copy.deepcopy(SOUND)
+    del data["end_token_ids"]
+    found = Trace.from_json(json.dumps(data))
+    assert found == replace(Trace.from_json(json.dumps(SOUND)), end_token_ids=())
 
 
 def test_another_format_and_a_newer_version_are_told_apart_from_damage() -> None:

@@ -52,7 +52,7 @@ def test_the_board_counts_what_the_traces_count():
     for row in rows.values():
         assert len(row["times"]) == row["num_passes"]
         assert len(row["tokens"]) == row["num_tokens"]
-        assert row["seconds"] == pytest.approx(sum(row["times"]) / 1e6, abs=1e-3)
+        assert row["seconds"] == sum(row["times"]) / 1e6, "one number for the lane and the table"
         passes = {number for _, _, number in row["tokens"]}
         assert passes <= set(range(row["num_passes"]))
     assert [token[0] for token in rows["verify"]["tokens"]] == list(plain.token_ids)

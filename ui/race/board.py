@@ -35,8 +35,9 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
 def lane_row(trace: Trace) -> dict[str, Any]:
     """A lane's figures, whatever it is called: its times, tokens, counts and verdict."""
     passes = fixed_passes(trace)
+    times = [round(event.seconds * MICROSECONDS) for event in trace.events]
     return {
-        "times": [round(event.seconds * MICROSECONDS) for event in trace.events],
+        "times": times,
         "tokens": [
             [token_id, trace.tokens[token_id], passes[position]]
             for position, token_id in enumerate(trace.token_ids)
@@ -45,7 +46,7 @@ def lane_row(trace: Trace) -> dict[str, Any]:
         "limit": trace.config.max_new_tokens if trace.finish == "length" else None,
         "num_passes": trace.num_forwards,
         "num_tokens": trace.num_tokens,
-        "seconds": trace.seconds,
+        "seconds": sum(times) / MICROSECONDS,
         "verdict": asdict(verdict) if (verdict := verdict_of(trace)) else None,
     }
 

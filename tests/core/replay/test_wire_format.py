@@ -147,6 +147,19 @@ def test_replay_interleaves_lanes_and_ends_each():
     assert lines[0]["is_recorded"] is True
 
 
+def test_a_recorded_run_says_what_ends_an_answer_and_an_older_one_what_ended_its_own():
+    def ends(recorded: Trace) -> list[int] | None:
+        lines = wire_format.replay("r", {"sbd": recorded})
+        return json.loads(lines.split("\n")[0]).get("ends")
+
+    cut = trace(two_passes())
+    assert ends(cut) is None
+    assert ends(replace(cut, finish="end_of_sequence")) == [9]
+    ntp = replace(cut, config=replace(CONFIG, strategy="ntp"), end_token_ids=(8, 7))
+    lanes = {"sbd": replace(cut, end_token_ids=(8,)), "ntp": ntp}
+    assert json.loads(wire_format.replay("r", lanes).split("\n")[0])["ends"] == [7, 8]
+
+
 def test_start_names_the_solver_and_its_parameter():
     config = replace(CONFIG, solver=ConfidenceThreshold(0.8))
     line = json.loads(RunWire("r", str).start("p", config, ["sbd"]))

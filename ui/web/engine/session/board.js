@@ -54,16 +54,21 @@ export function boardOf(lanes, examples) {
     lanes: [...lanes].map(([name, lane]) => ({
       name,
       label: labelOf(name, lane),
-      times: lane.events.map((event) => Math.round(event.seconds * 1e6)),
+      ...timesOf(lane),
       tokens: tokensOf(lane),
       has_end: lane.finish === "end_of_sequence",
       limit: lane.finish === "length" ? lane.settings.max_new_tokens : null,
       num_passes: lane.events.length,
       num_tokens: lane.answer.length,
-      seconds: lane.seconds,
       verdict: verdictOf(lane, examples),
     })),
   };
+}
+
+/** Of each pass in whole microseconds, and of all of those. @param {Pick<Lane, "events">} lane */
+export function timesOf({ events }) {
+  const times = events.map((event) => Math.round(event.seconds * 1e6));
+  return { times, seconds: times.reduce((sum, time) => sum + time, 0) / 1e6 };
 }
 
 /** @param {string} name @param {Lane} lane */

@@ -22,6 +22,7 @@ export function traceJson(lane) {
     finish: lane.finish,
     versions: { engine: "browser" },
     shape: shapeData(checkpoint.model.shape),
+    end_token_ids: [...checkpoint.endIds].sort((a, b) => a - b),
     tokens: Object.fromEntries(
       mentionedIds(lane).map((id) => [id, checkpoint.tokenizer.tokenText(id)]),
     ),

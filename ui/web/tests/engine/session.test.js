@@ -180,6 +180,8 @@ test("a race runs every lane to its end and compares them", async () => {
     ntp?.tokens.map(([id]) => id),
   );
   assert.equal(ntp?.num_passes, ntp?.num_tokens);
+  for (const { seconds, times } of board?.lanes ?? [])
+    assert.equal(seconds, times.reduce((sum, time) => sum + time, 0) / 1e6, "one number for both");
 });
 
 test("a decode can be timed a few times, and taken home as a trace", async () => {
@@ -192,6 +194,10 @@ test("a decode can be timed a few times, and taken home as a trace", async () =>
   const trace = JSON.parse(last()?.file?.text ?? "{}");
   assert.equal(trace.format, "sbd-trace");
   assert.equal(trace.events.length, run.main.steps.length);
+  const opening = said
+    .flatMap(({ wire = "" }) => wire.split("\n"))
+    .find((row) => row.includes('"ends"'));
+  assert.deepEqual(trace.end_token_ids, JSON.parse(opening ?? "{}").ends);
   session.traces(run.id);
   const lanes = last()?.traces?.lanes.map((lane) => JSON.parse(lane)) ?? [];
   assert.deepEqual(lanes[0], trace);
