@@ -195,7 +195,7 @@ def missing_part(run: Decoded) -> float:
 
 
 def repeated_part(trace: Trace) -> float:
-    """The part of the tokens that are the token on their left once more, letters alone."""
+    """The part of the tokens that are words or letters and repeat the token on their left."""
     texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
     num_repeats = sum(a == b and a.isalpha() for a, b in pairwise(texts))
     return num_repeats / len(texts) if texts else 0.0
@@ -242,8 +242,8 @@ def repetition_sentence(run: Decoded) -> str:
     return (
         f"With a γ that bounds nothing a block is revealed at once, and no position knows what "
         f"its neighbours will say: {main.num_forwards} forward passes for {main.num_tokens} "
-        f"tokens, {repeated_part(main):.0%} of them the token on their left once more; next-token "
-        f"prediction repeats {repeated_part(run.traces['ntp']):.0%}."
+        f"tokens, {repeated_part(main):.0%} of them words or letters that repeat the token on "
+        f"their left; next-token prediction repeats {repeated_part(run.traces['ntp']):.0%}."
     )
 
 

@@ -103,7 +103,7 @@ def test_names_mixed_up_are_not_said_to_be_the_only_fault() -> None:
     assert "every fact that is checked is kept" in mix.sentence
 
 
-def test_what_repeats_is_counted_in_tokens_and_called_so() -> None:
+def test_what_repeats_is_counted_in_tokens_of_letters_and_called_so() -> None:
     main = replace(revealed_in((0, 1), (2, 3)), tokens={1: "y", 2: "."})
     sentence = repetition_sentence(Decoded(None, {"sbd": main, "ntp": main}))
-    assert "4 tokens, 50% of them the token on their left once more;" in sentence
+    assert "4 tokens, 50% of them words or letters that repeat the token on their left;" in sentence
