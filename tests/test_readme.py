@@ -28,6 +28,19 @@ def test_the_marked_tables_are_those_of_the_results_files() -> None:
         assert renewed(text) == text, "run python -m scripts.write_tables"
 
 
+def test_a_column_headed_mean_is_the_mean_of_the_numbers_before_it() -> None:
+    found = [table().splitlines() for table in TABLES.values()]
+    tables = [[row.split("|")[1:-1] for row in rows if row.startswith("|")] for rows in found]
+    headed = [rows for rows in tables if rows and rows[0][-1].strip() == "mean"]
+    assert headed
+    for _, _, *rows in headed:
+        for _, *cells in rows:
+            *numbers, mean = [words[0] for cell in cells if (words := cell.split())]
+            last_digit = 10.0 ** -len(mean.partition(".")[2])
+            found_mean = sum(map(float, numbers)) / len(numbers)
+            assert float(mean) == pytest.approx(found_mean, abs=last_digit)
+
+
 def test_any_text_stays_one_cell_of_a_table() -> None:
     assert quoted("def f(x):\n    return `x` | 1\n") == "`def f(x): ⏎ return 'x' \\| 1`"
     assert quoted(" \n") == "nothing"
