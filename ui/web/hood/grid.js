@@ -183,6 +183,8 @@ export class MaskGrid {
     drawGrid(context, this.plan, mask, inks, row);
     drawNames(context, this.plan, names, inks, row);
     const beside = ntpMaskBeside(mask, rows, numPromptOf(run));
+    this.ntp.hidden = !beside.visible.length;
+    if (this.ntp.hidden) return;
     const next = run.ntp?.fixed.get(0)?.token;
     const text = [...cached, ...own.slice(0, mask.numCausal), plain(run.tokenText(next))];
     const { numCached: before, numCausal } = beside;

@@ -1,7 +1,7 @@
 // What scenes show of their runs: who may look at whom, what a call does with a block, which words
 // clash. Knows no DOM.
 
-import { countInWords, countOf, gammaDigits } from "../core/numbers.js";
+import { countInWords, countOf, gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -77,6 +77,30 @@ export function withKept(run, pass, kept) {
   });
   lane.append({ ...step, reveals, committed: [], hindsight: [] });
   return Object.create(run, { main: { value: lane } });
+}
+
+/**
+ * The call that filled a cell of a sudoku; others after the last that fills one write the end.
+ * @param {number} call
+ * @param {number} last
+ */
+export function fillWords(call, last) {
+  const rest = call === last ? "the last that fills a cell" : `call ${last} fills the last cell`;
+  return `call ${call} (${rest})`;
+}
+
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
+/**
+ * The tokens of a draft as they are spoken of: which one, where some are alike.
+ * @param {string[]} names
+ */
+export function apart(names) {
+  return names.map((name, at) => {
+    if (names.filter((other) => other === name).length === 1) return name;
+    const which = names.slice(0, at).filter((other) => other === name).length;
+    return `the ${ORDINALS[which] ?? `${which + 1}th`} ${name.replace(/^an? /, "")}`;
+  });
 }
 
 /**
@@ -165,6 +189,25 @@ export function callsWords({ calls, tokens }) {
 export function timeTitle({ name, rates, is_measured: isMeasured }) {
   const kind = `worked out for Llama-3.1-8B’s layers from the peak rates of ${rates}`;
   return `Time on ${name}, ${isMeasured ? "measured" : kind}`;
+}
+
+/**
+ * With digits enough to check a ratio.
+ * @param {number} seconds
+ */
+export function secondsWords(seconds) {
+  return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
+}
+
+/**
+ * How many times as fast, by the times as they are shown.
+ * @param {number} slow seconds
+ * @param {number} fast seconds
+ */
+export function timesWords(slow, fast) {
+  const shown = (/** @type {string} */ words) =>
+    Number.parseFloat(words) / (words.endsWith("ms") ? 1000 : 1);
+  return `${(shown(secondsWords(slow)) / shown(secondsWords(fast))).toFixed(2)} times as fast`;
 }
 
 /**

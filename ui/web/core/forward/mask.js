@@ -86,7 +86,8 @@ export function maskOf(run, lane, pass) {
 /**
  * What next-token prediction reads when the text is as long: the prompt, or its last token, all
  * before that in the cache. Drafted tokens are not of the text. It reads the prompt once, at the
- * start: behind a cached prompt it reads the first token that it wrote itself.
+ * start: behind a cached prompt it reads the first token that it wrote itself. Nothing where the
+ * rows are the rest of the answer.
  * @param {Mask} mask
  * @param {Row[]} rows
  * @param {number} numPrompt
@@ -94,6 +95,8 @@ export function maskOf(run, lane, pass) {
  */
 export function ntpMaskBeside({ numCached, numCausal }, rows, numPrompt) {
   const numFinal = rows.slice(0, numCausal).filter(({ kind }) => kind !== "draft").length;
+  const isAtEnd = rows.every(({ kind }) => kind === "final");
+  if (isAtEnd) return { numCached: numCached + numCausal, numCausal: 0, blocks: [], visible: [] };
   const causal = numCached ? 1 : numCausal;
   const before = numCached ? Math.max(numCached + numFinal - 1, numPrompt) : 0;
   return { numCached: before, numCausal: causal, blocks: [], visible: visibleRows(causal, []) };

@@ -81,8 +81,10 @@ function answerLines(moment) {
   const { run, step, cache, isPrefill } = moment;
   const { start, size } = step.block;
   const isFirst = !isPrefill && passOfBlock(moment) === 1;
+  // What was given between the text and the block stands before it, and is added with it.
+  const before = size ? start : step.committedBefore;
   const done = step.committedBefore + step.committed.length;
-  const text = `t = ${numPromptOf(run) + step.committedBefore}`;
+  const text = `t = ${numPromptOf(run) + before}`;
   /** @type {LineParts} */
   const alone = [
     1,
@@ -110,7 +112,7 @@ function answerLines(moment) {
       1,
       "Add what is final to the answer; the next forward pass, if there is one, reads it causally.",
       step.committed.length > 0,
-      `+ ${countOf(step.committed.length, "token")}, ${done} in all`,
+      `+ ${countOf(done - before, "token")}, ${done} in all`,
     ],
   ];
 }

@@ -95,6 +95,7 @@ export function rowSentence(run, mask, rows, index) {
  * @param {number} numPrompt
  */
 export function besideWords(run, mask, beside, numPrompt) {
+  if (!beside.visible.length) return "Nothing is left to write, so it reads nothing more.";
   const one = countOf(beside.visible.length, "row");
   if (!mask.numCached) {
     const isSame = mask.visible.length === beside.visible.length;

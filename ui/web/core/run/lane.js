@@ -47,7 +47,15 @@ export class Lane {
   /** @param {Step} step */
   append(step) {
     const pass = this.steps.length;
-    this.steps.push({ ...step, committedBefore: this.numCommitted });
+    const isLast = step.committed.some((token) => this.isEnd(token));
+    this.steps.push({
+      ...step,
+      committedBefore: this.numCommitted,
+      draft: isLast ? [] : step.draft,
+      predrafts: isLast
+        ? step.predrafts.map((each) => ({ ...each, isUsed: false }))
+        : step.predrafts,
+    });
     for (const reveal of step.reveals) {
       const entropy = step.masked.get(reveal.position)?.entropy ?? null;
       this.fix({ ...reveal, pass, entropy });

@@ -135,7 +135,8 @@ export class Run {
   }
 
   /**
-   * The positions shown as tiles at `pass`: the block predicted, or the one about to be.
+   * The positions shown as tiles at `pass`: the block predicted, or the one about to be; where all
+   * that was left was given, the last one.
    * @param {number} pass
    * @returns {Block}
    */
@@ -143,8 +144,11 @@ export class Run {
     const step = this.main.steps[pass];
     const size = Math.min(this.blockSize, MAX_POSITIONS);
     if (!step) return { start: 0, size };
-    if (this.strategy === "sbd" && step.block.size > 0) return step.block;
-    return { start: step.committedBefore, size };
+    const { block, committed, committedBefore } = step;
+    if (this.strategy !== "sbd") return { start: committedBefore, size };
+    if (block.size > 0) return block;
+    const last = Math.max(committedBefore + committed.length - 1, 0);
+    return { start: size ? last - (last % size) : 0, size };
   }
 
   /** First pass of each block (or of each window, for other strategies none). */

@@ -8,7 +8,7 @@ import { Tiles } from "../../watch/tiles.js";
 import { makeVerifyLegend } from "../../watch/verify/legend.js";
 import { Figure } from "../figure.js";
 import { makeCallWords } from "../parts/calls.js";
-import { choiceWords } from "../states.js";
+import { apart, choiceWords } from "../states.js";
 
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { View } from "../../watch/view.js" */
@@ -28,7 +28,7 @@ function checkWords({
   const { main } = run;
   const { tokens, numAccepted } = checkedDraft(main, pass);
   const thrown = countInWords(tokens.length - numAccepted, "token");
-  const first = spoken(run.tokenText(tokens[numAccepted]));
+  const first = namesOf(run, tokens)[numAccepted] ?? "";
   const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
   const onWords = main.steps[pass]?.draft.length
     ? "It drafts on at once."
@@ -61,6 +61,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const { verify: run } = lesson.runs;
   const pass = lesson.check_pass;
   const { start, tokens, numAccepted } = checkedDraft(run.main, pass);
+  const names = namesOf(run, tokens);
   const figure = new Figure(run, signal);
   const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
   const legend = makeVerifyLegend();
@@ -78,10 +79,10 @@ export function makeCheckScene({ lesson, signal, did, say }) {
 
   /** @param {number} position */
   function choose(position) {
-    const [index, chosen] = [position - start, tokens[position - start]];
+    const [index, chosen] = [position - start, names[position - start]];
     if (chosen === undefined || isAnswered) return;
     own = position;
-    answer(choiceWords(spoken(run.tokenText(chosen)), index, numAccepted));
+    answer(choiceWords(chosen, index, numAccepted));
   }
 
   function answer(verdict = "") {
@@ -102,6 +103,14 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     news,
   ];
   return { root: make("div", "sbd-learn-check", {}, ...nodes), answer: () => answer() };
+}
+
+/**
+ * @param {Run} run
+ * @param {number[]} tokens of a draft
+ */
+function namesOf(run, tokens) {
+  return apart(tokens.map((token) => spoken(run.tokenText(token))));
 }
 
 /**

@@ -1,10 +1,10 @@
 // What it buys: the calls of one answer, and the seconds they take on a machine of choice.
 
-import { countOf, raceSeconds } from "../../core/numbers.js";
+import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar } from "../parts/bars.js";
 import { sweep } from "../parts/motion.js";
-import { callsWords, timeTitle } from "../states.js";
+import { callsWords, secondsWords, timesWords, timeTitle } from "../states.js";
 
 /** @import { Edge, Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -48,8 +48,7 @@ function makeTimes(signal) {
     const { name, ntp, sbd } = machine;
     setText(title, timeTitle(machine));
     const longest = Math.max(ntp, sbd);
-    const times = ntp / sbd;
-    const words = `${times.toFixed(times < 1 ? 2 : 1)} times as fast`;
+    const words = timesWords(ntp, sbd);
     setText(ratio, "");
     /**
      * The time is said once its bar has grown: a number on its way would read as a result.
@@ -139,12 +138,4 @@ function sourceOf({ runs, num_different: numDifferent, edges }) {
 function storyWords(edges, gamma) {
   const same = edges.find((edge) => edge.gamma === gamma);
   return same ? ` The gain depends on the text: scene 7’s story took ${callsWords(same)}.` : "";
-}
-
-/**
- * With digits enough to check a ratio.
- * @param {number} seconds
- */
-function secondsWords(seconds) {
-  return seconds < 1 ? `${(seconds * 1000).toFixed(2)} ms` : raceSeconds(seconds);
 }

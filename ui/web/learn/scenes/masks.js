@@ -26,7 +26,7 @@ function placesOf({ runs, mask_pass: pass }) {
 }
 
 const SOURCE =
-  "A line of the picture is a place and what it uses (looks at). Earlier calls computed the lines of text.";
+  "A line is a place and what it uses (looks at). An earlier call or this one computes the lines of text.";
 const ZONES = [
   ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],

@@ -6,6 +6,7 @@ import { make, setText } from "../../dom/elements.js";
 import { SudokuView } from "../../watch/sudoku.js";
 import { Figure } from "../figure.js";
 import { makeCallNumbers } from "../parts/calls.js";
+import { fillWords } from "../states.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
 /** @import { View } from "../../watch/view.js" */
@@ -79,7 +80,7 @@ function makeQuestion(lane, first, candidates) {
 function firstWords({ order, runs: { sudoku: run } }, first) {
   const { main } = run;
   const name = cellName(first);
-  const came = `came in call ${passOf(main, first) + 1} of ${solvedPass(main) + 1}`;
+  const came = `came in ${fillWords(passOf(main, first) + 1, solvedPass(main) + 1)}`;
   if (!order.settled_by.length) return `The first empty cell, ${name}, ${came}.`;
   const open = order.candidates.split("").join(" or ");
   const others = order.settled_by.map((cell) => {

@@ -5,11 +5,15 @@ import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
 import {
+  apart,
   blockState,
   choiceWords,
+  fillWords,
   mayLook,
+  secondsWords,
   storyPieces,
   sumWords,
+  timesWords,
   timeTitle,
   verdictWords,
   withKept,
@@ -175,6 +179,28 @@ test("a token chosen to go first is said to be it, to be accepted, or to go afte
   assert.match(said[0] ?? "", /^Not “s”, which is accepted/);
   assert.match(said[1] ?? "", /^Right: you would throw away “s” first/);
   assert.match(said[2] ?? "", /^Not “s” first: it goes too/);
+});
+
+test("drafted tokens of one word are told apart, others stay as they are", () => {
+  const names = apart(["“good”", "a space", "“good”", "“at”", "a space"]);
+  assert.deepEqual(names, [
+    "the first “good”",
+    "the first space",
+    "the second “good”",
+    "“at”",
+    "the second space",
+  ]);
+});
+
+test("the call that fills a cell is not said to be of so many where another writes the end", () => {
+  assert.equal(fillWords(4, 4), "call 4 (the last that fills a cell)");
+  assert.equal(fillWords(2, 4), "call 2 (call 4 fills the last cell)");
+});
+
+test("how many times as fast is what the two times beside it come to", () => {
+  assert.deepEqual([0.12149, 0.017229].map(secondsWords), ["121.49 ms", "17.23 ms"]);
+  assert.equal(timesWords(0.12149, 0.017229), "7.05 times as fast");
+  assert.equal(timesWords(2.2649, 0.36537), "6.19 times as fast");
 });
 
 test("a lesson without its runs is refused", () => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { textExtent, textParts } from "../../watch/text/parts.js";
 import { initialState, passMark, positionTitle, tileState, viewOf } from "../../watch/view.js";
-import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
+import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 const STILL = {
   isOver: true,
@@ -49,4 +50,26 @@ test("a token that an earlier end left behind is a ghost and still names its for
     "Position 1: after the end of the answer, not part of it, revealed in forward pass 2, “·world”",
   );
   assert.match(positionTitle(viewAt({ pass: 2 }), 5), /not part of it$/);
+});
+
+/** A run whose whole answer was given: one forward pass reads its two blocks and a half. */
+function givenRun() {
+  const answer = [0, 1, 2, 0, 1];
+  const pinned = /** @type {[number, number][]} */ (answer.map((token, at) => [at, token]));
+  /** @type {import("../../core/run/wire.js").WireLine} */
+  const reading = { ...PREFILL, seq: 2, kind: "decode", context: [3, 5], block: [0, 0] };
+  const prompt = { ...PREFILL, block: /** @type {[number, number]} */ ([0, 0]) };
+  const opening = start({ pinned, max_new_tokens: 5 });
+  return runOf(wire(opening, prompt, { ...reading, committed: answer }, { ...END, seq: 3 }));
+}
+
+test("where all that was left was given, the text has all of it and the tiles its last block", () => {
+  const run = givenRun();
+  assert.deepEqual(run.windowAt(0), { start: 0, size: 2 });
+  assert.deepEqual(run.windowAt(1), { start: 4, size: 2 });
+  const { count } = textExtent(run, run.main, 1);
+  const texts = textParts(run, run.main, 1, 0, count).map(({ text }) => text);
+  assert.deepEqual(texts, ["Hello", " world", "!", "Hello", " world"]);
+  const kinds = [4, 5].map((position) => tileState({ ...viewAt({ pass: 1 }), run }, position).kind);
+  assert.deepEqual(kinds, ["pinned", "beyond"]);
 });

@@ -183,6 +183,43 @@ test("a forward pass without a block says that it reads what was given, and was 
   const [answer, block] = programsAt(run, 3);
   assert.ok(answer?.lines.some((line) => line.isLit && /without a block/.test(line.words)));
   assert.ok(block?.lines.every((line) => !line.isLit));
+  const mask = maskOf(run, run.main, 3) ?? assert.fail();
+  const beside = ntpMaskBeside(mask, rowsOf(run, run.main, 3), 3);
+  assert.deepEqual([beside.numCached, beside.visible.length], [5, 0]);
+  assert.match(besideWords(run, mask, beside, 3), /^Nothing is left to write, .* nothing more\.$/);
+});
+
+test("t is where the block begins, what was given before it counted", () => {
+  /** @type {WireLine} both blocks at once: the first was given */
+  const both = { ...THIRD, seq: 2, committed: [0, 1, 2, 3] };
+  /** @type {[number, number][]} */
+  const pinned = [
+    [0, 0],
+    [1, 1],
+  ];
+  const run = runOf(wire(start({ pinned }), { ...PREFILL, block: [0, 0] }, both));
+  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
+  const values = lit.map((line) => line.values);
+  assert.ok(values.includes("t = 5") && values.includes("k = 2, positions 2 to 3"));
+  assert.ok(values.includes("+ 2 tokens, 4 in all"));
+});
+
+test("the forward pass that ends the answer shows no draft, nor one made ahead as used", () => {
+  /** @type {WireLine} */
+  const step = { run: "r", seq: 1, type: "step", lane: "verify" };
+  const opening = start({ lanes: ["verify"], strategy: "verify", read: [0, 1, 2], ends: [9] });
+  const last = { committed: [1, 2], draft: [2], predrafts: [[1, 2, 1, 2]] };
+  const run = runOf(
+    wire(
+      opening,
+      { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 3] },
+      { ...step, seq: 2, context: [3, 3], block: [3, 2], ...last },
+    ),
+  );
+  assert.deepEqual(run.main.steps[0]?.draft, [1, 3]);
+  assert.deepEqual(run.main.steps[1]?.draft, []);
+  const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
+  assert.ok(!lit.some(({ words }) => /draft that was made ahead|next draft/.test(words)));
 });
 
 test("verify's last forward pass, accepted whole, takes nothing back and adds no token of its own", () => {
