@@ -179,6 +179,27 @@ def test_a_race_plays_to_its_end_and_the_keys_move_it(raced):
     expect(raced.locator(".sbd-race-form")).to_be_visible()
 
 
+def test_by_engine_time_each_arrow_ends_one_forward_pass_and_a_click_leaves_the_keys(raced):
+    raced.get_by_text("by engine time", exact=True).click()
+    raced.keyboard.press("Home")
+    assert raced.evaluate(STATE)["clock"] == 0
+    ends = sorted(set(raced.evaluate(f"{RACE}.lanes.flatMap((lane) => lane.ends)")))
+    places = []
+    for track in (False, True):
+        if track:
+            raced.locator(".sbd-race .sbd-range").focus()
+        raced.keyboard.press("ArrowRight")
+        places.append(raced.evaluate(STATE)["clock"])
+    assert places == ends[:2]
+    raced.keyboard.press("ArrowLeft")
+    assert raced.evaluate(STATE)["clock"] == ends[0]
+    assert raced.evaluate(STATE)["isByTime"]
+    box = raced.get_by_label("by engine time")
+    box.focus()
+    raced.keyboard.press("ArrowLeft")
+    assert not raced.evaluate(STATE)["isByTime"], "with the keyboard the choice keeps its keys"
+
+
 def test_errors_are_said_and_lose_nothing(raced):
     raced.get_by_label("Prompt").fill(" ")
     go(raced).click()

@@ -45,6 +45,18 @@ export function placeWords(numTokens, { num_tokens: most }, pass, seconds, isByT
   return isByTime ? words : `${words} · ${raceSeconds(seconds)}`;
 }
 
+/**
+ * When the next forward pass ends, or the one before; Infinity behind the last, 0 before the first.
+ * @param {number[]} ends of the forward passes of every lane
+ * @param {number} clock
+ * @param {number} by 1 ahead, -1 back
+ */
+export function endBeside(ends, clock, by) {
+  return by > 0
+    ? Math.min(...ends.filter((end) => end > clock))
+    : Math.max(0, ...ends.filter((end) => end < clock));
+}
+
 /** @param {BoardRow} row */
 const idsOf = ({ tokens }) => tokens.map(([id]) => id);
 

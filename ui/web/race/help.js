@@ -31,7 +31,7 @@ export const RACE_HELP = {
   ],
   keys: [
     ["space", "play or pause"],
-    ["← →", "one forward pass back or ahead"],
+    ["← →", "one forward pass back or ahead; by engine time, of the lane whose turn it is"],
     ["↑ ↓", "move between lanes"],
     ["Home End", "start or finish"],
     ["Esc", "leave lecture mode"],

@@ -11,7 +11,7 @@ import { showOnPhone } from "../dom/phone.js";
 import { STILL } from "../dom/reveal.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
-import { compareLanes } from "./board.js";
+import { compareLanes, endBeside } from "./board.js";
 import { RACE_HELP } from "./help.js";
 import { RaceLane } from "./lane.js";
 import { StaleRace } from "./stale.js";
@@ -86,6 +86,7 @@ export class RacePlayer {
       "aria-label": "Race",
     });
     this.range.addEventListener("input", () => this.actions.seek(Number(this.range.value)));
+    this.range.addEventListener("keydown", (event) => this.stepOnTrack(event));
     this.place = make("span", "sbd-race-clock");
     this.card = this.makeCard();
     const hidden = { hidden: "" };
@@ -240,12 +241,21 @@ export class RacePlayer {
   }
 
   /**
-   * One pass, or a sixtieth of the whole time.
+   * One pass; by time, to where a lane ends its next one.
    * @param {number} by
    */
   step(by) {
-    const size = this.state.isByTime ? this.finish / 60 : 1;
-    this.seek(Math.floor(this.state.clock) + by * size, true);
+    const { clock, isByTime } = this.state;
+    const ends = this.lanes.flatMap((lane) => lane.ends);
+    this.seek(isByTime ? endBeside(ends, clock, by) : Math.floor(clock) + by, true);
+  }
+
+  /** On the track too, whose own step is a microsecond by time. @param {KeyboardEvent} event */
+  stepOnTrack(event) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    this.step(by);
   }
 
   togglePlay() {

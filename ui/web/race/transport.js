@@ -10,10 +10,14 @@ const HEADINGS = { pass: "by forward pass", time: "by engine time" };
 /** @param {(isByTime: boolean) => void} choose */
 export function makeMeasure(choose) {
   const group = make("fieldset", "sbd-race-measure", {}, make("legend", "", {}, "Lanes advance"));
+  let isPointed = false; // a choice made with a pointer leaves the keys to the race
+  group.addEventListener("pointerdown", () => (isPointed = true));
+  group.addEventListener("keydown", () => (isPointed = false));
   for (const [name, words] of Object.entries(HEADINGS)) {
     const box = make("input", "", { type: "radio", name: "sbd-race-measure" });
     box.checked = name === "pass";
     box.addEventListener("change", () => choose(name === "time"));
+    box.addEventListener("click", () => isPointed && box.blur());
     group.append(make("label", "", {}, box, words));
   }
   return group;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { raceSeconds } from "../../core/numbers.js";
 import { numMissing } from "../../core/text/diff.js";
-import { compareLanes, placeWords } from "../../race/board.js";
+import { compareLanes, endBeside, placeWords } from "../../race/board.js";
 import { laneDifferences, refusalOf, wishWords } from "../../race/stale.js";
 import { paceWords } from "../../race/table.js";
 import { solverDifferences } from "../../solver_comparison/mount.js";
@@ -37,6 +37,18 @@ test("lanes are compared with next-token prediction", () => {
   assert.equal(same.differing.size, 0);
   assert.deepEqual([...other.differing], [1]);
   assert.equal(numMissing(other), 1);
+});
+
+test("by time a step goes to where a lane ends a forward pass, and no further than the race", () => {
+  const ends = [10, 30, 12, 30];
+  assert.deepEqual(
+    [0, 10, 11, 12, 30].map((clock) => endBeside(ends, clock, 1)),
+    [10, 12, 12, 30, Infinity],
+  );
+  assert.deepEqual(
+    [30, 12, 10.5, 10, 0].map((clock) => endBeside(ends, clock, -1)),
+    [12, 10, 10, 0, 0],
+  );
 });
 
 test("without it there is nothing to compare with", () => {
