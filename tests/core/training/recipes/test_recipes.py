@@ -49,6 +49,16 @@ def test_the_trials_differ_from_the_papers_loss_in_one_thing_each() -> None:
     assert changed == {"block_32": {"max_block_size"}, "full_mask": {"full_mask_ratio"}}
 
 
+def test_the_trials_of_size_differ_in_shape_and_steps_alone() -> None:
+    sizes = [read_recipe("sbd", path, {}).to_data() for path in RECIPES.glob("trials/sizes/*.json")]
+    changed = {name for name in sizes[0] if len({str(size[name]) for size in sizes}) > 1}
+    shape = {"hidden_size", "num_heads", "feed_forward_size"}
+    assert changed == {*shape, "steps", "decay_steps"}
+    assert {size["hidden_size"] for size in sizes} == {192, 256, 320}
+    assert {round(size["decay_steps"] / size["steps"], 3) for size in sizes} == {0.4}
+    assert min(size["steps"] for size in sizes) == 1000
+
+
 def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
     baseline, sbd = (read_recipe(name, None, {}) for name in ("baseline", "sbd"))
     assert replace(sbd, stage="ntp") == baseline
