@@ -42,6 +42,8 @@ def test_lanes_run_in_their_order_whatever_was_asked_and_only_the_last_news_has_
     assert list(dict.fromkeys(told)) == [
         f"Running lane {number} of 5" for number in (1, 2, 3, 4, 5)
     ]
+    named = {each.message.split(": ")[1].split(", forward pass")[0] for each in news[1:-1]}
+    assert named == {row["label"] for row in news[-1].board["lanes"]}
 
 
 def test_the_board_counts_what_the_traces_count():

@@ -81,6 +81,7 @@ class VisitorRuns:
         self._packed: dict[str, Packed] = {}
         self._timings: dict[str, Timing] = {}
         self._verdicts: dict[str, bool | None] = {}
+        self._brought: set[str] = set()
         self._newest: str | None = next(iter(self._first), None)
         self._num_stops = 0
         self._decodes: set[object] = set()
@@ -132,13 +133,23 @@ class VisitorRuns:
             del self._packed[oldest]
             self._timings.pop(oldest, None)
             self._verdicts.pop(oldest, None)
+            self._brought.discard(oldest)
 
-    def add(self, lanes: Traces, run_id: str | None = None, *, is_right: bool | None = None) -> str:
+    def add(
+        self,
+        lanes: Traces,
+        run_id: str | None = None,
+        *,
+        is_right: bool | None = None,
+        is_ours: bool = True,
+    ) -> str:
         """Keep a run that is over, the main lane first. Its id, a new one unless it has one.
 
-        is_right: see Finished.
+        is_right: see Finished. is_ours: whether it was decoded or recorded by us.
         """
         run_id = run_id or uuid.uuid4().hex[:8]
+        if not is_ours:
+            self._brought.add(run_id)
         self.keep(run_id, lambda: lanes)
         self.settle(run_id, is_right=is_right)
         return run_id
@@ -148,6 +159,11 @@ class VisitorRuns:
         self._packed.clear()
         self._timings.clear()
         self._verdicts.clear()
+        self._brought.clear()
+
+    def is_ours(self, run_id: object) -> bool:
+        """Whether a kept run was decoded or recorded by us, and not brought."""
+        return run_id not in self._brought
 
     def keep_timing(self, timing: Timing) -> None:
         """Remember how long a kept run took when it was made again."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sbd_core.config import EntropyBound
+from sbd_core.config import DecodeConfig, EntropyBound
 from sbd_core.trace import Trace
 from ui.decode.verdict import verdict_of
 from ui.race.entry import LANES
@@ -19,7 +19,7 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
     """
     first = next(iter(traces.values()))
     rows = [
-        {"name": name, "label": label_of(trace), **lane_row(trace)}
+        {"name": name, "label": label_of(trace.config), **lane_row(trace)}
         for name, trace in traces.items()
     ]
     return {
@@ -51,14 +51,14 @@ def lane_row(trace: Trace) -> dict[str, Any]:
     }
 
 
-def label_of(trace: Trace) -> str:
+def label_of(config: DecodeConfig) -> str:
     """The lane's title, with its gamma, or how it drafts ahead, where it does."""
-    if trace.config.strategy == "sbd" and isinstance(trace.config.solver, EntropyBound):
-        return f"SBD, γ {trace.config.solver.gamma:g}"
-    if trace.config.num_predrafts:
-        ahead, threshold = trace.config.num_predrafts, trace.config.draft_threshold
+    if config.strategy == "sbd" and isinstance(config.solver, EntropyBound):
+        return f"SBD, γ {config.solver.gamma:g}"
+    if config.num_predrafts:
+        ahead, threshold = config.num_predrafts, config.draft_threshold
         return f"Verify, {ahead} drafts ahead, threshold {threshold:g}"
-    return LANES[trace.config.strategy]
+    return LANES[config.strategy]
 
 
 def fixed_passes(trace: Trace) -> list[int]:

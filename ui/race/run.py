@@ -15,8 +15,8 @@ from ui.decode.form import message_of
 from ui.decode.lanes import Lane
 from ui.decode.session import SECONDS_BETWEEN_LOOKS, Session, require_listener
 from ui.hosting.limits import Limits
-from ui.race.board import board
-from ui.race.entry import LANES, Entry, forms_of
+from ui.race.board import board, label_of
+from ui.race.entry import Entry, forms_of
 
 WARM_PASSES = 3
 
@@ -66,8 +66,8 @@ def _run(lanes: Mapping[str, Lane], limits: Limits, client: Client) -> Iterator[
     yield News("Warming up …")
     for lane in lanes.values():
         _warm_up(lane)
-    for number, (name, lane) in enumerate(lanes.items(), 1):
-        told = 0.0
+    for number, lane in enumerate(lanes.values(), 1):
+        told, words = 0.0, f"Running lane {number} of {len(lanes)}: {label_of(lane.config)}"
         while lane.step() is not None:
             now = time.monotonic()
             if now > deadline:
@@ -78,8 +78,7 @@ def _run(lanes: Mapping[str, Lane], limits: Limits, client: Client) -> Iterator[
             require_listener(client)
             if now - told > SECONDS_BETWEEN_LOOKS:
                 told = now
-                passes = f"forward pass {len(lane.events)}"
-                yield News(f"Running lane {number} of {len(lanes)}: {LANES[name]}, {passes} …")
+                yield News(f"{words}, forward pass {len(lane.events)} …")
 
 
 def _warm_up(lane: Lane) -> None:

@@ -51,7 +51,7 @@ def traces_of(visit: VisitorRuns, wish: dict[str, Any]) -> Traces:
     if len(brought) < len(traces):
         raise ArgumentError(NAME, "must have lanes of different strategies", None)
     verdict = verdict_of(traces[0], is_ours=False)
-    visit.add(brought, run_id, is_right=verdict.right if verdict else None)
+    visit.add(brought, run_id, is_right=verdict.right if verdict else None, is_ours=False)
     return brought
 
 

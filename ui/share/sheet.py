@@ -90,8 +90,9 @@ def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     traces = traces_of(visit, wish)
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
-        timing = visit.timing(wish.get("run"))
-        page = page_of(replays.replay("export", traces, is_ours=False, timing=timing))
+        run_id = wish.get("run")
+        timing, is_ours = visit.timing(run_id), visit.is_ours(run_id)
+        page = page_of(replays.replay("export", traces, is_ours=is_ours, timing=timing))
         return {"file": f"{file_stem(main)}.html", "text": page}
     if wish.get("kind") == "json":
         return {"file": f"{file_stem(main)}.json", "text": main.to_json()}
@@ -116,7 +117,8 @@ def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> tuple[str, dict
 def shown_run(visit: VisitorRuns, lanes: Traces, *, about: str = "", is_ours: bool = True) -> str:
     """Wire lines of recorded lanes as a new run, kept for the visitor; is_ours: see verdict_of."""
     verdicts = verdicts_of(lanes, is_ours=is_ours)
-    run_id = visit.add(lanes, is_right=verdicts.get(next(iter(lanes)), {}).get("right"))
+    is_right = verdicts.get(next(iter(lanes)), {}).get("right")
+    run_id = visit.add(lanes, is_right=is_right, is_ours=is_ours)
     return wire_format.replay(run_id, lanes, verdicts=verdicts, about=about)
 
 

@@ -13,9 +13,11 @@ from tests.ui.doubles import story_model
 from ui.charts.section import charts_of
 from ui.decode.form import Form
 from ui.decode.session import Session
+from ui.decode.verdict import NOT_RUN, WORDS
 from ui.decode.visitor_runs import GoneError, VisitorRuns
+from ui.gallery import recorded
 from ui.share import saved_runs
-from ui.share.sheet import answer, file_of
+from ui.share.sheet import answer, file_of, shown_run
 from ui.share.trace_files import MAX_FILE_BYTES
 
 RUN = "0a1b2c3d"
@@ -55,6 +57,19 @@ def test_the_replay_page_says_whether_the_answer_is_right():
     list(session.decode(Form("What is 12 + 30?", max_new_tokens=48), visit))
     page = file_of(visit, {"run": visit._newest, "kind": "html"})["text"]
     assert "Wrong: the answer is 42, not 43." in page
+
+
+def test_a_function_is_judged_in_the_replay_of_a_run_of_ours_and_not_of_one_brought():
+    name = next(item.name for item in recorded.gallery() if item.name.startswith("code-"))
+    traces = recorded.gallery_traces(name)
+    visit = VisitorRuns()
+    for is_ours, words in ((True, WORDS["code"][0]), (False, NOT_RUN["server"])):
+        shown_run(visit, traces, is_ours=is_ours)
+        wish = {"run": visit._newest, "kind": "html"}
+        assert words in file_of(visit, wish)["text"]
+        lanes = json.loads(answer(visit, {**wish, "kind": "traces"}))["traces"]["lanes"]
+        again = file_of(VisitorRuns(), {**wish, "lanes": lanes})["text"]
+        assert NOT_RUN["server"] in again
 
 
 def test_the_replay_page_brings_along_what_running_it_again_took(decoded):

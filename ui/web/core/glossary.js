@@ -70,8 +70,8 @@ export const GLOSSARY = {
     name: "γ",
     words:
       "How much entropy a forward pass may take on, in nats. The largest revealed entropy is left " +
-      "out of the sum, so at least one token always comes. Larger is bolder: fewer forward passes. " +
-      "The solver entropy threshold has a γ of its own: the most that one position may have.",
+      "out of the sum, so at least one token always comes. Larger is bolder: as a rule fewer forward " +
+      "passes. The solver entropy threshold has a γ of its own: the most that one position may have.",
   },
   verify: {
     name: "verify",

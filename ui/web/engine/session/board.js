@@ -71,8 +71,8 @@ export function timesOf({ events }) {
   return { times, seconds: times.reduce((sum, time) => sum + time, 0) / 1e6 };
 }
 
-/** @param {string} name @param {Lane} lane */
-function labelOf(name, { settings }) {
+/** @param {string} name @param {Pick<Lane, "settings">} lane */
+export function labelOf(name, { settings }) {
   if (settings.strategy === "sbd") return `SBD, γ ${settings.solver.gamma}`;
   const { num_predrafts: ahead, draft_threshold: threshold } = settings;
   if (ahead) return `Verify, ${ahead} drafts ahead, threshold ${threshold}`;

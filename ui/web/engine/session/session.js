@@ -3,7 +3,7 @@
 // one function. Knows no worker and no page.
 
 import { EngineError } from "../errors.js";
-import { boardOf, raceForms } from "./board.js";
+import { boardOf, labelOf, raceForms } from "./board.js";
 import { messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
 import { traceJson } from "./trace.js";
@@ -183,7 +183,7 @@ export class Session {
             return;
           }
         }
-        this.say({ about: "race", text: `Ran ${name} …`, isRunning: true });
+        this.say({ about: "race", text: `Ran ${labelOf(name, lane)} …`, isRunning: true });
       }
       this.say({ about: "race", text: "", isRunning: false, board: boardOf(lanes, this.examples) });
     } catch (error) {

@@ -165,13 +165,18 @@ test("no memory for a decode is a sentence, and a shorter one goes on", async ()
 });
 
 test("a race runs every lane to its end and compares them", async () => {
-  const { session, last } = makeSession();
+  const { session, said, last } = makeSession();
   const lanes = ["ntp", "sbd-low", "verify", "verify-ahead"];
   await session.race({ prompt: PROMPT, lanes, low: 0.1, high: 0.35, max_new_tokens: 30 });
   const board = last()?.board;
   assert.deepEqual(
     board?.lanes.map(({ name }) => name),
     lanes,
+  );
+  const told = said.flatMap(({ text = "" }) => text.match(/^Ran (.+) …$/)?.[1] ?? []);
+  assert.deepEqual(
+    told,
+    board?.lanes.map(({ label }) => label),
   );
   const [ntp, , verify, ahead] = board?.lanes ?? [];
   assert.equal(ahead?.label, "Verify, 4 drafts ahead, threshold 0.3");
