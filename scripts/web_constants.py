@@ -59,6 +59,7 @@ def constants() -> dict[str, Any]:
             "sumWords": verdict.SUM_WORDS,
             "jsonWords": verdict.JSON_WORDS,
             "noSolution": verdict.NO_SOLUTION,
+            "partedDigits": verdict.PARTED_DIGITS,
             "sumFrames": verdict.sum_frames(),
             "storyWords": verdict.STORY_WORDS,
             "notRun": verdict.NOT_RUN["browser"],

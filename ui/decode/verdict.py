@@ -23,6 +23,7 @@ from ui.gallery.examples import example_of
 logger = logging.getLogger(__name__)
 
 PUZZLE = re.compile(r"(?:^|\D)([0-4]{16})\s*$")
+PARTED = re.compile(r"sudoku(?:.*[^0-9\s])?\s*(?:[0-4]\s*){16}$", re.IGNORECASE | re.DOTALL)
 SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 WORDS = {
@@ -63,6 +64,7 @@ NOT_RUN = {
     "browser": ("Not judged in the browser: a function has to be run, which only the server does."),
 }
 NO_SOLUTION = "Not solved: this sudoku has no solution."
+PARTED_DIGITS = "Not judged: write the sudoku’s 16 digits together."
 JSON_WORDS = ("Valid JSON; nothing checked its values.", "Wrong: this is not valid JSON.")
 
 
@@ -115,10 +117,12 @@ def verdict_on(example: Example, text: str) -> Verdict:
 
 
 def _unknown_verdict(trace: Trace) -> Verdict | None:
-    """Of a prompt for which no example is known: JSON, or a sudoku that nobody can solve."""
+    """Of a prompt for which no example is known: JSON, a sudoku that nobody can solve or read."""
     if JSON.search(trace.prompt):
         return _json_verdict(trace)
-    return Verdict(right=False, words=NO_SOLUTION) if PUZZLE.search(trace.prompt) else None
+    if PUZZLE.search(trace.prompt):
+        return Verdict(right=False, words=NO_SOLUTION)
+    return Verdict(right=None, words=PARTED_DIGITS) if PARTED.search(trace.prompt) else None
 
 
 def _asked_for(prompt: str) -> Example | None:

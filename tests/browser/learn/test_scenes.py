@@ -208,6 +208,25 @@ def test_a_phone_shows_the_tokens_and_masks_of_places_and_blocks(lesson):
     assert page.evaluate(UNREAD, ".sbd-learn-block .sbd-learn-cell") == []
 
 
+CUT_OFF = """() => [...document.querySelectorAll('.sbd-tile.is-draft .sbd-tile-token')]
+  .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.textContent)"""
+OVER_FOOT = """() => document.querySelector('.sbd-learn-foot').getBoundingClientRect().top
+  - document.querySelector('.sbd-budget [role=slider]').getBoundingClientRect().bottom"""
+
+
+def test_a_phone_shows_what_to_choose_among_and_what_to_drag(lesson):
+    page = lesson("checking", 390, 844)
+    assert page.locator(".sbd-tile.is-draft").count() > 0
+    assert page.evaluate(CUT_OFF) == []
+    page = lesson("the-bound", 390, 844)
+    assert page.evaluate(OVER_FOOT) > 0
+
+
+def test_the_bars_of_a_story_say_what_their_length_is(lesson):
+    bars = lesson("what-goes-wrong").locator(".sbd-learn-bars")
+    expect(bars.get_by_role("heading", name="Calls for each token")).to_be_visible()
+
+
 def test_a_drafted_token_is_thrown_away(lesson):
     _, num_accepted = checked_draft()
     page = lesson("checking")

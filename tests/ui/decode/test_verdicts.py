@@ -14,7 +14,7 @@ from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from ui.decode.form import Form
 from ui.decode.session import Session
-from ui.decode.verdict import NOT_RUN, STORY_WORDS, Verdict, verdict_of, verdict_on
+from ui.decode.verdict import NOT_RUN, PARTED_DIGITS, STORY_WORDS, Verdict, verdict_of, verdict_on
 from ui.gallery import recorded, replays
 from ui.gallery.examples import checked_examples, presets
 from ui.learn import recorded as learn
@@ -46,6 +46,8 @@ DECIDED = {
     "json": ("Give me JSON of a cat.", '{"cat": "Tom"}', True),
     "no json": ("Give me JSON of a cat.", '{"cat": Tom}', False),
     "nothing to check": ("Tell me about 12 + 30 cats.", "The answer is 42.", None),
+    "sudoku in pieces": ("Solve this sudoku: 1302 0200 0004 3401", "1342421321343421", None),
+    "no sudoku": ("A sudoku has 1 2 3 4", "1342421321343421", None),
     "no such sudoku": ("Solve this sudoku: 1100000000000000", "1342423121343421", False),
 }
 
@@ -54,6 +56,14 @@ DECIDED = {
 def test_a_verdict_comes_of_the_prompt_and_a_checker_that_cannot_decide_says_nothing(name):
     prompt, text, wanted = DECIDED[name]
     assert right(prompt, text) is wanted
+
+
+def test_a_sudoku_whose_digits_stand_apart_is_told_to_be_written_in_one():
+    said = {
+        name: verdict_of(answered(DECIDED[name][0], "1342421321343421"))
+        for name in ("sudoku in pieces", "no sudoku")
+    }
+    assert said == {"sudoku in pieces": Verdict(None, PARTED_DIGITS), "no sudoku": None}
 
 
 UNFINISHED = "Wrong: unfinished, {} of 16 cells written."

@@ -159,7 +159,9 @@ export class Help {
           "div",
           "sbd-help-side",
           {},
-          ...(words.hasScale ? [make("h3", "", {}, "Colour and bar height"), makeLegend()] : []),
+          ...(words.hasScale
+            ? [make("h3", "", {}, "Colour, and a guess’s bar height"), makeLegend()]
+            : []),
           make("h3", "", {}, "Keys"),
           makeKeyList(words.keys, canRedo),
           makeLetterSwitch(),

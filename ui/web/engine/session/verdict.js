@@ -11,10 +11,19 @@ import { storyFault } from "./story.js";
 
 /** @typedef {[prompt: string, task: string, solution: string]} Example solution: what its checker needs, "" where none is here */
 
-const { sudokuWords, sumFrames, sumWords, jsonWords, noSolution, storyWords, notRun } =
-  constants.verdicts;
+const {
+  sudokuWords,
+  sumFrames,
+  sumWords,
+  jsonWords,
+  noSolution,
+  partedDigits,
+  storyWords,
+  notRun,
+} = constants.verdicts;
 /** @type {Readonly<Record<string, string[]>>} of a right and of a wrong answer */
 const WORDS = constants.verdicts.words;
+const PARTED = /sudoku(?:.*[^0-9\s])?\s*(?:[0-4]\s*){16}$/is;
 const SUM = /^\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}$/;
 const ANSWER = /The answer is (-?[0-9]{1,6})\./g;
 const JSON_WORD = /(?<![\p{L}\p{N}_])json(?![\p{L}\p{N}_])/iu;
@@ -56,14 +65,15 @@ export function judge(prompt, text, examples) {
 }
 
 /**
- * Of a prompt for which no example is known: JSON, or a sudoku that nobody can solve.
+ * Of a prompt for which no example is known: JSON, a sudoku that nobody can solve or read.
  * @param {string} prompt
  * @param {string} text
  * @returns {Verdict | null}
  */
 function unknownVerdict(prompt, text) {
   if (JSON_WORD.test(prompt)) return said(jsonWords, isJson(text));
-  return puzzleIn(prompt) === null ? null : { right: false, words: noSolution };
+  if (puzzleIn(prompt) !== null) return { right: false, words: noSolution };
+  return PARTED.test(prompt) ? { right: null, words: partedDigits } : null;
 }
 
 /** @param {string[]} words @param {boolean} right @returns {Verdict} */

@@ -15,7 +15,7 @@ import { fillWords } from "../states.js";
 
 const SOURCE =
   "Each row, column and box of 2 by 2 holds 1 to 4. Outlined: a digit of the puzzle. Small number: the " +
-  "call that filled the cell; bar: how unsure the model was.";
+  "call that filled the cell; colour: how unsure the model was.";
 
 /**
  * The pass that filled a cell.

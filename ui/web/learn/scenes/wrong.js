@@ -60,9 +60,10 @@ function makeCallBars({ edges }, held) {
     before.rename(`γ = ${held.gamma}`);
     fill(before, held);
   }
+  const title = make("h3", "", {}, "Calls for each token");
   const bars = held ? [plain, before, own] : [plain, own];
   return {
-    root: make("div", "sbd-learn-bars", {}, ...bars.map(({ root }) => root)),
+    root: make("div", "sbd-learn-bars", {}, title, ...bars.map(({ root }) => root)),
     /** @param {Edge} edge */
     show(edge) {
       own.rename(`now: γ = ${edge.gamma}`);

@@ -43,7 +43,7 @@ export class Inspector {
     this.top = new Alternatives(actions);
     this.spark = makeSpark();
     this.hindsight = make("p", "sbd-hindsight");
-    const legend = section("Colour and bar height", makeLegend());
+    const legend = section("Colour, and a guess’s bar height", makeLegend());
     this.about = make("div", "sbd-inspector-about");
     this.topSection = make("section", "", {}, this.topTitle, this.top.root);
     this.sparkSection = section(
