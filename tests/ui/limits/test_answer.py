@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -12,31 +11,15 @@ import pytest
 from sbd_core.cost.forward_cost import forward_cost
 from sbd_core.plots.limits import BLOCK_SIZES
 from sbd_core.roofline import left_out, limits, speedup
-from ui.limits.answer import DEFAULTS, answer, asked
-from ui.limits.choices import BUNDLED, MEASURED, bundled_shape, devices, measured_times, models
+from tests.ui.limits.facts import note, value
+from ui.limits.answer import answer
+from ui.limits.choices import BUNDLED, MEASURED, bundled_shape, devices, models
 from ui.limits.section import setting
 from ui.limits.units import size_words
 from ui.limits.units import time_words as in_units
 from ui.limits.words import WORDS
 
 TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 2048,
-    "intermediate_size": 8192,
-    "num_attention_heads": 32,
-    "num_key_value_heads": 8,
-    "num_hidden_layers": 16,
-    "vocab_size": 128256,
-}
-
-
-def value(found: dict, name: str) -> str:
-    return next(fact["value"] for fact in found["facts"] if fact["name"] == name)
-
-
-def note(found: dict, name: str) -> str:
-    return next(fact["note"] for fact in found["facts"] if fact["name"] == name)
 
 
 def test_the_defaults_are_the_papers_own_case() -> None:
@@ -164,144 +147,11 @@ def test_every_device_names_the_source_of_its_figures(key) -> None:
     assert facts["The device"].endswith(f"source: {devices()[key].source}")
 
 
-@pytest.mark.parametrize("name", ["block", "cache", "batch", "speed"])
-@pytest.mark.parametrize("wrong", ["NaN", "", None, "x", -1, math.inf, [], "1e400", True])
-def test_a_number_that_is_none_is_said_and_the_rest_goes_on(name, wrong) -> None:
-    if wrong is True and name != "cache":
-        return  # the number 1, which a box would send as text
-    found = asked({"device": "a100-bf16", name: wrong})
-    if wrong is True:
-        assert found.cache == 1
-        return
-    assert len(found.problems) == 1
-    assert getattr(found, name) == DEFAULTS[name]
-    assert found.device == devices()["a100-bf16"]
-
-
-@pytest.mark.parametrize("name", ["block", "batch", "speed"])
-def test_nought_is_refused_where_it_makes_no_sense(name) -> None:
-    assert len(asked({name: 0}).problems) == 1
-    assert asked({"cache": 0}).problems == []
-
-
-@pytest.mark.parametrize(("block", "speed"), [(2, 4.5), (16, 20)])
-def test_more_tokens_than_a_block_holds_become_all_of_the_block(block, speed) -> None:
-    found = asked({"block": block, "speed": speed})
-    assert found.speed == block
-    assert f"at most the block size, {block}, not {speed}; shown is {block}" in found.problems[0]
-
-
-@pytest.mark.parametrize(("field", "wrong"), [("device", "tpu"), ("model", []), ("device", None)])
-def test_an_unknown_choice_falls_back_to_the_default_with_a_sentence(field, wrong) -> None:
-    found = asked({field: wrong, "block": 8})
-    assert len(found.problems) == 1
-    assert found.block == 8
-
-
-def test_a_pasted_config_and_a_folder_give_their_shape(tmp_path) -> None:
-    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
-    for config in (json.dumps(LLAMA), str(tmp_path), json.dumps({"text_config": LLAMA})):
-        found = asked({"model": "own", "config": config})
-        assert found.problems == []
-        assert (found.shape.num_layers, found.shape.layer.head_size) == (16, 64)
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        "",
-        "{",
-        "[1]",
-        "/dev/zero",
-        "/no/such/folder",
-        "\x00",
-        '{"model_type": "t5", "is_encoder_decoder": true}',
-        '{"model_type": "mixtral", "num_local_experts": 8}',
-        '{"hidden_size": "a"}',
-        "{" + " " * 200_000 + "}",
-        None,
-    ],
-)
-def test_a_config_that_is_no_decoder_is_said_and_the_rest_goes_on(config) -> None:
-    found = answer({"model": "own", "config": config, "block": 8})
-    assert len(found["problems"]) == 1
-    assert value(found, "A [forward pass] over 8")
-
-
-def test_what_stands_in_a_file_is_not_shown(tmp_path) -> None:
-    (tmp_path / "config.json").write_text("secret words")
-    assert "secret" not in asked({"model": "own", "config": str(tmp_path)}).problems[0]
-
-
-HERE = {"device": MEASURED, "model": BUNDLED, "block": 8}
-
-
-def test_this_machine_as_measured_is_compared_where_it_was_timed() -> None:
-    few, more, *_ = sorted(measured_times().seconds)
-    for cached, is_between in ((few, False), (few + (more - few) // 2, True)):
-        found = answer({**HERE, "cache": cached})
-        expected = measured_times().speedup(8, 3.4, cached)
-        assert value(found, "Measured") == f"{expected:.2f}×"
-        words = f"between those timed with {few}, {more}"
-        assert (words in note(found, "Measured")) == is_between
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"model": "qwen3-8b"}, "the bundled checkpoint only"),
-        ({"batch": 64}, "at a batch of 1 only, not 64"),
-        ({"cache": 10**6}, "tokens in the KV cache only, not with 1000000"),
-        ({"cache": 0}, "tokens in the KV cache only, not with 0"),
-        ({"block": 1024}, "a block of 1024 needs 2048"),
-    ],
-)
-def test_what_was_not_timed_is_said_by_what_was_asked(changes, words) -> None:
-    found = answer({**HERE, "cache": min(measured_times().seconds), **changes})
-    assert value(found, "Measured") == "–"
-    assert words in note(found, "Measured")
-
-
-def test_timed_forward_passes_stand_only_beside_a_line_of_their_batch() -> None:
-    lengths = measured_times().seconds
-    for batch, cached in ((1, min(lengths)), (1, 10**6), (64, min(lengths))):
-        [curve, *_] = answer({**HERE, "batch": batch, "cache": cached})["figures"]
-        nearest = min(lengths, key=lambda length: abs(length - cached))
-        timed = [line["x"] for line in curve["data"] if f"KV cache {nearest}" in line["name"]]
-        assert [list(sizes) for sizes in timed] == (
-            [sorted(lengths[nearest])] if batch == 1 else []
-        )
-
-
-def test_a_measured_speed_up_above_the_roofline_is_no_time_below_it_and_that_is_said() -> None:
-    device, shape = devices()[MEASURED], bundled_shape()
-    for cached, row in measured_times().seconds.items():
-        for rows, seconds in row.items():
-            assert seconds >= limits(rows, cached, 1, "corrected", shape, device).seconds
-    said = note(answer({**HERE, "cache": min(measured_times().seconds)}), "Measured")
-    assert said.endswith(
-        ". The roofline bounds times, not their ratio: a measured speed-up may be above it"
-    )
-
-
 @pytest.mark.parametrize(
     ("batch", "words"), [(1, "too, 32 rows:"), (64, "too, 32 rows a text, 2,048 in all:")]
 )
 def test_rows_of_a_batch_are_said_to_be_of_each_text(batch, words) -> None:
     assert words in note(answer({"batch": batch}), "Set Block Decoding")
-
-
-def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
-    what = asked({**HERE, "speed": 2})
-    single, block, double = (
-        limits(rows, what.cache, 1, "corrected", what.shape, what.device).seconds
-        for rows in (1, 8, 16)
-    )
-    gain = speedup(8, 2, what.cache, 1, "corrected", shape=what.shape.layer, device=what.device)
-    assert (double + 3 * block) / 8 == pytest.approx(single / gain)
-    found = answer({**HERE, "speed": 2})
-    assert value(found, "Set Block Decoding") == in_units(single / gain)
-    assert note(found, "Set Block Decoding").endswith(f"16 rows: {in_units(double)}")
 
 
 @pytest.mark.parametrize(
@@ -311,15 +161,6 @@ def test_a_rate_of_any_size_has_digits_that_count(monkeypatch, flops, words) -> 
     slow = {"slow": replace(devices()["a100-bf16"], linear_flops=flops)}
     monkeypatch.setattr("ui.limits.answer.devices", lambda: slow)
     assert f", {words}FLOP/s of" in note(answer({"device": "slow"}), "The device")
-
-
-def test_no_measured_forward_pass_is_quicker_than_the_rates_reached() -> None:
-    device, shape = devices()[MEASURED], bundled_shape()
-    for cached, row in measured_times().seconds.items():
-        for queries, seconds in row.items():
-            cost = forward_cost(shape, cached, 0, [(0, queries)], queries)
-            least = max(cost.bytes_read / device.bandwidth, cost.flops / device.linear_flops)
-            assert least <= seconds * (1 + 1e-9)
 
 
 def test_every_choice_has_an_answer() -> None:

@@ -1,0 +1,9 @@
+"""What an answer of Speed limits holds, by name."""
+
+
+def value(found: dict, name: str) -> str:
+    return next(fact["value"] for fact in found["facts"] if fact["name"] == name)
+
+
+def note(found: dict, name: str) -> str:
+    return next(fact["note"] for fact in found["facts"] if fact["name"] == name)
