@@ -309,6 +309,29 @@ def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_pag
     assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
 
 
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1440, 900)])
+def test_a_lecture_keeps_the_grid_of_a_sudoku_and_no_lane_grows_for_it(
+    open_page, story_url, width, height
+):
+    page = open_page(f"{story_url}#race", width, height, reduced_motion="reduce")
+    expect(page.locator(".sbd-race-lane")).to_have_count(4)
+    page.evaluate(f"""() => {{ const {{ lanes, ...board }} = {RACE}.board;
+      {RACE}.open({{ ...board, lanes: [...lanes, {{ ...lanes.at(-1), name: 'verify-ahead' }}] }});
+    }}""")
+    button(page, "Lecture mode (L)").click()
+    painted(page)
+    for lane in page.locator(".sbd-race-lane").all():
+        first, *_, last = lane.evaluate("""(lane) => [...lane.querySelectorAll('.sbd-race-token')]
+          .slice(0, 16).map((node) => node.getBoundingClientRect().toJSON())""")
+        assert last["right"] - first["left"] < 200
+        grid, beside = lane.evaluate("""(lane) => ['.sbd-race-text', '.sbd-race-run']
+          .map((name) => lane.querySelector(name).getBoundingClientRect().toJSON())""")
+        assert grid["top"] <= first["top"]
+        assert last["bottom"] <= grid["bottom"] <= beside["bottom"] + 1
+    if width == 1920:
+        assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= height
+
+
 def test_a_lecture_leaves_out_a_reason_that_would_take_the_screen(open_page, story_url):
     page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
     enter(page)
