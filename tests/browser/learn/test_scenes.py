@@ -210,7 +210,7 @@ def test_a_phone_shows_the_tokens_and_masks_of_places_and_blocks(lesson):
 
 CUT_OFF = """() => [...document.querySelectorAll('.sbd-tile.is-draft .sbd-tile-token')]
   .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.textContent)"""
-OVER_FOOT = """() => document.querySelector('.sbd-learn-foot').getBoundingClientRect().top
+OVER_TILES = """() => document.querySelector('.sbd-tiles').getBoundingClientRect().top
   - document.querySelector('.sbd-budget [role=slider]').getBoundingClientRect().bottom"""
 
 
@@ -219,7 +219,7 @@ def test_a_phone_shows_what_to_choose_among_and_what_to_drag(lesson):
     assert page.locator(".sbd-tile.is-draft").count() > 0
     assert page.evaluate(CUT_OFF) == []
     page = lesson("the-bound", 390, 844)
-    assert page.evaluate(OVER_FOOT) > 0
+    assert page.evaluate(OVER_TILES) > 0
 
 
 def test_the_bars_of_a_story_say_what_their_length_is(lesson):
