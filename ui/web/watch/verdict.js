@@ -11,7 +11,7 @@ export const ROOM = { column: 50, line: 110 };
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
-const JUDGED = "Checks know the form’s examples, sudokus, bare sums and JSON.";
+const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
 
 /**
  * What a checker said, null if none did; and what stands for it then, the reason if one is known.
