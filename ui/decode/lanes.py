@@ -4,8 +4,9 @@ Knows no Gradio, no tensors.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
@@ -16,7 +17,7 @@ from ui.hosting.zero_gpu import Stream, is_lent
 class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
-    is_right: the verdict on its answer once it is over; None where nothing checked it.
+    verdict: on its answer once it is over; None where nothing checked it.
 
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
@@ -26,7 +27,7 @@ class Lane:
     config: DecodeConfig
     events: list[StepEvent] = field(default_factory=list)
     has_revealed: bool = False
-    is_right: bool | None = None
+    verdict: Mapping[str, Any] | None = None
     _stream: Iterator[StepEvent] | None = None
     _is_closed: bool = False
 

@@ -120,7 +120,7 @@ class Session:
             for lane in lanes:
                 lane.close()
             self.queue.leave(ticket)
-            visit.settle(run_id, is_right=lanes[0].is_right if lanes else None)
+            visit.settle(run_id, {lane.name: lane.verdict for lane in lanes if lane.verdict})
         if is_stopped():
             yield Update(message=STOPPED_TEXT, is_running=False)
 
@@ -233,9 +233,8 @@ class Session:
 
     def _end(self, wire: RunWire, lane: Lane) -> str:
         trace = self.trace(lane)
-        verdict = verdicts_of({lane.name: trace}).get(lane.name)
-        lane.is_right = verdict["right"] if verdict else None
-        return wire.end(lane.name, trace.finish, trace.text, verdict)
+        lane.verdict = verdicts_of({lane.name: trace}).get(lane.name)
+        return wire.end(lane.name, trace.finish, trace.text, lane.verdict)
 
     def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""

@@ -21,6 +21,8 @@ IDLE_SECONDS = 3600.0
 
 Traces = Mapping[str, Trace]
 Packed = dict[str, bytes]
+Verdicts = Mapping[str, Mapping[str, Any]]
+"""Of lanes by name, as `ui.decode.verdict.verdicts_of` gives them."""
 Timing = dict[str, Any]
 """As `ui.decode.timing.timings` gives it."""
 
@@ -80,8 +82,7 @@ class VisitorRuns:
         self._running: dict[str, Callable[[], Traces]] = {}
         self._packed: dict[str, Packed] = {}
         self._timings: dict[str, Timing] = {}
-        self._verdicts: dict[str, bool | None] = {}
-        self._brought: set[str] = set()
+        self._verdicts: dict[str, Verdicts] = {}
         self._newest: str | None = next(iter(self._first), None)
         self._num_stops = 0
         self._decodes: set[object] = set()
@@ -117,15 +118,15 @@ class VisitorRuns:
         self._running[run_id] = traces
         self._newest = run_id
 
-    def settle(self, run_id: str, *, is_right: bool | None = None) -> None:
+    def settle(self, run_id: str, verdicts: Verdicts | None = None) -> None:
         """A kept run changes no more: pack it, and drop the oldest there is no room for.
 
-        is_right: see Finished.
+        verdicts: what the page says of its lanes.
         """
         traces = self._running.get(run_id)
         if traces is None:
             return
-        self._verdicts[run_id] = is_right
+        self._verdicts[run_id] = verdicts or {}
         self._packed[run_id] = _packed(traces())
         del self._running[run_id]  # only now: the page may ask for it meanwhile
         while len(self._packed) > 1 and not self._has_room():
@@ -133,25 +134,17 @@ class VisitorRuns:
             del self._packed[oldest]
             self._timings.pop(oldest, None)
             self._verdicts.pop(oldest, None)
-            self._brought.discard(oldest)
 
     def add(
-        self,
-        lanes: Traces,
-        run_id: str | None = None,
-        *,
-        is_right: bool | None = None,
-        is_ours: bool = True,
+        self, lanes: Traces, run_id: str | None = None, *, verdicts: Verdicts | None = None
     ) -> str:
         """Keep a run that is over, the main lane first. Its id, a new one unless it has one.
 
-        is_right: see Finished. is_ours: whether it was decoded or recorded by us.
+        verdicts: what the page says of its lanes.
         """
         run_id = run_id or uuid.uuid4().hex[:8]
-        if not is_ours:
-            self._brought.add(run_id)
         self.keep(run_id, lambda: lanes)
-        self.settle(run_id, is_right=is_right)
+        self.settle(run_id, verdicts)
         return run_id
 
     def forget(self) -> None:
@@ -159,11 +152,10 @@ class VisitorRuns:
         self._packed.clear()
         self._timings.clear()
         self._verdicts.clear()
-        self._brought.clear()
 
-    def is_ours(self, run_id: object) -> bool:
-        """Whether a kept run was decoded or recorded by us, and not brought."""
-        return run_id not in self._brought
+    def verdicts(self, run_id: object) -> Verdicts | None:
+        """What the page said of the lanes of a run that is over; None where that is not known."""
+        return self._verdicts.get(run_id) if isinstance(run_id, str) else None
 
     def keep_timing(self, timing: Timing) -> None:
         """Remember how long a kept run took when it was made again."""
@@ -194,13 +186,17 @@ class VisitorRuns:
     def finished(self, most: int) -> list[Finished]:
         """The newest runs that are over, at most so many, the oldest of them first."""
         return [
-            Finished(_unpacked(lanes), self._verdicts.get(run_id))
+            Finished(_unpacked(lanes), self._is_right(run_id, next(iter(lanes))))
             for run_id, lanes in list(self._packed.items())[-most:]
         ]
 
     def newest(self) -> Traces:
         """The lanes of the run kept last."""
         return self.traces(self._newest)
+
+    def _is_right(self, run_id: str, lane: str) -> bool | None:
+        is_right: bool | None = self._verdicts.get(run_id, {}).get(lane, {}).get("right")
+        return is_right
 
     def _has_room(self) -> bool:
         size = sum(len(lane) for run in self._packed.values() for lane in run.values())

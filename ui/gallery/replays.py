@@ -1,7 +1,6 @@
 """Recorded runs as wire lines: with the verdict on each lane, and what to look at beside them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from sbd_core.replay import wire_format
 from sbd_core.trace import Trace
@@ -15,17 +14,6 @@ def opening() -> str:
     return replay("opening", lanes) if lanes else ""
 
 
-def replay(
-    run_id: str,
-    lanes: Mapping[str, Trace],
-    *,
-    about: str = "",
-    is_ours: bool = True,
-    timing: Mapping[str, Any] | None = None,
-) -> str:
-    """Wire lines of recorded lanes; timing: of `wire_format.replay`.
-
-    is_ours: whether they were recorded by us, see verdict_of.
-    """
-    verdicts = verdicts_of(lanes, is_ours=is_ours)
-    return wire_format.replay(run_id, lanes, verdicts=verdicts, about=about, timing=timing)
+def replay(run_id: str, lanes: Mapping[str, Trace], *, about: str = "") -> str:
+    """Wire lines of lanes that were recorded by us."""
+    return wire_format.replay(run_id, lanes, verdicts=verdicts_of(lanes), about=about)

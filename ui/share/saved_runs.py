@@ -11,7 +11,7 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError
 from sbd_core.trace import Trace
-from ui.decode.verdict import verdict_of
+from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import GoneError, Traces, VisitorRuns
 from ui.share.trace_files import MAX_FILE_BYTES, read_trace
 
@@ -50,8 +50,7 @@ def traces_of(visit: VisitorRuns, wish: dict[str, Any]) -> Traces:
     brought: dict[str, Trace] = {trace.config.strategy: trace for trace in traces}
     if len(brought) < len(traces):
         raise ArgumentError(NAME, "must have lanes of different strategies", None)
-    verdict = verdict_of(traces[0], is_ours=False)
-    visit.add(brought, run_id, is_right=verdict.right if verdict else None, is_ours=False)
+    visit.add(brought, run_id, verdicts=verdicts_of(brought, is_ours=False))
     return brought
 
 

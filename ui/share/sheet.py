@@ -15,7 +15,7 @@ from ui.components.status_line import Speaker
 from ui.decode.form import message_of, settings_of
 from ui.decode.verdict import verdicts_of
 from ui.decode.visitor_runs import GoneError, Traces, VisitorRuns
-from ui.gallery import recorded, replays
+from ui.gallery import recorded
 from ui.gradio_hooks import QUICK, data_of
 from ui.share.saved_runs import saved, traces_of
 from ui.share.trace_files import read_trace
@@ -91,8 +91,11 @@ def file_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, str]:
     main = next(iter(traces.values()))
     if wish.get("kind") == "html":
         run_id = wish.get("run")
-        timing, is_ours = visit.timing(run_id), visit.is_ours(run_id)
-        page = page_of(replays.replay("export", traces, is_ours=is_ours, timing=timing))
+        verdicts = visit.verdicts(run_id)
+        if verdicts is None:  # a file runs no function
+            verdicts = verdicts_of(traces, is_ours=False)
+        timing = visit.timing(run_id)
+        page = page_of(wire_format.replay("export", traces, verdicts=verdicts, timing=timing))
         return {"file": f"{file_stem(main)}.html", "text": page}
     if wish.get("kind") == "json":
         return {"file": f"{file_stem(main)}.json", "text": main.to_json()}
@@ -117,8 +120,7 @@ def open_recorded(visit: VisitorRuns, choice: dict[str, Any]) -> tuple[str, dict
 def shown_run(visit: VisitorRuns, lanes: Traces, *, about: str = "", is_ours: bool = True) -> str:
     """Wire lines of recorded lanes as a new run, kept for the visitor; is_ours: see verdict_of."""
     verdicts = verdicts_of(lanes, is_ours=is_ours)
-    is_right = verdicts.get(next(iter(lanes)), {}).get("right")
-    run_id = visit.add(lanes, is_right=is_right, is_ours=is_ours)
+    run_id = visit.add(lanes, verdicts=verdicts)
     return wire_format.replay(run_id, lanes, verdicts=verdicts, about=about)
 
 

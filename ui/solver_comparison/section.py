@@ -81,8 +81,8 @@ def comparison(
 def _row(name: str, trace: Trace, visit: VisitorRuns) -> dict[str, Any]:
     """One solver's run as the page shows it; it is kept for its visitor."""
     row = {"name": name, "label": solver_words(trace.config.solver), **lane_row(trace)}
-    is_right = row["verdict"]["right"] if row["verdict"] else None
-    visit.add({trace.config.strategy: trace}, is_right=is_right)
+    lane, verdict = trace.config.strategy, row["verdict"]
+    visit.add({lane: trace}, verdicts={lane: verdict} if verdict else {})
     return row
 
 

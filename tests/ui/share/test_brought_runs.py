@@ -59,7 +59,7 @@ def test_the_replay_page_says_whether_the_answer_is_right():
     assert "Wrong: the answer is 42, not 43." in page
 
 
-def test_a_function_is_judged_in_the_replay_of_a_run_of_ours_and_not_of_one_brought():
+def test_a_replay_says_of_a_function_what_the_page_said_and_of_one_brought_that_it_is_not_run():
     name = next(item.name for item in recorded.gallery() if item.name.startswith("code-"))
     traces = recorded.gallery_traces(name)
     visit = VisitorRuns()
