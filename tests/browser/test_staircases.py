@@ -78,17 +78,28 @@ def test_staircases_of_another_prompt_say_so(story):
     expect(note).to_contain_text("the solver “Random” too and no solver “Entropy bound (Eq. 8)”")
 
 
-def test_the_block_size_of_the_staircases_is_said_before_and_after_they_are_decoded(story):
+def test_the_settings_of_the_staircases_are_said_before_and_their_blocks_after_too(story):
     toggle(story).click()
     status = story.locator(".sbd-solver-comparison-status")
     advanced(story)
+    story.get_by_label("γ", exact=True).fill("4")
+    words = "with γ 4, blocks of 16, and all else as in Watch’s Advanced"
+    expect(status).to_contain_text(words)
+    button = story.get_by_role("button", name="Solvers", exact=True)
+    button.click()
+    expect(status).to_contain_text(words)
+    for number in (1, 2):
+        story.get_by_label(f"Solver {number}").select_option("")
+    expect(status).to_contain_text("with blocks of 16 and all else")
+    story.get_by_label("Solver 1").select_option("entropy-bound")
+    story.get_by_role("button", name="Watch", exact=True).click()
     story.get_by_label("Block size", exact=True).fill("8")
-    expect(status).to_contain_text("in blocks of 8")
+    expect(status).to_contain_text("blocks of 8")
     compare(story)
     lanes = story.locator(".sbd-solver-comparison-lane")
     expect(lanes.first).to_contain_text("tokens, blocks of 8")
     story.get_by_label("Block size", exact=True).fill("4")
-    expect(status).to_contain_text("in blocks of 4")
+    expect(status).to_contain_text("blocks of 4")
     expect(lanes.first).to_contain_text("tokens, blocks of 8")
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields as fields_of
 from typing import Any
 
 import gradio as gr
@@ -35,7 +36,10 @@ def solver_comparison_section(
     client_of: Callable[[gr.Request], Client],
 ) -> None:
     """A closed section below the charts. run: how Gradio is to run a decode."""
-    choices = [{"key": name, "name": title} for name, title in SOLVER_TITLES.items()]
+    choices = [
+        {"key": name, "name": title, "parameters": [item.name for item in fields_of(SOLVERS[name])]}
+        for name, title in SOLVER_TITLES.items()
+    ]
     setting = {"solvers": choices, "start": START, "prompt_id": controls.PROMPT_ID}
     section = view("solver-comparison", wire_json(setting), "compare")
 

@@ -56,6 +56,17 @@ export function choiceOf(name) {
 const dialOf = (name) => (name === "by" ? choiceOf(name) : numberOf(name));
 
 /**
+ * What the form has for some settings, in a few words each; those that are hidden are left out.
+ * @param {string[]} names of fields
+ */
+export function dialWords(names) {
+  return DIALS.flatMap(([name, tell]) => {
+    const value = names.includes(name) ? dialOf(name) : null;
+    return value === null ? [] : [tell(value)];
+  });
+}
+
+/**
  * What the form asks for otherwise than a run, its prompt left out, each in a few words.
  * @param {Run} run
  */

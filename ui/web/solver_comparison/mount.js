@@ -3,10 +3,11 @@
 // #solvers, it is open, and the chart of every solver stands below it.
 
 import { SOLVER_LINES } from "../core/glossary.js";
+import { listInWords } from "../core/numbers.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
 import { isDarkPage, keepHash, onTurn, watchForm } from "../dom/page.js";
 import { explain, makeTermNote, term, withTerms } from "../dom/terms.js";
-import { numberOf } from "../form/fields.js";
+import { dialWords } from "../form/fields.js";
 import { formDifferences, isPromptEmpty, wishWords } from "../race/stale.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 
@@ -14,14 +15,14 @@ import { drawStairs, extentOf, makeStairs } from "./stairs.js";
 /** @import { Board } from "../race/board.js" */
 /** @import { Lane } from "./stairs.js" */
 
-/** @typedef {{ solvers: { key: string, name: string }[], start: string[], prompt_id: string }} Setting */
+/** @typedef {{ solvers: { key: string, name: string, parameters: string[] }[], start: string[], prompt_id: string }} Setting */
 /** @typedef {Pick<Board, "prompt" | "block_size" | "max_new_tokens">} Asked */
 /** @typedef {{ text: string, is_error: boolean, is_running: boolean, lanes?: Lane[], asked?: Asked }} News */
 
 const NAME = "solvers";
-/** @param {number | null} block size in the form, null if it has none */
-const wordsOf = (block) =>
-  `This prompt under up to four [solvers|solver]${block ? `, in blocks of ${block}` : ""}, their [staircases|staircase] side by side: position → by forward pass ↓; dashed: next-token prediction.`;
+/** @param {string[]} dials what the form has for these solvers */
+const wordsOf = (dials) =>
+  `This prompt under up to four [solvers|solver], with ${listInWords([...dials, "all else"])} as in Watch’s Advanced; their [staircases|staircase] side by side: position → by forward pass ↓; dashed: next-token prediction.`;
 
 /**
  * Solvers that are chosen and not on show, or the other way round.
@@ -70,7 +71,8 @@ class SolverComparison {
     this.go = make("button", "sbd-solver-comparison-go", { type: "button" }, "Decode all");
     this.promptId = setting.prompt_id;
     this.names = Object.fromEntries(setting.solvers.map(({ key, name }) => [key, name]));
-    this.block = numberOf("block_size");
+    this.parameters = new Map(setting.solvers.map(({ key, parameters }) => [key, parameters]));
+    this.said = "";
     this.hasError = false;
     /** @type {Asked | null} what the lanes on show were decoded from */
     this.asked = null;
@@ -117,7 +119,8 @@ class SolverComparison {
     this.words = words;
     this.hasError = isError;
     this.status.classList.toggle("is-error", isError);
-    this.status.replaceChildren(...(words ? [words] : withTerms(wordsOf(this.block))));
+    this.said = words || wordsOf(this.dials);
+    this.status.replaceChildren(...(words ? [words] : withTerms(this.said)));
   }
 
   /** @param {News} news */
@@ -163,17 +166,20 @@ class SolverComparison {
    * @param {Event} [event] an input: with it goes an error, which is of what was asked before
    */
   look(event) {
-    const block = numberOf("block_size");
-    if ((event && this.hasError) || (!this.words && block !== this.block)) {
-      this.block = block;
-      this.say("", false);
-    }
+    const isOld = !this.words && this.said !== wordsOf(this.dials);
+    if ((event && this.hasError) || isOld) this.say("", false);
     const words = this.asked ? formDifferences(this.asked, this.promptId) : [];
     const shown = this.shown.map(({ lane }) => lane.name);
     if (this.asked) words.push(...solverDifferences(shown, this.chosen, this.names));
     this.stale.hidden = words.length === 0;
     const wish = wishWords(words, "Decode all", this.refusal, this.hasError);
     setText(this.stale, words.length ? `Not these staircases: ${wish}.` : "");
+  }
+
+  /** What the form has for the solvers that are chosen. */
+  get dials() {
+    const parameters = this.chosen.flatMap((key) => this.parameters.get(key) ?? []);
+    return dialWords([...parameters, "block_size"]);
   }
 
   /** Why Decode all refuses what is asked for, "" as far as the page can tell. */
