@@ -32,6 +32,13 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     json.dumps(found, allow_nan=False)
 
 
+def test_the_tokens_per_forward_pass_it_opens_with_are_said_to_be_the_papers() -> None:
+    words = "at 3.4 tokens a forward pass (the paper’s mean for this model"
+    assert words in note(answer({}), "Set Block Decoding")
+    for other in ({"speed": 3.5}, {"model": BUNDLED}):
+        assert "paper’s mean" not in note(answer(other), "Set Block Decoding")
+
+
 def card(**wish) -> dict:
     [found] = answer(wish)["cards"]
     return found
