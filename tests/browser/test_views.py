@@ -10,6 +10,13 @@ from ui.learn.lesson import scenes
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
+EARLY = """name => {
+  const timer = setInterval(() => {
+    const button = document.querySelector(`.sbd-view[data-view="${name}"]`);
+    if (button?.getAttribute("aria-pressed") === "true") clearInterval(timer);
+    else button?.click();
+  }, 1);
+}"""
 
 
 def view(page, name: str):
@@ -42,3 +49,15 @@ def test_back_shows_the_view_that_the_address_names_and_watch_clears_it(open_pag
     page.reload()
     expect(page.locator("#sbd-player")).to_be_visible()
     expect(view(page, "Watch")).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("race", ".sbd-race-go"), ("limits", ".sbd-limits-form"), ("learn", ".sbd-learn-question")],
+)
+def test_a_view_that_is_turned_to_before_it_is_mounted_is_there(contexts, story_url, name, part):
+    page = contexts(has_touch=False).new_page()
+    page.add_init_script(f"({EARLY})('{name}')")
+    page.goto(story_url)
+    expect(page.locator(part)).to_be_visible()
+    page.close()

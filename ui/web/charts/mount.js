@@ -3,7 +3,7 @@
 
 import { fileAddress } from "../dom/address.js";
 import { find, make } from "../dom/elements.js";
-import { currentView, isDarkPage, onTurn } from "../dom/page.js";
+import { isDarkPage, onTurn } from "../dom/page.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { inBrowser } from "../in_browser/bridge.js";
 import { playerOf } from "../watch/mount.js";
@@ -151,7 +151,6 @@ export function mountCharts({ element, value, trigger, signal }) {
     section.turn();
   }
   onTurn(turn, signal);
-  if (currentView() === "solvers") turn("solvers");
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", () => section.again(), { signal });
   const scheme = new MutationObserver(() => section.turnTheme());

@@ -25,7 +25,7 @@ export function turnTo(name) {
 }
 
 /**
- * Hear of every turn to a view.
+ * Hear of every turn to a view, and, once mounted, of the one that came before.
  * @param {(name: string) => void} hear
  * @param {AbortSignal} signal
  */
@@ -33,6 +33,9 @@ export function onTurn(hear, signal) {
   /** @param {Event} event */
   const listen = (event) => hear(event instanceof CustomEvent ? String(event.detail) : "");
   document.addEventListener(VIEW_EVENT, listen, { signal });
+  queueMicrotask(() => {
+    if (shownView !== "watch" && !signal.aborted) hear(shownView);
+  });
 }
 
 /**
