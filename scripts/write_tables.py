@@ -165,6 +165,18 @@ def trials() -> str:
     return compared(data, ["trial", "recipe", "steps"], named)
 
 
+def sizes() -> str:
+    """Models of three sizes, each trained from nothing for about the same time."""
+    data, times = results("sizes"), results("step_times")
+    named = {}
+    for name, model in data["models"].items():
+        recipe, seconds = model["recipe"], times["seconds_a_step"][name]["median"]
+        minutes = recipe["steps"] * seconds / 60
+        numbers = [str(recipe["hidden_size"]), f"{recipe['steps']:,}", f"{seconds:.2f}"]
+        named[name] = [f"`{name}`", *numbers, f"{minutes:.0f}"]
+    return compared(data, ["trial", "width", "steps", "seconds a step", "minutes"], named)
+
+
 def curve() -> str:
     """Accuracy against training steps: models along the bundled one's way."""
     data = results("curve")
@@ -240,6 +252,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "own_answers": own_answers,
     "parity": parity,
     "trials": trials,
+    "sizes": sizes,
     "curve": curve,
     "sweep": sweep,
     "shape": shape,
