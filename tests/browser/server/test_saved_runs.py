@@ -6,8 +6,8 @@ import pytest
 
 from tests.browser.conftest import begin, decode, decode_button, painted, state, sync_api
 from tests.browser.player.test_branches import intervene, rows
+from tests.browser.race.acts import enter, go
 from tests.browser.share.test_share import open_sheet, saved
-from tests.browser.test_race import enter, go
 from tests.campaign.parts.restarts import restarted
 from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port

@@ -17,9 +17,9 @@ from tests.browser.conftest import (
     state,
     sync_api,
 )
+from tests.browser.race.acts import button, enter, go
 from tests.browser.server.test_visitors import MAX_WAIT_MS
 from tests.browser.share.test_share import open_sheet, saved, timeless
-from tests.browser.test_race import button, enter, go
 from tests.ui.share.test_linked_run import BAD_LINKS, BAD_RACES
 
 pytestmark = pytest.mark.browser

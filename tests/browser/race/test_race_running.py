@@ -5,7 +5,7 @@ from unittest import mock
 import pytest
 
 from tests.browser.conftest import decode_button, sync_api
-from tests.browser.test_race import TITLES, button, cells, enter, go, run, seek
+from tests.browser.race.acts import TITLES, button, cells, enter, go, run, seek
 from tests.ui.doubles import slowed, story_model
 from ui.decode import session as session_module
 from ui.hosting.limits import Limits
