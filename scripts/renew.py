@@ -22,7 +22,6 @@ from sbd_core.package.files import weights_sha256, write_text
 ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"
 STATE = ROOT / "assets" / "results" / "renewed.json"
-BASELINE = Path("runs") / "baseline"
 ASSISTANT = Path("runs") / "assistant"
 RESULTS = "assets/results"
 
@@ -32,25 +31,20 @@ class Step:
     """One command. words: after `python`; outputs: files it writes, from the repository's root.
 
     is_timed: its figures need a machine on which nothing else runs.
-    needs_baseline: it reads the model trained on next-token prediction only.
     good: exit statuses after which the outputs are whole.
     """
 
     words: str
     outputs: tuple[str, ...]
     is_timed: bool = False
-    needs_baseline: bool = False
     good: tuple[int, ...] = (0,)
 
 
-def steps(baseline: Path | None) -> dict[str, Step]:
-    """Every step by name, in the order in which they run: tables last, as they read all others.
-
-    baseline: None leaves it out of the table, and what only compares with it.
-    """
+def steps() -> dict[str, Step]:
+    """Every step by name, in the order in which they run: tables last, as they read all others."""
     return {
         **recordings(),
-        **accuracy(baseline),
+        **accuracy(),
         **times(),
         **browser_steps(),
         **pictures(),
@@ -71,22 +65,12 @@ def recordings() -> dict[str, Step]:
     }
 
 
-def accuracy(baseline: Path | None) -> dict[str, Step]:
+def accuracy() -> dict[str, Step]:
     """What `evaluate` counts."""
     evaluate = "-m sbd_core evaluate"
-    table = f"{evaluate} --table --limit 500"
-    parity = f"{evaluate} --suite all --limit 2500 --strategy ntp"
     ahead = "--strategy verify --num-predrafts 4 --draft-threshold 0.15"
-    compared: dict[str, Step] = {"evaluation": _result("evaluation", table)}
-    if baseline is not None:
-        table, other = f"{table} --baseline {baseline}", f"{parity} --model {baseline}"
-        compared = {
-            "evaluation": _result("evaluation", table, needs_baseline=True),
-            "parity-model": _result("parity_model", parity),
-            "parity-baseline": _result("parity_baseline", other, needs_baseline=True),
-        }
     return {
-        **compared,
+        "evaluation": _result("evaluation", f"{evaluate} --table --limit 500"),
         "predrafts-many": _result("predrafts_many", f"{evaluate} --suite all --limit 500 {ahead}"),
         "sweep": _result("sweep", f"{evaluate} --sweep --limit 25"),
     }
@@ -146,10 +130,10 @@ def pictures() -> dict[str, Step]:
     }
 
 
-def _result(name: str, words: str, *, is_timed: bool = False, needs_baseline: bool = False) -> Step:
+def _result(name: str, words: str, *, is_timed: bool = False) -> Step:
     """A command of ours that writes its results to a file of that name."""
     file = f"{RESULTS}/{name}.json"
-    return Step(f"{words} --out {file}", (file,), is_timed, needs_baseline)
+    return Step(f"{words} --out {file}", (file,), is_timed)
 
 
 def read_state() -> dict[str, dict[str, str]]:
@@ -171,16 +155,9 @@ def entry(step: Step, weights: str) -> dict[str, str]:
     return {"weights_sha256": weights, "command": f"python {step.words}"}
 
 
-def run(todo: Mapping[str, Step], weights: str, baseline: Path | None) -> int:
+def run(todo: Mapping[str, Step], weights: str) -> int:
     """Run the steps in order; the exit status of the first that fails, else 0."""
     for name, step in todo.items():
-        if step.needs_baseline and not (baseline and (ROOT / baseline).is_dir()):
-            print(
-                f"renew: {name} needs the model trained on next-token prediction only; there is no "
-                f"folder {baseline}; train it, name it with --baseline, or give --no-baseline",
-                file=sys.stderr,
-            )
-            return 2
         print(f"== {name}: python {step.words}", flush=True)
         status = subprocess.run([sys.executable, *step.words.split()], cwd=ROOT).returncode
         if status not in step.good:
@@ -201,22 +178,11 @@ def main(words: Sequence[str] | None = None) -> int:
         "--only",
         nargs="+",
         metavar="STEP",
-        choices=list(steps(BASELINE)),
+        choices=list(steps()),
         help="these, done or not",
     )
-    parser.add_argument(
-        "--baseline",
-        type=Path,
-        default=BASELINE,
-        metavar="FOLDER",
-        help=f"the model trained on next-token prediction only ({BASELINE})",
-    )
-    parser.add_argument(
-        "--no-baseline", action="store_true", help="leave out the comparison with that model"
-    )
     flags = parser.parse_args(words)
-    baseline = None if flags.no_baseline else flags.baseline
-    known, state = steps(baseline), read_state()
+    known, state = steps(), read_state()
     weights = weights_sha256(CHECKPOINT) or ""
     done = {name for name, step in known.items() if is_done(step, state.get(name), weights)}
     if flags.list:
@@ -226,7 +192,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return 0
     chosen = flags.only or [name for name in known if name not in done]
     try:
-        return run({name: known[name] for name in known if name in chosen}, weights, baseline)
+        return run({name: known[name] for name in known if name in chosen}, weights)
     except KeyboardInterrupt:
         return 130
 

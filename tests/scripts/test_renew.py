@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from scripts import renew
-from scripts.renew import BASELINE, Step, steps
+from scripts.renew import Step, steps
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def house(tmp_path, monkeypatch):
     (tmp_path / "out.json").write_text("{}")
     steps_here = {
         "first": Step("-m one", ("out.json",)),
-        "second": Step("-m two", ("out.json",), needs_baseline=True),
+        "second": Step("-m two", ("out.json",)),
         "third": Step("-m three", ("out.json",)),
     }
     found = SimpleNamespace(root=tmp_path, weights=weights, ran=[], status={})
@@ -30,9 +30,8 @@ def house(tmp_path, monkeypatch):
     monkeypatch.setattr(renew, "ROOT", tmp_path)
     monkeypatch.setattr(renew, "CHECKPOINT", tmp_path)
     monkeypatch.setattr(renew, "STATE", tmp_path / "renewed.json")
-    monkeypatch.setattr(renew, "steps", lambda baseline: steps_here)
+    monkeypatch.setattr(renew, "steps", lambda: steps_here)
     monkeypatch.setattr(renew.subprocess, "run", ended)
-    (tmp_path / BASELINE).mkdir(parents=True)
     return found
 
 
@@ -58,19 +57,6 @@ def test_only_runs_what_is_done_too_and_a_lost_output_is_not_done(house):
     assert (renew.main([]), house.ran[4:]) == (0, ["one", "two", "three"])
 
 
-def test_a_missing_baseline_is_told_before_its_step(house, capsys):
-    (house.root / BASELINE).rmdir()
-    assert (renew.main([]), house.ran) == (2, ["one"])
-    assert "second needs the model" in capsys.readouterr().err
-
-
-def test_without_a_baseline_nothing_compares_with_it():
-    whole, alone = steps(BASELINE), steps(None)
-    assert set(whole) - set(alone) == {"parity-model", "parity-baseline"}
-    assert not [name for name, step in alone.items() if "baseline" in step.words]
-    assert not any(step.needs_baseline for step in alone.values())
-
-
 def test_list_runs_nothing(house, capsys):
     (house.root / "renewed.json").write_text(json.dumps({"first": "damaged"}))
     assert renew.main(["--list"]) == 0
@@ -90,7 +76,7 @@ def test_a_step_that_does_not_exist_is_refused(capsys):
 def test_every_output_of_a_step_is_there_now():
     missing = [
         name
-        for step in steps(None).values()
+        for step in steps().values()
         for name in step.outputs
         if not (renew.ROOT / name).exists()
     ]
