@@ -1,18 +1,8 @@
-// One forward pass from its trace: mask, cache, algorithm and cost in words and numbers.
+// One forward pass from its trace: mask and cache in words.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cacheAt, cacheSentences } from "../../../core/forward/cache.js";
-import {
-  DEVICES,
-  formatLarge,
-  formatShort,
-  leftOutWords,
-  operationWords,
-  partsOf,
-  rateWords,
-  rooflineOf,
-} from "../../../core/forward/cost.js";
 import { maskOf, mayAttend, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
 import { programsAt } from "../../../core/forward/program.js";
 import {
@@ -21,37 +11,10 @@ import {
   maskSentences,
   rowSentence,
 } from "../../../core/forward/words.js";
-import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
+import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
+import { RUN, THIRD } from "./riding_run.js";
 
 /** @import { WireLine } from "../../../core/run/wire.js" */
-
-/** @type {WireLine} the second block's first forward pass: the first block rides along */
-const THIRD = {
-  run: "r",
-  seq: 4,
-  type: "step",
-  lane: "sbd",
-  context: [3, 2],
-  block: [2, 2],
-  masked: [
-    [2, 3000, 2, 9000],
-    [3, 100, 3, 9900],
-  ],
-  reveals: [
-    [3, 3],
-    [2, 2],
-  ],
-  committed: [2, 3],
-  time: 4000,
-  cost: [4, 4000, 800, 24],
-};
-
-const RUN = runOf(
-  wire(start({ read: [0, 1, 2], value_bytes: 4 }), PREFILL, FIRST, SECOND, THIRD, {
-    ...END,
-    seq: 5,
-  }),
-);
 
 /** @param {number} pass */
 function maskAt(pass) {
@@ -256,103 +219,4 @@ test("what stands beside a mask is called the same only where it is", () => {
     besideWords(RUN, { ...more, numCached: 7 }, { ...beside, numCached: 3 }, 3),
     /^With only the prompt in its cache, it reads 3 rows, the first token of its answer,/,
   );
-});
-
-test("operations are told as they are counted: the output layer meets only rows that predict", () => {
-  const cost = { rows: 5, flops: 0, weightBytes: 0, cacheBytes: 0 };
-  assert.equal(
-    operationWords(cost, { kind: "prefill", causal: 4 }),
-    "two a weight and row, the output layer’s for 2 of the rows, and attention",
-  );
-  assert.equal(
-    operationWords(cost, { kind: "block", causal: 4 }),
-    "two a weight and row, and attention",
-  );
-});
-
-test("the lines of a forward pass are lit, with their values", () => {
-  const [answer, block] = programsAt(RUN, 3);
-  const lit = [...(answer?.lines ?? []), ...(block?.lines ?? [])].filter((line) => line.isLit);
-  const values = lit.map((line) => line.values);
-  assert.ok(values.includes("k = 2, positions 2 to 3"));
-  assert.ok(values.includes("2 + 2 rows"));
-  assert.ok(values.includes("H = 0.01, 0.30"));
-  assert.ok(values.includes("s = 2: 0.01 ≤ γ = 0.10"));
-  assert.ok(values.includes("+ 2 tokens, 4 in all"));
-  const first = programsAt(RUN, 0).flatMap((each) => each.lines.filter((line) => line.isLit));
-  assert.deepEqual(
-    first.map((line) => line.values),
-    ["t = 3"],
-  );
-  assert.deepEqual(programsAt(RUN, 99), []);
-});
-
-test("a device is bound by its memory or by its operations", () => {
-  const rates = { flops: 1000, attentionFlops: 500, bandwidth: 100 };
-  const device = { name: "d", ...rates, valueBytes: 4, source: "" };
-  const cost = RUN.main.steps[3]?.cost ?? assert.fail();
-  const found = rooflineOf(cost, device, 4, 0);
-  assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);
-  assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }, 4, 0).isMemoryBound, false);
-  assert.equal(RUN.main.steps[0]?.cost, null);
-  for (const each of DEVICES.values()) assert.ok(each.bandwidth > 1e11 && each.source);
-});
-
-// Two layers of 30 weights, an output layer of 40, 8 operations for a query and a key.
-const SIZES = { valueBytes: 4, outputWeights: 40, pairFlops: 8 };
-
-/**
- * @param {number} rows
- * @param {number} predicted of the rows
- * @param {number} pairs of a query and a key
- */
-function costOf(rows, predicted, pairs) {
-  const flops = 2 * (rows * 60 + predicted * 40) + 8 * pairs;
-  return { rows, flops, weightBytes: 400, cacheBytes: 0 };
-}
-
-test("what Speed limits leaves out is told: the output layer, and attention to what is read", () => {
-  const cost = costOf(3, 3, 3 * (5 + 3));
-  const step = { kind: "decode", causal: 0, cached: 5 };
-  assert.deepEqual(partsOf(cost, step, SIZES), { output: 240, attention: 192, ownKeys: 72 });
-  const words = leftOutWords(cost, step, SIZES);
-  assert.match(words, /output layer is 240 FLOP and 160 B of it.* read 72 FLOP: Speed limits/);
-  const first = costOf(6, 3, 10 + 2 * 6);
-  const prompt = { kind: "prefill", causal: 4, cached: 0 };
-  assert.deepEqual(partsOf(first, prompt, SIZES), { output: 240, attention: 176, ownKeys: 176 });
-});
-
-test("attention takes its own rate, and a device that has one says so", () => {
-  const device = DEVICES.get("h100-fp8") ?? assert.fail();
-  const cost = { rows: 1, flops: 3e15, weightBytes: 0, cacheBytes: 0 };
-  assert.equal(rooflineOf(cost, device, 1, 1e15).seconds, 2e15 / 1978e12 + 1e15 / 989e12);
-  assert.equal(rateWords(device), ", attention at 0.5 times the rate of the rest");
-  assert.equal(rateWords(DEVICES.get("a100-bf16") ?? assert.fail()), "");
-});
-
-test("large counts and short times have three digits", () => {
-  assert.equal(formatLarge(12, "B"), "12 B");
-  assert.equal(formatLarge(1234, "B"), "1.23 kB");
-  assert.equal(formatLarge(999_600, "FLOP"), "1.00 MFLOP");
-  assert.equal(formatLarge(12_340_000_000, "B"), "12.3 GB");
-  assert.equal(formatShort(0.0123), "12.3 ms");
-  assert.equal(formatShort(4.1e-6), "4.10 µs");
-  assert.equal(formatShort(2), "2.00 s");
-});
-
-test("the rule is seen to hold by its numbers: what one more would have made is over gamma", () => {
-  /** @param {number[][]} masked */
-  const chosen = (masked) => {
-    const run = runOf(wire(start(), PREFILL, { ...FIRST, masked, reveals: [[1, 1]] }));
-    const lines = programsAt(run, 1)[1]?.lines ?? [];
-    return lines.find(({ words }) => words.startsWith("Sort by entropy"))?.values;
-  };
-  assert.equal(chosen([[1, 1040, 1, 9900], [0, 2000, 0, 9000]]), "s = 1: 0.000 ≤ γ = 0.10; s = 2: 0.104"); // biome-ignore format: a row
-  assert.equal(chosen([[1, 500, 1, 9900]]), "s = 1: 0.00 ≤ γ = 0.10");
-});
-
-test("no line promises a next forward pass, or a token beyond the limit, that may not come", () => {
-  const lines = programsAt(RUN, 3).flatMap((each) => each.lines.map(({ words }) => words));
-  assert.ok(lines.includes("Until the answer ends or is at its limit:"));
-  assert.ok(lines.some((words) => /the next forward pass, if there is one, reads it/.test(words)));
 });
