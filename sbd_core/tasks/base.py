@@ -24,7 +24,7 @@ colors) and pieces too short to be a wording may stay lists.
 import hashlib
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Generic, Literal, TypeVar
 
@@ -82,6 +82,10 @@ class Task:
     """True when the text answers the example; never raises, whatever the text."""
     is_suite: bool = True
     """Whether it is measured and shown; else it is only trained on."""
+    kinds: Mapping[str, float] = field(default_factory=dict)
+    """How often each kind is drawn, of a task whose kinds training weighs apart."""
+    generate_kind: Callable[[Random, Split, str], Example] | None = None
+    """An example of one of `kinds`; None where there are none."""
 
 
 class Pool(Generic[T]):

@@ -242,7 +242,7 @@ def _infill(kind: str) -> Exerciser:
     """A line of task infill to be filled, with its request."""
 
     def exercise(random: Random, _: Wording) -> Exercise:
-        example = infill.generate_of(random, "train", {kind: 1})
+        example = infill.generate_kind(random, "train", kind)
         return example.prompt, example.answer
 
     return exercise
@@ -268,4 +268,4 @@ EXERCISES: dict[str, Exerciser] = {
     "rows": _infill("rows"),
     "gaps": _infill("numbers"),
 }
-TASK = Task(NAME, generate, check, is_suite=False)
+TASK = Task(NAME, generate, check, is_suite=False, kinds=KIND_WEIGHTS, generate_kind=generate_kind)

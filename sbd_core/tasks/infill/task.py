@@ -99,5 +99,10 @@ def _known(random: Random, wording: Wording) -> str:
     return line
 
 
-TASK = Task(NAME, generate, check)
+def generate_kind(random: Random, split: Split, kind: str) -> Example:
+    """A line of one kind of `KIND_WEIGHTS`."""
+    return generate_of(random, split, {kind: 1})
+
+
+TASK = Task(NAME, generate, check, kinds=KIND_WEIGHTS, generate_kind=generate_kind)
 """Fill in the blanks of a line."""

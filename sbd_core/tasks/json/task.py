@@ -7,7 +7,7 @@ names or values. Every prompt lists the fields, so a prompt belongs to one split
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from random import Random
 
 from sbd_core.tasks.base import Example, Split, Task, Wording, draw_wording, split_of
@@ -22,7 +22,8 @@ from sbd_core.tasks.json.telling import tell
 
 NAME = "json"
 RECORDS: tuple[Record, ...] = PEOPLE + THINGS + EVENTS + PLACES
-OPEN_RATE = 0.22
+KIND_WEIGHTS = {"known": 78, "open": 22}
+"""Of records whose fields are told of in a fixed list, and of those with made-up fields."""
 NUM_FIELDS = (1, 2, 3, 4, 5, 6, 7)
 NUM_FIELDS_WEIGHTS = (1, 4, 6, 5, 3, 2, 1)
 MISSING_RATE, MAX_EXTRA_FIELDS = 0.2, 2
@@ -33,10 +34,19 @@ MAX_ANSWER_CHARACTERS = 4000
 
 def generate(random: Random, split: Split) -> Example:
     """An extraction whose set of fields belongs to `split`; a field not told is null."""
+    return _generate(random, split, KIND_WEIGHTS)
+
+
+def generate_kind(random: Random, split: Split, kind: str) -> Example:
+    """An extraction of one kind of `KIND_WEIGHTS`."""
+    return _generate(random, split, {kind: 1})
+
+
+def _generate(random: Random, split: Split, weights: Mapping[str, float]) -> Example:
     wording = draw_wording(random, split)
     while True:
         style = random.choices(STYLES, STYLE_WEIGHTS)[0]
-        record, fields = _request(random, wording, split)
+        kind, record, fields = _request(random, wording, split, weights)
         asked = {field: named(name, style) for field, name in fields}
         told = {field: field.kind(random, wording) for field in _told(random, record, asked)}
         untold = [field for field in asked if field not in told]
@@ -46,7 +56,7 @@ def generate(random: Random, split: Split) -> Example:
         )
         prompt = ask(random, wording, list(asked.values()), style, text)
         if len(prompt) + 2 * len(answer) <= MAX_SIZE:
-            return Example(NAME, prompt, answer, answer, wording)
+            return Example(NAME, prompt, answer, answer, wording, kind)
 
 
 def check(example: Example, text: str) -> bool:
@@ -67,13 +77,14 @@ def composition(keys: Iterable[str]) -> str:
 
 
 def _request(
-    random: Random, wording: Wording, split: Split
-) -> tuple[Record, list[tuple[Field, str]]]:
-    """A record, and what is asked of it: fields, each by one of its names."""
+    random: Random, wording: Wording, split: Split, weights: Mapping[str, float]
+) -> tuple[str, Record, list[tuple[Field, str]]]:
+    """A record with its kind, and what is asked of it: fields, each by one of its names."""
+    open_rate = weights.get("open", 0) / sum(weights.values())
     while True:
-        record = random.choice(RECORDS)
-        if random.random() < OPEN_RATE:
-            record = open_record(random, wording)
+        kind, record = "known", random.choice(RECORDS)
+        if random.random() < open_rate:
+            kind, record = "open", open_record(random, wording)
         count = random.choices(NUM_FIELDS, NUM_FIELDS_WEIGHTS)[0]
         fields = [record.anchor, *record.fields]
         chosen = random.sample(fields, min(count, len(fields)))
@@ -82,7 +93,7 @@ def _request(
             item.names[0] if random.random() < 0.5 else random.choice(item.names) for item in chosen
         ]
         if split_of(composition(names)) == split:
-            return record, list(zip(chosen, names, strict=True))
+            return kind, record, list(zip(chosen, names, strict=True))
 
 
 def _told(random: Random, record: Record, asked: Iterable[Field]) -> list[Field]:
@@ -112,5 +123,5 @@ def _refuse(literal: str) -> object:
     raise ValueError(f"{literal} is not a value any answer holds")
 
 
-TASK = Task(NAME, generate, check)
+TASK = Task(NAME, generate, check, kinds=KIND_WEIGHTS, generate_kind=generate_kind)
 """Facts in a text to one line of JSON."""

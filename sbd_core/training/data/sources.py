@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
 from sbd_core.models.chat import Message
-from sbd_core.tasks import Example
-from sbd_core.tasks.drills import generate_kind
+from sbd_core.tasks import Example, task
 from sbd_core.training.data import recast
 from sbd_core.training.data.blur import blurred
 from sbd_core.training.data.reask import reasked
@@ -64,7 +63,7 @@ def require_sources(data: object) -> None:
 def mixed(
     seed: int, groups: Mapping[str, float], sources: Sequence[Sequence[Piece]]
 ) -> Iterator[tuple[str, Example | Piece]]:
-    """Without end: each item of a task or a kind of drill ("drill:add"), drawn by its weight, or
+    """Without end: each item of a task or one of its kinds ("drill:add"), drawn by its weight, or
     of a source, at weight 1, with the name of its group ("data" for a source).
 
     No source is empty.
@@ -83,9 +82,9 @@ def mixed(
 
 def _generated(group: str, random: Random) -> Example:
     name, _, kind = group.partition(":")
-    if kind:
-        return generate_kind(random, "train", kind)
-    return blurred(random, reasked(random, recast.generate(random, name)))
+    draw = task(name).generate_kind
+    found = draw(random, "train", kind) if draw else recast.generate(random, name)
+    return blurred(random, reasked(random, found))
 
 
 def read_source(source: str) -> list[Record]:

@@ -1,8 +1,9 @@
 """How often each task is drawn: as the recipe says, or more where it is not yet learnt.
 
-A group is a task, or a kind of drill, as "drill:add". Every recipe.reweight_steps steps the
-weights of all groups are made anew from the cross-entropy of their answers. Steps of period n
-use what was seen in period n - 2, so that batches can be built a period ahead of their step.
+A group is a task, or one of the kinds of a task that has some, as "drill:add". Every
+recipe.reweight_steps steps the weights of all groups are made anew from the cross-entropy of
+their answers. Steps of period n use what was seen in period n - 2, so that batches can be built
+a period ahead of their step.
 """
 
 import math
@@ -11,8 +12,7 @@ from typing import Any
 
 from sbd_core.config import require_number
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks.drills import KIND_WEIGHTS
-from sbd_core.tasks.drills import NAME as DRILL
+from sbd_core.tasks import task
 from sbd_core.training.recipes.recipe import Recipe
 
 Weights = dict[str, float]
@@ -24,10 +24,10 @@ def recipe_weights(recipe: Recipe) -> Weights:
     """The weight of every group by the recipe alone."""
     found: Weights = {}
     for name, weight in recipe.tasks.items():
-        if name == DRILL:
-            total = sum(KIND_WEIGHTS.values())
-            found |= {f"{name}:{kind}": weight * w / total for kind, w in KIND_WEIGHTS.items()}
-        else:
+        kinds = task(name).kinds
+        total = sum(kinds.values())
+        found |= {f"{name}:{kind}": weight * w / total for kind, w in kinds.items()}
+        if not kinds:
             found[name] = weight
     return found
 

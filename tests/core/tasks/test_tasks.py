@@ -94,3 +94,12 @@ def test_generating_depends_on_the_given_generator_only() -> None:
     for name in BASE:
         first = TASKS[name].generate(Random(3), "test")
         assert first == TASKS[name].generate(Random(3), "test")
+
+
+@pytest.mark.parametrize("name", [name for name, item in TASKS.items() if item.kinds])
+def test_an_example_of_every_kind_can_be_asked_for(name) -> None:
+    one = TASKS[name]
+    for kind in one.kinds:
+        example = one.generate_kind(Random(4), "train", kind)
+        assert (example.task, example.kind) == (name, kind)
+        assert one.check(example, example.answer)

@@ -8,7 +8,7 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.tasks.drills import KIND_WEIGHTS
+from sbd_core.tasks import TASKS
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.data.batch_builder import BatchBuilder
 from sbd_core.training.data.task_weights import TaskWeights, recipe_weights
@@ -16,7 +16,7 @@ from sbd_core.training.recipes import recipe as recipe_module
 from sbd_core.training.recipes.recipe_files import read_recipe
 from tests.core.training.training_runs import TINY, all_losses, interrupted_at, same, train, weights
 
-THREE = replace(TINY, tasks={"math": 2.0, "json": 1.0, "drill": 1.0}, reweight_steps=50)
+THREE = replace(TINY, tasks={"math": 2.0, "code": 1.0, "drill": 1.0}, reweight_steps=50)
 
 
 def recorded(losses: dict[str, float], num_steps: int = 50) -> TaskWeights:
@@ -26,22 +26,25 @@ def recorded(losses: dict[str, float], num_steps: int = 50) -> TaskWeights:
     return found
 
 
-def test_drills_are_weighed_by_kind_and_share_the_weight_of_their_task() -> None:
-    found = recipe_weights(THREE)
-    assert (found["math"], found["json"]) == (2.0, 1.0)
-    kinds = {group: weight for group, weight in found.items() if group.startswith("drill:")}
-    assert sum(kinds.values()) == pytest.approx(1.0)
-    assert kinds["drill:add"] / kinds["drill:copy"] == pytest.approx(
-        KIND_WEIGHTS["add"] / KIND_WEIGHTS["copy"]
-    )
+@pytest.mark.parametrize("name", ["drill", "infill", "json"])
+def test_a_task_of_several_kinds_is_weighed_by_kind_and_they_share_its_weight(name) -> None:
+    found = recipe_weights(replace(TINY, tasks={"math": 2.0, "code": 1.0, name: 3.0}))
+    assert (found.pop("math"), found.pop("code")) == (2.0, 1.0)
+    kinds = TASKS[name].kinds
+    assert list(found) == [f"{name}:{kind}" for kind in kinds]
+    assert sum(found.values()) == pytest.approx(3.0)
+    first, *rest = kinds
+    for kind in rest:
+        ratio = found[f"{name}:{kind}"] / found[f"{name}:{first}"]
+        assert ratio == pytest.approx(kinds[kind] / kinds[first])
 
 
 def test_what_is_not_yet_learnt_is_drawn_more_within_the_bounds() -> None:
     fixed = recipe_weights(THREE)
-    found = recorded({"math": 0.2, "json": 0.4, "drill:add": 5.0, "drill:copy": 1e-9})
+    found = recorded({"math": 0.2, "code": 0.4, "drill:add": 5.0, "drill:copy": 1e-9})
     assert found.at(99) == fixed, "the first two periods are the recipe's"
     after = found.at(100)
-    assert after["json"] / fixed["json"] > after["math"] / fixed["math"]
+    assert after["code"] / fixed["code"] > after["math"] / fixed["math"]
     assert after["drill:add"] / fixed["drill:add"] == pytest.approx(THREE.reweight_ceiling)
     assert after["drill:copy"] / fixed["drill:copy"] == pytest.approx(THREE.reweight_floor)
     assert after["drill:count"] == fixed["drill:count"], "nothing was seen of it"
@@ -56,7 +59,7 @@ def test_equal_losses_leave_the_weights_and_a_fixed_recipe_records_nothing() -> 
 
 
 def test_weights_come_back_from_a_state_in_the_middle_of_a_period() -> None:
-    losses = {"math": 0.1, "json": 0.4}
+    losses = {"math": 0.1, "code": 0.4}
     whole, parted = recorded(losses, 170), TaskWeights(THREE)
     parted.restore(json.loads(json.dumps(recorded(losses, 130).to_data())), 130)
     for step in range(130, 170):
@@ -67,8 +70,9 @@ def test_weights_come_back_from_a_state_in_the_middle_of_a_period() -> None:
 def test_a_batch_is_drawn_by_the_weights_it_is_given() -> None:
     recipe = read_recipe("sbd", None, {"batch_size": 60})
     builder = BatchBuilder(recipe, sbd_core.load(device="cpu").tokenizer)
-    batch = builder.batch(0, {"json": 1.0, "drill:add": 1.0})
-    assert Counter(batch.groups).keys() == {"json", "drill:add"}
+    wanted = {"json": 1.0, "drill:add": 1.0, "infill:numbers": 1.0}
+    batch = builder.batch(0, wanted)
+    assert Counter(batch.groups).keys() == wanted.keys()
     assert len(batch.groups) == int(batch.packed.layout.document.max()) + 1 == 60
 
 
