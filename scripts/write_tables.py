@@ -5,7 +5,7 @@ renews them all.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -142,16 +142,29 @@ def parity() -> str:
 
 def trials() -> str:
     """Losses tried against the paper's, from the same start: the first model is the paper's."""
-    data = results("trials")
+    return _tried(results("trials"), "the paper's loss", ("steps", "decay_steps"))
+
+
+def continued() -> str:
+    """Batch sizes and weights tried against the recipe that the bundled model was trained by."""
+    length = ("steps", "decay_steps", "warmup_steps", "reweight_steps")
+    return _tried(results("continued"), "as bundled", length)
+
+
+def _tried(data: dict[str, Any], unchanged: str, length: Sequence[str]) -> str:
+    """Models side by side, each with what its recipe changes of the first one's.
+
+    length: fields that go with the number of steps and are not told.
+    """
     first = next(iter(data["models"].values()))
     named = {}
     for name, model in data["models"].items():
         changed = [
             f"{field} {value}"
             for field, value in model["recipe"].items()
-            if value != first["recipe"][field] and field not in ("steps", "decay_steps")
+            if value != first["recipe"][field] and field not in length
         ]
-        recipe = ", ".join(changed) or "the paper's loss"
+        recipe = ", ".join(changed) or unchanged
         named[name] = [f"`{name}`", recipe, str(model["recipe"]["steps"])]
     return compared(data, ["trial", "recipe", "steps"], named)
 
@@ -243,6 +256,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "own_answers": own_answers,
     "parity": parity,
     "trials": trials,
+    "continued": continued,
     "sizes": sizes,
     "curve": curve,
     "sweep": sweep,

@@ -59,6 +59,19 @@ def test_the_trials_of_size_differ_in_shape_and_steps_alone() -> None:
     assert min(size["steps"] for size in sizes) == 1000
 
 
+def test_the_trials_of_batch_size_see_as_many_texts_in_schedules_of_one_shape() -> None:
+    trials = [read_recipe("sbd", path, {}) for path in RECIPES.glob("trials/batches/*.json")]
+    assert {trial.batch_size for trial in trials} == {48, 96, 192}
+    assert {trial.batch_size * trial.steps for trial in trials} == {96 * 420}
+    for steps in ("warmup_steps", "decay_steps", "reweight_steps"):
+        parts = [getattr(trial, steps) / trial.steps for trial in trials]
+        assert max(parts) - min(parts) < 0.01, steps
+    for trial in trials:  # the rate goes with the square root of the batch
+        assert trial.learning_rate / trial.batch_size**0.5 == pytest.approx(
+            0.003 / 96**0.5, rel=0.02
+        )
+
+
 def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
     baseline, sbd = (read_recipe(name, None, {}) for name in ("baseline", "sbd"))
     assert replace(sbd, stage="ntp") == baseline
