@@ -5,7 +5,7 @@ renews them all.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
+from scripts.tables.models import continued, curve, sizes, stretches, trials
 from scripts.tables.peers import peers
 from scripts.tables.predrafts import exactness, predrafts, predrafts_many
 from scripts.tables.results_files import results, table, where
@@ -140,81 +141,6 @@ def parity() -> str:
     )
 
 
-def trials() -> str:
-    """Losses tried against the paper's, from the same start: the first model is the paper's."""
-    return _tried(results("trials"), "the paper's loss", ("steps", "decay_steps"))
-
-
-def continued() -> str:
-    """Batch sizes and weights tried against the recipe that the bundled model was trained by."""
-    length = ("steps", "decay_steps", "warmup_steps", "reweight_steps")
-    return _tried(results("continued"), "as bundled", length)
-
-
-def _tried(data: dict[str, Any], unchanged: str, length: Sequence[str]) -> str:
-    """Models side by side, each with what its recipe changes of the first one's.
-
-    length: fields that go with the number of steps and are not told.
-    """
-    first = next(iter(data["models"].values()))
-    named = {}
-    for name, model in data["models"].items():
-        changed = [
-            f"{field} {value}"
-            for field, value in model["recipe"].items()
-            if value != first["recipe"][field] and field not in length
-        ]
-        recipe = ", ".join(changed) or unchanged
-        named[name] = [f"`{name}`", recipe, str(model["recipe"]["steps"])]
-    return compared(data, ["trial", "recipe", "steps"], named)
-
-
-def sizes() -> str:
-    """Models of three sizes, each trained from nothing for about the same time."""
-    data, times = results("sizes"), results("step_times")
-    named = {}
-    for name, model in data["models"].items():
-        recipe, seconds = model["recipe"], times["seconds_a_step"][name]["median"]
-        minutes = recipe["steps"] * seconds / 60
-        numbers = [str(recipe["hidden_size"]), f"{recipe['steps']:,}", f"{seconds:.2f}"]
-        named[name] = [f"`{name}`", *numbers, f"{minutes:.0f}"]
-    return compared(data, ["trial", "width", "steps", "seconds a step", "minutes"], named)
-
-
-def curve() -> str:
-    """Accuracy against training steps: models along the bundled one's way."""
-    data = results("curve")
-    named = {}
-    for name, model in data["models"].items():
-        recipe = model["recipe"]
-        steps, falling = recipe["steps"], recipe["decay_steps"]
-        ours = max(0, steps - recipe["paper_loss_steps"]) if recipe["full_mask_ratio"] else 0
-        named[name] = [f"{steps:,}", f"{falling:,}", f"{ours:,}"]
-    return compared(data, ["steps", "with the rate falling", "with texts masked whole"], named)
-
-
-def compared(data: dict[str, Any], head: list[str], named: dict[str, list[str]]) -> str:
-    """Models side by side: their loss on the same masked answers, and means of the tasks."""
-    rows = []
-    for name, model in data["models"].items():
-        losses = model["masked_loss"].values()
-        means = [row["mean"] for row in model["rows"].values()]
-        rows.append(
-            [
-                *named[name],
-                f"{sum(losses) / len(losses):.3f}",
-                *(f"{100 * m['accuracy']:.1f} %, {m['tokens_per_forward']:.2f}x" for m in means),
-            ]
-        )
-    first = next(iter(data["models"].values()))["rows"]
-    num_examples = next(iter(first.values()))["families"][0]["num_examples"]
-    return (
-        table([*head, "nats a masked token", *first], rows)
-        + f"\nMeans of the tasks, {num_examples} held-out examples each, the same for all. "
-        f"{where(data)}"
-    )
-
-
 def sweep() -> str:
     """Every solver's accuracy at equal speeds, read off its curve."""
     data = results("sweep")
@@ -259,6 +185,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "continued": continued,
     "sizes": sizes,
     "curve": curve,
+    "stretches": stretches,
     "sweep": sweep,
     "shape": shape,
     "bench": bench,

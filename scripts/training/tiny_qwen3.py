@@ -10,7 +10,6 @@ weights is made here.
 
 import argparse
 import json
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,13 +18,13 @@ from typing import Any
 import torch
 from transformers import AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 
-from sbd_core.__main__ import main as sbd
 from sbd_core.benchmark.timing import other_load
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.package.files import require_writable, write_text
 from sbd_core.training.checkpoints.state import state_folder
 from scripts.tables.results_files import RESULTS
+from scripts.training.commands import CommandError, command
 
 NTP_RATIO = 0.3
 """The part of the minutes for next-token prediction, which everything else builds on."""
@@ -44,14 +43,6 @@ DECODINGS: dict[str, Sequence[str]] = {
     "predrafts": ("--strategy", "verify", "--num-predrafts", "4", "--draft-threshold", "0.15"),
 }
 """What is evaluated, by flags; all three give the same tokens."""
-
-
-class CommandError(Exception):
-    """A command ended badly, and has said why. status: its exit status."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status = status
 
 
 def write_model(folder: Path) -> None:
@@ -88,7 +79,7 @@ def run(
     new, ready, ntp, done = (folder / name for name in ("new", "ready", "ntp", "sbd"))
     if not ready.exists():
         write_model(new)
-        _command("prepare", new, "--out", ready)
+        command("prepare", new, "--out", ready)
     stages = {"ntp": (ready, ntp, NTP_RATIO), "sbd": (ntp, done, 1 - NTP_RATIO)}
     trained: dict[str, dict[str, Any]] = {}
     precision = "auto"  # tried out once
@@ -97,26 +88,19 @@ def run(
         whole = {"base": stage, "minutes": minutes * ratio, **changes}
         write_text(recipe, json.dumps(whole) + "\n")
         words = ["--stage", stage, "--recipe", recipe, "--init", init, "--out", out, *flags]
-        _command("train", *words, "--precision", precision)
+        command("train", *words, "--precision", precision)
         trained[stage] = _stage(out)
         precision = trained[stage]["precision"]
     found: dict[str, Any] = {"minutes": minutes, "train_flags": list(flags), "stages": trained}
     for name, decoding in DECODINGS.items():
         file = folder / f"evaluation-{name}.json"
         words = [*decoding, "--suite", "code", "--limit", str(limit), "--out", file]
-        _command("evaluate", "--model", done, *words)
+        command("evaluate", "--model", done, *words)
         data = json.loads(file.read_text("utf-8"))
         found |= {key: data[key] for key in ("block_size", "circumstances")}
         (row,) = data["rows"].values()
         found[name] = row["families"][0]
     return found
-
-
-def _command(*parts: object) -> None:
-    words = [str(part) for part in parts]
-    print(f"== python -m sbd_core {shlex.join(words)}", flush=True)
-    if status := sbd(words):
-        raise CommandError(status)
 
 
 def _stage(out: Path) -> dict[str, Any]:
