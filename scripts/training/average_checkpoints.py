@@ -2,7 +2,8 @@
 
     python -m scripts.training.average_checkpoints runs/a runs/b --weights 1 2 --out runs/mean
 
-All else (config, tokenizer, recipe) is the last folder's. What it is good for: docs/training.md.
+All else (config, tokenizer, recipe) is the last folder's. What it is
+good for: docs/bundled-model.md.
 """
 
 import argparse
