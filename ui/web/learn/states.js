@@ -54,8 +54,9 @@ export function sumWords({ segments, spent, free }, gamma) {
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
-  const both = sumOfShown([spent.toFixed(digits), own], sum, fine);
-  const more = `One more, and ${own} counts too: ${both}, more than ${gamma.toFixed(fine)}.`;
+  const added = free.entropy.toFixed(fine);
+  const both = sumOfShown([spent.toFixed(fine), added], sum, fine);
+  const more = `One more, and ${added} counts too: ${both}, more than ${gamma.toFixed(fine)}.`;
   return { total, free: own, more };
 }
 

@@ -167,10 +167,12 @@ test("no sum is printed above the γ that it is at most, nor one that is more as
   const { total, more } = boundWords([0.00046, 0.00001, 0.00002, 0.3], 0.00047);
   assert.equal(total, "0.00001 + 0.00002 = 0.00003");
   assert.match(more, /: 0\.00049, more than 0\.00047\.$/);
+  const { more: atZero } = boundWords([0.00002, 0.3], 0);
+  assert.match(atZero, /0\.00002 counts too: 0\.00002, more than 0\.00000\.$/, "not “0.0000”");
   assert.match(boundWords([0.000462, 0.2], 0.00047).total, /^0\.00046$/);
   assert.match(
     boundWords([0.05, 0.050001, 0.1], 0.1).more,
-    /: about 0\.100001, more than 0\.100000\.$/,
+    /0\.050001 counts too: 0\.100001, more than 0\.100000\.$/,
   );
 });
 
