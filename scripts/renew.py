@@ -73,6 +73,7 @@ def accuracy() -> dict[str, Step]:
         "evaluation": _result("evaluation", f"{evaluate} --table --limit 500"),
         "predrafts-many": _result("predrafts_many", f"{evaluate} --suite all --limit 500 {ahead}"),
         "sweep": _result("sweep", f"{evaluate} --sweep --limit 25"),
+        "presets-right": Step("-m scripts.measures.presets", (f"{RESULTS}/presets.json",)),
     }
 
 

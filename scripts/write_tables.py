@@ -14,9 +14,10 @@ from sbd_core.plots.solver_curves import CurvePoint, curves
 from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
-from scripts.tables.models import continued, curve, sizes, stretches, trials
+from scripts.tables.models import continued, curve, further, sizes, stretches, trials
 from scripts.tables.peers import peers
 from scripts.tables.predrafts import exactness, predrafts, predrafts_many
+from scripts.tables.presets import presets
 from scripts.tables.results_files import results, table, where
 from scripts.tables.tiny_qwen3 import tiny_qwen3
 from scripts.tables.wall_clock import (
@@ -183,6 +184,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "parity": parity,
     "trials": trials,
     "continued": continued,
+    "further": further,
     "sizes": sizes,
     "curve": curve,
     "stretches": stretches,
@@ -202,6 +204,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "campaign": campaign,
     "memory": memory,
     "notebook": notebook,
+    "presets": presets,
     "peers": peers,
     "tiny_qwen3": tiny_qwen3,
 }

@@ -59,6 +59,12 @@ def _tried(data: dict[str, Any], unchanged: str, length: Sequence[str]) -> str:
     return compared(data, ["trial", "recipe", "steps"], named)
 
 
+def further() -> str:
+    """The bundled model beside stretches that went on from it."""
+    data = results("further")
+    return compared(data, ["model"], {name: [f"`{name}`"] for name in data["models"]})
+
+
 def sizes() -> str:
     """Models of three sizes, each trained from nothing for about the same time."""
     data, times = results("sizes"), results("step_times")

@@ -12,6 +12,7 @@ from sbd_core.training.checkpoints.checkpoint import new_model
 from sbd_core.training.recipes.recipe import recipe_from_data
 from sbd_core.training.recipes.recipe_files import NAMED, RECIPES, SHIPPED, read_recipe
 from sbd_core.training.recipes.schedule import learning_rate
+from scripts.tables.results_files import results
 from tests.core.training.training_runs import TINY
 
 
@@ -70,6 +71,14 @@ def test_the_trials_of_batch_size_see_as_many_texts_in_schedules_of_one_shape() 
         assert trial.learning_rate / trial.batch_size**0.5 == pytest.approx(
             0.003 / 96**0.5, rel=0.02
         )
+
+
+@pytest.mark.parametrize("name", ["thirteenth", "low_rate"])
+def test_the_stretches_that_did_not_stay_are_those_that_were_compared(name) -> None:
+    read = read_recipe("sbd", RECIPES / f"trials/further/{name}.json", {})
+    recipe = json.loads(json.dumps(read.to_data()))
+    compared = results("further")["models"][name]["recipe"]
+    assert {key for key in recipe if recipe[key] != compared[key]} == {"minutes"}, "by the clock"
 
 
 def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
