@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.plots.solver_curves import CurvePoint, curves
+from scripts.tables.aims import aims
 from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
@@ -186,6 +187,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "continued": continued,
     "further": further,
     "sizes": sizes,
+    "aims": aims,
     "curve": curve,
     "stretches": stretches,
     "sweep": sweep,
