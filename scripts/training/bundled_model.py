@@ -75,6 +75,8 @@ def main(words: Sequence[str] | None = None) -> int:
         out = walk(WAY, chosen.folder, chosen.steps_ratio, flags)
     except CommandError as error:
         return error.status
+    except KeyboardInterrupt:
+        return 130
     except (SetBlockDecodingError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -47,10 +47,10 @@ SPEAKERS = ("{A} says: ", "{A} knows: ", "{A} told {B}: ", "{A} learned this: ",
 
 def generate(random: Random, split: Split) -> Example:
     """A line with one to three blanks, whose filled line belongs to `split`."""
-    return generate_of(random, split, KIND_WEIGHTS)
+    return _generate(random, split, KIND_WEIGHTS)
 
 
-def generate_of(random: Random, split: Split, weights: Mapping[str, float]) -> Example:
+def _generate(random: Random, split: Split, weights: Mapping[str, float]) -> Example:
     """The same, of a kind drawn by these weights."""
     wording = draw_wording(random, split)
     while True:
@@ -101,7 +101,7 @@ def _known(random: Random, wording: Wording) -> str:
 
 def generate_kind(random: Random, split: Split, kind: str) -> Example:
     """A line of one kind of `KIND_WEIGHTS`."""
-    return generate_of(random, split, {kind: 1})
+    return _generate(random, split, {kind: 1})
 
 
 TASK = Task(NAME, generate, check, kinds=KIND_WEIGHTS, generate_kind=generate_kind)
