@@ -49,4 +49,8 @@ PROMPTS: dict[str, Pool[str]] = {
         "Repeat: {}", "Copy: {}", "Write the same: {}", "Say again: {}", "Copy this line: {}", "Write {} again.", "Echo: {}",
         "Repeat after me: {}", "The same again: {}", "Type this: {}",
     )),
+    "lookup": Pool((
+        "Look up {}", "Find {}", "Give {}", "What is said of {}", "Take out {}", "Show only {}", "Pick {}", "Search for {}",
+        "Read off {}", "Get {}", "Copy the entries of {}", "Which entries has {}", "Keep {}", "Tell me {}", "Filter {}",
+    )),
 }  # fmt: skip

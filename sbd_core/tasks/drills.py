@@ -1,4 +1,4 @@
-"""Plain exercises of named kinds: sums, comparing, sorting, reversing, counting, copying, gaps.
+"""Plain exercises of named kinds: sums, comparing, sorting, counting, copying, looking up.
 
 Trained on because they teach what the shown tasks build on; no suite of their own. Training can
 draw more of the kinds that are still wrong: `Example.kind` says which it is and `weighted` makes
@@ -22,6 +22,7 @@ from sbd_core.tasks.base import (
     made_up_word,
     split_of,
 )
+from sbd_core.tasks.drill_lookup import lookup
 from sbd_core.tasks.drill_prompts import PROMPTS
 from sbd_core.tasks.infill import task as infill
 from sbd_core.tasks.math import bare
@@ -41,6 +42,7 @@ KIND_WEIGHTS: dict[str, float] = {
     "add": 4, "subtract": 4, "table": 3, "times": 3, "divide": 3, "part": 1.5, "join": 2,
     "mixed": 2, "compare": 1.5, "digits": 1, "ascending": 1, "descending": 1, "alphabet": 0.7,
     "reverse": 1.5, "count": 1.5, "copy": 2, "rows": 2.5, "gaps": 3.5,
+    "lookup": 8,
 }  # fmt: skip
 """How often each kind is drawn unless a run says otherwise."""
 Exercise = tuple[str, str]
@@ -267,5 +269,6 @@ EXERCISES: dict[str, Exerciser] = {
     "copy": _copy,
     "rows": _infill("rows"),
     "gaps": _infill("numbers"),
+    "lookup": lookup,
 }
 TASK = Task(NAME, generate, check, is_suite=False, kinds=KIND_WEIGHTS, generate_kind=generate_kind)

@@ -56,14 +56,23 @@ def _generate(random: Random, split: Split, weights: Mapping[str, float]) -> Exa
     while True:
         kind = random.choices(tuple(weights), tuple(weights.values()))[0]
         marked = _line(random, wording, kind)
-        answer = filled(marked)
-        if split_of(answer) == split and 3 * len(answer) <= MAX_SIZE:
-            break
+        if is_fit(marked, split):
+            return asked(random, wording, kind, marked)
+
+
+def is_fit(marked: str, split: Split) -> bool:
+    """Whether a line, its words marked, belongs to `split` and is not too long."""
+    answer = filled(marked)
+    return split_of(answer) == split and 3 * len(answer) <= MAX_SIZE
+
+
+def asked(random: Random, wording: Wording, kind: str, marked: str) -> Example:
+    """The request to fill one to three blanks of a line."""
     most = MOST_BLANKS_OF_A_ROW if kind == "rows" else 3
     line, fills = blanked(random, marked, most)
     prompt = ask(random, wording, kind, line, len(fills))
     case = json.dumps({"line": line, "fills": fills})
-    return Example(NAME, prompt, answer, case, wording, kind)
+    return Example(NAME, prompt, filled(marked), case, wording, kind)
 
 
 def check(example: Example, text: str) -> bool:
@@ -79,19 +88,28 @@ def _line(random: Random, wording: Wording, kind: str) -> str:
     if kind == "rows":
         return row(random, wording)
     if kind == "knowledge":
-        return _known(random, wording)
+        tables, left, right = random.choice(FACTS)
+        values = slots(random, wording)
+        pattern = random.choice(tables).draw(random, wording)
+        return known_line(random, pattern, values, left, right)
     pattern = random.choice(POOLS[kind]).draw(random, wording)
+    return line_of(random, wording, kind, pattern)
+
+
+def line_of(random: Random, wording: Wording, kind: str, pattern: str) -> str:
+    """A line of a pattern, its words marked; of every kind but knowledge and rows."""
     if kind == "code":
         return pattern.format(**code_slots(random, wording))
     line = pattern.format(**slots(random, wording))
     return line if kind == "records" else with_articles(line)
 
 
-def _known(random: Random, wording: Wording) -> str:
-    tables, left, right = random.choice(FACTS)
-    values = slots(random, wording) | {"all_w": left, "all_v": right}
-    values |= {"w": left.split("|")[0], "v": right.split("|")[0]}
-    pattern = random.choice(tables).draw(random, wording)
+def known_line(
+    random: Random, pattern: str, values: Mapping[str, str], left: str, right: str
+) -> str:
+    """A line that tells the pair of knowledge `left` and `right`; values: of the slots."""
+    pair = {"all_w": left, "all_v": right, "w": left.split("|")[0], "v": right.split("|")[0]}
+    values = {**values, **pair}
     line = with_articles(pattern.format(**values))
     line = line[0].upper() + line[1:]
     if "{A}" not in pattern and random.random() < SPEAKER_RATE:

@@ -19,15 +19,21 @@ COMPOSED_RATE, INSERTED_RATE, MAX_INSERTED = 0.5, 0.4, 2
 PLAIN_RATE, ODD_PLACE_RATE = 0.4, 0.25
 PERSON = (
     "<one> <size>{girl}<called> {A}", "the <size>{girl} {A}", "{A}, <one> <size>{girl}",
-    "{A} the <size>{girl}", "<title>{A}",
+    "{A} the <size>{girl}", "<title>{A}", "<title>{A}, <one> {girl}", "<who><called> {A}",
+)  # fmt: skip
+_WITH_PET = (
+    "{his} <fond>pet {S}<called> {N}", "{his} <fond>pet {S} {N}", "the <nice>pet {S} {N}",
+    "<one> <fond>pet {S}<called> {N}",
 )  # fmt: skip
 PET = {
     ("species", "animal"): (
         "{his} <own><nice>{S}<called> {N}", "{his} <own><nice>{S} {N}", "{N}, {his} <own><nice>{S}",
         "<one> <nice>{S}<called> {N}", "{N}, <one> <nice>{S}", "{N} the <nice>{S}",
-        "the <nice>{S} {N}", "{N} who is <one> <nice>{S}",
+        "the <nice>{S} {N}", "{N} who is <one> <nice>{S}", *_WITH_PET,
+        "{N}, {his} <fond>pet {S}", "{N} the <nice>pet {S}", "{N}, <one> <fond>pet {S}",
     ),
-    ("species",): ("{his} <own><nice>{S}", "<one> <nice>{S}"),
+    ("species",): ("{his} <own><nice>{S}", "<one> <nice>{S}", "{his} <fond>pet {S}",
+                   "<one> <fond>pet {S}"),
     ("animal",): ("<one> <nice>pet<called> {N}", "{his} <own><nice>pet<called> {N}",
                   "{N}, {his} <own><nice>pet", "{N} the <nice>pet"),
 }  # fmt: skip
@@ -35,9 +41,23 @@ PARTS = {
     "one": ("a", "a", "the", "one", "a certain"),
     "size": ("", "little ", "small ", "young ", "nice ", "<odd> ", "little <odd> "),
     "called": (" called", " named", ",", " with the name", " by the name of", " whose name is"),
-    "title": ("little ", "young ", "dear ", "a certain ", "my friend ", "our friend ", "<odd> "),
+    "title": (
+        "little ",
+        "young ",
+        "dear ",
+        "a certain ",
+        "my friend ",
+        "our friend ",
+        "<odd> ",
+        "good ",
+        "old ",
+        "poor ",
+        "brave ",
+    ),
+    "who": ("somebody", "someone", "a person", "one"),
     "own": ("", "", "own "),
     "nice": ("", "", "nice ", "dear ", "good ", "beloved ", "dear good ", "good beloved "),
+    "fond": ("own ", "nice ", "dear ", "good ", "little ", "beloved ", "good little "),
     "there": ("There", "In it there", "Somewhere there", "Then there"),
     "must": ("must", "has to", "should", "ought to", "can", "might", "will", "needs to", "shall"),
     "inside": ("in it", "inside", "there", "in the story", "as well", "with them", "part of it"),

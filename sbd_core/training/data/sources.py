@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
 from sbd_core.models.chat import Message
 from sbd_core.tasks import Example, task
-from sbd_core.training.data import recast
+from sbd_core.tasks.infill import task as infill
+from sbd_core.training.data import more_lines, recast
 from sbd_core.training.data.blur import blurred
 from sbd_core.training.data.reask import reasked
 
@@ -83,7 +84,12 @@ def mixed(
 def _generated(group: str, random: Random) -> Example:
     name, _, kind = group.partition(":")
     draw = task(name).generate_kind
-    found = draw(random, "train", kind) if draw else recast.generate(random, name)
+    if name == infill.NAME:
+        found = more_lines.generate(random, kind)
+    elif draw:
+        found = draw(random, "train", kind)
+    else:
+        found = recast.generate(random, name)
     return blurred(random, reasked(random, found))
 
 

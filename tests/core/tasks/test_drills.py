@@ -1,5 +1,6 @@
 """Laws of the drills: right, of named kinds, weighted, never what a problem asks."""
 
+import re
 from collections import Counter
 from itertools import islice
 from random import Random
@@ -54,6 +55,18 @@ def test_lists_are_sorted_reversed_counted_and_copied_right() -> None:
             ]
             assert max(numbers) == int(example.answer)
     assert set(seen) == set(KIND_WEIGHTS)
+
+
+def test_what_is_looked_up_stands_in_the_list_as_told() -> None:
+    random, num_alike = Random(1), 0
+    for _ in range(1000):
+        example = drills.generate_kind(random, "train", "lookup")
+        entries = dict(line.split(": ") for line in example.answer.split("\n"))
+        for name, value in entries.items():
+            told = re.findall(rf"(?<![a-z] ){name}(?:: | = | is | -> |=)(\w+)", example.prompt)
+            assert told == [value], example
+        num_alike += any(f" {name}" in other for name in entries for other in entries)
+    assert num_alike > 50
 
 
 def test_a_drill_never_asks_one_sum_alone() -> None:

@@ -82,7 +82,7 @@ def test_no_recast_has_what_is_reserved_for_test(recasts) -> None:
     told = {word for e in recasts for word in re.findall(r"[a-z]+", e.prompt.lower())}
     plain = {word for e in islice(examples(8, "train", ["story"]), 3000)
              for word in re.findall(r"[a-z]+", e.prompt.lower())}  # fmt: skip
-    assert {word for word in told - ordinary - plain if is_reserved(word)} == set()
+    assert {word for word in told - ordinary - plain - KNOWN if is_reserved(word)} == set()
 
 
 def test_no_request_has_a_phrase_that_only_the_test_has() -> None:
