@@ -41,3 +41,12 @@ def question(page):
 
 def answer(page):
     return page.locator(".sbd-learn-answer")
+
+
+def drag(page, locator, part: float):
+    box = locator.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 3, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * part, middle, steps=6)
+    page.mouse.up()

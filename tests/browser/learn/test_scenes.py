@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.browser.conftest import sync_api
-from tests.browser.learn.conftest import answer
+from tests.browser.learn.conftest import answer, drag
 from ui.learn.recorded import recorded
 
 pytestmark = pytest.mark.browser
@@ -16,22 +16,6 @@ LAST = 10
 UNREAD = """(cells) => [...document.querySelectorAll(cells)].filter((node) =>
   parseFloat(getComputedStyle(node).fontSize) < 13 || node.clientWidth < 24)
   .map((node) => node.textContent)"""
-
-
-LABEL_AND_END = """() => [
-  document.querySelector('.sbd-budget-free').getBoundingClientRect().right,
-  [...document.querySelectorAll('.sbd-budget-tick')].filter((tick, at, all) =>
-    at === all.length - 1 && !tick.classList.contains('is-under'))[0]
-    ?.getBoundingClientRect().left ?? null]"""
-
-
-def drag(page, locator, part: float):
-    box = locator.bounding_box()
-    middle = box["y"] + box["height"] / 2
-    page.mouse.move(box["x"] + 3, middle)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * part, middle, steps=6)
-    page.mouse.up()
 
 
 def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
@@ -56,41 +40,6 @@ def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
     page.locator(".sbd-learn-gap-card").nth(1).locator(".sbd-learn-choice").nth(1).click()
     expect(answer(page)).not_to_be_empty()
     expect(page.locator(".sbd-learn-choice.is-right")).to_have_count(2)
-
-
-def num_kept(total) -> int:
-    expect(total).to_contain_text("it keeps")
-    return int(re.search(r"keeps (\d+) of", total.inner_text())[1])
-
-
-def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
-    page = lesson("the-bound")
-    total = page.locator(".sbd-learn-count")
-    few = num_kept(total)
-    assert few >= 1
-    before = total.text_content()
-    drag(page, page.locator(".sbd-budget-track"), 0.9)
-    expect(answer(page)).not_to_be_empty()
-    expect(total).not_to_have_text(before)
-    many = num_kept(total)
-    assert many > few
-    expect(page.locator(".sbd-tile.is-new")).to_have_count(many)
-    page.get_by_role("slider").focus()
-    before = total.text_content()
-    for _ in range(5):
-        page.keyboard.press("PageDown")
-    expect(total).not_to_have_text(before)
-
-
-def test_the_axis_of_the_bound_is_named_at_once_and_its_end_never_lies_under_the_label(lesson):
-    page = lesson("the-bound", 1920, 1080)
-    expect(page.locator(".sbd-budget-tick:not(.is-under)").nth(2)).to_be_visible()
-    page.keyboard.press("l")
-    page.get_by_role("slider").focus()
-    page.keyboard.press("End")
-    expect(page.locator(".sbd-learn-count")).to_contain_text("16 of 16")
-    ends = page.evaluate(LABEL_AND_END)
-    assert ends[1] is None or ends[0] <= ends[1], ends
 
 
 def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
@@ -286,24 +235,3 @@ def test_a_time_is_said_once_its_bar_has_grown_and_not_before(lesson):
     expect(page.locator(".sbd-learn-cost")).to_contain_text("times as fast")
     last = set(numbers.all_inner_texts()[2:])
     assert set(page.evaluate("[...window.said]")) == {"", *last}
-
-
-def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
-    page = lesson("the-bound")
-    total = page.locator(".sbd-learn-count")
-    kept = page.locator(".sbd-learn-bound .sbd-tile.is-new")
-    before = num_kept(total)
-    expect(kept).to_have_count(before)
-    text = total.text_content()
-    page.keyboard.press("ArrowRight")
-    expect(total).not_to_have_text(text)
-    assert num_kept(total) > before
-    expect(kept).to_have_count(num_kept(total))
-    page.get_by_role("slider").focus()
-    page.keyboard.press("End")
-    expect(total).to_contain_text("keeps 16 of 16")
-    expect(kept).to_have_count(16)
-    named = "all => all.map(n => [n.title, n.querySelector('.sbd-tile-pass').textContent])"
-    for title, call in kept.evaluate_all(named):
-        assert "revealed in this forward pass" in title
-        assert call == f"call {recorded().choices.bound_pass + 1}"

@@ -1,15 +1,12 @@
 """What the Watch view says is true of the moment shown: an answer's end, hindsight, the card."""
 
-import dataclasses
 import re
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
-from sbd_core.decoding.api import generate
 from sbd_core.plots.theme import DARK, LIGHT
 from sbd_core.replay import wire_format
-from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api, traces
+from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 from ui.gallery.recorded import gallery_traces
 
@@ -171,101 +168,6 @@ def test_strategies_have_hues_of_their_own(open_page, replay_url, scheme):
 def rgb(colour: str) -> str:
     """#1f5fc0 as the browser says it."""
     return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
-
-
-def test_the_moment_stands_apart_from_the_whole_run(replay):
-    main, ntp = traces(story_model())
-    moment, whole = replay.get_by_label("This moment"), replay.get_by_label("The whole run")
-    saved = f"forward passes instead of {ntp.num_forwards}"
-    ratio = f"{main.tokens_per_forward:.2f}× fewer"
-    go_to(replay, 0)
-    for pass_index in range(3):
-        expect(moment.locator(".sbd-number").first).to_have_text(str(pass_index + 1))
-        expect(whole.locator(".sbd-number").first).to_have_text(str(main.num_forwards))
-        expect(whole).to_contain_text(saved)
-        expect(replay.locator(".sbd-numbers")).not_to_contain_text("×")
-        replay.keyboard.press("ArrowRight")
-    replay.keyboard.press("End")
-    expect(whole).to_contain_text(ratio)
-    expect(moment).not_to_contain_text("×")
-
-
-def test_without_next_token_prediction_beside_it_a_run_is_compared_with_no_guess(replay):
-    main, _ = traces(story_model())
-    push(replay, wire_format.replay("alone", {"sbd": main}))
-    replay.keyboard.press("End")
-    tokens = len(main.token_ids)
-    label = replay.locator(".sbd-number-saved .sbd-number-label")
-    expect(label).to_have_text(f"forward passes for {tokens} tokens")
-    expect(replay.locator(".sbd-numbers")).not_to_contain_text("×")
-
-
-def with_seconds(trace, seconds: float):
-    """The trace, each of its forward passes as long as this."""
-    events = tuple(dataclasses.replace(event, seconds=seconds) for event in trace.events)
-    return dataclasses.replace(trace, events=events)
-
-
-def test_fewer_passes_that_were_not_faster_say_why(replay):
-    main, ntp = traces(story_model())
-    why = replay.locator(".sbd-numbers-why")
-    slow = {"sbd": with_seconds(main, 0.02), "ntp": with_seconds(ntp, 0.001)}
-    push(replay, wire_format.replay("slow", slow))
-    expect(why).to_have_text(
-        "Fewer forward passes were not faster here: one over a block took 20.0 ms, "
-        "one over a single token 1.0 ms; reading the prompt took 20.0 ms, "
-        "in next-token prediction 1.0 ms."
-    )
-    expect(replay.locator(".sbd-number-clock")).to_contain_text("one timing")
-    replay.keyboard.press("l")
-    expect(why).to_have_text(
-        re.compile("^Fewer forward passes, but not faster here: .* next-token ")
-    )
-    replay.keyboard.press("l")
-    fast = {"sbd": with_seconds(main, 0.001), "ntp": with_seconds(ntp, 0.001)}
-    push(replay, wire_format.replay("fast", fast))
-    expect(why).to_be_hidden()
-
-
-def test_more_passes_than_one_a_token_are_nothing_to_be_proud_of(replay):
-    main, _ = traces(story_model(), solver=EntropyBound(0.0), max_new_tokens=16)
-    short = generate(story_model(), "p", DecodeConfig(strategy="ntp", max_new_tokens=8))
-    push(replay, wire_format.replay("more", {"sbd": main, "ntp": short}))
-    saved = replay.locator(".sbd-number-saved")
-    replay.keyboard.press("End")
-    expect(saved.locator(".sbd-number")).to_have_text(str(main.num_forwards))
-    expect(saved).to_contain_text(f"instead of {short.num_forwards}")
-    expect(saved).not_to_have_class(re.compile("is-fewer"))
-    push(
-        replay,
-        wire_format.replay("fewer", dict(zip(("sbd", "ntp"), traces(story_model()), strict=True))),
-    )
-    expect(saved).to_have_class(re.compile("is-fewer"))
-
-
-def test_an_answer_that_ended_earlier_is_compared_by_the_token(replay):
-    main, _ = traces(story_model(), max_new_tokens=16)
-    _, ntp = traces(story_model())
-    push(replay, wire_format.replay("short", {"sbd": main, "ntp": ntp}))
-    replay.keyboard.press("End")
-    expect(replay.get_by_label("The whole run")).not_to_contain_text("×")
-    expect(replay.locator(".sbd-numbers-why")).to_contain_text(
-        f"Its answer is shorter: 16 tokens, next-token prediction’s {ntp.num_tokens}; "
-        f"for a token {main.tokens_per_forward:.2f}× fewer forward passes."
-    )
-    expect(replay.locator(".sbd-verdict").first).to_have_text(
-        "Not judged: no check fits this prompt."
-    )
-
-
-def test_running_it_five_times_gives_median_and_range(story):
-    story.get_by_role("button", name="Last forward pass").click()
-    clock = story.locator(".sbd-number-clock")
-    expect(clock).to_contain_text("one timing")
-    story.get_by_role("button", name="run it 5 times").click()
-    expect(clock).to_contain_text(re.compile(r"median of 5 new runs, .+ to .+; next-token"))
-    expect(story.get_by_role("button", name="run it 5 times")).to_be_enabled()
-    assert state(story)["run"] == "opening"
 
 
 def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
