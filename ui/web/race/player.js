@@ -1,7 +1,7 @@
 // A finished race, shown: the lanes advance together, all at the same pass or by the time that the
 // engine took for them. The clock counts passes, or microseconds of engine time.
 
-import { clamp, raceSeconds } from "../core/numbers.js";
+import { clamp } from "../core/numbers.js";
 import { answersInCells, puzzleIn } from "../core/sudoku.js";
 import { makeButton, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
@@ -17,37 +17,13 @@ import { RaceLane } from "./lane.js";
 import { StaleRace } from "./stale.js";
 import { makeRaceTable } from "./table.js";
 import { makeMeasure, makeTransport } from "./transport.js";
+import { boardWords, clockWords, KEY_OF_MARKS, slownessWords } from "./words.js";
 
 /** @import { Board } from "./board.js" */
 
 /** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} RaceState */
 
 const RACE_SECONDS = 8; // from start to the last finish, at speed 1
-
-const TIMES_WORDS =
-  "Drawing is not in the times; each is a single timing, so another race gives others.";
-
-const COMPARED_WORDS =
-  " Lanes are compared by their time for a token, as answers may differ in length.";
-
-const FAIR_WORDS =
-  "The lanes ran one after another, after a short warm-up, with the same weights. ";
-
-const RECORDED_WORDS =
-  "A recorded run: its lanes ran one after another, with the same weights. " +
-  "Press Race to run your own prompt here. ";
-
-const KEY_OF_MARKS =
-  "Underlined: a [token] that differs from [next-token prediction]’s. " +
-  "A number in a dashed box: so many of its tokens are missing there.";
-
-/**
- * What the times are, and how they are compared where next-token prediction ran too.
- * @param {Board} board
- */
-function timesWords({ lanes }) {
-  return lanes.some(({ name }) => name === "ntp") ? TIMES_WORDS + COMPARED_WORDS : TIMES_WORDS;
-}
 
 /** The lanes, their transport and the table of a race. */
 export class RacePlayer {
@@ -162,7 +138,7 @@ export class RacePlayer {
       (each) => each && each.differing.size + each.missing.size > 0,
     );
     this.key.hidden = !isMarked;
-    setText(this.note, (board.is_recorded ? RECORDED_WORDS : FAIR_WORDS) + timesWords(board));
+    setText(this.note, boardWords(board));
     this.card.hidden = false;
     this.result.hidden = false;
     if (!board.is_recorded) showOnPhone(this.card);
@@ -288,19 +264,7 @@ export class RacePlayer {
   }
 
   clockWords() {
-    const { clock, isByTime } = this.state;
-    if (!isByTime) return `forward pass ${Math.floor(clock)} of ${this.finish}`;
-    return `${raceSeconds(clock / 1e6)} of ${raceSeconds(this.finish / 1e6)}`;
-  }
-
-  /** How much slower than the engine the lanes are shown, "" by pass. */
-  slownessWords() {
-    const { isByTime, speed } = this.state;
-    const slowness = (RACE_SECONDS * 1e6) / Math.max(this.finish * speed, 1);
-    if (!isByTime) return "";
-    return slowness >= 1
-      ? ` · shown ${slowness.toFixed(1)}× slower`
-      : ` · shown ${(1 / slowness).toFixed(1)}× faster`;
+    return clockWords(this.state, this.finish);
   }
 
   paint() {
@@ -313,7 +277,7 @@ export class RacePlayer {
     this.range.value = String(Math.round(clock));
     setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);
     setAttribute(this.range, "aria-valuetext", this.clockWords());
-    setText(this.place, this.clockWords() + this.slownessWords());
+    setText(this.place, this.clockWords() + slownessWords(this.state, finish, RACE_SECONDS));
     showPlaying(this.play, isPlaying);
   }
 }
