@@ -15,8 +15,17 @@ from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
 ROOT = Path(__file__).parents[1]
 CARD = Path("assets") / "checkpoints" / "sbd-nano" / "README.md"
 TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
-BUNDLED = ["evaluation", "sweep", "bench", "page", "peers", "predrafts", "predrafts_many"]
-BUNDLED += ["profile_lean", "profile_native"]
+BUNDLED = [
+    "evaluation",
+    "sweep",
+    "bench",
+    "page",
+    "peers",
+    "predrafts",
+    "predrafts_many",
+    "presets",
+]
+BUNDLED += ["profile_lean", "profile_native", "presets"]
 """Results of the bundled weights."""
 
 
