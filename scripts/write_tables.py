@@ -15,7 +15,16 @@ from scripts.tables.aims import aims
 from scripts.tables.browser import browser
 from scripts.tables.faults import campaign
 from scripts.tables.memory import memory
-from scripts.tables.models import continued, curve, further, sizes, stretches, trials
+from scripts.tables.models import (
+    continued,
+    curve,
+    further,
+    masked_weight,
+    sizes,
+    stretches,
+    trials,
+    wider,
+)
 from scripts.tables.peers import peers
 from scripts.tables.predrafts import exactness, predrafts, predrafts_many
 from scripts.tables.presets import presets
@@ -185,7 +194,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "parity": parity,
     "trials": trials,
     "continued": continued,
+    "masked_weight": masked_weight,
     "further": further,
+    "wider": wider,
     "sizes": sizes,
     "aims": aims,
     "curve": curve,

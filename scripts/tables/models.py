@@ -41,6 +41,14 @@ def continued() -> str:
     return _tried(results("continued"), "batches of 96", length)
 
 
+def masked_weight() -> str:
+    """What the masked sum counts beside that of the next tokens; 1 is a trial of `continued`."""
+    data, ours = results("masked_weight"), results("continued")["models"]["batch_96"]
+    half, double = data["models"]["masked_half"], data["models"]["masked_double"]
+    data["models"] = {"0.5": half, "1": ours, "2": double}
+    return compared(data, ["weight"], {name: [name] for name in data["models"]})
+
+
 def _tried(data: dict[str, Any], unchanged: str, length: Sequence[str]) -> str:
     """Models side by side, each with what its recipe changes of the first one's.
 
@@ -61,7 +69,16 @@ def _tried(data: dict[str, Any], unchanged: str, length: Sequence[str]) -> str:
 
 def further() -> str:
     """The bundled model beside stretches that went on from it."""
-    data = results("further")
+    return _by_name("further")
+
+
+def wider() -> str:
+    """The bundled model beside a stretch on wider texts, and means of the two."""
+    return _by_name("wider")
+
+
+def _by_name(name: str) -> str:
+    data = results(name)
     return compared(data, ["model"], {name: [f"`{name}`"] for name in data["models"]})
 
 

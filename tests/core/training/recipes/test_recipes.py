@@ -73,11 +73,14 @@ def test_the_trials_of_batch_size_see_as_many_texts_in_schedules_of_one_shape() 
         )
 
 
-@pytest.mark.parametrize("name", ["thirteenth", "low_rate"])
-def test_the_stretches_that_did_not_stay_are_those_that_were_compared(name) -> None:
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("thirteenth", "further"), ("low_rate", "further"), ("fourteenth", "wider")],
+)
+def test_the_stretches_that_went_on_are_those_that_were_compared(name, file) -> None:
     read = read_recipe("sbd", RECIPES / f"trials/further/{name}.json", {})
     recipe = json.loads(json.dumps(read.to_data()))
-    compared = results("further")["models"][name]["recipe"]
+    compared = results(file)["models"][name]["recipe"]
     assert {key for key in recipe if recipe[key] != compared[key]} == {"minutes"}, "by the clock"
 
 
