@@ -179,7 +179,7 @@ def test_a_blank_outside_closed_lists_can_be_read_off_the_line(train) -> None:
 
 def test_every_known_fact_is_trained_on_in_several_lines() -> None:
     random = Random(0)
-    known = {infill.filled(infill._known(random, "seen")) for _ in range(20000)}
+    known = {infill.filled(infill._line(random, "seen", "knowledge")) for _ in range(20000)}
     trained = [(line, line.lower()) for line in known if split_of(line) == "train"]
     for tables, pairs in TOPICS:
         assert sum(len(pool.seen) for pool in tables) >= 2
