@@ -4,6 +4,8 @@ import argparse
 import os
 import sys
 
+from ui.hosting.middleware import SPACE_PROXIES, proxies_of
+
 
 def arguments() -> argparse.Namespace:
     """The command line; the environment gives the defaults of host and port."""
@@ -12,7 +14,9 @@ def arguments() -> argparse.Namespace:
     port = os.environ.get("GRADIO_SERVER_PORT", "7860")
     parser = argparse.ArgumentParser(description="Watch Set Block Decoding in the browser.")
     parser.add_argument(
-        "--model", help="folder or hub id of a model or adapter; default: the bundled checkpoint"
+        "--model",
+        help="folder or hub id of a model or adapter that the page opens with; the bundled models "
+        "stay in its switch (default: a bundled one)",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument(
@@ -26,6 +30,13 @@ def arguments() -> argparse.Namespace:
         default=host,
         help="address to listen on; GRADIO_SERVER_NAME, else 127.0.0.1, or 0.0.0.0 with --public",
     )
+    parser.add_argument(
+        "--trusted-proxies",
+        metavar="ADDRESSES",
+        default=os.environ.get("SBD_TRUSTED_PROXIES", SPACE_PROXIES if is_space else ""),
+        help="proxies whose X-Forwarded-For says who a visitor is, as addresses or networks with "
+        "commas between; SBD_TRUSTED_PROXIES, else none, or those of a Space in one",
+    )
     parser.add_argument("--port", default=port, help="GRADIO_SERVER_PORT, else %(default)s")
     flags = parser.parse_args()
     flags.host = flags.host or ("0.0.0.0" if flags.public else "127.0.0.1")
@@ -33,34 +44,40 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Exit status: 0 stopped by the user, 2 the model or the address cannot be used."""
+    """Exit status: 0 stopped by the user, 2 the model or the address cannot be used.
+
+    A page that is served already stays, to say why its model cannot be loaded, until it is stopped.
+    """
     flags = arguments()
     from ui.hosting.zero_gpu import before_torch
 
     before_torch()
     from sbd_core.errors import SetBlockDecodingError
-    from sbd_core.package.extras import require
+    from sbd_core.extras import require
     from ui.gradio_hooks import no_stubs_for_editors
-    from ui.launch import check_address, checked_port, load_behind, model_of
+    from ui.launch import check_address, checked_port, load_behind, models_of
 
     try:
         require("ui")
         port = checked_port(flags.port)
+        proxies = proxies_of(flags.trusted_proxies)
         check_address(flags.host, port)
-        lazy = model_of(flags.model, flags.device)
+        models = models_of(flags.model, flags.device)
         with no_stubs_for_editors():
             from ui import page
-        demo = page.build(lazy, is_public=flags.public)
+        demo = page.build(models, is_public=flags.public)
         address = {"server_name": flags.host, "server_port": port}
-        demo.launch(prevent_thread_lock=True, **address, **page.launch_options())
-        load_behind(lazy)
+        demo.launch(prevent_thread_lock=True, **address, **page.launch_options(proxies))
+        failure = load_behind(models)
     except KeyboardInterrupt:
         return 0
     except (SetBlockDecodingError, OSError) as error:
         print(f"app.py: {error}", file=sys.stderr)
         return 2
+    if failure is not None:
+        print(f"app.py: {failure}\nThe page says so; stop it with Ctrl-C.", file=sys.stderr)
     demo.block_thread()
-    return 0
+    return 2 if failure else 0
 
 
 if __name__ == "__main__":

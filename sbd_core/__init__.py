@@ -11,7 +11,7 @@ Names and modules are imported when first used, so that importing the package do
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.package.version import VERSION as __version__
+from sbd_core.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from sbd_core.config import DecodeConfig

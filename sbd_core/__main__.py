@@ -7,16 +7,30 @@ import argparse
 import os
 import sys
 
-from sbd_core.cli import bench, evaluate, generate, lm_eval, merge, prepare, roofline, train
+from sbd_core.cli import (
+    bench,
+    evaluate,
+    fetch,
+    generate,
+    lm_eval,
+    merge,
+    prepare,
+    roofline,
+    synthesize,
+    train,
+    train_adapter,
+)
 from sbd_core.cli.output import with_output
-from sbd_core.errors import SetBlockDecodingError
-from sbd_core.package.extras import require
-from sbd_core.package.memory import ADVICE, is_out_of_memory
+from sbd_core.errors import ADVICE, SetBlockDecodingError, is_out_of_memory
+from sbd_core.extras import require
 
 COMMANDS = {
     "generate": generate,
+    "fetch": fetch,
     "prepare": prepare,
+    "synthesize": synthesize,
     "train": train,
+    "train-adapter": train_adapter,
     "merge": merge,
     "evaluate": evaluate,
     "lm-eval": lm_eval,
@@ -24,6 +38,9 @@ COMMANDS = {
     "roofline": roofline,
 }
 EXTRA = {
+    "fetch": "fetch",
+    "synthesize": "train",
+    "train-adapter": "train",
     "train": "train",
     "merge": "lora",
     "evaluate": "eval",

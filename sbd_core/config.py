@@ -1,228 +1,94 @@
 """What a decode is asked to do: frozen settings that validate themselves.
 
-Standard library only. Knows nothing of tensors, models or how a rule is carried out.
+Standard library only. Knows nothing of tensors and models.
 """
 
-import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_integer, require_number
+from sbd_core.rules import (  # noqa: F401 - earlier versions had the solvers here
+    LETTERS,
+    SOLVER_PARAMETERS,
+    SOLVER_TITLES,
+    SOLVERS,
+    ConfidenceThreshold,
+    EntropyBound,
+    EntropyBoundByConfidence,
+    EntropyBoundByMargin,
+    EntropyBoundFromLeft,
+    EntropyThreshold,
+    Factor,
+    LeftToRight,
+    Measure,
+    Random,
+    Solver,
+    TopK,
+    make_solver,
+    solver_name,
+    solver_parameters,
+    solver_words,
+)
 
 Strategy = Literal["sbd", "ntp", "verify"]
-Measure = Literal["confidence", "entropy", "margin"]
+RowPolicy = Literal["fixed", "fewest-passes", "fastest"]
+
+ROW_POLICY_TITLES: dict[RowPolicy, str] = {
+    "fixed": "Fixed",
+    "fewest-passes": "Fewest passes",
+    "fastest": "Fastest here",
+}
+"""As a reader meets them."""
 
 MAX_BLOCK_SIZE = 1024
 """Far beyond any trained size; what shows or stores a block can count on it."""
+MAX_POINTS = 64
+"""Of measured costs, more than anyone needs."""
 MAX_PREDRAFTS = 16
 """More than a draft of the default block size has tokens."""
-
-
-def require_number(argument: str, value: object, low: float, high: float = math.inf) -> None:
-    """Raise ArgumentError unless `value` is a finite int or float in [low, high]."""
-    rule = f"must be a finite number >= {low:g}" + ("" if high == math.inf else f" and <= {high:g}")
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    # NaN fails every comparison; infinities and huge ints lie beyond the largest float.
-    top = min(high, sys.float_info.max)
-    if not is_number or not low <= value <= top:  # type: ignore[operator]
-        raise ArgumentError(argument, rule, value)
-
-
-def require_integer(argument: str, value: object, low: int, high: int | None = None) -> None:
-    """Raise ArgumentError unless `value` is an int (not bool) in [low, high]."""
-    rule = f"must be a whole number >= {low}" + ("" if high is None else f" and <= {high}")
-    is_integer = isinstance(value, int) and not isinstance(value, bool)
-    if not is_integer or value < low or (high is not None and value > high):  # type: ignore[operator]
-        raise ArgumentError(argument, rule, value)
+PENALTIES = (0.1, 100.0)
+"""Smallest and largest repetition penalty; beyond them fp32 logits would lose their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class EntropyBound:
-    """Eq. 8: lowest entropies first; all but the largest revealed sum to at most gamma nats."""
+class RowCosts:
+    """What a forward pass costs by its number of rows; points: (rows, seconds), from 1 row on.
 
-    gamma: float = 0.1
-
-    def __post_init__(self) -> None:
-        require_number("gamma", self.gamma, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class EntropyBoundByConfidence:
-    """Eq. 18: highest top probability first; sum of H minus max of H at most gamma nats."""
-
-    gamma: float = 0.1
-
-    def __post_init__(self) -> None:
-        require_number("gamma", self.gamma, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class EntropyBoundByMargin:
-    """Eq. 18: highest margin p1 - p2 first; sum of H minus max of H at most gamma nats."""
-
-    gamma: float = 0.1
-
-    def __post_init__(self) -> None:
-        require_number("gamma", self.gamma, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class EntropyBoundFromLeft:
-    """The leftmost masked position, and the lowest entropies that sum to at most gamma nats.
-
-    Stricter than Eq. 18, which lets the largest of all go uncounted: here only the leftmost, the
-    one that a causal model can tell best, may be unsure. Gamma 0 is left to right. Ours.
+    Between points the cost is interpolated; beyond the last it grows as between the last two.
     """
 
-    gamma: float = 0.35
+    points: tuple[tuple[int, float], ...]
 
     def __post_init__(self) -> None:
-        require_number("gamma", self.gamma, 0)
+        rule = "must be pairs of rows, rising from 1, and seconds above 0"
+        pairs = self.points and all(len(point) == 2 for point in self.points)
+        if not pairs or self.points[0][0] != 1:
+            raise ArgumentError("row_costs", rule, self.points)
+        last = 0
+        for num_rows, seconds in self.points:
+            require_integer("row_costs", num_rows, last + 1)
+            require_number("row_costs", seconds, sys.float_info.min)
+            last = num_rows
 
+    @classmethod
+    def from_data(cls, data: Any) -> "RowCosts":
+        """Of lists, as JSON has them. Raises ArgumentError."""
+        is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
+        if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
+            raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
+        return cls(tuple(tuple(item) for item in data))
 
-@dataclass(frozen=True, slots=True)
-class EntropyThreshold:
-    """Every position with entropy below gamma nats, else the single lowest."""
-
-    gamma: float = 0.1
-
-    def __post_init__(self) -> None:
-        require_number("gamma", self.gamma, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceThreshold:
-    """Every position with top probability at least tau, else the single highest (Fast-dLLM)."""
-
-    tau: float = 0.9
-
-    def __post_init__(self) -> None:
-        require_number("tau", self.tau, 0, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Factor:
-    """Confidence descending; largest n with (n + 1)(1 - c_n) < factor, up to the first failure."""
-
-    factor: float = 1.0
-
-    def __post_init__(self) -> None:
-        require_number("factor", self.factor, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class TopK:
-    """The k best masked positions by confidence, lowest entropy or margin (LLaDA, Dream)."""
-
-    k: int = 2
-    by: Measure = "confidence"
-
-    def __post_init__(self) -> None:
-        require_integer("k", self.k, 1)
-        if self.by not in get_args(Measure):
-            raise ArgumentError("by", f"must be one of {', '.join(get_args(Measure))}", self.by)
-
-
-@dataclass(frozen=True, slots=True)
-class Random:
-    """k masked positions drawn uniformly (LLaDA)."""
-
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        require_integer("k", self.k, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class LeftToRight:
-    """The first k masked positions (SDAR)."""
-
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        require_integer("k", self.k, 1)
-
-
-Solver = (
-    EntropyBound
-    | EntropyBoundByConfidence
-    | EntropyBoundByMargin
-    | EntropyBoundFromLeft
-    | EntropyThreshold
-    | ConfidenceThreshold
-    | Factor
-    | TopK
-    | Random
-    | LeftToRight
-)
-
-SOLVERS: dict[str, type[Solver]] = {
-    "entropy-bound": EntropyBound,
-    "entropy-bound-by-confidence": EntropyBoundByConfidence,
-    "entropy-bound-by-margin": EntropyBoundByMargin,
-    "entropy-bound-from-left": EntropyBoundFromLeft,
-    "entropy-threshold": EntropyThreshold,
-    "confidence-threshold": ConfidenceThreshold,
-    "factor": Factor,
-    "top-k": TopK,
-    "random": Random,
-    "left-to-right": LeftToRight,
-}
-SOLVER_TITLES = {
-    "entropy-bound": "Entropy bound (Eq. 8)",
-    "entropy-bound-by-confidence": "Entropy bound by confidence",
-    "entropy-bound-by-margin": "Entropy bound by margin",
-    "entropy-bound-from-left": "Entropy bound from the left",
-    "entropy-threshold": "Entropy threshold",
-    "confidence-threshold": "Confidence threshold",
-    "factor": "Factor",
-    "top-k": "Top-k",
-    "random": "Random",
-    "left-to-right": "Left to right",
-}
-"""As a reader meets them: in the form, the charts, the help."""
-SOLVER_PARAMETERS = tuple(
-    dict.fromkeys(parameter.name for rule in SOLVERS.values() for parameter in fields(rule))
-)
-"""What any of them takes."""
-LETTERS = {"gamma": "γ", "tau": "τ"}
-"""Of parameters that the page shows by a letter."""
-
-
-def solver_name(solver: Solver) -> str:
-    """The name of a solver's rule, a key of SOLVERS."""
-    return next(name for name, rule in SOLVERS.items() if rule is type(solver))
-
-
-def solver_parameters(solver: Solver) -> dict[str, Any]:
-    """The fields of a solver by name."""
-    return {item.name: getattr(solver, item.name) for item in fields(solver)}
-
-
-def solver_words(solver: Solver) -> str:
-    """A solver for a reader: its title and its parameters."""
-    parameters = [
-        f"{LETTERS.get(name, name)} {value}" for name, value in solver_parameters(solver).items()
-    ]
-    return ", ".join([SOLVER_TITLES[solver_name(solver)], *parameters])
-
-
-def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
-    """The solver called `name` with `parameters`; ArgumentError names what does not fit."""
-    if name not in SOLVERS:
-        raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
-    rule = SOLVERS[name]
-    known = [item.name for item in fields(rule)]
-    for parameter, value in parameters.items():
-        if parameter not in known:
-            raise ArgumentError(
-                parameter,
-                f"is not a parameter of {name}, which takes {', '.join(known) or 'none'}",
-                value,
-            )
-    return rule(**parameters)
+    def seconds(self, num_rows: int) -> float:
+        """Of a forward pass of `num_rows` rows, 1 or more."""
+        points = self.points
+        if len(points) == 1:
+            return points[0][1]
+        place = next((i for i, (rows, _) in enumerate(points) if rows >= num_rows), -1)
+        low, high = (points[place - 1], points[place]) if place else points[:2]
+        share = (num_rows - low[0]) / (high[0] - low[0])
+        return max(low[1] + share * (high[1] - low[1]), sys.float_info.min)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,13 +101,20 @@ class DecodeConfig:
     draft_threshold: (verify) a draft goes on while the product of its tokens' probabilities is at
     least this.
     temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
+    row_policy: (verify) how the rows of a forward pass are chosen. "fixed": by num_predrafts and
+    draft_threshold. "fewest-passes": masks behind every way its draft may end, up to 32 rows.
+    "fastest": as many as bring most tokens a second here, by row_costs; down to one.
+    row_costs: what rows cost, for "fastest"; None is measured on this machine.
+    repetition_penalty: makes every token that stands before a position less likely there, the
+    prompt's too: its logit is divided by this, multiplied where negative, as in transformers. 1 is
+    none; None is the model's own.
     pinned: {offset: token id} of given future positions, offset 0 the first new token; sbd only.
     is_raw_prompt: True leaves a str prompt as it is even if the model has a chat template.
     allows_untrained_block_size: True lets block_size leave the range the model was trained on.
     """
 
     strategy: Strategy = "sbd"
-    solver: Solver = EntropyBound()
+    solver: Solver = field(default_factory=EntropyBound)
     block_size: int = 16
     max_new_tokens: int = 256
     temperature: float = 0.0
@@ -252,6 +125,9 @@ class DecodeConfig:
     allows_untrained_block_size: bool = False
     num_predrafts: int = 0
     draft_threshold: float = 0.5
+    repetition_penalty: float | None = None
+    row_policy: RowPolicy = "fixed"
+    row_costs: RowCosts | None = None
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
@@ -269,10 +145,29 @@ class DecodeConfig:
                 raise ArgumentError(name, "must be True or False", getattr(self, name))
         require_integer("num_predrafts", self.num_predrafts, 0, MAX_PREDRAFTS)
         if self.num_predrafts and self.strategy != "verify":
-            rule = f"must be 0 but for strategy verify, and this is {self.strategy}"
+            rule = f'requires strategy="verify" instead of "{self.strategy}"'
             raise ArgumentError("num_predrafts", rule, self.num_predrafts)
         require_number("draft_threshold", self.draft_threshold, 0, 1)
+        if self.repetition_penalty is not None:
+            require_number("repetition_penalty", self.repetition_penalty, *PENALTIES)
+        self._check_rows()
         self._check_pinned()
+
+    def _check_rows(self) -> None:
+        policy = self.row_policy
+        if policy not in get_args(RowPolicy):
+            names = ", ".join(get_args(RowPolicy))
+            raise ArgumentError("row_policy", f"must be one of {names}", policy)
+        if policy != "fixed" and self.strategy != "verify":
+            rule = f'requires strategy="verify" instead of "{self.strategy}"'
+            raise ArgumentError("row_policy", rule, policy)
+        if policy != "fixed" and self.num_predrafts:
+            rule = f"must be 0 with row_policy {policy}, which chooses the predrafts"
+            raise ArgumentError("num_predrafts", rule, self.num_predrafts)
+        if self.row_costs is not None and not isinstance(self.row_costs, RowCosts):
+            raise ArgumentError("row_costs", "must be None or RowCosts", self.row_costs)
+        if self.row_costs is not None and policy != "fastest":
+            raise ArgumentError("row_costs", "needs row_policy fastest", policy)
 
     def _check_pinned(self) -> None:
         if not isinstance(self.pinned, Mapping):

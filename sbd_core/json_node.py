@@ -1,15 +1,28 @@
-"""JSON data read field by field, every message naming the place. Knows no field of a trace.
+"""JSON parsed, and read field by field, every message naming the place. Knows no field of a trace.
 
 Every method raises TraceError where the data is not what it is asked for.
 """
 
+import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 from sbd_core.errors import TraceError, shown, shown_name
 
 MAX_INTEGER = 2**53
 """Up to it JavaScript and every other reader of JSON know each whole number."""
+
+
+def json_of(text: str | bytes, parse_constant: Callable[[str], Any] | None = None) -> Any:
+    """The data of JSON text that others wrote. Raises ValueError, for what is nested too deep too.
+
+    parse_constant: as of json.loads.
+    """
+    try:
+        return json.loads(text, parse_constant=parse_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 class JsonNode:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from sbd_core.config import require_integer
+from sbd_core.errors import require_integer
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask

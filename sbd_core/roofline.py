@@ -6,19 +6,68 @@ the widths right, so that the KV cache weighs what it weighs. `Calibrated` puts 
 that were measured in their place. Nothing is measured here.
 """
 
-import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from sbd_core.config import require_integer, require_number
-from sbd_core.cost.devices import DEVICES as DEVICES
-from sbd_core.cost.devices import H100_FP8, Device
 from sbd_core.cost.forward_cost import forward_cost
 from sbd_core.cost.model_shape import ModelShape, Shape
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_integer, require_number
+from sbd_core.json_node import json_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """Peak rates: FLOP/s of linear layers and of attention, bytes/s of memory; dense.
+
+    memory: bytes that it holds, None where nobody said.
+    """
+
+    name: str
+    linear_flops: float
+    attention_flops: float
+    bandwidth: float
+    bytes_per_value: float
+    source: str
+    memory: float | None = None
+
+
+def _bf16(name: str, flops: float, bandwidth: float, memory: float, source: str) -> Device:
+    return Device(
+        name=name,
+        linear_flops=flops,
+        attention_flops=flops,
+        bandwidth=bandwidth,
+        bytes_per_value=2.0,
+        source=source,
+        memory=memory,
+    )
+
+
+H100_FP8 = Device(
+    name="H100, FP8 (paper)",
+    linear_flops=1978e12,
+    attention_flops=989e12,
+    bandwidth=3.35 * 1024**4,
+    bytes_per_value=1.0,
+    source="arXiv 2509.04185, Sec. 4",
+    memory=80e9,
+)
+DEVICES: dict[str, Device] = {
+    "h100-fp8": H100_FP8,
+    "a100-bf16": _bf16("A100 80GB SXM, bf16", 312e12, 2.039e12, 80e9, "NVIDIA A100 datasheet"),
+    "h100-bf16": _bf16("H100 SXM, bf16", 989.4e12, 3.35e12, 80e9, "NVIDIA H100 datasheet"),
+    "h200-bf16": _bf16("H200 SXM, bf16", 989.4e12, 4.8e12, 141e9, "NVIDIA H200 datasheet"),
+    "l40s-bf16": _bf16("L40S, bf16", 362e12, 0.864e12, 48e9, "NVIDIA L40S datasheet"),
+    "m1-max-fp16": _bf16(
+        "Apple M1 Max 64GB, fp16", 10.4e12, 0.4e12, 64e9, "Apple newsroom, October 2021"
+    ),
+    "rtx4090-bf16": _bf16("RTX 4090, bf16", 165.2e12, 1.008e12, 24e9, "NVIDIA Ada GPU whitepaper"),
+}
+"""Peaks without sparsity. Keys are what the command line takes."""
+
 
 Mode = Literal["published", "corrected"]
 
@@ -63,7 +112,7 @@ def _counted(shape: Shape | None, mode: Mode) -> Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PassTime:
     """A forward pass, seconds: in all, and what moving bytes or computing alone would take."""
 
     seconds: float
@@ -76,12 +125,12 @@ class Limits:
         return self.moving >= self.computing
 
 
-def limits(
+def pass_time(
     block_size: int, kv_length: int, batch_size: int, mode: Mode, shape: ModelShape, device: Device
-) -> Limits:
+) -> PassTime:
     """All layers of a model; see left_out, and pass_seconds."""
     pairs = _layer(block_size, kv_length, batch_size, mode, shape.layer, device)
-    return Limits(
+    return PassTime(
         seconds=shape.num_layers * sum(max(pair) for pair in pairs),
         moving=shape.num_layers * sum(moving for moving, _ in pairs),
         computing=shape.num_layers * sum(computing for _, computing in pairs),
@@ -90,7 +139,7 @@ def limits(
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Seconds that `limits` leaves out, as the paper does. own_keys: attention to the block."""
+    """Seconds that `pass_time` leaves out, as the paper does. own_keys: attention to the block."""
 
     output_layer: float
     own_keys: float
@@ -99,7 +148,7 @@ class LeftOut:
 def left_out(
     block_size: int, kv_length: int, batch_size: int, shape: ModelShape, device: Device
 ) -> LeftOut:
-    """What `limits` leaves out: the output layer for every token, attention to the block itself."""
+    """See LeftOut; the output layer is for every token."""
     tokens, layer = block_size * batch_size, shape.layer
     output_layer = _gemm(tokens, layer.hidden_size, shape.vocabulary_size, device)
     short, long = (
@@ -186,7 +235,7 @@ class Calibrated:
         try:
             if not path.is_file():  # a device might never end
                 raise FileNotFoundError(path)
-            rows = json.loads(path.read_text("utf-8"))["forwards"]
+            rows = json_of(path.read_text("utf-8"))["forwards"]
             seconds = {
                 int(cached): {int(n): cell["milliseconds"] / 1000 for n, cell in row.items()}
                 for cached, row in rows.items()

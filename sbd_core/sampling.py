@@ -7,12 +7,13 @@ forward pass.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from sbd_core.config import require_number
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_number
+from sbd_core.rules import ConfidenceScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,6 @@ class LogitStatsSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfidenceScores:
-    """probability, margin and entropy as in Candidates, in plain numbers, one a row."""
-
-    probability: list[float]
-    margin: list[float]
-    entropy: list[float]
-
-
-@dataclass(frozen=True, slots=True)
 class LogitStats(ConfidenceScores):
     """What rows of `logits` (.., vocab) say, from row `start` on; a list not asked for is empty.
 
@@ -108,6 +100,28 @@ class LogitStats(ConfidenceScores):
             distribution=None if self.distribution is None else self.distribution[within],
         )
 
+    @classmethod
+    def joined(cls, parts: "Sequence[LogitStats]") -> "LogitStats":
+        """Those of rows that stand one after the other, measured one by one."""
+        first, distributions = parts[0], [part.distribution for part in parts]
+        drawn_from = [each for each in distributions if each is not None]
+
+        def every(name: str) -> list[Any]:
+            return [item for part in parts for item in getattr(part, name)]
+
+        return cls(
+            probability=every("probability"),
+            margin=every("margin"),
+            entropy=every("entropy"),
+            logits=first.logits,
+            start=first.start,
+            temperature=first.temperature,
+            best_ids=every("best_ids"),
+            top_ids=every("top_ids"),
+            top_probabilities=every("top_probabilities"),
+            distribution=torch.cat(drawn_from) if drawn_from else None,
+        )
+
     def token_probabilities(self, token_ids: Sequence[int]) -> list[float]:
         """The probability of one token a row, whichever it is."""
         if token_ids == self.best_ids:
@@ -124,6 +138,22 @@ class LogitStats(ConfidenceScores):
             return self.best_ids
         chosen: list[int] = sample(self.distribution, generator).tolist()
         return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What a token says of the one after it, where a block's row was made without knowing it.
+
+    before, after: (vocab, r). A row's logits gain after @ before[token before it].
+    """
+
+    before: Tensor
+    after: Tensor
+
+    @torch.inference_mode()
+    def add_to(self, row: Tensor, token_id: int) -> None:
+        """Change logits (vocab,) in place, for the position after `token_id`."""
+        row += self.after.mv(self.before[token_id])
 
 
 ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]

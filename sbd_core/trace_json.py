@@ -3,17 +3,19 @@
 One object; each event an object of short arrays, token texts once in "tokens". Positions, token
 ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
 draft_threshold to the config and predrafts to every event; a trace of version 1 had none. Version 3
-adds the model's shape, null where it is not known. end_token_ids may be missing in any version.
+adds the model's shape, null where it is not known. end_token_ids may be missing in any version, and
+so may the config's repetition_penalty, which is then 1, its row_policy, "fixed", and its row_costs.
 """
 
 import json
 from typing import Any, get_args
 
-from sbd_core.config import DecodeConfig, make_solver, solver_name, solver_parameters
+from sbd_core.config import DecodeConfig, RowCosts
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
-from sbd_core.json_node import JsonNode
+from sbd_core.json_node import JsonNode, json_of
+from sbd_core.rules import make_solver, solver_name, solver_parameters
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
 FORMAT = "sbd-trace"
@@ -57,6 +59,9 @@ def config_to_data(config: DecodeConfig) -> dict[str, Any]:
         "allows_untrained_block_size": config.allows_untrained_block_size,
         "num_predrafts": config.num_predrafts,
         "draft_threshold": config.draft_threshold,
+        "repetition_penalty": config.repetition_penalty,
+        "row_policy": config.row_policy,
+        "row_costs": config.row_costs and config.row_costs.points,
     }
 
 
@@ -92,8 +97,8 @@ def load(text: str) -> Trace:
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
     try:
-        data = json.loads(text, parse_constant=_reject_constant)
-    except (ValueError, RecursionError) as error:
+        data = json_of(text, _reject_constant)
+    except ValueError as error:
         raise TraceError(f"trace: must be JSON; {error}") from error
     root = JsonNode(data, "trace")
     if root.value_of("format") != FORMAT:
@@ -128,10 +133,15 @@ def _reject_constant(name: str) -> float:
 def _config(node: JsonNode, version: int) -> DecodeConfig:
     solver = dict(node.at("solver").members())
     name = node.at("solver").at("name").string()
-    later = {}
+    later: dict[str, Any] = {}
     if version >= 2:
         later = {key: node.value_of(key) for key in ("num_predrafts", "draft_threshold")}
+    optional = {"repetition_penalty": 1.0, "row_policy": "fixed", "row_costs": None}
+    given = {key: member.value for key, member in node.members()}
+    later |= {key: given.get(key, default) for key, default in optional.items()}
     try:
+        if later["row_costs"] is not None:
+            later["row_costs"] = RowCosts.from_data(later["row_costs"])
         return DecodeConfig(
             strategy=node.value_of("strategy"),
             solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sbd_core.package.files import weights_sha256, write_text
+from sbd_core.files import weights_sha256, write_text
 
 ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"
@@ -31,13 +31,11 @@ class Step:
     """One command. words: after `python`; outputs: files it writes, from the repository's root.
 
     is_timed: its figures need a machine on which nothing else runs.
-    good: exit statuses after which the outputs are whole.
     """
 
     words: str
     outputs: tuple[str, ...]
     is_timed: bool = False
-    good: tuple[int, ...] = (0,)
 
 
 def steps() -> dict[str, Step]:
@@ -46,8 +44,7 @@ def steps() -> dict[str, Step]:
         **recordings(),
         **accuracy(),
         **times(),
-        **browser_steps(),
-        **pictures(),
+        "pictures": Step("-m scripts.take_pictures", ("assets/pictures/watch-1440-light.png",)),
         "tables": Step("-m scripts.write_tables", ("README.md",)),
     }
 
@@ -55,7 +52,7 @@ def steps() -> dict[str, Step]:
 def recordings() -> dict[str, Step]:
     """What the page shows without a model."""
     traces = "assets/traces"
-    opening = (f"{traces}/opening-sbd.json", f"{traces}/opening-ntp.json")
+    opening = (f"{traces}/opening-verify.json", f"{traces}/opening-ntp.json")
     return {
         "presets": Step("-m scripts.write_presets", ("assets/presets.json",)),
         "opening": Step("-m scripts.record_opening", opening),
@@ -68,66 +65,25 @@ def recordings() -> dict[str, Step]:
 def accuracy() -> dict[str, Step]:
     """What `evaluate` counts."""
     evaluate = "-m sbd_core evaluate"
-    ahead = "--strategy verify --num-predrafts 4 --draft-threshold 0.15"
     return {
-        "evaluation": _result("evaluation", f"{evaluate} --table --limit 500"),
-        "predrafts-many": _result("predrafts_many", f"{evaluate} --suite all --limit 500 {ahead}"),
+        "evaluation": _result("evaluation", f"{evaluate} --table --limit 100"),
         "sweep": _result("sweep", f"{evaluate} --sweep --limit 25"),
-        "presets-right": Step("-m scripts.measures.presets", (f"{RESULTS}/presets.json",)),
     }
 
 
 def times() -> dict[str, Step]:
     """What is measured in seconds, and the forward passes of others' ways to decode."""
     bench = "-m sbd_core bench"
-    ahead = f"{bench} --predrafts --native --limit 50 --rounds 1"
+    ahead = f"{bench} --predrafts --limit 50 --rounds 1"
     assistant = "-m sbd_core train --stage ntp --recipe assistant"
     tokenizer = "--tokenizer assets/checkpoints/sbd-nano"
     return {
-        "bench": _result("bench", f"{bench} --native --limit 20", is_timed=True),
+        "bench": _result("bench", f"{bench} --limit 20", is_timed=True),
         "predrafts": _result("predrafts", ahead, is_timed=True),
         # An assistant needs the tokenizer alone; what is there is only looked at again.
         "assistant": Step(f"{assistant} {tokenizer} --out {ASSISTANT}", ()),
         "peers": _result("peers", f"{bench} --peers --limit 20 --assistant {ASSISTANT}"),
-        "profile-lean": _result("profile_lean", f"{bench} --no-native --profile", is_timed=True),
-        "profile-native": _result("profile_native", f"{bench} --native --profile", is_timed=True),
-        "shape": _result("shape", f"{bench} --native --shape", is_timed=True),
-        "notebook": Step(
-            "-m scripts.measures.notebook", (f"{RESULTS}/notebook.json",), is_timed=True
-        ),
-        # Status 3: a target was missed, which the file says.
-        "page": Step(
-            "-m scripts.measure_page", (f"{RESULTS}/page.json",), is_timed=True, good=(0, 3)
-        ),
-    }
-
-
-def browser_steps() -> dict[str, Step]:
-    """What was measured of the engine in the browser is so again. Status 1: a target was missed."""
-    commands = {
-        "forward": "time_forward",
-        "site": "measure_site",
-        "hall": "lecture_hall",
-        "engines": "compare_engines --each-strategy",
-        "engines-plain": "compare_engines --each-strategy --wasm sbd.wasm",
-    }
-    found = {}
-    for name, words in commands.items():
-        file = f"{RESULTS}/browser/{name}.json"
-        is_timed = name in ("forward", "site")
-        step = Step(f"-m scripts.browser.{words} --out {file}", (file,), is_timed, good=(0, 1))
-        found[f"browser-{name}"] = step
-    return {name: step for name, step in found.items() if (ROOT / step.outputs[0]).exists()}
-
-
-def pictures() -> dict[str, Step]:
-    """What the documents show."""
-    folder, look = "assets/pictures", "1440-light.png"
-    learn = f"{folder}/learn/one-at-a-time-{look}"
-    return {
-        "pictures": Step("-m scripts.take_pictures", (f"{folder}/watch-{look}",)),
-        "site-picture": Step("-m scripts.browser.take_picture", (f"{folder}/static-site-{look}",)),
-        "learn-pictures": Step("-m scripts.record_learn.pictures", (learn,)),
+        "shape": _result("shape", f"{bench} --shape", is_timed=True),
     }
 
 
@@ -161,7 +117,7 @@ def run(todo: Mapping[str, Step], weights: str) -> int:
     for name, step in todo.items():
         print(f"== {name}: python {step.words}", flush=True)
         status = subprocess.run([sys.executable, *step.words.split()], cwd=ROOT).returncode
-        if status not in step.good:
+        if status != 0:
             print(f"renew: {name} ended with {status}; nothing after it was run", file=sys.stderr)
             return status
         write_text(STATE, json.dumps(read_state() | {name: entry(step, weights)}, indent=1) + "\n")

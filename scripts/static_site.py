@@ -20,20 +20,22 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
-from sbd_core.package.files import ASSETS
 from sbd_core.replay.page import STYLES as REPLAY_STYLES
 from sbd_core.replay.wire_format import wire_json
-from ui.browser.engine_choice import COMPILED, checked_here, model_files
+from ui.browser.engine_choice import COMPILED, model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
+from ui.components.footer import CARD, footer_value
 from ui.components.gallery import gallery
 from ui.components.header import header
+from ui.components.home import home_view
 from ui.components.learn import learn_view
 from ui.components.player import player
-from ui.components.presets import preset_bar
+from ui.components.presets import preset_bar, presets_value
 from ui.components.race import race_view
-from ui.components.risk_slider import risk_slider
+from ui.components.risk_slider import risk_slider, slider_value
 from ui.decode.form import settings_of
 from ui.form.measured import best_for
 from ui.gallery import recorded, replays
@@ -43,8 +45,9 @@ RUN_ID = "gallery"
 """Of every recorded run; ui/web/site/site.js gives each a name of its own."""
 MARKER = "sbd-site.json"
 """A folder that holds this file was written by this command, and may be written again."""
+CARD_COPY = "model-card.md"
 PICTURE = ASSETS / "pictures" / "static-site-1440-light.png"
-"""Of scripts/browser/take_picture.py."""
+"""Of scripts/take_pictures.py."""
 SPACE = f"""---
 title: Set Block Decoding
 emoji: 🧩
@@ -89,6 +92,7 @@ def write_site(out: Path, model: Path) -> dict[str, int]:
         write(out / "gallery" / f"{recording.name}.json", wire_json(recording_data(recording)))
     write(out / "index.html", page_html(info.name, info.block_range, files))
     copy(PICTURE, out / PICTURE.name)
+    copy(CARD, out / CARD_COPY)
     write(out / "README.md", SPACE)
     write(out / MARKER, json.dumps({"model": info.name}) + "\n")
     write(out / "sw.js", service_worker(out))
@@ -122,15 +126,17 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
     with gr.Blocks(analytics_enabled=False):
         parts = {
             "header": header(f"{name} · in your browser"),
-            "presets": preset_bar(name, controls.PROMPT_ID),
-            "risk-slider": risk_slider(best, block_range, can_draft=True),
+            "presets": preset_bar(presets_value(name, controls.PROMPT_ID)),
+            "risk-slider": risk_slider(slider_value(best, block_range, can_draft=True)),
             "player": player(replays.opening()),
             "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
+            "home": home_view(prompt_id=controls.PROMPT_ID),
             "learn": learn_view(prompt_id=controls.PROMPT_ID),
             "gallery": gallery(),
         }
     found = {view: str(part.value) for view, part in parts.items()}
-    return {"status-line": "", "engine-choice": wire_json(place(name, files)), **found}
+    own = {"status-line": "", "engine-choice": wire_json(place(name, files))}
+    return {**own, **found, "footer": footer_value(CARD_COPY, is_beside=True)}
 
 
 def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
@@ -146,7 +152,6 @@ def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
         "page": "parts/replay.html",
         "styles": [f"css/{style}.css" for style in REPLAY_STYLES],
         "replay": "dist/replay.js",
-        "examples": checked_here(),
     }
 
 

@@ -1,33 +1,28 @@
-"""Writes ui/web/constants.json and story_words.json: what Python and JavaScript both must know.
+"""Writes ui/web/constants.json: what Python and JavaScript both must know.
 
-python -m scripts.web_constants           write the files
-python -m scripts.web_constants --check   exit status 1 if a committed file is another one
+python -m scripts.web_constants           write the file
+python -m scripts.web_constants --check   exit status 1 if the committed file is another one
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from sbd_core import roofline
-from sbd_core.config import SOLVER_TITLES
+from sbd_core.config import ROW_POLICY_TITLES
 from sbd_core.plots import theme
 from sbd_core.replay import wire_format
-from sbd_core.tasks.story import facts
-from sbd_core.tasks.story.vocabulary import vocabulary
-from sbd_core.tasks.story.words import LISTS
-from sbd_core.tasks.words import MEN, WOMEN
-from ui.browser.engine_choice import BROWSER_TASKS
+from sbd_core.rules import SOLVER_TITLES
 from ui.components.controls import FIELD_IDS, STRATEGIES
-from ui.decode import blanks, form, verdict
+from ui.decode import blanks, form
 from ui.form import bounds
 from ui.race import entry
 from ui.share import permalink, sheet, trace_files
 
-WEB = Path(__file__).parents[1] / "ui" / "web"
+FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
 
 def constants() -> dict[str, Any]:
@@ -40,6 +35,7 @@ def constants() -> dict[str, Any]:
         "fieldLabels": form.LABELS,
         "race": {"lanes": entry.LANES, "ahead": entry.AHEAD, "lowGamma": entry.LOW_GAMMA},
         "solverNames": SOLVER_TITLES,
+        "rowPolicyTitles": ROW_POLICY_TITLES,
         "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},
         "noBound": asdict(bounds.NO_BOUND),
         "entropyScale": {
@@ -53,17 +49,6 @@ def constants() -> dict[str, Any]:
         "strategyTitles": {name: title for title, name in STRATEGIES},
         "linkNames": list(dict.fromkeys(names)),
         "devices": {name: _device(device) for name, device in roofline.DEVICES.items()},
-        "verdicts": {
-            "words": {task: verdict.WORDS[task] for task in verdict.WORDS if task in BROWSER_TASKS},
-            "sudokuWords": verdict.SUDOKU_WORDS,
-            "sumWords": verdict.SUM_WORDS,
-            "jsonWords": verdict.JSON_WORDS,
-            "noSolution": verdict.NO_SOLUTION,
-            "partedDigits": verdict.PARTED_DIGITS,
-            "sumFrames": verdict.sum_frames(),
-            "storyWords": verdict.STORY_WORDS,
-            "notRun": verdict.NOT_RUN["browser"],
-        },
         "limits": _limits(),
     }
 
@@ -94,46 +79,17 @@ def _limits() -> dict[str, int]:
     }
 
 
-def story_words() -> dict[str, Any]:
-    """What a story's checker knows of words, each list as one line; only the engine reads it."""
-    return {
-        "lists": {slot: _line(words) for slot, words in LISTS.items()},
-        "women": _line(WOMEN),
-        "men": _line(MEN),
-        "noNames": _line(facts.NO_NAMES),
-        "starts": _line(facts.STARTS),
-        "others": _line(vocabulary().difference(*LISTS.values())),
-    }
-
-
-def _line(words: Iterable[str]) -> str:
-    return " ".join(sorted(words))
-
-
-def texts() -> dict[Path, str]:
-    """The content of every file."""
-    contents = {
-        WEB / "constants.json": constants(),
-        WEB / "engine" / "session" / "story_words.json": story_words(),
-    }
-    return {
-        file: json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-        for file, content in contents.items()
-    }
-
-
 def main() -> int:
-    """The command line. Exit status: 0 done or fresh, 1 a committed file is stale."""
+    """The command line. Exit status: 0 done or fresh, 1 the committed file is stale."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    is_check, status = parser.parse_args().check, 0
-    for file, text in texts().items():
-        if not is_check:
-            file.write_text(text, encoding="utf-8")
-        elif file.read_text(encoding="utf-8") != text:
-            print(f"{file} is stale: run python -m scripts.web_constants", file=sys.stderr)
-            status = 1
-    return status
+    text = json.dumps(constants(), indent=2, ensure_ascii=False) + "\n"
+    if not parser.parse_args().check:
+        FILE.write_text(text, encoding="utf-8")
+    elif FILE.read_text(encoding="utf-8") != text:
+        print(f"{FILE} is stale: run python -m scripts.web_constants", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

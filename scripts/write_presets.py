@@ -11,6 +11,7 @@ from random import Random
 
 from sbd_core.tasks import SUITES, TASKS
 from sbd_core.tasks.base import Example
+from ui.components.assets import ASSETS
 from ui.gallery.examples import PRESETS
 
 # The words on the buttons, in the order of the page.
@@ -71,8 +72,8 @@ def preset_rows() -> list[dict[str, object]]:
 def main() -> None:
     """The command line."""
     rows = preset_rows()
-    PRESETS.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
-    print(f"wrote {PRESETS.name}: {', '.join(str(row['label']) for row in rows)}")
+    (ASSETS / PRESETS).write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+    print(f"wrote {PRESETS}: {', '.join(str(row['label']) for row in rows)}")
 
 
 if __name__ == "__main__":

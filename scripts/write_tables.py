@@ -1,48 +1,22 @@
-"""Tables of the README, docs/ and the model card, made from the results files.
+"""Write the tables of README, docs/ and the model card: python -m scripts.write_tables
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `python -m scripts.write_tables`
-renews them all.
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. Its numbers come from the files in
+assets/results, which `python -m scripts.renew` and the commands in docs/ write.
 """
 
+import json
 import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from sbd_core.benchmark.report import load_line, threads_line
 from sbd_core.plots.solver_curves import CurvePoint, curves
-from scripts.tables.aims import aims
-from scripts.tables.browser import browser
-from scripts.tables.faults import campaign
-from scripts.tables.memory import memory
-from scripts.tables.models import (
-    continued,
-    curve,
-    further,
-    masked_weight,
-    sizes,
-    stretches,
-    trials,
-    wider,
-)
-from scripts.tables.peers import peers
-from scripts.tables.predrafts import exactness, predrafts, predrafts_many
-from scripts.tables.presets import presets
-from scripts.tables.results_files import results, table, where
-from scripts.tables.tiny_qwen3 import tiny_qwen3
-from scripts.tables.wall_clock import (
-    bench,
-    costs,
-    forwards,
-    gains,
-    notebook,
-    page,
-    profile,
-    shape,
-    wall_clock,
-)
+from sbd_core.rules import SOLVERS
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "assets" / "results"
 DOCUMENTS = (
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -58,10 +32,11 @@ FEW_ROWS = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
 WORDED_ROWS = ("NTP", "SBD gamma 0.1", "verify")
 """Rows of the table of seen and unseen wordings."""
 
-OWN_ROWS = ("NTP", "SBD gamma 0.1")
-"""Rows whose answers to handwritten prompts are shown."""
-
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+BASELINE = "transformers generate()"
+TIMED_ROWS = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
+"""Rows of the table of wall-clock of the README, beside those of transformers."""
 
 
 def evaluation() -> str:
@@ -119,22 +94,6 @@ def _held_out(data: dict[str, Any]) -> str:
     )
 
 
-def own_answers() -> str:
-    """Prompts that no generator made, and what came back."""
-    rows = []
-    for one in results("evaluation")["own_answers"]:
-        answers = [one["answers"][name] for name in OWN_ROWS]
-        shown = [f"{'right' if a['is_right'] else 'wrong'}: {quoted(a['text'])}" for a in answers]
-        rows.append([one["family"], quoted(one["prompt"]), *shown])
-    return table(["task", "prompt", *OWN_ROWS], rows)
-
-
-def quoted(text: str) -> str:
-    """Any text in a cell of a table, as it is but for line breaks."""
-    plain = re.sub(r"\s*\n\s*", " ⏎ ", text.strip()).replace("`", "'").replace("|", "\\|")
-    return f"`{plain}`" if plain else "nothing"
-
-
 def parity() -> str:
     """What SBD training costs NTP: two models from nothing, after the same number of steps."""
     rows = []
@@ -186,40 +145,267 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
     return None
 
 
+def peers() -> str:
+    """Tokens a forward pass of others' ways to decode and of ours, by two definitions."""
+    data = results("peers")
+    rows = [
+        [
+            f"`{name}`",
+            f"{row['tokens_per_forward']:.2f}",
+            f"{row['tokens_per_revealing_forward']:.2f}",
+            f"{row['num_draft_forwards']:,}" if row["num_draft_forwards"] else "",
+            f"{100 * row['num_right'] / row['num_prompts']:.1f} %",
+        ]
+        for name, row in data["peers"].items()
+    ]
+    head = ["", "every forward pass", "those that gave a token", "of the assistant", "right"]
+    left_out = "".join(f"{line}. " for line in data["left_out"])
+    num_prompts = next(iter(data["peers"].values()))["num_prompts"]
+    return (
+        table(head, rows)
+        + f"\nTokens a forward pass over {num_prompts} held-out prompts of all tasks; the "
+        f"assistant's forward passes are counted apart. {left_out}{where(data)}"
+    )
+
+
+def bench() -> str:
+    """Tokens a second as a ratio to generate(), with quartiles."""
+    data = results("bench")
+    first = next(iter(data["rows"].values()))["families"]
+    rows = []
+    for name, row in data["rows"].items():
+        cells = [cell["ratio"] for cell in row["families"].values()]
+        shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
+        rows.append([f"`{name}`", *shown, f"{row['mean_ratio']:.2f}"])
+    left_out = "".join(f"{line}. " for line in data["left_out"])
+    if "baseline_seconds_by_threads" in data:
+        left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
+    left_out += f"Our forward passes ran in {engine_of(data)}. "
+    num_prompts = next(iter(first.values()))["num_prompts"]
+    return (
+        table(["times generate()", *first, "mean"], rows)
+        + f"\nPrompts a task: {num_prompts}; median and quartiles. {left_out}"
+        + f"{load_of(data)} {where(data)}"
+    )
+
+
+def wall_clock() -> str:
+    """`bench` for a few methods: mean, slowest and fastest task, and the gain over `ntp`."""
+    data = results("bench")
+    rows = []
+    for name, row in data["rows"].items():
+        if "prompt look-up" not in name and name not in TIMED_ROWS and name != BASELINE:
+            continue
+        medians = {task: cell["ratio"]["median"] for task, cell in row["families"].items()}
+        low, high = (pick(medians, key=medians.__getitem__) for pick in (min, max))
+        gain = row["mean_ratio"] / data["rows"]["ntp"]["mean_ratio"]
+        ends = [f"{medians[task]:.2f} ({task})" for task in (low, high)]
+        is_ours = "transformers" not in name
+        shown = [f"{row['mean_ratio']:.2f}", *ends, f"{gain:.2f}" if is_ours else ""]
+        rows.append([f"`{name}`", *shown])
+    num_prompts = next(iter(data["rows"]["ntp"]["families"].values()))["num_prompts"]
+    head = ["tokens per second", "times generate()", "lowest task", "highest task", "times `ntp`"]
+    return (
+        table(head, rows) + f"\nMedians over {num_prompts} prompts a task, one at a time, "
+        f"our forward passes in {engine_of(data)}. {where(data)}"
+    )
+
+
+def gains() -> str:
+    """What fewer forward passes alone gain: medians of `bench` as ratios to `ntp`."""
+    rows = results("bench")["rows"]
+    ntp = rows["ntp"]
+    shown = []
+    for name, row in rows.items():
+        if name.startswith(("sbd", "verify")):
+            cells = [
+                cell["ratio"]["median"] / ntp["families"][task]["ratio"]["median"]
+                for task, cell in row["families"].items()
+            ]
+            cells.append(row["mean_ratio"] / ntp["mean_ratio"])
+            shown.append([f"`{name}`", *(f"{cell:.2f}" for cell in cells)])
+    return table(["times `ntp`", *ntp["families"], "ratio of the means"], shown)
+
+
+def forwards() -> str:
+    """What a forward pass over more tokens costs, beside theory and its matrix products."""
+    data = results("bench")
+    lengths = list(next(iter(data["forwards"].values())))
+    rows = [
+        [cached, *(f"{c['milliseconds']:.2f} ms, {c['slowdown']:.2f} ({theory(c)})" for c in cells)]
+        for cached, cells in ((cached, row.values()) for cached, row in data["forwards"].items())
+    ]
+    against = ", ".join(
+        f"{cell['ratio']:.2f} times of {count} token{'s' * (count != '1')}"
+        for count, cell in data["against_matrices"].items()
+    )
+    own = f"; it makes them in {engine_of(data)} itself"
+    return (
+        table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
+        + f"\nA forward pass takes {against} what its bare matrix products take in PyTorch{own}.\n"
+    )
+
+
+def solvers() -> str:
+    """Every solver and the first line of its class."""
+    rows = [
+        [f"`{name}`", str(rule.__doc__).partition("\n")[0].rstrip(".")]
+        for name, rule in SOLVERS.items()
+    ]
+    return table(["solver", "reveals"], rows)
+
+
+def theory(cell: dict[str, float | None]) -> str:
+    """The roofline's slowdown."""
+    return "none" if cell["roofline"] is None else f"{cell['roofline']:.2f}"
+
+
+def shape() -> str:
+    """What a forward pass costs as the cache grows, against the roofline."""
+    data = results("shape")
+    rows = []
+    for batch, cells in data["shapes"]["batches"].items():
+        growth = cells["growth"]
+        rows += [
+            [batch, cached, *(f"{cell[f'milliseconds_{n}']:.2f}" for n in (1, 16, 32)), ""]
+            for cached, cell in cells.items()
+            if cached != "growth"
+        ]
+        rows[-1][-1] = f"{growth['over_roofline']:.2f}"
+    head = ["batch", "cached tokens", "ms, 1 token", "ms, 16 tokens", "ms, 32 tokens"]
+    return (
+        table([*head, "growth of 1 token / roofline's"], rows)
+        + f"\nRandom weights of the shape of {data['shapes']['shape']}; "
+        f"{'; '.join(data['left_out'])}. {load_of(data)} {where(data)}"
+    )
+
+
+def costs() -> str:
+    """What a decode spends outside the forward, and the memory it takes at most."""
+    data = results("bench")
+    rows = [
+        [
+            f"`{name}`",
+            f"{100 * share:.1f} %",
+            f"{data['peak_memory'][name]['peak'] / 1e6:.1f} MB",
+            f"{100 * data['peak_memory'][name]['over']:.0f} %",
+        ]
+        for name, share in data["share_outside_forward"].items()
+    ]
+    return table(["", "time outside the forward", "peak memory", "above weights and cache"], rows)
+
+
+def predrafts() -> str:
+    """verify at every number of predrafts and draft threshold."""
+    data = results("predrafts")
+    rows = []
+    for row in data["predrafts"]:
+        speedups = row["roofline_speedup_over_first"]
+        rows.append(
+            [
+                str(row["num_predrafts"]),
+                f"{row['draft_threshold']:g}",
+                f"{row['tokens_per_forward']:.2f}",
+                f"{row['rows_per_forward']:.1f}",
+                f"{row['tokens_per_second']:.0f}",
+                *(f"{value:.2f}" for value in speedups.values()),
+            ]
+        )
+    first = data["predrafts"][0]
+    num_equal = sum(row["num_equal_to_first"] for row in data["predrafts"])
+    num_all = sum(row["num_prompts"] for row in data["predrafts"])
+    head = ["predrafts", "threshold", "tokens per forward pass", "rows per forward pass"]
+    head += ["tokens per second", *(f"8B on an H100, {size}" for size in speedups)]
+    return (
+        table(head, rows)
+        + f"\n{first['num_prompts']} prompts; {num_equal:,} of {num_all:,} decodes have the "
+        f"tokens of the first row's. The last columns are the corrected roofline's speed-up over "
+        f"the first row, by the rows. {where(data)}"
+    )
+
+
+def exactness() -> str:
+    """verify against ntp on random-weight models of every full-attention architecture."""
+    data = results("exactness")
+    rows = [
+        [f"`{name}`", *(f"{found[key]:,}" for key in ("decodes", "equal", "predrafts_used"))]
+        for name, found in data["architectures"].items()
+    ]
+    num_ties = sum(found["ties"] for found in data["architectures"].values())
+    settings = ", ".join(
+        f"{one['num_predrafts']} at {one['draft_threshold']:g}" for one in data["settings"]
+    )
+    return (
+        table(["architecture", "decodes", "with the tokens of `ntp`", "predrafts used"], rows)
+        + f"\n{data['num_prompts']:,} prompts of random tokens each, {data['max_new_tokens']} new "
+        f"tokens at most; predrafts and thresholds: {settings}. Two best tokens equal up to "
+        f"rounding where an answer differs: {num_ties}. {where(data)}"
+    )
+
+
+def campaign() -> str:
+    """What was counted, beside the most that it may be."""
+    data = results("campaign")
+    rows = [
+        [row["what"], f"{row['value']:,}" + ("" if row["is_met"] else ", not met"), row["wanted"]]
+        for row in data["rows"].values()
+    ]
+    facts = data["circumstances"]
+    minutes = sum(row["seconds"] for row in data["rows"].values()) / 60
+    browser = f"Gradio {facts['gradio']}, Playwright {facts['playwright']}; {minutes:.0f} minutes. "
+    return table(["figure", "found", "target"], rows) + f"\n{browser}{where(data)}"
+
+
+def results(name: str) -> dict[str, Any]:
+    """A results file by its stem."""
+    data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return data
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def where(data: dict[str, Any], dtype: str = "fp32") -> str:
+    """Machine and versions of a results file."""
+    facts, processes = data["circumstances"], data.get("processes", 1)
+    shared = f"{processes} processes of " if processes > 1 else ""
+    return (
+        f"Measured on {facts['cores']} cores of {facts['processor']}, {shared}{facts['threads']} "
+        f"thread{'s' * (facts['threads'] > 1)}, {dtype}, "
+        f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
+    )
+
+
+def engine_of(data: dict[str, Any]) -> str:
+    """What made our forward passes."""
+    return str(data["runs_on"])
+
+
+def load_of(data: dict[str, Any]) -> str:
+    """How busy others kept the machine meanwhile."""
+    return f"{load_line(data['other_load']).capitalize()}."
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "evaluation": evaluation,
     "wordings": wordings,
     "accuracy": accuracy,
-    "own_answers": own_answers,
     "parity": parity,
-    "trials": trials,
-    "continued": continued,
-    "masked_weight": masked_weight,
-    "further": further,
-    "wider": wider,
-    "sizes": sizes,
-    "aims": aims,
-    "curve": curve,
-    "stretches": stretches,
     "sweep": sweep,
-    "shape": shape,
+    "peers": peers,
     "bench": bench,
     "wall_clock": wall_clock,
     "gains": gains,
     "forwards": forwards,
+    "shape": shape,
     "costs": costs,
-    "profile": profile,
-    "page": page,
-    "browser": browser,
     "predrafts": predrafts,
-    "predrafts_many": predrafts_many,
     "exactness": exactness,
+    "solvers": solvers,
     "campaign": campaign,
-    "memory": memory,
-    "notebook": notebook,
-    "presets": presets,
-    "peers": peers,
-    "tiny_qwen3": tiny_qwen3,
 }
 
 

@@ -6,21 +6,32 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"  # of what the tests start: there is a worker for each core
 
 import copy
-import shutil
 import tracemalloc
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import anyio
 import pytest
 import torch
 
 import sbd_core
-from sbd_core.models.backends.c.compiler import COMPILERS
-from sbd_core.models.backends.c.forward import CBackend
-from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
+from sbd_core.models.backends.choose import plain
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.backends.onnx.build import keeps_bits
+from sbd_core.models.backends.onnx.export import Dtype, Exporter
+from sbd_core.models.backends.onnx.forward import OnnxBackend, sessions_of
+from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.block_adapter import BlockAdapter
+from sbd_core.models.checkpoint_info import is_block_adapter
 from sbd_core.models.hf_model import HuggingFaceModel
-from tests.core.models.tiny_models import ARCHITECTURES, save_tiny, tiny_tokenizer
+from sbd_core.models.loading import read, read_with_adapter
+from tests.core.models.tiny_models import (
+    ARCHITECTURES,
+    save_adapter,
+    save_tiny,
+    tiny_tokenizer,
+)
 from tests.workers import is_for_few
 
 # anyio imports its parts when they are first used, which for a served page is in a thread; pytest
@@ -30,6 +41,9 @@ for name in dir(anyio):
 
 # pytest imports it in a finalizer's complaint; one that comes amid another import breaks that one.
 assert tracemalloc
+
+MORE = ("mistral", "qwen2")
+"""Architectures that differ in the exported graph alone."""
 
 # Small tensors: a second thread costs more than it brings, most of all on a busy machine.
 torch.set_num_threads(1)
@@ -47,7 +61,18 @@ def checkpoint() -> Path:
 
 def loaded(folder: Path) -> HuggingFaceModel:
     """A model as the laws want it: PyTorch on the CPU in fp32, whatever else the machine has."""
-    return sbd_core.load(folder, device="cpu", dtype="float32", native=False)
+    if is_block_adapter(folder):
+        model, tokenizer, adapter = read_with_adapter(folder, torch.float32)
+        return in_pytorch(model, tokenizer, folder.name, adapter)
+    return in_pytorch(*read(str(folder), torch.float32, is_folder=True), folder.name)
+
+
+def in_pytorch(
+    model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None = None
+) -> HuggingFaceModel:
+    """The model with the backend that PyTorch has for it."""
+    backend = plain(model, name, adapter)
+    return HuggingFaceModel(model, tokenizer, name, backend=backend, adapter=adapter)
 
 
 @pytest.fixture(scope="session")
@@ -60,35 +85,58 @@ def nano() -> HuggingFaceModel:
 def tiny_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """{architecture: folder of a random-weight model with a mask token}."""
     root = tmp_path_factory.mktemp("tiny")
-    return {name: save_tiny(root / name, name, tiny_tokenizer()) for name in ARCHITECTURES}
+    return {
+        name: save_tiny(root / name, name, tiny_tokenizer()) for name in (*ARCHITECTURES, *MORE)
+    }
 
 
 def unfused(model: HuggingFaceModel) -> HuggingFaceModel:
     """The same model without the fused forward: every pass through its own modules."""
-    return HuggingFaceModel(model.model, model.tokenizer, model.name, may_fuse=False)
+    backend = TransformersBackend(model.model)
+    return HuggingFaceModel(model.model, model.tokenizer, model.name, backend=backend)
 
 
-def in_c(model: HuggingFaceModel) -> HuggingFaceModel:
-    """The same model, short passes and measures in C; skips the test where nothing compiles C."""
-    if not any(map(shutil.which, COMPILERS)):
-        pytest.skip("no C compiler")
-    twin = copy.copy(model)
-    twin.backend, twin.compute_logit_stats = (
-        CBackend(model.backend, model.name),
-        CComputeLogitStats(),
-    )
+def in_onnx(
+    model: HuggingFaceModel, dtype: Dtype = "float32", num_threads: int = 1
+) -> HuggingFaceModel:
+    """The same model, every pass in ONNX Runtime."""
+    layers = model.adapter.layers if model.adapter else None
+    exporter, twin = Exporter(model.model, dtype, layers), copy.copy(model)
+    with TemporaryDirectory() as folder:
+        exporter.write(Path(folder))
+        sessions = sessions_of(Path(folder), num_threads)
+    rotary = model.model.model.rotary_emb
+    twin.backend = OnnxBackend(sessions, exporter.shape, rotary, dtype)
+    if dtype == "int4" and not keeps_bits(twin.backend):
+        pytest.skip("on this processor int4 is refused, as its products are not exact")
     return twin
 
 
-@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, transformers", "llama, C"])
+@pytest.fixture(scope="session")
+def adapter_folder(tiny_folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random block adapter beside the random Llama, with a transition."""
+    return save_adapter(tmp_path_factory.mktemp("adapter") / "adapted", tiny_folders["llama"])
+
+
+@pytest.fixture(scope="session", params=["PyTorch", "ONNX Runtime"])
+def adapted(request: pytest.FixtureRequest, adapter_folder: Path) -> HuggingFaceModel:
+    """The random Llama with a random block adapter; with every forward."""
+    model = loaded(adapter_folder)
+    return model if request.param == "PyTorch" else in_onnx(model)
+
+
+ON_ONNX = [f"{name}, ONNX Runtime" for name in ("llama", "qwen3", *MORE)]
+
+
+@pytest.fixture(scope="session", params=[*ARCHITECTURES, "llama, transformers", *ON_ONNX])
 def tiny(request: pytest.FixtureRequest, tiny_folders: dict[str, Path]) -> HuggingFaceModel:
     """A random-weight model; once for each architecture, Llama with every forward."""
     name, _, path = request.param.partition(", ")
     model = loaded(tiny_folders[name])
     is_fused = isinstance(model.backend, FusedLlamaBackend)
-    assert is_fused == (name in ("llama", "qwen3")), "the wrong forward would be tested"
-    if path == "C":
-        return in_c(model)
+    assert is_fused == (not name.startswith("gpt")), "the wrong forward would be tested"
+    if path == "ONNX Runtime":
+        return in_onnx(model)
     return unfused(model) if path else model
 
 

@@ -13,8 +13,8 @@ from packaging.utils import canonicalize_name
 import sbd_core
 from sbd_core.__main__ import COMMANDS, EXTRA, main
 from sbd_core.errors import MissingExtraError, ModelError
+from sbd_core.extras import EXTRAS, require
 from sbd_core.models import loading
-from sbd_core.package.extras import EXTRAS, require
 
 if sys.version_info >= (3, 11):
     import tomllib

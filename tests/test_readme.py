@@ -8,24 +8,13 @@ import plotly.graph_objects as go
 import pytest
 import yaml
 
-from sbd_core.package.files import weights_sha256
-from scripts.tables.results_files import results
-from scripts.write_tables import DOCUMENTS, MARKED, TABLES, quoted, renewed
+from sbd_core.files import weights_sha256
+from scripts.write_tables import DOCUMENTS, MARKED, TABLES, renewed, results
 
 ROOT = Path(__file__).parents[1]
 CARD = Path("assets") / "checkpoints" / "sbd-nano" / "README.md"
 TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
-BUNDLED = [
-    "evaluation",
-    "sweep",
-    "bench",
-    "page",
-    "peers",
-    "predrafts",
-    "predrafts_many",
-    "presets",
-]
-BUNDLED += ["profile_lean", "profile_native", "presets"]
+BUNDLED = ["evaluation", "sweep", "bench", "peers", "predrafts"]
 """Results of the bundled weights."""
 
 
@@ -49,11 +38,6 @@ def test_a_column_headed_mean_is_the_mean_of_the_numbers_before_it() -> None:
             assert float(mean) == pytest.approx(found_mean, abs=last_digit)
 
 
-def test_any_text_stays_one_cell_of_a_table() -> None:
-    assert quoted("def f(x):\n    return `x` | 1\n") == "`def f(x): ⏎ return 'x' \\| 1`"
-    assert quoted(" \n") == "nothing"
-
-
 def test_training_for_sbd_costs_ntp_decoding_what_the_results_say() -> None:
     ntp, sbd = (results(f"parity_{who}")["rows"]["ntp"] for who in ("ntp", "sbd"))
     assert 0 < ntp["mean"]["accuracy"] - sbd["mean"]["accuracy"] < 0.01
@@ -75,7 +59,7 @@ def _apart(worse: dict[str, Any], better: dict[str, Any]) -> set[str]:
 def test_fewer_passes_gain_what_the_readme_says() -> None:
     rows = results("evaluation")["rows"]
     speeds = {name: row["mean"]["tokens_per_second"] for name, row in rows.items()}
-    assert max(speed for name, speed in speeds.items() if name != "NTP") < speeds["NTP"]
+    assert max(speeds.values()) < 1.25 * speeds["NTP"], "a large batch gains little"
     assert max(speed for name, speed in speeds.items() if "SBD" in name) < speeds["verify"]
     bench = {
         name: {task: cell["ratio"]["median"] for task, cell in row["families"].items()}
@@ -84,7 +68,7 @@ def test_fewer_passes_gain_what_the_readme_says() -> None:
     for strategy in ("sbd, gamma 0.1, k=16", "verify, k=16"):
         gains = {task: ratio / bench["ntp"][task] for task, ratio in bench[strategy].items()}
         assert min(gains, key=gains.__getitem__) == "story"
-        assert all(bench["ntp"][task] > gain for task, gain in gains.items())
+        assert all(gain > 1 for gain in gains.values())
 
 
 @pytest.mark.parametrize("name", BUNDLED)

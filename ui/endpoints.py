@@ -14,13 +14,22 @@ from sbd_core.replay.page import replay_html
 from sbd_core.trace import Trace
 from ui.decode.client import Client
 from ui.decode.form import DEFAULT_GAMMA, Form, message_of
-from ui.decode.session import Session
+from ui.decode.session import Session, Update
 from ui.decode.visitor_runs import VisitorRuns
 from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
 IN_LINE = {"text": "", "num_tokens": 0, "num_forwards": 0, "is_done": False, "trace": ""}
-"""What `decode` yields while others are before it."""
+"""What `decode` yields while others are before it, with their number."""
+RACE_IN_LINE = {
+    "lane": "",
+    "text": "",
+    "num_tokens": 0,
+    "num_forwards": 0,
+    "tokens_per_forward": 0.0,
+    "seconds": 0.0,
+}
+"""The only row that `race` yields while others are before it, with their number."""
 MAX_PAGES_AT_ONCE = 2
 SECONDS_BETWEEN_ROWS = 0.25
 SECONDS_BETWEEN_WAITING_ROWS = 1.0
@@ -55,9 +64,10 @@ class Endpoints:
         lanes: list[str],
         block_size: int = 16,
         max_new_tokens: int = 128,
+        model: str = "",
     ) -> Iterator[list[dict[str, Any]]]:
         """See RACE."""
-        sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens}
+        sizes = {"block_size": block_size, "max_new_tokens": max_new_tokens, "model": model}
         yield from raced(self._session, prompt, lanes, sizes, self._client_of(request))
 
     def decode(
@@ -78,6 +88,9 @@ class Endpoints:
         by: str = "confidence",
         num_predrafts: int = 0,
         draft_threshold: float = 0.5,
+        repetition_penalty: float | None = None,
+        row_policy: str = "fixed",
+        model: str = "",
     ) -> Iterator[dict[str, Any]]:
         """See DECODE; the parameters are those of the form."""
         form = Form(
@@ -96,6 +109,9 @@ class Endpoints:
             template=template,
             num_predrafts=num_predrafts,
             draft_threshold=draft_threshold,
+            repetition_penalty=repetition_penalty,
+            row_policy=row_policy,
+            model=model,
         )
         yield from decoded(self._session, form, self._client_of(request))
 
@@ -120,15 +136,21 @@ that reveal a number of them. by: order of top-k, one of confidence, entropy and
 num_predrafts: of verify, drafts made ahead in case a drafted token is rejected.
 draft_threshold: of verify, a draft goes on while the product of its tokens' probabilities is at
 least this.
-Yields {text, num_tokens, num_forwards, is_done, trace}; trace is JSON text at the end, else ""."""
+repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
+row_policy: of verify, fixed, fewest-passes or fastest: how many rows a forward pass has.
+model: the name of one that the page offers; empty is the one it opens with.
+Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSON text at the end,
+else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
 lanes: of ntp, verify, verify:DRAFTS_AHEAD, sbd and sbd:GAMMA, as in
 ["ntp", "sbd:0.1", "sbd:2", "verify", "verify:4"].
 block_size: positions decoded together. max_new_tokens: longest answer.
+model: the name of one that the page offers; empty is the one it opens with.
 Yields the list of finished lanes, the same again while another runs: {lane, text, num_tokens,
-num_forwards, tokens_per_forward, seconds}; seconds are the engine's own,
-drawing and the network are not in them."""
+num_forwards, tokens_per_forward, seconds, num_ahead}; seconds are the engine's own,
+drawing and the network are not in them. While runs of others are before this one, the list holds
+one row that is no lane's: its num_ahead says how many."""
 TO_HTML = """One HTML page that replays a trace with no server and no network.
 trace: JSON text, as Trace.to_json() or the end of decode gives it. ntp_trace: the same prompt by
 next-token prediction, shown beside it; may be empty."""
@@ -145,7 +167,7 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
             # Only who yields hears of a leaver, in the line too.
             if update.is_running and time.monotonic() - told > SECONDS_BETWEEN_WAITING_ROWS:
                 told = time.monotonic()
-                yield dict(IN_LINE)
+                yield {**IN_LINE, "num_ahead": update.num_ahead}
             continue
         trace = next(iter(visit.newest().values()))
         yield {
@@ -154,11 +176,12 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
             "num_forwards": trace.num_forwards,
             "is_done": not update.is_running,
             "trace": "" if update.is_running else trace.to_json(),
+            "num_ahead": 0,
         }
 
 
 def raced(
-    session: Session, prompt: str, lanes: list[str], sizes: dict[str, int], client: Client
+    session: Session, prompt: str, lanes: list[str], sizes: dict[str, Any], client: Client
 ) -> Iterator[list[dict[str, Any]]]:
     """What `race` yields; the same again now and then, as only who yields hears of a leaver."""
     try:
@@ -167,13 +190,15 @@ def raced(
         forms = [Form(prompt, **settings_of(lane), **sizes) for lane in lanes]
         rows: list[dict[str, Any]] = []
         told = time.monotonic()
-        for trace in session.traces(forms, client):
-            if trace is not None:
-                rows.append(race_row(lanes[len(rows)], trace))
-            elif time.monotonic() - told < SECONDS_BETWEEN_ROWS:
+        for news in session.traces(forms, client):
+            is_due = time.monotonic() - told > SECONDS_BETWEEN_ROWS
+            if isinstance(news, Trace):
+                rows.append(race_row(lanes[len(rows)], news))
+            elif not is_due:
                 continue
             told = time.monotonic()
-            yield list(rows)
+            num_ahead = news.num_ahead if isinstance(news, Update) else 0
+            yield [{**RACE_IN_LINE, "num_ahead": num_ahead}] if num_ahead else list(rows)
     except SetBlockDecodingError as error:
         refuse(message_of(error))
 
@@ -205,6 +230,7 @@ def race_row(lane: str, trace: Trace) -> dict[str, Any]:
         "num_forwards": trace.num_forwards,
         "tokens_per_forward": trace.tokens_per_forward,
         "seconds": trace.seconds,
+        "num_ahead": 0,
     }
 
 

@@ -2,20 +2,29 @@
 
 import errno
 import socket
-import time
 from importlib import import_module
 from pathlib import Path
 
 import sbd_core
-from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
+from sbd_core.errors import ArgumentError
+from sbd_core.models.bases import BASES, BaseSource, fetch, find_base
+from sbd_core.models.checkpoint_info import (
+    ADAPTER_INFO,
+    DEFAULT_CHECKPOINT,
+    REAL_MODEL,
+    bundled_folder,
+    is_block_adapter,
+    object_in,
+    read_checkpoint_info,
+)
 from sbd_core.models.protocol import SetBlockModel
+from ui.gallery import recorded
 from ui.hosting.zero_gpu import is_lent
 from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
 
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0
-SECONDS_FOR_BAD_NEWS = 1.0
 MAX_PORT = 65_535
 
 
@@ -56,6 +65,9 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
     def load() -> SetBlockModel:
         from sbd_core.models.threads import choose_threads
 
+        # In this thread and first: transformers fails in two threads that import it at a time.
+        import_module("sbd_core.decoding.api")
+        fetch_base(path_or_hub_id)
         model = sbd_core.load(path_or_hub_id, device=device)
         choose_threads(model.num_parameters)
         return model
@@ -70,25 +82,91 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         can_draft=True,
         block_range=info.block_range,
         load=load,
-        folder=DEFAULT_CHECKPOINT if path_or_hub_id is None else Path(path_or_hub_id),
+        folder=folder_of(path_or_hub_id),
         is_trained=info.is_trained,
+        has_adapter=info.has_adapter,
         source=path_or_hub_id or "",
     )
 
 
-def load_behind(lazy: LazyModel) -> None:
-    """Load the model of a page that is already served, unless it is there.
+def models_of(path_or_hub_id: str | None, device: str) -> Models:
+    """The models that the page offers: the one asked for, and those that ship with this package.
+
+    The page opens with the one asked for, else with the one that its opening run was decoded with,
+    if that one is here, else with nano. A GPU that is lent call by call has the first alone.
+    Raises as model_of().
+    """
+    asked = None
+    if path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None:
+        lazy = model_of(path_or_hub_id, device)
+        asked = Offer(lambda: lazy)
+        if is_lent():
+            return Models([asked])
+    nano = Offer(
+        lambda: model_of(None, device),
+        title="nano 5M",
+        about="Six kinds of puzzle; also in your browser",
+    )
+    offers = [nano]
+    if bundled_folder(REAL_MODEL) is not None:
+        real = Offer(
+            lambda: model_of(REAL_MODEL, device),
+            title="SmolLM2 135M",
+            about="Any prompt in English; a small model, may be wrong",
+            base=base_of(REAL_MODEL),
+            presets="presets-english.json",
+        )
+        offers.insert(0, real)
+    if asked is not None:
+        others = [offer for offer in offers if offer.name != asked.name]
+        return Models([asked, *others])
+    opening = recorded.opening_traces().get(recorded.OPENING_LANES[0])
+    wanted = path_or_hub_id or (opening.model if opening else "")
+    named = [offer for offer in offers if offer.name == wanted]
+    is_asked = path_or_hub_id is not None
+    first = next((offer for offer in named if offer.is_here or is_asked), nano)
+    return Models([first] if is_lent() else offers, first=first)
+
+
+def folder_of(path_or_hub_id: str | None) -> Path:
+    """Where a model lies that is a folder, or ships with this package."""
+    if path_or_hub_id is None:
+        return DEFAULT_CHECKPOINT
+    return bundled_folder(path_or_hub_id) or Path(path_or_hub_id)
+
+
+def base_of(path_or_hub_id: str | None) -> BaseSource | None:
+    """The base of a block adapter that must be fetched for it; None for any other model."""
+    folder = folder_of(path_or_hub_id)
+    if not is_block_adapter(folder):
+        return None
+    try:
+        return BASES.get(str(object_in(folder / ADAPTER_INFO)["base"]))
+    except (OSError, ValueError, KeyError):
+        return None  # loading says what is wrong with it
+
+
+def fetch_base(path_or_hub_id: str | None) -> None:
+    """Bring the base of a block adapter, unless it is here. Raises ModelError."""
+    source = base_of(path_or_hub_id)
+    if source is not None and find_base(source) is None:
+        size = source.num_bytes // 10**6
+        print(f"fetching {source.name}, of {source.original}, {source.licence}, {size} MB, once")
+        fetch(source)
+
+
+def load_behind(model: LazyModel | Models) -> Exception | None:
+    """Load the first model of a page that is already served, unless it is there; what went wrong.
 
     Loading slows a page on its way to its first visitor; it begins when that page is there, or
-    somebody decodes, or nobody came. Raises what loading raises, once visitors have read of it.
+    somebody decodes, or nobody came. A page without its model says why until it is stopped.
     """
-    if lazy.is_settled:
-        return
-    lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
-    try:
-        lazy.load()
-    except SetBlockDecodingError:
-        time.sleep(SECONDS_FOR_BAD_NEWS)
-        raise
+    error = None
+    models = Models.of(model)
+    lazy = models.first.lazy
+    if not lazy.is_settled:
+        lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
+        error = lazy.load()
     # With Plotly, so that the first visitor who opens the charts need not wait for it.
     import_module("sbd_core.plots")
+    return error

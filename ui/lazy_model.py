@@ -3,20 +3,24 @@
 The page opens before its model is loaded. Knows no Gradio and no tensors.
 """
 
+import logging
 import threading
 from collections.abc import Callable
 from concurrent import futures
 from pathlib import Path
 
+from sbd_core.errors import ModelError, SetBlockDecodingError, shown
 from sbd_core.models.protocol import SetBlockModel
+
+logger = logging.getLogger(__name__)
 
 
 class LazyModel:
-    """The one model of a page.
+    """A model of a page.
 
     name, can_draft (whether it has a mask token), block_range, folder (where it lies, None for one
-    of the hub), is_trained (to decode blocks): the model's own, known at once. source: the folder
-    or hub id that was asked for.
+    of the hub), is_trained (to decode blocks), has_adapter (that the rows of blocks alone read):
+    the model's own, known at once. source: the folder or hub id that was asked for.
     """
 
     def __init__(
@@ -28,6 +32,7 @@ class LazyModel:
         load: Callable[[], SetBlockModel],
         folder: Path | None = None,
         is_trained: bool = True,
+        has_adapter: bool = False,
         source: str = "",
     ) -> None:
         self.name = name
@@ -35,6 +40,7 @@ class LazyModel:
         self.block_range = block_range
         self.folder = folder
         self.is_trained = is_trained
+        self.has_adapter = has_adapter
         self.source = source or name
         self._load = load
         self._future: futures.Future[SetBlockModel] = futures.Future()
@@ -53,18 +59,32 @@ class LazyModel:
             load=lambda: model,
             folder=getattr(model, "folder", None),
             is_trained=can_draft and getattr(model, "is_trained", True),
+            has_adapter=getattr(model, "adapter", None) is not None,
             source=source,
         )
         here.load()
         return here
 
-    def load(self) -> None:
-        """Load it now, in this thread; to be called once. Raises what loading raises."""
+    def load(self) -> Exception | None:
+        """Load it now, in this thread; to be called once. Gives what loading raised."""
         try:
             self._future.set_result(self._load())
         except Exception as error:
-            self._future.set_exception(error)
-            raise
+            if not isinstance(error, SetBlockDecodingError):
+                logger.exception("the model could not be loaded")
+            self._future.set_exception(ModelError(self._words_of(error)))
+            return error
+        return None
+
+    def _words_of(self, error: Exception) -> str:
+        """Why there is no model, for visitors: they are not told where it lies."""
+        if not isinstance(error, SetBlockDecodingError):
+            kind = type(error).__name__
+            return f"model: loading it failed inside the program ({kind}); its log says where"
+        words = str(error)
+        for place in (self.source, str(self.folder or self.source)):
+            words = words.replace(shown(place), shown(self.name)).replace(place, self.name)
+        return words
 
     def wait_until_wanted(self, seconds: float) -> None:
         """Return when somebody asks for the model, or after so many seconds."""
@@ -80,7 +100,12 @@ class LazyModel:
         self._wanted.set()
         return bool(futures.wait([self._future], seconds).done)
 
+    def settle(self) -> None:
+        """Ask for it and return once result() comes back at once, whatever it gives."""
+        self._wanted.set()
+        futures.wait([self._future])
+
     def result(self) -> SetBlockModel:
-        """The loaded model, waiting for it. Raises what loading raised."""
+        """The loaded model, waiting for it. Raises ModelError where it could not be loaded."""
         self._wanted.set()
         return self._future.result()

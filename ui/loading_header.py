@@ -9,32 +9,33 @@ from ui.gradio_hooks import HIDDEN
 from ui.lazy_model import LazyModel
 
 
-def loading_header(page: gr.Blocks, lazy: LazyModel) -> None:
+def loading_header(page: gr.Blocks, lazy: LazyModel) -> gr.HTML:
     """The header of the page that is being built; it follows the model on its way."""
-    if lazy.is_settled:
-        header(about(lazy.result()))
-        return
-    title = header(f"{lazy.name} · loading …")
+    title = header(title_of(lazy))
+    if not lazy.is_settled:
 
-    def loaded() -> str:
-        try:
-            return about(lazy.result())
-        except SetBlockDecodingError as error:
-            return f"{lazy.name} could not be loaded: {error}"
+        def loaded() -> str:
+            lazy.settle()
+            return title_of(lazy)
 
-    page.load(
-        loaded,
-        None,
-        title,
-        concurrency_limit=None,
-        **HIDDEN,
-    )
+        page.load(loaded, None, title, concurrency_limit=None, **HIDDEN)
+    return title
+
+
+def title_of(lazy: LazyModel) -> str:
+    """A model in one line, or that it is not there yet, or why it never will be."""
+    if not lazy.is_settled:
+        return f"{lazy.name} · loading …"
+    try:
+        return about(lazy.result())
+    except SetBlockDecodingError as error:
+        return f"{lazy.name} could not be loaded: {error}"
 
 
 def about(model: SetBlockModel) -> str:
     """A loaded model in one line."""
-    device = f"{model.device}, in C" if getattr(model, "is_native", False) else model.device
-    return f"{model.name} · {count_text(model.num_parameters)} parameters · {device}"
+    parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
+    return " · ".join([*parts, *filter(None, [getattr(model, "runs_on", "")])])
 
 
 def count_text(count: int) -> str:

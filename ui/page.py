@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from sbd_core.config import SOLVER_PARAMETERS, SOLVERS
 from sbd_core.errors import ArgumentError
@@ -14,8 +16,11 @@ from ui.charts.section import charts_section
 from ui.components import controls
 from ui.components.assets import STYLES, saved_runs_flag
 from ui.components.controls import Controls
+from ui.components.footer import footer
 from ui.components.gallery import gallery
+from ui.components.home import home_view
 from ui.components.learn import learn_view
+from ui.components.model_switch import Parts, model_switch, wire_model_switch
 from ui.components.player import player
 from ui.components.puzzle import reply
 from ui.components.race import race_view, wire_race
@@ -30,17 +35,28 @@ from ui.decode.timing import timings
 from ui.decode.visitor_runs import VisitorRuns
 from ui.endpoints import add_endpoints
 from ui.gallery import recorded, replays
-from ui.gradio_hooks import HIDDEN, QUICK, client_of, data_of, look_into_queue_every
+from ui.gradio_hooks import (
+    HIDDEN,
+    QUICK,
+    client_of,
+    data_of,
+    keep_no_values_of_sessions,
+    let_uvicorn_trust_no_proxy,
+    log_tracebacks_rarely,
+    look_into_queue_every,
+)
+from ui.hosting.middleware import Networks, PageMiddleware
 from ui.lazy_model import LazyModel
-from ui.limits.section import limits_section
 from ui.loading_header import loading_header
+from ui.models import Models
+from ui.roofline.section import roofline_section
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 from ui.solver_comparison.section import solver_comparison_section
 from ui.untrained import untrained
 
 PARAMETERS = (
-    "solver", *SOLVER_PARAMETERS, "seed", "num_predrafts", "draft_threshold"
+    "solver", *SOLVER_PARAMETERS, "seed", "row_policy", "num_predrafts", "draft_threshold"
 )  # fmt: skip
 # Whoever comes is told at once where in line they are, or that it is full: by ui.decode.fair_queue.
 # So Gradio's own queue must hold nobody back, and its limits lie beyond those of the line.
@@ -64,49 +80,61 @@ RUN: dict[str, Any] = {
 }
 
 
-def build(model: SetBlockModel | LazyModel, *, is_public: bool = False) -> gr.Blocks:
-    """The page over one model, which may still be on its way. Launch it with `launch_options()`.
+def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False) -> gr.Blocks:
+    """The page over its models, which may still be on their way. Launch it with `launch_options()`.
 
     is_public: whether strangers use it; they get tighter limits, and no word of this machine.
     """
-    lazy = LazyModel.of(model)
-    session = Session(lazy, is_public=is_public)
+    models = Models.of(model)
+    session = Session(models, is_public=is_public)
+    can_draft = any(offer.lazy.can_draft for offer in models)
     with gr.Blocks(
         analytics_enabled=False,
         title="Set Block Decoding",
         fill_width=True,
         delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
     ) as page:
-        loading_header(page, lazy)
-        untrained(lazy, may_name_folder=not is_public)
+        title = loading_header(page, models.first.lazy)
+        switch = model_switch(models, may_manage=session.limits.may_fetch_model)
+        strip = untrained(models, may_name_folder=not is_public)
+        home_view(prompt_id=controls.PROMPT_ID)
         learn_view(prompt_id=controls.PROMPT_ID)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
-                form = controls.build(lazy, session.limits)
+                form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(replays.opening())
-                lanes = race_view(can_draft=lazy.can_draft, prompt_id=controls.PROMPT_ID)
+                lanes = race_view(can_draft=can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(first_visit())
         client_from = partial(client_of, page)
         # First: later handlers do not get their names.
         add_endpoints(session, client_from, IN_LINE)
         linked = _wire(page, session, form, show, lanes, visit)
         _wire_form(form)
+        if switch is not None:
+            wire_model_switch(page, models, Parts(switch, title, form, strip), session.limits)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
         charts_section(visit)
         solver_comparison_section(session, form.fields, visit, RUN, client_from)
-        limits_section()
+        roofline_section(may_name_folder=not is_public)
         messages = server_messages()
         choosers = (gallery(), form.presets)
+        footer()
         wire_sharing(show, choosers, messages, visit, form.status, form.fields)
         _wire_timing(session, show, messages, visit, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
+    let_uvicorn_trust_no_proxy()
+    keep_no_values_of_sessions()
+    log_tracebacks_rarely()
     return page
 
 
-def launch_options() -> dict[str, Any]:
-    """Keyword arguments of launch() that every way of serving the page shares."""
+def launch_options(trusted_proxies: Networks = ()) -> dict[str, Any]:
+    """Keyword arguments of launch() that every way of serving the page shares.
+
+    trusted_proxies: see `ui.hosting.middleware`.
+    """
     return {
         "theme": theme(),
         "css_paths": list(STYLES),
@@ -117,6 +145,7 @@ def launch_options() -> dict[str, Any]:
         "max_threads": MAX_THREADS,
         "max_file_size": MAX_UPLOAD,
         "state_session_capacity": MAX_SESSIONS,
+        "app_kwargs": {"middleware": [Middleware(PageMiddleware, trusted=trusted_proxies)]},
     }
 
 
@@ -153,7 +182,11 @@ def _wire(
     def redo(
         request: gr.Request, runs: VisitorRuns, event: gr.EventData
     ) -> Iterator[tuple[Any, ...]]:
-        yield from shown(runs, Form.of(data_of(event)), client_from(request))
+        yield from shown(runs, again(data_of(event)), client_from(request))
+
+    def again(wish: Any) -> Form:
+        form = Form.of(wish)
+        return replace(form, model=session.models.known(form.model))
 
     def stopped(runs: VisitorRuns) -> tuple[Any, ...]:
         runs.stop()  # cancelling alone frees the model only at the next yield
@@ -232,7 +265,9 @@ def _wire_timing(
     """Let the player have a decode made a few times, for the median of its engine seconds."""
 
     def timed(request: gr.Request, runs: VisitorRuns, event: gr.EventData) -> Iterator[str]:
-        for news in timings(session, Form.of(data_of(event)), client_from(request)):
+        form = Form.of(data_of(event))
+        form = replace(form, model=session.models.known(form.model))
+        for news in timings(session, form, client_from(request)):
             runs.keep_timing(news)
             yield server_message(timing=news)
 
@@ -268,5 +303,6 @@ def _settings_of_slider(event: gr.EventData) -> tuple[Any, Any, Any]:
     strategy, gamma = wish.get("strategy"), wish.get("gamma")
     if strategy not in [value for _, value in controls.STRATEGIES]:
         return gr.skip(), gr.skip(), gr.skip()
-    solver = wish["solver"] if wish.get("solver") in SOLVERS else gr.skip()
+    named = wish.get("solver")
+    solver = named if isinstance(named, str) and named in SOLVERS else gr.skip()
     return strategy, solver, gamma if isinstance(gamma, (int, float)) else gr.skip()

@@ -4,9 +4,12 @@ train it. Decides only its words.
 
 import shlex
 
+import gradio as gr
+
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import view
 from ui.lazy_model import LazyModel
+from ui.models import Models
 
 OPEN = "python app.py --model trained"
 RECORDED = "Runs of the gallery were recorded with the bundled model. These lines teach yours:"
@@ -15,14 +18,21 @@ TRAIN = (
 )
 
 
-def untrained(model: LazyModel, *, may_name_folder: bool) -> None:
-    """Add the strip to the layout that is open now, if the model wants one.
+def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
+    """Add the strip to the layout that is open now, if any of the models wants one.
 
-    may_name_folder: whether visitors may read where the model lies on this machine.
+    may_name_folder: whether visitors may read where a model lies on this machine.
     """
+    if all(offer.lazy.is_trained for offer in models):
+        return None
+    return view("untrained", untrained_value(models.first.lazy, may_name_folder=may_name_folder))
+
+
+def untrained_value(model: LazyModel, *, may_name_folder: bool) -> str:
+    """What the strip shows for a model; "" hides it."""
     if model.is_trained:
-        return
-    view("untrained", wire_json(words_for(model, model.source if may_name_folder else model.name)))
+        return ""
+    return wire_json(words_for(model, model.source if may_name_folder else model.name))
 
 
 def words_for(model: LazyModel, source: str) -> dict[str, object]:

@@ -2,26 +2,37 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from sbd_core.benchmark import report
-from sbd_core.benchmark.forward_passes import against_matrices, forwards, share_outside_forward
-from sbd_core.benchmark.memory import peak_memory
-from sbd_core.benchmark.methods import at_best_threads, methods, ours
+from sbd_core.benchmark.dtypes import dtype_costs
+from sbd_core.benchmark.forward_passes import (
+    against_matrices,
+    forwards,
+    peak_memory,
+    profile,
+    share_outside_forward,
+)
+from sbd_core.benchmark.methods import (
+    Times,
+    at_best_threads,
+    methods,
+    other_load,
+    ours,
+    time_methods,
+)
 from sbd_core.benchmark.peers import count_all, peers
 from sbd_core.benchmark.predrafts import Decodes, Setting, decode_all, rows_data, settings
-from sbd_core.benchmark.profile import profile
 from sbd_core.benchmark.synthetic_shapes import BLOCK_SIZE, measured_shape, recorded_pattern
-from sbd_core.benchmark.timing import Times, other_load, time_methods
-from sbd_core.circumstances import circumstances
-from sbd_core.config import require_integer
-from sbd_core.errors import ArgumentError
+from sbd_core.environment import environment
+from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.tasks import SUITES, held_out
 
-Part = Literal["methods", "profile", "shape", "predrafts", "peers"]
+Part = Literal["methods", "dtypes", "profile", "shape", "predrafts", "peers"]
 PROFILED_PROMPTS = 5
-"""Prompts a task for what needs no spread: the profile, the share outside the forward."""
+"""Prompts per task for the profile and the share outside the forward pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,20 +68,24 @@ def bench(
     workload: Workload,
     part: Part = "methods",
     assistant: HuggingFaceModel | None = None,
+    gguf: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure and give back plain JSON data; report.text() makes a table of it.
+    """Measure and return plain JSON data; report.text() makes a table of it.
 
     part: "methods", every strategy and transformers generate() on the same prompts, with cost and
-    memory; "profile", where the time of a forward pass goes; "shape", forward passes of random
-    weights; "predrafts", verify with drafts made ahead; "peers", forward passes of others' ways to
-    decode. assistant: a smaller model that drafts for
-    generate(). Raises ArgumentError.
+    memory; "dtypes", rows and strategies in each dtype of ONNX Runtime; "profile", the time of a
+    forward pass by operation; "shape", forward passes of random weights; "predrafts", verify with
+    predrafts; "peers", forward passes of other libraries' decoding methods. assistant: a smaller
+    model that drafts for generate(). gguf: of "dtypes", a file of the same weights, which llama.cpp
+    decodes beside. Raises ArgumentError.
     """
     result: dict[str, Any] = {"model": model.name, "device": model.device}
-    result["dtype"] = str(model.model.dtype).removeprefix("torch.")
-    result["is_native"] = model.is_native
+    result |= {"dtype": model.dtype, "runs_on": model.runs_on}
     measure: dict[Part, Callable[[], dict[str, Any]]] = {
         "methods": lambda: _methods(model, workload, assistant),
+        "dtypes": lambda: dtype_costs(
+            model, workload.few_prompts(model), workload.max_new_tokens, gguf
+        ),
         "profile": lambda: _profiles(model, workload),
         "shape": lambda: _shapes(model, workload),
         "predrafts": lambda: _predrafts(model, workload),
@@ -78,7 +93,7 @@ def bench(
     }
     with other_load() as load_of_others:
         result |= measure[part]()
-    return {**result, "other_load": load_of_others, "circumstances": circumstances(model.folder)}
+    return {**result, "other_load": load_of_others, "circumstances": environment(model.folder)}
 
 
 def _methods(
@@ -119,13 +134,13 @@ def _rows(
 
 
 def _profiles(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
-    """Milliseconds a forward pass of each strategy by part."""
+    """Milliseconds per forward pass of each strategy by operation."""
     prompts, configs = workload.few_prompts(model), ours(model, workload.max_new_tokens)
     return {"rows": {name: profile(model, prompts, config) for name, config in configs.items()}}
 
 
 def _shapes(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
-    """Forward passes of random weights; the model lends the pattern of a decode of its own."""
+    """Forward passes of random weights, in the pattern of one of the model's own decodes."""
     place = model.model.device
     configs = ours(model, workload.max_new_tokens).values()
     config = next((config for config in configs if config.strategy == "sbd"), None)
@@ -135,7 +150,7 @@ def _shapes(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
     [prompt] = workload.prompts(model, 1)["math"]
     shape = "llama-3.1-8b" if place.type == "cuda" else "sbd-nano"
     pattern = recorded_pattern(model, prompt, config)
-    found, left_out = measured_shape(shape, place, pattern, is_native=model.is_native)
+    found, left_out = measured_shape(shape, place, pattern)
     return {"shapes": found, "left_out": left_out}
 
 
@@ -160,7 +175,7 @@ def _predrafts(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
 def _peers(
     model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
 ) -> dict[str, Any]:
-    """Forward passes of every way to decode, on every prompt of every task."""
+    """Forward passes of every decoding method, on every prompt of every task."""
     from tqdm import tqdm
 
     found, left_out = peers(model, workload.max_new_tokens, assistant)

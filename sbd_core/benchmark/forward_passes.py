@@ -1,9 +1,11 @@
-"""Timing single forward passes: against the roofline, matrix products, and a whole decode."""
+"""What forward passes cost: times against the roofline and matrix products, memory, a profile."""
 
 import copy
 import statistics
 import time
-from collections.abc import Callable, Sequence
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,12 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import Linear
+from torch.profiler import ProfilerActivity
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from transformers.pytorch_utils import Conv1D
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import stream
 from sbd_core.errors import ArgumentError
-from sbd_core.models.backends.c.forward import CBackend
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.hf_model import Backend, HuggingFaceModel
@@ -52,7 +56,7 @@ def forward_seconds(model: HuggingFaceModel, num_queries: int, num_cached: int) 
 
 
 def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | None]]]:
-    """{cache length: {query length: milliseconds, slowdown, and what the roofline says}}.
+    """{cache length: {query length: milliseconds, slowdown, and the roofline's slowdown}}.
 
     The roofline is the corrected one, for this model's shape and this machine's measured peaks;
     None for a model that is not Llama-shaped.
@@ -85,7 +89,7 @@ def forwards(model: HuggingFaceModel) -> dict[str, dict[str, dict[str, float | N
 
 
 def machine(weight: Tensor) -> Device:
-    """Where a weight lies, by what a large matrix product and a large copy reach there."""
+    """The weight's device; its peaks are those of a large matrix product and a large copy."""
     kind = str(weight.device)
     square = torch.randn(1024, 1024, device=weight.device).to(weight.dtype)
     large = torch.zeros(64 * 1024**2 // weight.itemsize, dtype=weight.dtype, device=weight.device)
@@ -121,7 +125,7 @@ def against_matrices(model: HuggingFaceModel) -> dict[str, dict[str, float]]:
 
 def matrices(model: HuggingFaceModel) -> list[Tensor]:
     """Every weight a forward pass multiplies by, (in, out), fused as the forward has them."""
-    if isinstance(model.backend, FusedLlamaBackend | CBackend | CudaGraphBackend):
+    if isinstance(model.backend, FusedLlamaBackend | CudaGraphBackend):
         return matrices_of(model.backend)
     modules = model.model.modules()
     return [
@@ -131,7 +135,7 @@ def matrices(model: HuggingFaceModel) -> list[Tensor]:
     ]
 
 
-def matrices_of(backend: FusedLlamaBackend | CBackend | CudaGraphBackend) -> list[Tensor]:
+def matrices_of(backend: FusedLlamaBackend | CudaGraphBackend) -> list[Tensor]:
     """matrices() of a forward that fuses them."""
     weights = backend.weights
     layers = [
@@ -154,6 +158,16 @@ class TimedBackend:
     backend: Backend
     seconds: float = 0.0
 
+    @property
+    def name(self) -> str:
+        """See Backend."""
+        return self.backend.name
+
+    @property
+    def dtype(self) -> str:
+        """See Backend."""
+        return self.backend.dtype
+
     def new_caches(self, count: int) -> Sequence[Any]:
         """See Backend."""
         return self.backend.new_caches(count)
@@ -171,7 +185,7 @@ class TimedBackend:
 def share_outside_forward(
     model: HuggingFaceModel, prompts: Sequence[Sequence[int]], config: DecodeConfig
 ) -> float:
-    """Share of decoding time that no forward takes: selection, events, bookkeeping."""
+    """Share of decoding time outside forward passes: selection, events, bookkeeping."""
     timed = copy.copy(model)
     timed.backend = backend = TimedBackend(model.backend)
     for _ in stream(timed, prompts[0], config):
@@ -181,3 +195,105 @@ def share_outside_forward(
         for _ in stream(timed, prompt, config):
             pass
     return 1 - backend.seconds / (time.perf_counter() - began)
+
+
+class LiveTensors(TorchDispatchMode):
+    """Bytes of the tensors alive that operations have given back, those in `known` left out."""
+
+    def __init__(self, known: Sequence[torch.UntypedStorage]) -> None:
+        super().__init__()
+        self.now = self.peak = 0
+        self._known = {storage.data_ptr() for storage in known}
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Any,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        given = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(given):
+            if isinstance(leaf, Tensor):
+                self._see(leaf.untyped_storage())
+        return given
+
+    def _see(self, storage: torch.UntypedStorage) -> None:
+        place, size = storage.data_ptr(), storage.nbytes()
+        if place in self._known or not size:
+            return
+        self._known.add(place)
+        self.now += size
+        self.peak = max(self.peak, self.now)
+        weakref.finalize(storage, self._forget, place, size)
+
+    def _forget(self, place: int, size: int) -> None:
+        self._known.discard(place)
+        self.now -= size
+
+
+def peak_memory(
+    model: HuggingFaceModel, prompt: Sequence[int], config: DecodeConfig
+) -> dict[str, float]:
+    """Bytes of the weights, of the final text's keys and values, and at the peak.
+
+    over: what the peak has above weights and cache, as a share of them.
+    """
+    weights = [parameter.untyped_storage() for parameter in model.model.parameters()]
+    num_weight_bytes = sum({w.data_ptr(): w.nbytes() for w in weights}.values())
+    live = LiveTensors(weights)
+    num_tokens = len(prompt)
+    with live:
+        for event in stream(model, prompt, config):
+            num_tokens += len(event.committed)
+    cache: Any = model.new_cache()
+    model.forward(cache, list(prompt), (), 1)
+    per_token = sum(k.nbytes + v.nbytes for k, v in cache.keys_and_values()) / len(prompt)
+    needed = num_weight_bytes + num_tokens * per_token
+    return {
+        "weights": num_weight_bytes,
+        "cache": round(num_tokens * per_token),
+        "peak": num_weight_bytes + live.peak,
+        "over": round((num_weight_bytes + live.peak) / needed - 1, 4),
+    }
+
+
+MOST_OPERATIONS = 12
+OTHERS, OUTSIDE = "other operations", "outside PyTorch's operations"
+
+
+def profile(
+    model: HuggingFaceModel, prompts: Sequence[Sequence[int]], config: DecodeConfig
+) -> dict[str, Any]:
+    """Milliseconds per forward pass by PyTorch operation, over all prompts, without prefills.
+
+    Times are CPU times, each without the operations inside. The rest is Python, or the forward pass
+    in ONNX Runtime.
+    """
+    seconds: dict[str, float] = defaultdict(float)
+    num_passes, wall = 0, 0.0
+    for _ in stream(model, prompts[0], config):
+        pass
+    activities = [ProfilerActivity.CPU]
+    if torch.cuda.is_available():
+        activities.append(ProfilerActivity.CUDA)
+    for prompt in prompts:
+        events = stream(model, prompt, config)
+        next(events)
+        with torch.profiler.profile(activities=activities) as found:
+            began = time.perf_counter()
+            num_passes += sum(1 for _ in events)
+            wall += time.perf_counter() - began
+        for operation in found.key_averages():
+            seconds[operation.key] += operation.self_cpu_time_total / 1e6
+    longest = sorted(seconds, key=seconds.__getitem__, reverse=True)
+    shown = {name: seconds[name] for name in longest[:MOST_OPERATIONS]}
+    shown[OTHERS] = sum(seconds[name] for name in longest[MOST_OPERATIONS:])
+    shown[OUTSIDE] = max(0.0, wall - sum(shown.values()))
+    a_pass = 1000 / max(num_passes, 1)
+    return {
+        "num_passes": num_passes,
+        "milliseconds": {name: round(a_pass * value, 4) for name, value in shown.items()},
+        "total_milliseconds": round(a_pass * sum(shown.values()), 4),
+        "share_outside_forward": round(share_outside_forward(model, prompts, config), 4),
+    }

@@ -1,25 +1,24 @@
-"""What is timed: each method turns prompt ids into answer ids, by its own way, on one model."""
+"""The methods that are timed side by side, and how: ours and those of transformers generate()."""
 
 import copy
 import os
+import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from sbd_core.config import DecodeConfig, EntropyBound, Strategy
+from sbd_core.config import DecodeConfig, Strategy
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.rules import EntropyBound
 
 Answer = Callable[[Sequence[int]], tuple[int, ...]]
-
-BASELINE = "transformers generate()"
-LOOK_UP_TOKENS = 10
-GAMMAS = (0.1, 0.35)
-NUM_TRIALS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +27,87 @@ class Method:
 
     name: str
     answer: Answer
+
+
+@dataclass(slots=True)
+class Times:
+    """One method over all prompts: seconds and tokens of each answer, and how many equal NTP's."""
+
+    seconds: list[float] = field(default_factory=list)
+    num_tokens: list[int] = field(default_factory=list)
+    num_equal: int = 0
+
+    @property
+    def rates(self) -> list[float]:
+        """Tokens a second, answer by answer."""
+        return [tokens / s for tokens, s in zip(self.num_tokens, self.seconds, strict=True)]
+
+
+def time_methods(
+    methods: Sequence[Method], prompts: Sequence[Sequence[int]], num_rounds: int
+) -> Iterator[dict[str, Times]]:
+    """Time every method on every prompt, one after the other, yielding after each prompt.
+
+    The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
+    of A B A B counts for each prompt: what disturbs a run only ever makes it longer.
+    """
+    times = {method.name: Times() for method in methods}
+    for method in methods:
+        method.answer(prompts[0])
+    for prompt in prompts:
+        best: dict[str, float] = {}
+        answers: dict[str, tuple[int, ...]] = {}
+        for _ in range(num_rounds):
+            for method in methods:
+                seconds, answers[method.name] = _timed(method, prompt)
+                best[method.name] = min(seconds, best.get(method.name, seconds))
+        for method in methods:
+            row = times[method.name]
+            row.seconds.append(best[method.name])
+            row.num_tokens.append(len(answers[method.name]))
+            row.num_equal += answers[method.name] == answers[methods[0].name]
+        yield times
+
+
+def _timed(method: Method, prompt: Sequence[int]) -> tuple[float, tuple[int, ...]]:
+    began = time.perf_counter()
+    answer = method.answer(prompt)
+    return time.perf_counter() - began, answer
+
+
+def median_and_spread(values: Sequence[float]) -> dict[str, float]:
+    """Median and quartiles."""
+    if len(values) < 2:
+        return {"median": values[0], "low": values[0], "high": values[0]}
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return {"median": middle, "low": low, "high": high}
+
+
+@contextmanager
+def other_load() -> Iterator[dict[str, float]]:
+    """Fill in "cores": processor cores that other processes kept busy meanwhile (Linux)."""
+    found: dict[str, float] = {}
+    busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
+    yield found
+    elapsed = time.perf_counter() - began
+    if busy is not None:
+        others = (_busy_seconds() or 0.0) - busy - (time.process_time() - own)
+        found["cores"] = round(max(0.0, others) / elapsed, 3)
+
+
+def _busy_seconds() -> float | None:
+    """Processor seconds spent on anything since boot, over all cores; None where unknown."""
+    path = Path("/proc/stat")
+    if not path.is_file():
+        return None
+    user, nice, system, _, _, irq, soft, *_ = map(int, path.read_text().split()[1:9])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
+
+
+BASELINE = "transformers generate()"
+LOOK_UP_TOKENS = 10
+GAMMAS = (0.1, 0.35)
+NUM_TRIALS = 3
 
 
 def methods(
@@ -75,7 +155,7 @@ def by_transformers(
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
-    """Our strategies that the model can run, by the name they are shown under."""
+    """Our strategies that the model can run, by display name."""
 
     def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
@@ -100,7 +180,7 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
 def at_best_threads(
     found: Sequence[Method], prompt: Sequence[int]
 ) -> tuple[list[Method], dict[str, float]]:
-    """The methods, those of transformers at the number of threads its generate() is fastest with.
+    """The methods; those of transformers use the number of threads that is fastest for generate().
 
     Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
     seconds by number. Our own keep to the threads that are set.

@@ -1,4 +1,4 @@
-"""Forward passes of others' ways to decode beside ours, on the same prompts: counts, no times.
+"""Forward passes of other libraries' decoding methods and ours, on the same prompts: counts only.
 
 Two definitions of tokens a forward pass stand side by side. Ours counts every forward pass of the
 model, that which reads the prompt among them. Theirs, as transformers counts for its diffusion
@@ -15,9 +15,10 @@ from typing import Any
 import torch
 
 from sbd_core.benchmark.methods import by_transformers, laid_out_as_usual, methods, ours
-from sbd_core.config import ConfidenceThreshold, DecodeConfig
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.rules import ConfidenceThreshold
 from sbd_core.tasks import Example, task
 
 THRESHOLDS = (0.95, 0.8)
@@ -59,13 +60,13 @@ Peer = Callable[[Sequence[int]], Counts]
 def peers(
     model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
 ) -> tuple[dict[str, Peer], list[str]]:
-    """Every way that the model can run, by its name, generate() first; and why others cannot.
+    """Every method that the model can run, by name, generate() first; and why others cannot run.
 
     assistant: see methods(). Raises ArgumentError as it does.
     """
     _, left_out = methods(model, max_new_tokens, assistant)
     own = laid_out_as_usual(model)
-    # A model that assists itself is counted apart all the same.
+    # A model that is its own assistant is still counted separately.
     helper = None if assistant is None else copy.deepcopy(laid_out_as_usual(assistant))
     found: dict[str, Peer] = {
         method.name: _counted(method.answer, own, helper)

@@ -1,4 +1,4 @@
-"""verify with drafts made ahead: forward passes saved, rows added, and what comes of it in time."""
+"""verify with predrafts: forward passes saved, rows added, and the effect on time."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,12 +14,12 @@ from sbd_core.trace import Trace
 NUM_PREDRAFTS = (0, 1, 2, 4)
 THRESHOLDS = (0.5, 0.3, 0.15)
 KV_LENGTH, BATCH_SIZES = 1024, (1, 8)
-"""What the roofline is asked for: a Llama-3.1-8B on an H100, see sbd_core.roofline."""
+"""The roofline's workload: Llama-3.1-8B on an H100, see sbd_core.roofline."""
 
 Setting = tuple[int, float]
 """Predrafts, threshold."""
 TODAY: Setting = (NUM_PREDRAFTS[0], THRESHOLDS[0])
-"""What the others are held against."""
+"""The setting that the others are compared with."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ def num_rows(trace: Trace) -> int:
 
 
 def rows_data(tasks: Mapping[str, Mapping[Setting, Decodes]]) -> list[dict[str, Any]]:
-    """A row for every setting: means over tasks, and what the roofline makes of its rows."""
+    """A row for every setting: means over tasks, and the roofline's speed for its rows."""
     first = _row(TODAY, tasks)
     rows = [_row(setting, tasks) for setting in next(iter(tasks.values()))]
     for row in rows:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sbd_core.benchmark.timing import Times, median_and_spread
+from sbd_core.benchmark.methods import Times, median_and_spread
 
 LOADED_CORES = 0.1
-"""Other processes' busy cores from which on times are called unclean."""
+"""Busy cores of other processes from which times are marked as not clean."""
 
 
 def row(name: str, baseline: str, tasks: Mapping[str, Mapping[str, Times]]) -> dict[str, Any]:
@@ -26,14 +26,36 @@ def row(name: str, baseline: str, tasks: Mapping[str, Mapping[str, Times]]) -> d
 
 
 def text(result: Mapping[str, Any]) -> str:
-    """What bench() found, and a warning where the machine was not ours alone."""
+    """The results of bench(), and a warning if the machine was busy."""
     if "shapes" in result:
         return _shapes(result)
+    if "dtypes" in result:
+        return _dtypes(result)
     if "predrafts" in result:
         return _predrafts(result)
     if "peers" in result:
         return _peers(result)
     return _methods(result) if "forwards" in result else _profiles(result)
+
+
+def _dtypes(result: Mapping[str, Any]) -> str:
+    base = next(iter(result["others"].values()))
+    lines = [
+        f"{name}: {rate:.1f} tokens/s, {rate / base:.2f}x"
+        for name, rate in result["others"].items()
+    ]
+    for dtype, cell in result["dtypes"].items():
+        rows = [
+            f"{count}: {row['milliseconds']:.2f} ms, {row['over_one_row']:.2f}x one row, "
+            f"{row['over_products']:.2f}x its products"
+            for count, row in cell["rows"].items()
+        ]
+        lines += [f"{dtype}, rows", *(f"    {row}" for row in rows)]
+        lines += [
+            f"    {name}: {rate:.1f} tokens/s, {rate / base:.2f}x"
+            for name, rate in cell["tokens_per_second"].items()
+        ]
+    return "\n".join([*lines, load_line(result["other_load"])])
 
 
 def _predrafts(result: Mapping[str, Any]) -> str:
@@ -104,7 +126,7 @@ def _profiles(result: Mapping[str, Any]) -> str:
             f"{100 * row['share_outside_forward']:.1f} % outside the forward"
         )
         parts = sorted(row["milliseconds"].items(), key=lambda item: -item[1])
-        lines += [f"    {part:<18}{milliseconds:>8.3f}" for part, milliseconds in parts]
+        lines += [f"    {part:<36}{milliseconds:>8.3f}" for part, milliseconds in parts]
     return "\n".join([*lines, load_line(result["other_load"])])
 
 
@@ -138,7 +160,7 @@ def _shapes(result: Mapping[str, Any]) -> str:
 
 
 def threads_line(seconds: Mapping[str, float]) -> str:
-    """With how many threads generate() ran, and how long the others took."""
+    """How long generate() took with each number of threads."""
     shown = [f"{s:.3f} s with {n} thread{'s' * (n != '1')}" for n, s in seconds.items()]
     chosen = min(seconds, key=seconds.__getitem__)
     return f"generate() took {', '.join(shown)} on one prompt; all of its runs use {chosen}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.nn import Linear
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from sbd_core.benchmark.forward_passes import machine, matrices_of, median_seconds
+from sbd_core.benchmark.forward_passes import machine, median_seconds
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import stream
-from sbd_core.models.backends.c.forward import CBackend
-from sbd_core.models.backends.cuda_graph import CudaGraphBackend
-from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.backends.choose import choose
+from sbd_core.models.hf_model import Backend
 from sbd_core.models.protocol import ForwardRequest, SetBlockModel
 from sbd_core.roofline import Shape, pass_seconds
 
@@ -52,10 +52,10 @@ Pattern = Sequence[tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A model of random weights, and what it is held against."""
+    """A model of random weights, and the roofline to compare it with."""
 
-    backend: FusedLlamaBackend | CBackend | CudaGraphBackend
-    config: LlamaConfig
+    backend: Backend
+    model: LlamaForCausalLM
     device: torch.device
     num_weight_bytes: int
 
@@ -70,38 +70,34 @@ class Bench:
 
     def cache_bytes(self, batch: int, num_cached: int) -> int:
         """Bytes of keys and values."""
-        w = self.backend.weights
-        per_token = 2 * len(w.layers) * w.num_kv_heads * w.head_size * w.head.itemsize
+        key = self.model.model.layers[0].self_attn.k_proj
+        per_token = 2 * len(self.model.model.layers) * key.out_features * key.weight.itemsize
         return batch * (num_cached + 2 * BLOCK_SIZE) * per_token
 
 
-def bench_of(shape: str, device: torch.device, *, is_native: bool) -> Bench:
+def bench_of(shape: str, device: torch.device) -> Bench:
     """Random weights of SHAPES[shape]: bf16 and static on a GPU, fp32 on the CPU."""
     dtype = torch.bfloat16 if device.type == "cuda" else torch.float32
     config = LlamaConfig(**SHAPES[shape], **_COMMON, dtype=dtype)
     default = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        with device:
+        with device, torch.random.fork_rng():
+            torch.manual_seed(0)  # always the same weights, whose graph is kept then
             model = LlamaForCausalLM(config).eval()
     finally:
         torch.set_default_dtype(default)
-    fused = FusedLlamaBackend(model)
-    backend: FusedLlamaBackend | CBackend | CudaGraphBackend = fused
-    if is_native:
-        backend = CBackend(fused, shape)
-    elif device.type == "cuda":
-        backend = CudaGraphBackend(fused, shape, BLOCK_SIZE)
-    read = sum(weight.nbytes for weight in matrices_of(backend))
-    return Bench(backend, config, device, read)
+    backend = choose(model, shape, block_size=BLOCK_SIZE)
+    read = sum(m.weight.nbytes for m in model.modules() if isinstance(m, Linear))
+    return Bench(backend, model, device, read)
 
 
 def measured_shape(
-    shape: str, device: torch.device, pattern: Pattern, *, is_native: bool
+    shape: str, device: torch.device, pattern: Pattern
 ) -> tuple[dict[str, Any], list[str]]:
-    """Every figure of a shape, and which were left out and why."""
-    bench = bench_of(shape, device, is_native=is_native)
-    here = machine(bench.backend.weights.head)
+    """Every figure of a shape, and reasons for those left out."""
+    bench = bench_of(shape, device)
+    here = machine(bench.model.lm_head.weight)
     is_cuda = device.type == "cuda"
     left_out: list[str] = []
     rows: dict[str, dict[str, Row]] = {}
@@ -139,8 +135,8 @@ def _row(bench: Bench, batch: int, num_cached: int, here: Any) -> Row:
     """Milliseconds by rows; what reading the weights alone takes; the corrected roofline's."""
     times = {rows: bench.seconds(batch, rows, num_cached) for rows in ROWS}
     reading = bench.num_weight_bytes / here.bandwidth
-    theory = bench.config.num_hidden_layers * pass_seconds(
-        1, num_cached, batch, "corrected", shape=Shape.of(bench.config), device=here
+    theory = bench.model.config.num_hidden_layers * pass_seconds(
+        1, num_cached, batch, "corrected", shape=Shape.of(bench.model.config), device=here
     )
     found = {f"milliseconds_{rows}": round(1000 * s, 4) for rows, s in times.items()}
     return found | {
@@ -152,7 +148,7 @@ def _row(bench: Bench, batch: int, num_cached: int, here: Any) -> Row:
 
 
 def _growth(rows: dict[str, Row]) -> Row:
-    """What a forward pass of one row costs with the longest cache more than with the shortest."""
+    """How much longer a one-token forward pass takes with the longest cache than the shortest."""
     short, long = (rows[str(cached)] for cached in CACHES)
     more = long["milliseconds_1"] - short["milliseconds_1"]
     expected = long["roofline_milliseconds_1"] - short["roofline_milliseconds_1"]

@@ -4,8 +4,10 @@ import argparse
 import re
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.config import SOLVERS, DecodeConfig, make_solver
+from sbd_core.config import DecodeConfig
+from sbd_core.deprecated import NativeFlag
 from sbd_core.errors import ArgumentError
+from sbd_core.rules import SOLVERS, make_solver
 
 if TYPE_CHECKING:
     from sbd_core.models.hf_model import HuggingFaceModel
@@ -13,23 +15,23 @@ if TYPE_CHECKING:
 # flag of the command line -> field of a solver
 SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
 
-NATIVE_HELP = (
-    "short forward passes of one text in C (Llama-shaped models in fp32 on the CPU; needs a C "
-    "compiler the first time). Default: wherever that can be"
+DTYPE_HELP = (
+    "float32, bfloat16 or float16; on a CPU also int8 or int4, of the weights alone; auto: fp32 on "
+    "a CPU, the checkpoint's own on a GPU (what the model names for CPUs, else auto)"
 )
 
 
-def add_native(parser: argparse.ArgumentParser) -> None:
-    """--native and --no-native; None for neither."""
-    parser.add_argument("--native", action=argparse.BooleanOptionalAction, help=NATIVE_HELP)
+def add_loading(parser: argparse.ArgumentParser) -> None:
+    """--device, --dtype, and the deprecated --native."""
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--dtype", help=DTYPE_HELP)
+    parser.add_argument("--native", action=NativeFlag, help="deprecated: has no effect")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Model and decoding flags."""
     parser.add_argument("--model", metavar="M", help="model folder or hub id (the bundled one)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16")
-    add_native(parser)
+    add_loading(parser)
     parser.add_argument("--strategy", default="sbd", help="sbd, ntp or verify")
     parser.add_argument("--solver", default="entropy-bound", help=", ".join(SOLVERS))
     parser.add_argument("--gamma", type=float, help="bound in nats of the entropy solvers")
@@ -42,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--num-predrafts",
         type=int,
         default=0,
-        help="verify: drafts made ahead in case a drafted token is rejected (more rows)",
+        help="verify: predrafts for drafted tokens that may be rejected (more rows per pass)",
     )
     parser.add_argument(
         "--draft-threshold",
@@ -50,8 +52,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.5,
         help="verify: draft on while the product of probabilities is at least this",
     )
+    parser.add_argument(
+        "--row-policy",
+        default="fixed",
+        help="verify: rows of a forward pass: fixed, fewest-passes (masks behind every end of the "
+        "draft) or fastest (by what rows cost here, measured once)",
+    )
     parser.add_argument("--max-new-tokens", type=int, default=256, help="longest answer")
     parser.add_argument("--temperature", type=float, default=0.0, help="above 0: sample")
+    parser.add_argument(
+        "--repetition-penalty",
+        type=float,
+        help="above 1: make tokens that came before less likely (the model's own; 1 is none)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn at random")
     parser.add_argument(
         "--any-block-size", action="store_true", help="allow sizes the model was not trained on"
@@ -68,7 +81,6 @@ def load_model(arguments: argparse.Namespace, device: str | None = None) -> "Hug
         arguments.model,
         device=device or arguments.device,
         dtype=arguments.dtype,
-        native=arguments.native,
     )
     choose_threads(model.num_parameters)
     return model
@@ -94,8 +106,10 @@ def decode_config(arguments: argparse.Namespace, **more: Any) -> DecodeConfig:
         block_size=arguments.block_size,
         num_predrafts=arguments.num_predrafts,
         draft_threshold=arguments.draft_threshold,
+        row_policy=arguments.row_policy,
         max_new_tokens=arguments.max_new_tokens,
         temperature=arguments.temperature,
+        repetition_penalty=arguments.repetition_penalty,
         seed=arguments.seed,
         allows_untrained_block_size=arguments.any_block_size,
         **more,

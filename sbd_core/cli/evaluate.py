@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sbd_core.cli import decoding_flags
-from sbd_core.config import DecodeConfig, require_integer
-from sbd_core.errors import ArgumentError
-from sbd_core.package.files import require_writable, write_text
+from sbd_core.config import DecodeConfig
+from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation, Sample
-    from sbd_core.evaluation.comparison import Comparison
-    from sbd_core.evaluation.model_set import ModelSet
-    from sbd_core.evaluation.paper_table import PaperTable
-    from sbd_core.package.journal import Journal
+    from sbd_core.evaluation.runners import ModelSet
+    from sbd_core.evaluation.tables import Comparison, PaperTable
+    from sbd_core.shared_work import Journal
 
 HELP = "measure accuracy and forward passes on held-out examples"
 
@@ -27,19 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="test", help="test or train")
     parser.add_argument("--limit", type=int, default=100, help="examples per task")
     parser.add_argument(
-        "--data-seed", type=int, default=0, help="which examples; --seed is of what decoding draws"
+        "--data-seed", type=int, default=0, help="seed of the examples; --seed is for decoding"
     )
     parser.add_argument(
         "--batch-size",
         type=int,
         default=32,
-        help="examples decoded together; 1 measures tokens per second as one reader sees them",
+        help="examples decoded together; 1 measures the tokens per second of a single prompt",
     )
     _add_comparisons(parser)
     parser.add_argument(
         "--processes",
         type=int,
-        help="that share the work, each with one thread and its own copy of the models (one a core "
+        help="worker processes, each with one thread and its own copy of the models (one per core "
         "for a small model on the CPU and many answers, else 1)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
@@ -47,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_comparisons(parser: argparse.ArgumentParser) -> None:
-    """What to measure beside one config of one model."""
+    """Flags that measure more than one config of one model."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--table",
@@ -64,6 +63,13 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="these models side by side: their loss on masked answers, and four rows of the table",
     )
+    which.add_argument(
+        "--requests",
+        type=Path,
+        metavar="FILE",
+        help="open requests (JSON Lines with prompt) instead of tasks: tokens per forward pass, "
+        "agreement with the causal head, loops; of IFEval's also which follow their instructions",
+    )
     parser.add_argument(
         "--baseline",
         metavar="FOLDER",
@@ -76,8 +82,11 @@ def run(arguments: argparse.Namespace) -> None:
     config = decoding_flags.decode_config(arguments, top_k_recorded=0)
     _check(arguments)
 
-    from sbd_core.evaluation.shared_runner import UnfinishedError
+    from sbd_core.evaluation.runners import UnfinishedError
 
+    if arguments.requests is not None:
+        _run_requests(arguments, config)
+        return
     try:
         found, journal = _evaluated(arguments, config)
     except UnfinishedError:
@@ -94,16 +103,59 @@ def run(arguments: argparse.Namespace) -> None:
         print(json.dumps(data))
 
 
+def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
+    """Answer the first --limit requests of a file in every way, and print a table."""
+    from tqdm import tqdm
+
+    from sbd_core.decoding.prompt_files import read_prompts
+    from sbd_core.environment import environment
+    from sbd_core.evaluation.instructions import check_of
+    from sbd_core.evaluation.requests import as_data, as_text, request_configs, score_requests
+    from sbd_core.models.loading import load
+    from sbd_core.models.threads import choose_threads
+
+    require_integer("limit", arguments.limit, 1)
+    rows = read_prompts("requests", arguments.requests)[: arguments.limit]
+    requests = [str(row["prompt"]) for row in rows]
+    checks = [check_of(row) for row in rows]
+    model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    choose_threads(model.num_parameters, arguments.batch_size)
+    configs = request_configs(config, config.block_size)
+    with tqdm(total=len(requests) * len(configs), unit="answer") as bar:
+        scores = score_requests(
+            model,
+            requests,
+            configs,
+            checks=checks,
+            batch_size=arguments.batch_size,
+            advance=bar.update,
+        )
+    data = {
+        "model": model.name,
+        "requests": arguments.requests.name,
+        "num_requests": len(requests),
+        "block_size": config.block_size,
+        "max_new_tokens": config.max_new_tokens,
+        "batch_size": arguments.batch_size,
+        "rows": as_data(scores),
+        "circumstances": environment(model.folder),
+    }
+    print(as_text(scores))
+    if arguments.out is not None:
+        write_text(arguments.out, json.dumps(data, indent=1) + "\n")
+    if arguments.json:
+        print(json.dumps(data))
+
+
 def _evaluated(
     arguments: argparse.Namespace, config: DecodeConfig
 ) -> "tuple[Evaluation | PaperTable | Comparison, Journal | None]":
     """The results, and the journal of processes that shared the work."""
     from sbd_core.evaluation import Sample
     from sbd_core.evaluation.api import MODEL
-    from sbd_core.evaluation.comparison import compare
-    from sbd_core.evaluation.model_set import ModelSet
-    from sbd_core.evaluation.paper_table import BASELINE, paper_table
-    from sbd_core.hf.prompt_files import Share
+    from sbd_core.evaluation.runners import ModelSet
+    from sbd_core.evaluation.tables import BASELINE, compare, paper_table
+    from sbd_core.shared_work import Share
     from sbd_core.tasks import SUITES
 
     sample = Sample(
@@ -113,7 +165,7 @@ def _evaluated(
         split=arguments.split,
         batch_size=arguments.batch_size,
     )
-    loading = {name: getattr(arguments, name) for name in ("device", "dtype", "native")}
+    loading = {name: getattr(arguments, name) for name in ("device", "dtype")}
     loading["device"] = Share.of_environment().device(arguments.device)
     if arguments.compare:
         return compare(arguments.compare, config, sample, arguments.processes, **loading), None
@@ -132,10 +184,9 @@ def _of_one_model(
     """Rows of one model, shared with other processes if there are any and --out says where."""
     from sbd_core.evaluation import tables
     from sbd_core.evaluation.api import MODEL, evaluate_rows
-    from sbd_core.evaluation.runners import LocalRunner
-    from sbd_core.evaluation.shared_runner import SharedRunner, journal_of
-    from sbd_core.hf.prompt_files import Share
+    from sbd_core.evaluation.runners import LocalRunner, SharedRunner, journal_of
     from sbd_core.models.threads import choose_threads
+    from sbd_core.shared_work import Share
 
     model, share = models[MODEL], Share.of_environment()
     configs: dict[str, DecodeConfig] = {config.strategy: config}
@@ -154,8 +205,8 @@ def _of_one_model(
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """What can be refused before a model is loaded. Raises ArgumentError."""
-    from sbd_core.hf.prompt_files import Share
+    """Checks that need no model. Raises ArgumentError."""
+    from sbd_core.shared_work import Share
 
     if arguments.processes is not None:
         require_integer("processes", arguments.processes, 1)

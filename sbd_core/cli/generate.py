@@ -3,18 +3,20 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.cli import decoding_flags, prompt_file
+from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.cost.forward_cost import total_cost
-from sbd_core.errors import ArgumentError
-from sbd_core.package.files import require_writable, write_text
+from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.files import require_writable, write_text
 
 if TYPE_CHECKING:
     from sbd_core.events import StepEvent
+    from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
 
 HELP = "decode one prompt, or a file of prompts"
@@ -55,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     )
     if arguments.prompts is not None:
         decoding_flags.refuse_given(arguments, ("trace",), "must come with one prompt")
-        prompt_file.run(arguments, config)
+        _answer_file(arguments, config)
         return
     decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
     prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
@@ -84,23 +86,31 @@ def _decoded(
     Without --json the text is printed as it becomes final.
     """
     # Imported here so that --help and bad flags answer at once.
-    from sbd_core.decoding.api import make_trace, stream
-    from sbd_core.decoding.readable import with_new_text
+    from sbd_core.decoding.api import stream
     from sbd_core.models.model_config import untrained_note
 
     model = decoding_flags.load_model(arguments)
-
-    def printed() -> "Iterator[StepEvent]":
-        for event, text in with_new_text(model, events):
-            print(text, end="", flush=True)
-            yield event
 
     events = stream(model, prompt, config)
     note = untrained_note(model.model.config, model.name)
     if note is not None and config.strategy != "ntp":
         print(f"note: {note}", file=sys.stderr)
-    trace = make_trace(model, prompt, config, events if arguments.json else printed())
-    return trace, "in C" if model.is_native else "in PyTorch"
+    for text in _new_texts(model, events):
+        if not arguments.json:
+            print(text, end="", flush=True)
+    return events.trace(), f"in {model.runs_on}"
+
+
+def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
+    """What each event adds to the text; a character split over tokens comes with its last byte."""
+    token_ids: list[int] = []
+    given = ""
+    for event in events:
+        token_ids.extend(event.committed)
+        text = model.decode(token_ids).rstrip("\ufffd")
+        new = text.removeprefix(given) if text.startswith(given) else ""
+        given += new
+        yield new
 
 
 def _result(trace: "Trace") -> dict[str, Any]:
@@ -114,3 +124,40 @@ def _result(trace: "Trace") -> dict[str, Any]:
         "seconds": round(trace.seconds, 6),
         **{name: getattr(cost, name, None) for name in ("rows", "flops", "bytes_read")},
     }
+
+
+def _answer_file(arguments: argparse.Namespace, config: DecodeConfig) -> None:
+    """Answer and count. Raises our errors."""
+    if arguments.out is None:
+        raise ArgumentError("out", "must be given with --prompts", None)
+    batch_size = 32 if arguments.batch_size is None else arguments.batch_size
+    require_integer("batch_size", batch_size, 1)
+    require_writable("out", arguments.out)
+    from sbd_core.decoding.prompt_files import answer_prompts, read_prompts
+    from sbd_core.shared_work import Share
+
+    prompts, share = read_prompts("prompts", arguments.prompts), Share.of_environment()
+    done = answer_prompts(
+        decoding_flags.load_model(arguments, share.device(arguments.device)),
+        prompts,
+        config,
+        arguments.out,
+        batch_size=batch_size,
+        share=share,
+        report=_report if sys.stderr.isatty() else lambda done, of: None,
+    )
+    if done is None:
+        return
+    if arguments.json:
+        print(json.dumps({"out": str(arguments.out), **asdict(done)}))
+        return
+    print(
+        f"{done.num_prompts} answers in {arguments.out}: {done.num_tokens} tokens in "
+        f"{done.num_forwards} forward passes, {done.num_tokens / done.num_forwards:.2f} tokens a "
+        "forward pass",
+        file=sys.stderr,
+    )
+
+
+def _report(done: int, of: int) -> None:
+    print(f"\r{done} of {of} prompts", end="\n" if done == of else "", file=sys.stderr, flush=True)

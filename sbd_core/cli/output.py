@@ -28,7 +28,7 @@ def with_output(command: Callable[[], int]) -> int:
 
 
 def _give_up_stdout() -> None:
-    """What is still buffered goes nowhere."""
+    """Discard what is still buffered."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

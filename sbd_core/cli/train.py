@@ -2,14 +2,15 @@
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sbd_core.cli import train_estimate
-from sbd_core.config import require_number
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_number
+from sbd_core.json_node import json_of
 
 if TYPE_CHECKING:
+    from sbd_core.training.recipes.recipe import Recipe
     from sbd_core.training.step.step_runner import RunSettings
 
 HELP = "train a model: a base (ntp), then Set Block Decoding on top (sbd), or its baseline"
@@ -21,27 +22,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, help="model folder to write")
     parser.add_argument(
-        "--tokenizer", metavar="FOLDER", help="for a new model: take that one, train none"
+        "--tokenizer",
+        metavar="FOLDER",
+        help="for a new model: use this tokenizer instead of training one",
     )
     parser.add_argument(
-        "--lora", type=int, metavar="RANK", help="train an adapter of that rank alone (peft)"
+        "--lora", type=int, metavar="RANK", help="train an adapter of this rank (peft)"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     _add_recipe(parser.add_argument_group("recipe"))
     _add_data(parser.add_argument_group("data"))
     _add_machine(parser.add_argument_group("machine"))
-    train_estimate.add_arguments(parser)
+    _add_estimate(parser)
 
 
 def _add_recipe(group: argparse._ArgumentGroup) -> None:
-    """How to train, for how long: a recipe, and what differs from it."""
+    """The recipe, and values that replace its own."""
     group.add_argument(
         "--recipe",
         type=Path,
-        help="recipe file (the stage's own), or finetune or lora: for a prepared model and --data",
+        help="recipe file (the stage's own), or finetune or lora for a prepared model and --data",
     )
     group.add_argument(
-        "--minutes", type=float, help="train for that long, decay included, instead of steps"
+        "--minutes", type=float, help="minutes to train, decay included, instead of steps"
     )
     for flag in ("--steps", "--batch-size", "--seed"):
         group.add_argument(flag, type=int, help="instead of the recipe's")
@@ -49,12 +52,12 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--prompt-weight",
         type=float,
-        help="what a token of a prompt counts in the next-token loss; 0: the loss is on answers",
+        help="weight of prompt tokens in the next-token loss; 0: the loss is on answers only",
     )
     group.add_argument(
-        "--min-block-size", type=int, help="of blocks to train on (as sbd prepare said)"
+        "--min-block-size", type=int, help="smallest block to train on (as given to prepare)"
     )
-    group.add_argument("--max-block-size", type=int, help="likewise")
+    group.add_argument("--max-block-size", type=int, help="largest block to train on")
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
@@ -62,7 +65,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--tasks",
         "--families",
-        help="comma-separated, each with a weight after a colon or 1, as math:3,json; '' for none",
+        help="comma-separated, each with an optional weight, as math:3,json; '' for none",
     )
     group.add_argument(
         "--data",
@@ -72,25 +75,25 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         "text; may be given several times",
     )
     group.add_argument(
-        "--row-tokens", type=int, help="length of a row, into which texts are packed"
+        "--row-tokens", type=int, help="length of the rows into which texts are packed"
     )
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
-    """What changes the time and the memory, and nothing of what is learned but rounding."""
+    """What changes time and memory, and the result only by rounding."""
     group.add_argument("--save-every", type=int, help="steps between saves (1000)")
     group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
     group.add_argument(
         "--gradient-checkpointing",
         action="store_true",
-        help="less memory: run each layer again in the backward pass",
+        help="less memory: recompute each layer in the backward pass",
     )
     group.add_argument(
         "--accumulate",
         type=int,
         default=1,
         metavar="N",
-        help="less memory: read a step's batch in N forward and backward passes (1)",
+        help="less memory: split each batch into N forward and backward passes (1)",
     )
     group.add_argument("--compile", action="store_true", help="use torch.compile")
     group.add_argument(
@@ -99,27 +102,29 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--attention", default="auto", help="auto, eager, sdpa or flex_attention (CUDA)"
     )
-    group.add_argument("--workers", type=int, help="processes that build batches (as many as pay)")
+    group.add_argument(
+        "--workers", type=int, help="processes that build batches (chosen by the device)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, resuming from the state beside --out if there is one. Raises our errors."""
     changes = _changes(arguments)
     if arguments.estimate:
-        from sbd_core.training.recipes.recipe_files import read_recipe
+        from sbd_core.training.recipes.recipe import read_recipe
 
-        # What is in the data does not matter, nor whether there is any yet.
+        # The estimate does not read the data.
         changes.setdefault("data", ("file:data.jsonl",))
         recipe = read_recipe(arguments.stage, arguments.recipe, changes)
-        train_estimate.run(arguments, recipe)
+        _print_estimate(arguments, recipe)
         return
     if arguments.out is None:
         raise ArgumentError("out", "must be given", None)
     _check_finetuning(arguments)
-    from sbd_core.hf.prompt_files import Share
+    from sbd_core.shared_work import Share
     from sbd_core.training.checkpoints.state import state_folder
     from sbd_core.training.loop import train
-    from sbd_core.training.recipes.recipe_files import read_recipe
+    from sbd_core.training.recipes.recipe import read_recipe
 
     saving = {
         name: value
@@ -147,7 +152,7 @@ def _settings(arguments: argparse.Namespace) -> "RunSettings":
 
 
 def _check_finetuning(arguments: argparse.Namespace) -> None:
-    """What --recipe finetune and lora need beside themselves. Raises ArgumentError."""
+    """Check what --recipe finetune and lora need. Raises ArgumentError."""
     recipe = arguments.recipe
     if str(recipe) not in ("finetune", "lora") or recipe.exists():
         return
@@ -186,9 +191,9 @@ def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _prepared_range(init: Path | None) -> dict[str, int]:
-    """The blocks that `prepare` said the training of its folder would take."""
+    """The block sizes that `prepare` recorded in the folder."""
     try:
-        config = json.loads((init / "config.json").read_text("utf-8")) if init else {}
+        config = json_of((init / "config.json").read_text("utf-8")) if init else {}
         said = config.get("set_block_decoding") or {}
         if said.get("is_trained") is not False:
             return {}
@@ -207,3 +212,50 @@ def _tasks(words: str) -> dict[str, float]:
             rule = "must be names with a weight each or none, as math:3,json"
             raise ArgumentError("tasks", rule, words) from error
     return found
+
+
+def _add_estimate(parser: argparse.ArgumentParser) -> None:
+    """The flags that need --estimate."""
+    group = parser.add_argument_group("memory")
+    group.add_argument(
+        "--estimate",
+        action="store_true",
+        help="estimate a GPU's memory, train nothing; --init may be a hub id or a config.json",
+    )
+    group.add_argument("--gpus", type=int, default=1, help="with --estimate (1)")
+    group.add_argument("--sharding", help="with --estimate: ddp or fsdp (fsdp with several --gpus)")
+    group.add_argument(
+        "--gpu-memory",
+        type=float,
+        metavar="GIB",
+        help="with --estimate: find --accumulate and --gradient-checkpointing that fit a GPU",
+    )
+
+
+def _print_estimate(arguments: argparse.Namespace, recipe: "Recipe") -> None:
+    """Print the estimate. Raises our errors."""
+    from sbd_core.training.estimate import memory, report
+
+    init = None if arguments.init is None else str(arguments.init)
+    config, name = report.read_config(init, recipe)
+    setup = memory.Setup(
+        num_gpus=arguments.gpus,
+        sharding=arguments.sharding or ("fsdp" if arguments.gpus > 1 else "none"),
+        num_parts=arguments.accumulate,
+        is_checkpointed=arguments.gradient_checkpointing,
+        is_bf16=arguments.precision != "fp32",
+    )
+    found = memory.estimate(config, recipe, setup)
+    if arguments.gpu_memory is not None:
+        fitting = memory.smallest_that_fits(config, recipe, setup, arguments.gpu_memory)
+        if fitting is None:
+            rule = f"must hold more than one row of {recipe.row_tokens} tokens takes"
+            raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
+        setup, found = fitting
+    print(report.as_text(name, recipe, setup, found))
+    if not setup.is_checkpointed:
+        less = memory.estimate(config, recipe, replace(setup, is_checkpointed=True)).total
+        print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
+    print(report.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
+    if arguments.json:
+        print(json.dumps({"model": name, **found.to_data()}))

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from sbd_core.config import require_integer
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_integer
 
 MAX_SIZE = 10**9
 NAMES = {

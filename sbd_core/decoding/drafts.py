@@ -1,13 +1,14 @@
 """How far to draft, and for which rejections to draft ahead: functions of how sure the head is.
 
 Nothing here looks at a token that was drawn: a draft whose length or place depended on its own
-tokens would no longer be a sample of the head's distribution, and verifying it not exact.
+tokens would no longer be a sample of the head's distribution, and verifying it not exact. How sure
+the head is of a token may depend on the drafted ones before it, as it does with a penalty: whether
+to draft a token is then still settled before that token is drawn.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from sbd_core.decoding.state import cut_after_end
@@ -35,11 +36,13 @@ NOTHING = Draft([], [], None)
 
 
 def draft_of(
-    stats: LogitStats, generator: torch.Generator, threshold: float, end_ids: frozenset[int]
+    stats: LogitStats, chosen: Sequence[int], length: int, end_ids: frozenset[int]
 ) -> Draft:
-    """The draft that a block's rows make; its first position is known exactly by another row."""
-    length = confident_length(stats.probability[1:], threshold)
-    token_ids = cut_after_end(stats.sample(generator)[1 : length + 1], end_ids)
+    """The draft that a block's rows make; its first position is known exactly by another row.
+
+    chosen: a token a row, by its distribution. length: of the draft, unless it ends before.
+    """
+    token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
     drawn_from, length = stats.distribution, len(token_ids)
     return Draft(
         token_ids,

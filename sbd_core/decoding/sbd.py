@@ -135,7 +135,7 @@ class SetBlockDecoding:
             waiting += block.final_token_ids
             pending.add(block.final_token_ids)
 
-    def finish(self, result: ForwardResult) -> StepEvent:
+    def update(self, result: ForwardResult) -> StepEvent:
         """See Strategy."""
         state, pending, block = self._state, self._pending, self._block
         logits = state.receive(result)
@@ -173,7 +173,7 @@ class SetBlockDecoding:
         """
         state = self._state
         block.keep_open(logits, first)
-        stats = state.block_stats(logits, first)
+        stats = state.block_stats(logits, first, block.token_ids)
         token_ids, offsets = stats.sample(state.generator), block.masked()
         masked = masked_positions(stats, offsets, block.span.start)
         order = ranked(state.config.solver, stats, offsets, state.generator)

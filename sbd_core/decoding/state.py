@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.config import DecodeConfig
+from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.models.protocol import Cache, EarlyBlock, ForwardRequest, SetBlockModel
@@ -29,19 +30,22 @@ class ForwardResult:
 
 
 class Strategy(Protocol):
-    """A decode at work: next_request() and finish() are called in turns."""
+    """A decode at work: next_request() and update() are called in turns."""
 
     def next_request(self) -> ForwardRequest | None:
         """The forward pass needed next, None when the answer is complete."""
         ...
 
-    def finish(self, result: ForwardResult) -> StepEvent:
+    def update(self, result: ForwardResult) -> StepEvent:
         """What the forward pass asked for last has done. Raises ModelError."""
         ...
 
 
 class DecodingState:
-    """State of one decode. Every request is made by `request`, every event by `event`."""
+    """State of one decode. Every request is made by `request`, every event by `event`.
+
+    config.repetition_penalty must be a number here: whoever starts a decode asks the model.
+    """
 
     def __init__(
         self, model: SetBlockModel, cache: Cache, prompt_ids: Sequence[int], config: DecodeConfig
@@ -52,6 +56,14 @@ class DecodingState:
         self.cache = cache
         self.generator = torch.Generator().manual_seed(config.seed)
         self.answer: list[int] = []
+        assert config.repetition_penalty is not None
+        self._seen: SeenTokens | None = None
+        """The tokens in the cache; None without a penalty."""
+        if config.repetition_penalty != 1:
+            self._seen = SeenTokens(config.repetition_penalty)
+        self._num_seen = 0
+        self._unsure: Sequence[int] = ()
+        """Causal tokens of this forward pass that the cache may not keep."""
         mask_id, temperature = model.mask_token_id, config.temperature
         self._causal_spec = LogitStatsSpec(forbidden_id=mask_id, temperature=temperature)
         self._block_spec = LogitStatsSpec(
@@ -85,27 +97,86 @@ class DecodingState:
     ) -> ForwardRequest:
         """The request of one forward pass; see ForwardRequest."""
         self._context = (self.cache.length, len(causal_ids))
+        if self._seen is not None:
+            self._seen.add(self._unsure[: self.cache.length - self._num_seen])
+            num_sure = len(causal_ids) - max(0, num_causal_logits - 1)
+            self._seen.add(causal_ids[:num_sure])
+            self._unsure = causal_ids[num_sure:]
+            self._num_seen = self.cache.length + num_sure
         return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, early_blocks)
 
     def receive(self, result: ForwardResult) -> Tensor:
-        """The result's logits; starts the clock of the event, first of all in finish()."""
+        """The result's logits; starts the clock of the event, first of all in update()."""
         self._began = time.perf_counter() - result.seconds
         return result.logits
 
     def causal_stats(self, logits: Tensor, stop: int) -> LogitStats:
-        """Of the rows before `stop` what a check of tokens needs: the best one's probability."""
-        return self._stats(logits, 0, stop, self._causal_spec)
+        """Of the causal rows before `stop` what a check of tokens needs: the best's probability."""
+        before = [self._unsure[:row] for row in range(stop)]
+        return self._stats(logits, 0, stop, self._causal_spec, before)
 
-    def block_stats(self, logits: Tensor, start: int, stop: int | None = None) -> LogitStats:
-        """Of the rows from `start` on all that solver and record of a prediction need."""
-        last = logits.shape[0] if stop is None else stop
-        return self._stats(logits, start, last, self._block_spec)
+    def next_token_stats(self, logits: Tensor) -> LogitStats:
+        """Of the one causal row all that the record of a prediction needs."""
+        return self._stats(logits, 0, 1, self._block_spec, [()])
+
+    def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
+        """Of a block's rows, those from `start` on, all that solver and record need.
+
+        block_ids: the block as the model read it; a row counts the tokens known at its left.
+        """
+        before, known = [], list(self._unsure)
+        for token_id in block_ids if self._seen is not None else ():
+            before.append(known.copy())
+            if token_id != self.model.mask_token_id:
+                known.append(token_id)
+        return self._stats(logits, start, start + len(block_ids), self._block_spec, before)
+
+    def draft(
+        self, logits: Tensor, start: int, stop: int, exact: Sequence[int], *, is_recorded: bool
+    ) -> tuple[LogitStats, list[int]]:
+        """What a block's rows say, and a token for each.
+
+        exact: the tokens that the forward pass has accepted and brought; the last of them stands
+        at the block's first position. With a penalty or a transition the tokens are chosen left to
+        right, each by the row that counts those before it. is_recorded: all that the record needs,
+        too.
+        """
+        spec = self._block_spec if is_recorded else self._causal_spec
+        transition = self.model.transition
+        if self._seen is None and transition is None:
+            stats = self._stats(logits, start, stop, spec)
+            return stats, stats.sample(self.generator)
+        rows, before, chosen = [], list(exact[:-1]), list(exact[-1:])
+        for row in range(start, stop):
+            if transition is not None and row > start:
+                transition.add_to(logits[row], chosen[-1])
+            rows.append(self._stats(logits, row, row + 1, spec, [before]))
+            if row > start:
+                chosen += rows[-1].sample(self.generator)
+            before.append(chosen[-1])
+        return LogitStats.joined(rows), chosen
+
+    @property
+    def rows_are_independent(self) -> bool:
+        """Whether what a block's row says depends on no token chosen beside it."""
+        return self._seen is None and self.model.transition is None
 
     def draft_stats(self, logits: Tensor, start: int) -> LogitStats:
-        """Of the rows from `start` on what a draft needs: the best token's probability."""
+        """Of the rows from `start` on what a draft needs, where rows do not depend on tokens."""
+        assert self.rows_are_independent
         return self._stats(logits, start, logits.shape[0], self._causal_spec)
 
-    def _stats(self, logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
+    def _stats(
+        self,
+        logits: Tensor,
+        start: int,
+        stop: int,
+        spec: LogitStatsSpec,
+        before: Sequence[Sequence[int]] = (),
+    ) -> LogitStats:
+        """before: of each row, the tokens that it counts besides those certain in the cache."""
+        if self._seen is not None:
+            self._seen.penalise(logits[start:stop], before)
         try:
             return self.model.compute_logit_stats(logits, start, stop, spec)
         except ArgumentError as error:

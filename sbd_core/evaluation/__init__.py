@@ -6,6 +6,7 @@ print(found)
 found.to_data()
 """
 
-from sbd_core.evaluation.api import Evaluation, Sample, evaluate
+from sbd_core.evaluation.api import Evaluation, evaluate
+from sbd_core.evaluation.scoring import Sample
 
 __all__ = ["Evaluation", "Sample", "evaluate"]

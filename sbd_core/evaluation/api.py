@@ -1,54 +1,53 @@
 """evaluate(): accuracy and forward passes of a model on held-out examples."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sbd_core.circumstances import circumstances
-from sbd_core.config import DecodeConfig, require_integer
+from sbd_core.config import DecodeConfig
+from sbd_core.environment import environment
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation import tables
-from sbd_core.evaluation.measure import Rows, measure
-from sbd_core.evaluation.runners import LocalRunner, Runner
-from sbd_core.evaluation.scoring import Score
+from sbd_core.evaluation.runners import Job, LocalRunner, Runner
+from sbd_core.evaluation.scoring import Sample, Score, Tally, as_text, rows_data, score
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.tasks import SPLITS, SUITES, Example, Split, held_out, task
+from sbd_core.tasks import SUITES, Example, Split
 
-MAX_LIMIT = 1_000_000
-"""Examples a task; all of them are held in memory."""
+Rows = Mapping[str, tuple[str, DecodeConfig]]
+"""The name of a model and how it decodes, by the name of the row."""
+
+
+def measure(
+    rows: Rows,
+    suites: Mapping[str, Sequence[Example]],
+    batch_size: int,
+    runner: Runner,
+    advance: Callable[[int], object] = lambda count: None,
+) -> dict[str, list[Score]]:
+    """One score per row and task. Rows alternate, so that a busy machine affects all of them.
+
+    suites: none empty. advance is called with the number of answers just finished.
+    """
+    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
+    for job, tally in runner.tallies(_jobs(rows, suites, batch_size, runner.batches_per_job)):
+        tallies[job.row, job.suite] += tally
+        advance(len(job.items))
+    return {row: [score(suite, tallies[row, suite]) for suite in suites] for row in rows}
+
+
+def _jobs(
+    rows: Rows, suites: Mapping[str, Sequence[Example]], batch_size: int, num_batches: int
+) -> Iterator[Job]:
+    share = num_batches * batch_size
+    for suite, items in suites.items():
+        for start in range(0, len(items), share):
+            part = tuple(items[start : start + share])
+            for row, (model, config) in rows.items():
+                yield Job(row, suite, model, config, part, batch_size)
+
 
 MODEL = "model"
-"""The key of the model that is evaluated, where others stand beside it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """Which held-out examples, and how many are decoded together.
-
-    limit: distinct examples a task. data_seed: of their generators; the same seed, the same
-    examples. What is drawn while decoding comes from the config's seed and the example.
-    """
-
-    tasks: tuple[str, ...] = SUITES
-    limit: int = 100
-    data_seed: int = 0
-    split: Split = "test"
-    batch_size: int = 32
-
-    def __post_init__(self) -> None:
-        if not self.tasks:
-            raise ArgumentError("tasks", "must be a list of at least one task name", self.tasks)
-        for name in self.tasks:
-            task(name)
-        if self.split not in SPLITS:
-            raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", self.split)
-        require_integer("limit", self.limit, 1, MAX_LIMIT)
-        require_integer("data_seed", self.data_seed, 0)
-        require_integer("batch_size", self.batch_size, 1)
-
-    def suites(self) -> dict[str, list[Example]]:
-        """The examples by task."""
-        return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
+"""The key of the evaluated model in a set of models."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +58,13 @@ class Evaluation:
     sample: Sample
     block_size: int
     seed: int
-    is_native: bool
+    runs_on: str
     rows: Mapping[str, Sequence[Score]]
     num_processes: int
     circumstances: Mapping[str, Any]
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, with machine and versions; the form of assets/results/."""
+        """Plain JSON data with machine and versions, as in assets/results/."""
         batch_size = self.sample.batch_size
         return {
             "model": self.model,
@@ -74,15 +73,15 @@ class Evaluation:
             "data_seed": self.sample.data_seed,
             "block_size": self.block_size,
             "batch_size": batch_size,
-            "is_native": self.is_native,
+            "runs_on": self.runs_on,
             "tokens_per_second_are": "batched" if batch_size > 1 else "of one text",
-            "rows": tables.rows_data(self.rows),
+            "rows": rows_data(self.rows),
             "processes": self.num_processes,
             "circumstances": dict(self.circumstances),
         }
 
     def __str__(self) -> str:
-        return tables.as_text(self.rows)
+        return as_text(self.rows)
 
 
 def evaluate(
@@ -136,7 +135,7 @@ def evaluate_rows(
     total = len(rows) * sum(map(len, suites.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
         scores = measure(rows, suites, sample.batch_size, runner, bar.update)
-    found = circumstances(getattr(model, "folder", None))
+    found = environment(getattr(model, "folder", None))
     if runner.num_processes > 1:
         found["threads"] = 1
     return Evaluation(
@@ -144,7 +143,7 @@ def evaluate_rows(
         sample=sample,
         block_size=first.block_size,
         seed=first.seed,
-        is_native=getattr(model, "is_native", False),
+        runs_on=getattr(model, "runs_on", ""),
         rows=scores,
         num_processes=runner.num_processes,
         circumstances=found,

@@ -1,4 +1,4 @@
-"""What a model thinks of held-out answers: perplexity of its next-token head (paper Fig. 4), loss
+"""How well a model predicts held-out answers: perplexity of its next-token head (Fig. 4), loss
 of its masked one. Decodes nothing.
 """
 

@@ -1,4 +1,6 @@
-"""Answers to held-out examples, from models in this process or in several that share the work."""
+"""Answers to held-out examples: from models in this process, or shared among processes.
+
+Processes of one machine share through a pool, those of accelerate launch through a journal."""
 
 import hashlib
 import os
@@ -7,26 +9,32 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing import active_children, get_context, parent_process
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, generate_batch
-from sbd_core.errors import ArgumentError
-from sbd_core.evaluation.scoring import Answer, Tally, checked, tally
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, require_integer
+from sbd_core.evaluation.scoring import Answer, Sample, Tally, checked, tally
+from sbd_core.models.adapters import Fingerprint
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.loading import load
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.models.threads import choose_threads, is_small
+from sbd_core.shared_work import Journal, Share
 from sbd_core.tasks import Example
 
 ROUND = 4
-"""Batches that are enough for slots to be filled again."""
+"""Batches per job, enough to refill decoding slots."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Some examples of a suite, to be answered in batches as a row says."""
+    """Examples of one task, to be answered in batches with the config of one row."""
 
     row: str
     suite: str
@@ -37,7 +45,7 @@ class Job:
 
 
 class Runner(Protocol):
-    """What has the models and answers with them.
+    """Holds the models and answers jobs with them.
 
     batches_per_job: of one row before the next row's turn.
     """
@@ -46,7 +54,7 @@ class Runner(Protocol):
     batches_per_job: int
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job with what came of it, in any order."""
+        """Every job with its tally, in any order."""
 
 
 class LocalRunner:
@@ -60,12 +68,12 @@ class LocalRunner:
         self._warm_rows: set[str] = set()
 
     def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
-        """Every job in its turn."""
+        """Every job in order."""
         for job in jobs:
             yield job, self.tally(job)
 
     def tally(self, job: Job) -> Tally:
-        """What came of one job."""
+        """The tally of one job."""
         return tally(self.answers(job))
 
     def answers(self, job: Job) -> list[Answer]:
@@ -81,13 +89,13 @@ class LocalRunner:
 
 
 def seed_of(seed: int, item: Example) -> int:
-    """The seed that an example is decoded with: its own, whatever it is decoded together with."""
+    """The seed to decode an example with; it does not depend on the rest of its batch."""
     text = f"{seed}\0{item.task}\0{item.prompt}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
 class ProcessPoolRunner:
-    """Several processes, each with one thread and the models of its own.
+    """Several processes, each with one thread and its own copy of the models.
 
     sources: a folder or hub id of each model, None for the bundled one; load_options: what else
     load() is given. Small models only: much of a batch's time is Python's, which threads do not
@@ -126,11 +134,11 @@ class ProcessPoolRunner:
 
 
 _runner_of_process: list[LocalRunner] = []
-"""In a process of the pool: the one with its models."""
+"""The runner of this process of the pool."""
 
 
 def _begin(sources: Mapping[str, str | None], load_options: Mapping[str, Any]) -> None:
-    # Ctrl-C is the parent's to handle; a parent that was killed takes this process with it.
+    # The parent handles Ctrl-C; this process ends with a parent that was killed.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     from sbd_core.models.loading import load
@@ -149,3 +157,97 @@ def _end_with_parent() -> None:
 
 def _tally(job: Job) -> Tally:
     return _runner_of_process[0].tally(job)
+
+
+MANY_ANSWERS = 1000
+"""Answers from which starting several processes pays off."""
+
+
+class ModelSet:
+    """Models by name. sources: a folder or hub id of each, None for the bundled one."""
+
+    def __init__(
+        self,
+        sources: Mapping[str, str | None],
+        *,
+        device: str = "auto",
+        dtype: str | None = None,
+    ) -> None:
+        """Load them all; see load() for the arguments and errors."""
+        self._sources = dict(sources)
+        self._load_options = {"device": device, "dtype": dtype}
+        self.models: dict[str, HuggingFaceModel] = {
+            name: load(source, device=device, dtype=dtype) for name, source in self._sources.items()
+        }
+        self._largest = max(self.models.values(), key=lambda model: model.num_parameters)
+
+    def __getitem__(self, name: str) -> HuggingFaceModel:
+        return self.models[name]
+
+    def folders(self) -> dict[str, Path]:
+        """The folder of each model; models from the hub are left out."""
+        return {name: model.folder for name, model in self.models.items() if model.folder}
+
+    def runner(self, num_answers: int, batch_size: int, num_processes: int | None = None) -> Runner:
+        """The fastest runner. num_processes: None means one per core where that pays off, else 1.
+
+        Sets the number of threads of this process. Raises ArgumentError.
+        """
+        if num_processes is not None:
+            require_integer("processes", num_processes, 1)
+        choose_threads(self._largest.num_parameters, batch_size)
+        count = num_processes or 1
+        if num_processes is None and num_answers >= MANY_ANSWERS:
+            on_cpu = self._largest.device == "cpu"
+            count = os.cpu_count() or 1 if on_cpu and is_small(self._largest.num_parameters) else 1
+        if count == 1:
+            return LocalRunner(self.models)
+        return ProcessPoolRunner(count, self._sources, self._load_options)
+
+
+class UnfinishedError(SetBlockDecodingError):
+    """Other processes are still working on their share; the last one to finish has the result."""
+
+
+class SharedRunner:
+    """This process runs every n-th job and reads the others from their journals.
+
+    Jobs are of one batch, whatever the number of processes, so another number can go on.
+    """
+
+    batches_per_job = 1
+
+    def __init__(self, runner: LocalRunner, journal: Journal, share: Share) -> None:
+        self._runner, self._journal, self._share = runner, journal, share
+        self.num_processes = share.num_processes
+
+    def tallies(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Tally]]:
+        """Every job, those of this process first. Raises UnfinishedError if some are missing."""
+        every = list(jobs)
+        done = self._journal.entries()
+        mine = range(self._share.rank, len(every), self._share.num_processes)
+        with self._journal as write:
+            for number in mine:
+                if number not in done:
+                    done[number] = asdict(self._runner.tally(every[number]))
+                    write(number, done[number])
+                yield every[number], Tally(**done[number])
+        done = self._journal.entries()
+        missing = len(every) - len(done)
+        if missing:
+            raise UnfinishedError(f"{missing} of {len(every)} jobs are with other processes")
+        for number, job in enumerate(every):
+            if number not in mine:
+                yield job, Tally(**done[number])
+
+
+def journal_of(
+    model: HuggingFaceModel,
+    configs: Mapping[str, DecodeConfig],
+    sample: Sample,
+    out: Path,
+    rank: int,
+) -> Journal:
+    """The journal of an evaluation that writes `out`; its name covers all that scores depend on."""
+    work = repr((sorted(configs.items()), sample, Fingerprint.of(model.model)))
+    return Journal(out, hashlib.sha256(work.encode()).hexdigest()[:12], rank)

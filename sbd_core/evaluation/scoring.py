@@ -1,14 +1,48 @@
-"""Decoding held-out examples under one config, and what came of it, per task."""
+"""Held-out examples and the scores of their answers, as data and as text. Decodes nothing."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
-from sbd_core.tasks import Example, task
+from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.tasks import SPLITS, SUITES, Example, Split, held_out, task
 from sbd_core.trace import Trace
 
+MAX_LIMIT = 1_000_000
+"""Examples a task; all of them are held in memory."""
+
 Z_95 = 1.959964
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Which held-out examples, and how many are decoded together.
+
+    limit: distinct examples a task. data_seed: of their generators; the same seed, the same
+    examples. What is drawn while decoding comes from the config's seed and the example.
+    """
+
+    tasks: tuple[str, ...] = SUITES
+    limit: int = 100
+    data_seed: int = 0
+    split: Split = "test"
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        if not self.tasks:
+            raise ArgumentError("tasks", "must be a list of at least one task name", self.tasks)
+        for name in self.tasks:
+            task(name)
+        if self.split not in SPLITS:
+            raise ArgumentError("split", f"must be one of {', '.join(SPLITS)}", self.split)
+        require_integer("limit", self.limit, 1, MAX_LIMIT)
+        require_integer("data_seed", self.data_seed, 0)
+        require_integer("batch_size", self.batch_size, 1)
+
+    def suites(self) -> dict[str, list[Example]]:
+        """The examples by task."""
+        return {name: held_out(name, self.limit, self.data_seed, self.split) for name in self.tasks}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +70,7 @@ class Score:
     accuracy_unseen: float | None
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data, rounded for reading; the task is "family", as readers of it expect."""
+        """Plain JSON data, rounded; the task is called "family", as in older results."""
         data = {
             name: round(value, 4) if isinstance(value, float) else value
             for name, value in asdict(self).items()
@@ -63,7 +97,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one example; seconds of engine time."""
+    """The answer to one example; seconds of engine time."""
 
     text: str
     is_right: bool
@@ -74,7 +108,7 @@ class Answer:
 
 
 def checked(items: Sequence[Example], traces: Sequence[Trace]) -> list[Answer]:
-    """Every answer, checked as its task does; items and traces of equal length."""
+    """Every answer, checked by its task; items and traces have equal length."""
     return [
         Answer(
             trace.text,
@@ -102,7 +136,7 @@ def tally(answers: Sequence[Answer]) -> Tally:
 
 
 def score(name: str, found: Tally) -> Score:
-    """The shares and speeds of a tally of at least one example; name is that of all of them."""
+    """Accuracy and speed of a tally of at least one example, under a name."""
     low, high = wilson_interval(found.num_right, found.num_examples)
     return Score(
         task=name,
@@ -133,3 +167,38 @@ def wilson_interval(num_right: int, num_all: int) -> tuple[float, float]:
     spread = Z_95 * math.sqrt(share * (1 - share) / num_all + z2 / (4 * num_all**2))
     spread /= 1 + z2 / num_all
     return max(0.0, middle - spread), min(1.0, middle + spread)
+
+
+def summary(scores: Sequence[Score]) -> dict[str, float]:
+    """Means over tasks."""
+    return {
+        "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
+        "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
+        "tokens_per_second": round(sum(s.tokens_per_second for s in scores) / len(scores), 1),
+    }
+
+
+def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
+    """Every row with its mean over tasks and each task, as plain data."""
+    return {
+        row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
+        for row, scores in rows.items()
+    }
+
+
+def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
+    """One line per row: accuracy and tokens per forward pass by task, means, tokens per second."""
+    names = [score.task for score in next(iter(rows.values()))]
+    width = max(map(len, rows)) + 2
+    lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
+    lines[0] += f"{'tokens/s':>11}"
+    for row, scores in rows.items():
+        mean = summary(scores)
+        cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
+        cells.append((mean["accuracy"], mean["tokens_per_forward"]))
+        lines.append(
+            f"{row:<{width}}"
+            + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
+            + f"{mean['tokens_per_second']:>11.0f}"
+        )
+    return "\n".join(lines)

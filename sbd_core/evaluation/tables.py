@@ -1,15 +1,25 @@
-"""Evaluation results as a table for people and as data."""
+"""Which rows are compared: the paper's Table 1, a sweep of every solver, models side by side.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+Handwritten prompts come from no generator: handwritten_prompts.json is a list of objects of three
+strings: family (a task), prompt, and case as the task's checker reads it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
-from sbd_core.config import DecodeConfig, EntropyBound, EntropyBoundFromLeft
-from sbd_core.evaluation.scoring import Score
-from sbd_core.evaluation.sweep import sweep_solvers
+from sbd_core.config import DecodeConfig
+from sbd_core.environment import environment
+from sbd_core.errors import ArgumentError, TrainingError
+from sbd_core.evaluation.api import MODEL, Evaluation, Rows, evaluate_rows
+from sbd_core.evaluation.perplexity import masked_loss, perplexity
+from sbd_core.evaluation.runners import Job, LocalRunner, ModelSet
+from sbd_core.evaluation.scoring import Answer, Sample, Score, as_text, rows_data, score, tally
+from sbd_core.json_node import json_of
+from sbd_core.rules import SOLVERS, EntropyBound, EntropyBoundFromLeft, Solver, make_solver
+from sbd_core.tasks import Example, task
 
-# The rows of the paper's Table 1, with its gammas for reasoning, then our own rule and the
-# lossless strategy.
+# The rows of the paper's Table 1 with its gammas for reasoning, our own solver, and verify.
 TABLE = {
     "NTP": ("ntp", EntropyBound()),
     "SBD gamma 0.1": ("sbd", EntropyBound(gamma=0.1)),
@@ -19,14 +29,14 @@ TABLE = {
     "verify": ("verify", EntropyBound()),
 }
 COMPARED = ("NTP", "SBD gamma 0.1", "SBD from the left, gamma 0.1", "verify")
-"""Rows of the table in which models are compared."""
+"""Rows by which models are compared."""
 
 
 BASELINE_ROW = "NTP-trained, NTP"
 
 
 def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """One config a row of the table, all else as in `base`."""
+    """One config per row of the table; the rest is taken from `base`."""
     return {
         row: replace(base, strategy=strategy, solver=solver)  # type: ignore[arg-type]
         for row, (strategy, solver) in TABLE.items()
@@ -34,12 +44,12 @@ def table_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
 
 
 def compared_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """Those of the table's configs in which models are compared."""
+    """The configs by which models are compared."""
     return {row: config for row, config in table_configs(base).items() if row in COMPARED}
 
 
 def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
-    """NTP, verify, and one config a point of the sweep, all else as in `base`."""
+    """NTP, verify, and one config per point of the sweep; the rest is taken from `base`."""
     return {
         "NTP": replace(base, strategy="ntp"),
         "verify": replace(base, strategy="verify"),
@@ -50,36 +60,221 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
     }
 
 
-def summary(scores: Sequence[Score]) -> dict[str, float]:
-    """Means over tasks."""
-    return {
-        "accuracy": round(sum(s.accuracy for s in scores) / len(scores), 4),
-        "tokens_per_forward": round(sum(s.tokens_per_forward for s in scores) / len(scores), 4),
-        "tokens_per_second": round(sum(s.tokens_per_second for s in scores) / len(scores), 1),
-    }
+def sweep_solvers() -> Iterator[tuple[str, float, Solver]]:
+    """(name of the curve, its parameter, the solver) for every point of the sweep."""
+    for name, rule in SOLVERS.items():
+        setting = fields(rule)[0].name
+        for value in rule.compared_at:
+            yield name, value, make_solver(name, {setting: value})
 
 
-def rows_data(rows: Mapping[str, Sequence[Score]]) -> dict[str, Any]:
-    """Every row with its mean over tasks and each task, as plain data."""
-    return {
-        row: {"mean": summary(scores), "families": [score.to_data() for score in scores]}
-        for row, scores in rows.items()
-    }
+PATH = Path(__file__).with_name("handwritten_prompts.json")
+NAME = PATH.stem
+KEYS = ("family", "prompt", "case")
 
 
-def as_text(rows: Mapping[str, Sequence[Score]]) -> str:
-    """A line a row: accuracy and tokens a forward pass per task, their means, tokens a second."""
-    names = [score.task for score in next(iter(rows.values()))]
-    width = max(map(len, rows)) + 2
-    lines = [f"{'':<{width}}" + "".join(f"{name:>18}" for name in [*names, "mean"])]
-    lines[0] += f"{'tokens/s':>11}"
-    for row, scores in rows.items():
-        mean = summary(scores)
-        cells = [(s.accuracy, s.tokens_per_forward) for s in scores]
-        cells.append((mean["accuracy"], mean["tokens_per_forward"]))
-        lines.append(
-            f"{row:<{width}}"
-            + "".join(f"{100 * share:>9.1f} % {speed:>5.2f}x" for share, speed in cells)
-            + f"{mean['tokens_per_second']:>11.0f}"
+def handwritten_prompts(path: Path = PATH) -> list[Example]:
+    """The prompts of `path` as examples without an answer. Raises ArgumentError."""
+    try:
+        data = json_of(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ArgumentError(
+            "handwritten_prompts", "must be a readable JSON file", str(path)
+        ) from error
+    if not isinstance(data, list) or not data:
+        raise ArgumentError(
+            "handwritten_prompts", "must be a list of at least one object", str(path)
         )
-    return "\n".join(lines)
+    return [_example(item) for item in data]
+
+
+def answer_table(
+    items: Sequence[Example], answers: Mapping[str, Sequence[Answer]]
+) -> list[dict[str, Any]]:
+    """What each row answered to each prompt, as plain data."""
+    return [
+        {
+            "family": item.task,
+            "prompt": item.prompt,
+            "answers": {
+                row: {"text": one[index].text, "is_right": one[index].is_right}
+                for row, one in answers.items()
+            },
+        }
+        for index, item in enumerate(items)
+    ]
+
+
+def _example(item: object) -> Example:
+    if not isinstance(item, dict) or set(item) != set(KEYS):
+        raise ArgumentError(NAME, f"must hold objects of {', '.join(KEYS)}", item)
+    for key in KEYS:
+        if not isinstance(item[key], str) or not item[key]:
+            raise ArgumentError(NAME, f"must have a text as {key}", item)
+    task(item["family"])
+    return Example(item["family"], item["prompt"], "", item["case"])
+
+
+BASELINE = "baseline"
+"""The key of a model trained on next-token prediction only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperTable:
+    """See paper_table(). notes: what was left out, a line each."""
+
+    evaluation: Evaluation
+    perplexity: Mapping[str, Mapping[str, float]]
+    handwritten: Mapping[str, Score]
+    answers: Sequence[Mapping[str, Any]]
+    notes: Sequence[str] = ()
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain JSON data; the keys are those that readers of older results expect."""
+        return {
+            **self.evaluation.to_data(),
+            "perplexity": dict(self.perplexity),
+            "own_wording": {row: one.to_data() for row, one in self.handwritten.items()},
+            "own_answers": list(self.answers),
+        }
+
+    def __str__(self) -> str:
+        lines = [str(self.evaluation)]
+        if self.handwritten:
+            lines.append(as_text({row: [one] for row, one in self.handwritten.items()}))
+        for who, values in self.perplexity.items():
+            cells = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
+            lines.append(f"perplexity of the next-token head, {who}: {cells}")
+        return "\n".join(lines)
+
+
+def paper_table(
+    models: ModelSet, config: DecodeConfig, sample: Sample, num_processes: int | None = None
+) -> PaperTable:
+    """NTP, SBD at several gammas and verify; with a model called BASELINE, its NTP as a row.
+
+    config: all else of how the rows decode. Raises ArgumentError.
+    """
+    configs = table_configs(config)
+    rows = {row: (MODEL, one) for row, one in configs.items()}
+    if BASELINE in models.models:
+        rows = {BASELINE_ROW: (BASELINE, configs["NTP"]), **rows}
+    # Quick steps that can fail come first.
+    suites = sample.suites()
+    perplexities, notes = _perplexities(models.folders(), suites)
+    num_answers = len(rows) * sum(map(len, suites.values()))
+    runner = models.runner(num_answers, sample.batch_size, num_processes)
+    evaluation = evaluate_rows(models[MODEL], rows, sample, runner)
+    items = [item for item in handwritten_prompts() if item.task in sample.tasks]
+    answers = _answers(models, rows, items, sample.batch_size) if items else {}
+    return PaperTable(
+        evaluation=evaluation,
+        perplexity=perplexities,
+        handwritten={row: score("own wording", tally(one)) for row, one in answers.items()},
+        answers=answer_table(items, answers),
+        notes=notes,
+    )
+
+
+def _answers(
+    models: ModelSet, rows: Rows, items: Sequence[Example], batch_size: int
+) -> dict[str, list[Answer]]:
+    local = LocalRunner(models.models)
+    return {
+        row: local.answers(Job(row, "own wording", model, one, tuple(items), batch_size))
+        for row, (model, one) in rows.items()
+    }
+
+
+def _perplexities(
+    folders: Mapping[str, Path], suites: Mapping[str, Sequence[Example]]
+) -> tuple[dict[str, dict[str, float]], list[str]]:
+    """Perplexity of the next-token head by task, for each model that is a folder (paper Fig. 4).
+
+    A model with turns of its own has none: its texts would be framed in tokens it never saw.
+    """
+    found, notes = {}, []
+    for who, folder in folders.items():
+        try:
+            values = perplexity(folder, suites)
+        except TrainingError as error:
+            notes.append(f"perplexity left out: {error}")
+            continue
+        found[who] = {name: round(value, 4) for name, value in values.items()}
+    return found, notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """See compare(). models: recipe, masked loss, digest of the weights and rows, by name."""
+
+    evaluation: Evaluation
+    models: Mapping[str, Mapping[str, Any]]
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        data = self.evaluation.to_data()
+        del data["rows"]
+        return {**data, "model": " ".join(self.models), "models": dict(self.models)}
+
+    def __str__(self) -> str:
+        lines = [str(self.evaluation)]
+        for name, facts in self.models.items():
+            cells = "  ".join(f"{task} {loss:.3f}" for task, loss in facts["masked_loss"].items())
+            lines.append(f"loss on masked answers, {name}: {cells}")
+        return "\n".join(lines)
+
+
+def compare(
+    folders: Sequence[Path],
+    config: DecodeConfig,
+    sample: Sample,
+    num_processes: int | None = None,
+    **load_options: Any,
+) -> Comparison:
+    """The recipe, the loss on masked answers and rows of the table for each model folder.
+
+    config: all else of how the rows decode. load_options: as of load(). Raises ArgumentError.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            raise ArgumentError("compare", "must be folders of models", str(folder))
+    sources = dict(zip(_names(folders), map(str, folders), strict=True))
+    models = ModelSet(sources, **load_options)
+    configs, suites = compared_configs(config), sample.suites()
+    # Quick steps that can fail come first.
+    facts = {name: _facts(Path(folder), suites, config) for name, folder in sources.items()}
+    rows = {f"{name} {row}": (name, configs[row]) for name in sources for row in configs}
+    num_answers = len(rows) * sum(map(len, suites.values()))
+    runner = models.runner(num_answers, sample.batch_size, num_processes)
+    evaluation = evaluate_rows(models[next(iter(sources))], rows, sample, runner)
+    for name, found in facts.items():
+        found["rows"] = rows_data({r: evaluation.rows[f"{name} {r}"] for r in configs})
+    return Comparison(evaluation=evaluation, models=facts)
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """The last parts of each path, as many as distinct names need."""
+    paths = [folder.resolve().parts for folder in folders]
+    for parts in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(path[-parts:]) for path in paths]
+        if len(set(names)) == len(names):
+            return names
+    raise ArgumentError("compare", "must be different folders", str(folders[0]))
+
+
+def _facts(
+    folder: Path, suites: Mapping[str, Sequence[Example]], config: DecodeConfig
+) -> dict[str, Any]:
+    """A model's recipe, its loss on masked answers, and the digest of its weights."""
+    path = folder / "recipe.json"
+    try:
+        recipe = json_of(path.read_text("utf-8")) if path.is_file() else None
+    except (OSError, ValueError) as error:
+        raise ArgumentError("compare", "must have a recipe.json of JSON", str(path)) from error
+    losses = masked_loss(folder, suites, config.block_size, config.seed)
+    return {
+        "recipe": recipe,
+        "masked_loss": {task: round(loss, 4) for task, loss in losses.items()},
+        "weights_sha256": environment(folder).get("weights_sha256"),
+    }

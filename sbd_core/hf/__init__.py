@@ -1,4 +1,4 @@
-"""The doors of others: what transformers, lm-eval and their users expect to find.
+"""Integrations: transformers, lm-eval, vLLM.
 
 Imported when first used, as the package's front door does it.
 """

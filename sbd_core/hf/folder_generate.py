@@ -24,12 +24,27 @@ def generate(
     stop_strings: Any = None,
     stopping_criteria: Any = None,
     generation_config: Any = None,
+    custom_generate: Any = None,
     **arguments: Any,
 ) -> Any:
     """As model.generate(), with the arguments of sbd_core.hf.generate (gamma, block_size, ..).
 
-    tokenizer: for stop_strings. Raises as sbd_core.hf.generate does.
+    tokenizer: for stop_strings. custom_generate: another folder or function, which then decodes.
+    Raises as sbd_core.hf.generate does.
     """
+    if custom_generate is not None:
+        return type(model).generate(
+            model,
+            inputs,
+            generation_config=generation_config,
+            stopping_criteria=stopping_criteria,
+            streamer=streamer,
+            tokenizer=tokenizer,
+            assistant_model=assistant_model,
+            stop_strings=stop_strings,
+            custom_generate=custom_generate,
+            **arguments,
+        )
     if assistant_model is not None:
         rule = 'must not be given: a block is drafted by the model itself, see strategy="verify"'
         raise ArgumentError("assistant_model", rule, type(assistant_model).__name__)

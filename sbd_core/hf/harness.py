@@ -11,9 +11,9 @@ from lm_eval.models.huggingface import HFLM
 from torch import Tensor
 from transformers import StoppingCriteriaList, StopStringCriteria
 
-from sbd_core.config import SOLVER_PARAMETERS, make_solver
 from sbd_core.hf.generation import generate
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.rules import SOLVER_PARAMETERS, make_solver
 
 
 @register_model("sbd")
@@ -21,8 +21,9 @@ class SetBlockLM(HFLM):
     """HFLM whose generate_until decodes blocks.
 
     In --model_args, beside those of HFLM: strategy (sbd, ntp or verify), solver (a name, as in
-    `sbd generate --solver`) and its parameters (gamma, tau, k, ..); block_size; seed.
-    Without pretrained it is the bundled checkpoint.
+    `sbd generate --solver`) and its parameters (gamma, tau, k, ..); block_size; seed;
+    repetition_penalty (the model's own if not given). Without pretrained it is the bundled
+    checkpoint.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class SetBlockLM(HFLM):
         solver: str = "entropy-bound",
         block_size: int | None = None,
         seed: int | None = None,
+        repetition_penalty: float | None = None,
         **arguments: Any,
     ) -> None:
         """Raises ArgumentError for a rule that is not one, and as HFLM does."""
@@ -43,6 +45,8 @@ class SetBlockLM(HFLM):
             "block_size": block_size,
             "seed": seed,
         }
+        if repetition_penalty is not None:
+            self._decoding["repetition_penalty"] = float(repetition_penalty)
         self._num_tokens = self._num_forwards = 0
         super().__init__(str(pretrained or DEFAULT_CHECKPOINT), **arguments)
 
@@ -67,8 +71,7 @@ class SetBlockLM(HFLM):
             mask_token_id=self.tokenizer.mask_token_id if mask_id is None else mask_id,
             do_sample=is_sampled,
             return_dict_in_generate=True,
-            **self._decoding,
-            **arguments,
+            **{**self._decoding, **arguments},
         )
         num_forwards = sum(output.num_forwards)
         self._num_forwards += num_forwards

@@ -6,14 +6,14 @@ from typing import Any
 
 from torch import Tensor
 
-from sbd_core.errors import ModelError
+from sbd_core.errors import ModelError, shown
+from sbd_core.extras import require
 from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import CONFIG_FILE, is_adapter, settle_adapter
-from sbd_core.models.checkpoint_info import object_in
+from sbd_core.models.checkpoint_info import is_block_adapter, object_in
 from sbd_core.models.loading import bars_only_on_a_terminal, read
 from sbd_core.models.model_config import is_trained_for_blocks
-from sbd_core.package.extras import require
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,9 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     Raises ArgumentError, ModelError; `out` is then as it was.
     """
     require("lora")
+    if is_block_adapter(adapter):
+        rule = "cannot be merged: its causal rows must not read it; it is a model as it is"
+        raise ModelError(f"model: {shown(str(adapter))} {rule}")
     if not is_adapter(adapter):
         rule = f"must be the folder of an adapter, with its adapter_config.json; got {adapter}"
         raise ModelError(f"model: {rule}")

@@ -16,12 +16,17 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from sbd_core.config import MAX_BLOCK_SIZE, require_integer
-from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.hf.mask_token import MaskToken, choose_mask_token, give_mask_token, num_embedding_rows
+from sbd_core.config import MAX_BLOCK_SIZE
+from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
 from sbd_core.models.loading import bars_only_on_a_terminal, read
+from sbd_core.models.mask_token import (
+    MaskToken,
+    choose_mask_token,
+    give_mask_token,
+    num_embedding_rows,
+)
 from sbd_core.models.model_config import refuse_other_attention
 from sbd_core.models.source_check import require_source
 

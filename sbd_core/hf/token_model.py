@@ -13,7 +13,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.model_config import block_range_of, refuse_other_attention
 from sbd_core.models.protocol import Cache, ForwardRequest
-from sbd_core.sampling import ComputeLogitStats
+from sbd_core.sampling import ComputeLogitStats, Transition
 
 ATTENTION = ("sdpa", "eager")
 """The implementations that read any mask; flash kernels know causal ones alone."""
@@ -46,6 +46,8 @@ class TokenModel:
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )
+        self.repetition_penalty = 1.0  # transformers hands over the one to use
+        self.transition: Transition | None = None
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 
@@ -61,25 +63,9 @@ class TokenModel:
         """An id by its number."""
         return f"[{token_id}]"
 
-    def new_cache(self) -> Cache:
-        """An empty cache."""
-        return self.new_caches(1)[0]
-
     def new_caches(self, count: int) -> Sequence[Cache]:
         """Empty caches whose forward passes can be made together."""
         return self._backend.new_caches(count)
-
-    def forward(
-        self,
-        cache: Cache,
-        causal_ids: Sequence[int],
-        block_ids: Sequence[int],
-        num_causal_logits: int,
-    ) -> Tensor:
-        """One forward pass; see SetBlockModel.forward."""
-        return self.forward_batch(
-            [ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)]
-        )[0]
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """The forward passes of several texts; see SetBlockModel.forward_batch."""

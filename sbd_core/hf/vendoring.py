@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from sbd_core.package.files import PACKAGE
+from sbd_core.files import PACKAGE
 
 ENTRY = "sbd_core.hf.folder_generate"
 IMPORT = re.compile(r"^from sbd_core\.([\w.]+) import ", re.MULTILINE)

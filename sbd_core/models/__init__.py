@@ -1,1 +1,1 @@
-"""The model behind one small protocol, a Hugging Face adapter, and a scripted double."""
+"""Models behind one small protocol: loading, tokenizer text, backends."""

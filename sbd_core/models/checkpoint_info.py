@@ -1,16 +1,22 @@
 """What a model folder says of itself in its small files: read without loading, without torch."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sbd_core.cost.model_shape import Shape
 from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.files import ASSETS
+from sbd_core.json_node import json_of
 from sbd_core.models.model_config import block_range_of, says_trained
-from sbd_core.package.files import ASSETS
 
-DEFAULT_CHECKPOINT = ASSETS / "checkpoints" / "sbd-nano"
+CHECKPOINTS = ASSETS / "checkpoints"
+DEFAULT_CHECKPOINT = CHECKPOINTS / "sbd-nano"
+REAL_MODEL = "sbd-smollm2-135m"
+"""The bundled adapter of a real model, whose base is fetched."""
+ADAPTER_INFO = "block_adapter.json"
+"""What tells the folder of a block adapter from any other; see block_adapter.py."""
+DEFAULT_CPU_DTYPE = "float32"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
 
@@ -18,12 +24,14 @@ WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 class CheckpointInfo:
     """A model that reads blocks, by its folder. block_range: as in SetBlockModel.
 
-    is_trained: whether it has learnt to, or was only prepared for that.
+    is_trained: whether it has learnt to, or was only prepared for that. has_adapter: whether it is
+    an adapter that the rows of blocks alone read.
     """
 
     name: str
     block_range: tuple[int, int]
     is_trained: bool
+    has_adapter: bool = False
 
 
 def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
@@ -32,23 +40,55 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     Gives None for whatever only loading can tell: a hub id, a model not trained for blocks, a
     folder that is damaged or not there.
     """
-    place = DEFAULT_CHECKPOINT if folder is None else Path(folder)
+    place = DEFAULT_CHECKPOINT if folder is None else bundled_folder(str(folder)) or Path(folder)
     try:
+        if is_block_adapter(place):
+            low, high = object_in(place / ADAPTER_INFO)["block_range"]
+            of_adapter = place.resolve().name, (int(low), int(high))
+            return CheckpointInfo(*of_adapter, is_trained=True, has_adapter=True)
         config = object_in(place / "config.json")
         tokenizer = object_in(place / "tokenizer_config.json")
         found = config.get("set_block_decoding")
         sizes = block_range_of(found, str(folder))
         has_weights = any((place / name).is_file() for name in WEIGHTS)
-    except (OSError, ValueError, ModelError):
+    except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None
     if sizes is None or not has_weights or not isinstance(tokenizer.get("mask_token"), str):
         return None
     return CheckpointInfo(place.resolve().name, sizes, says_trained(found))
 
 
+def own_cpu_dtype(folder: str | Path) -> object:
+    """The dtype that a model folder names for CPUs, unchecked; fp32 where it names none.
+
+    In an adapter's file it is `cpu_dtype`, in config.json the same within set_block_decoding.
+    """
+    place = Path(folder)
+    try:
+        if is_block_adapter(place):
+            told = object_in(place / ADAPTER_INFO)
+        else:
+            told = object_in(place / "config.json").get("set_block_decoding") or {}
+        return told.get("cpu_dtype", DEFAULT_CPU_DTYPE)
+    except (OSError, ValueError, AttributeError):
+        return DEFAULT_CPU_DTYPE  # loading says what is wrong with it
+
+
+def is_block_adapter(folder: str | Path) -> bool:
+    """Whether a folder holds an adapter that only the rows of blocks read."""
+    return (Path(folder) / ADAPTER_INFO).is_file()
+
+
+def bundled_folder(name: str) -> Path | None:
+    """The folder of a model that ships with this package, by its name; None for any other."""
+    folder = CHECKPOINTS / name
+    is_name = name in (DEFAULT_CHECKPOINT.name, REAL_MODEL)
+    return folder if is_name and folder.is_dir() else None
+
+
 def object_in(file: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises OSError, ValueError."""
-    found = json.loads(file.read_text(encoding="utf-8"))
+    found = json_of(file.read_text(encoding="utf-8"))
     if not isinstance(found, dict):
         raise ValueError(f"{file}: must hold a JSON object")
     return found
@@ -62,7 +102,7 @@ def read_shape(model: str) -> Shape:
         config = AutoConfig.from_pretrained(
             model, trust_remote_code=False, local_files_only=Path(model).is_dir()
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         rule = "must be a folder or hub id of a transformers model"
         raise ArgumentError("model", rule, shown(model)) from error
     return Shape.of(config)

@@ -2,9 +2,12 @@
 
 import torch
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.models.checkpoint_info import own_cpu_dtype
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+QUANTIZED = ("int8", "int4")
+"""Of weights that are loaded in fp32 and written in fewer bits: on a CPU alone."""
 
 
 def chosen_device(device: str) -> torch.device:
@@ -19,10 +22,39 @@ def chosen_device(device: str) -> torch.device:
     return torch.device(device)
 
 
+def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
+    """What the caller asks for; None is what the folder `source` names for CPUs, else "auto".
+
+    Raises ModelError for a folder that names none that is known.
+    """
+    if dtype is not None:
+        return dtype
+    if device.type != "cpu":
+        return "auto"
+    own = own_cpu_dtype(source)
+    if own not in (*DTYPES, *QUANTIZED):
+        raise ModelError(f"model: {shown(source)} names {own!r} as cpu_dtype, which is none")
+    return str(own)
+
+
 def chosen_dtype(dtype: str, device: torch.device) -> torch.dtype | str:
-    """The dtype meant; ArgumentError if it is unknown."""
+    """The dtype to load weights in; ArgumentError if it is unknown or not for this device."""
     if dtype == "auto":
         return torch.float32 if device.type == "cpu" else "auto"
+    if dtype in QUANTIZED:
+        if device.type != "cpu":
+            raise ArgumentError("dtype", f"must not be {dtype} on a GPU", str(device))
+        return torch.float32
     if dtype not in DTYPES:
-        raise ArgumentError("dtype", f"must be auto or one of {', '.join(DTYPES)}", dtype)
+        known = ", ".join((*DTYPES, *QUANTIZED))
+        raise ArgumentError("dtype", f"must be auto or one of {known}", dtype)
     return DTYPES[dtype]
+
+
+def has_bf16(device: torch.device) -> bool:
+    """Whether `device` multiplies bf16 matrices in hardware."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    # By what the processor says of itself: PyTorch would emulate bf16 on any other, slowly.
+    known = torch.cpu.get_capabilities()
+    return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))

@@ -9,13 +9,13 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.cost.model_shape import shape_or_none
-from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.backends.llama.weights import can_fuse
-from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.deprecated import EarlierModelNames
+from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
 from sbd_core.models.model_config import (
     block_range_of,
     is_trained_for_blocks,
+    own_repetition_penalty,
     refuse_other_attention,
 )
 from sbd_core.models.protocol import Cache, ForwardRequest
@@ -24,7 +24,17 @@ from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
 
 
 class Backend(Protocol):
-    """What makes the forwards of a model."""
+    """What makes a model's forward passes."""
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+        ...
+
+    @property
+    def dtype(self) -> str:
+        """Of the weights it reads."""
+        ...
 
     def new_caches(self, count: int) -> Sequence[Any]:
         """See SetBlockModel.new_caches."""
@@ -35,13 +45,12 @@ class Backend(Protocol):
         ...
 
 
-class HuggingFaceModel:
+class HuggingFaceModel(EarlierModelNames):
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
-    `.backend` makes the forwards: fused where can_fuse() says it can, else through the model.
-    `.is_native`: whether short ones run in C. `.is_trained`: whether it has learnt to read blocks.
-    `.folder`: where all of it was loaded from, None for one of the hub, of no folder, or with an
-    adapter.
+    `.backend` makes the forward passes. `.adapter`: what the rows of blocks alone read, None
+    without. `.is_trained`: whether it has learnt to read blocks. `.folder`: where all of it was
+    loaded from, None for one of the hub, of no folder, or with an adapter.
     """
 
     def __init__(
@@ -50,9 +59,13 @@ class HuggingFaceModel:
         tokenizer: PreTrainedTokenizerBase,
         name: str,
         *,
-        may_fuse: bool = True,
+        backend: Backend,
+        adapter: BlockAdapter | None = None,
     ) -> None:
-        """Raises ModelError if the model's attention cannot be masked freely."""
+        """backend: see sbd_core.models.backends.choose. adapter: the one that the backend reads.
+
+        Raises ModelError if the model's attention cannot be masked freely.
+        """
         refuse_other_attention(model, name)
         # transformers types these loosely; Any keeps our own code free of casts.
         self.model: Any = model.eval()
@@ -69,16 +82,26 @@ class HuggingFaceModel:
         self.shape = shape_or_none(
             model.config.get_text_config(), next(model.parameters()).element_size()
         )
+        self.repetition_penalty = own_repetition_penalty(model, name)
         self.compute_logit_stats: ComputeLogitStats = compute_logit_stats
-        self.is_native = False
         place = Path(str(self.model.name_or_path))
         is_whole = getattr(model, "peft_config", None) is None
         self.folder = place if is_whole and self.model.name_or_path and place.is_dir() else None
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
-        self.backend: Backend = (
-            FusedLlamaBackend(model) if may_fuse and can_fuse(model) else TransformersBackend(model)
-        )
+        self.adapter = adapter
+        self.transition = None if adapter is None else adapter.transition(model.device)
+        self.backend = backend
+
+    @property
+    def runs_on(self) -> str:
+        """What makes the forward passes and the dtype of its weights: "ONNX Runtime, int8"."""
+        return f"{self.backend.name}, {self.dtype}"
+
+    @property
+    def dtype(self) -> str:
+        """Of the weights that the forward passes read: float32, bfloat16, float16, int8 or int4."""
+        return self.backend.dtype
 
     def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt; special-token text in it is plain text. is_raw: no template.
@@ -104,7 +127,7 @@ class HuggingFaceModel:
         return text
 
     def new_cache(self) -> Cache:
-        """An empty cache."""
+        """An empty cache of one text."""
         return self.new_caches(1)[0]
 
     def new_caches(self, count: int) -> Sequence[Cache]:
@@ -118,13 +141,12 @@ class HuggingFaceModel:
         block_ids: Sequence[int],
         num_causal_logits: int,
     ) -> Tensor:
-        """One forward pass; see SetBlockModel.forward. Logits stay on the model's device."""
-        return self.backend.forward(
-            [ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)]
-        )[0]
+        """The forward pass of one text; see forward_batch."""
+        request = ForwardRequest(cache, causal_ids, block_ids, num_causal_logits)
+        return self.forward_batch([request])[0]
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
-        """The forward passes of several texts; see SetBlockModel.forward_batch."""
+        """See SetBlockModel. Logits stay on the model's device."""
         return self.backend.forward(requests)
 
 

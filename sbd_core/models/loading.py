@@ -1,12 +1,12 @@
 """A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
 
-import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
 from huggingface_hub.errors import StrictDataclassError
 from huggingface_hub.utils import logging as hub_logging
 from safetensors import SafetensorError
@@ -14,25 +14,29 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from transformers.utils import logging as transformers_logging
 
 from sbd_core.config import DecodeConfig
-from sbd_core.errors import ArgumentError, ModelError, shown
-from sbd_core.models.adapters import settle_adapter
-from sbd_core.models.backends.c.compiler import found_compiler
-from sbd_core.models.backends.c.forward import CBackend, can_run_in_c
-from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
-from sbd_core.models.backends.cuda_graph import CudaGraphBackend
-from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.models.devices import chosen_device, chosen_dtype
-from sbd_core.models.families.nemotron import loading_options, name_mask_token
+from sbd_core.deprecated import warn_of_native
+from sbd_core.errors import ModelError, shown
+from sbd_core.models.adapters import Fingerprint, settle_adapter
+from sbd_core.models.backends.choose import choose
+from sbd_core.models.bases import BASES, require_base
+from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
+from sbd_core.models.checkpoint_info import (
+    DEFAULT_CHECKPOINT,
+    bundled_folder,
+    is_block_adapter,
+)
+from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.mask_token import choose_mask_token, give_mask_token, num_embedding_rows
+from sbd_core.models.model_config import block_range_of, refuse_other_attention
+from sbd_core.models.nemotron import loading_options, name_mask_token
 from sbd_core.models.source_check import (
     reason_of,
     require_causal_lm,
     require_fit,
     require_source,
 )
-
-logger = logging.getLogger(__name__)
+from sbd_core.models.template_trial import require_bounded_template
 
 LOADING_ERRORS = (
     OSError,
@@ -51,50 +55,47 @@ def load(
     path_or_hub_id: str | Path | None = None,
     *,
     device: str = "auto",
-    dtype: str = "auto",
+    dtype: str | None = None,
     native: bool | None = None,
 ) -> HuggingFaceModel:
     """Load a model folder or hub id; None is the checkpoint that ships with this package.
 
-    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: "auto" (fp32 on a CPU,
-    the checkpoint's own on CUDA), "float32", "bfloat16" or "float16". native: short forward passes
-    of one text in C, compiled once and kept (see sbd_core.models.backends.c); None where that can
-    be, with a warning in the log if a compiler fails; `.is_native` says which it is. Weights are
-    read from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
+    device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: None (what the folder
+    names for CPUs, else "auto"), "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32",
+    "bfloat16" or "float16"; on a CPU also "int8" or "int4", of the weights alone (see
+    sbd_core.models.backends.onnx). native: deprecated, has no effect. `.runs_on` says what makes
+    the forward passes. Weights are read from safetensors only and no code of the folder is run.
+    Raises ArgumentError, ModelError.
     """
+    warn_of_native(native)
     if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
         raise ModelError(
             "model: must be a folder or a hub id; this installation holds no checkpoint of its own "
             "(pip install . in a checkout of the repository brings it)"
         )
     source = str(path_or_hub_id) if path_or_hub_id is not None else str(DEFAULT_CHECKPOINT)
+    source = str(bundled_folder(source) or (require_base(source) if source in BASES else source))
     place = chosen_device(device)
+    dtype = named_dtype(dtype, place, source)
     precision: Any = chosen_dtype(dtype, place)
     is_folder = require_source(source)
-    model, tokenizer = read(source, precision, is_folder=is_folder)
+    adapter = None
+    if is_folder and is_block_adapter(source):
+        model, tokenizer, adapter = read_with_adapter(Path(source), precision)
+    else:
+        model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
-    wrapped = HuggingFaceModel(model.to(place), tokenizer, name)
+    refuse_other_attention(model, name)
+    options: dict[str, Any] = {"block_size": _largest_block(model, name), "adapter": adapter}
+    backend = choose(model.to(place), name, dtype=dtype, **options)
+    wrapped = HuggingFaceModel(model, tokenizer, name, backend=backend, adapter=adapter)
     wrapped.encode("a prompt", is_raw=False)  # a broken chat template is told now
-    if place.type == "cuda" and isinstance(wrapped.backend, FusedLlamaBackend):
-        _, largest = wrapped.block_range or (1, DecodeConfig().block_size)
-        wrapped.backend = CudaGraphBackend(wrapped.backend, name, largest)
-    if native or native is None:
-        _run_in_c(wrapped, is_wish=native is None)
     return wrapped
 
 
-def _run_in_c(model: HuggingFaceModel, *, is_wish: bool) -> None:
-    """Short forward passes in C. is_wish: leave the model as it is where that cannot be."""
-    if is_wish and not (can_run_in_c(model.backend) and found_compiler()):
-        return
-    try:
-        backend, stats = CBackend(model.backend, model.name), CComputeLogitStats()
-    except ArgumentError as error:
-        if not is_wish:
-            raise
-        logger.warning("forward passes run in PyTorch, not in C: %s", error)
-        return
-    model.backend, model.compute_logit_stats, model.is_native = backend, stats, True
+def _largest_block(model: Any, name: str) -> int:
+    found = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+    return found[1] if found else DecodeConfig().block_size
 
 
 def read(
@@ -124,6 +125,8 @@ def read(
     except LOADING_ERRORS as error:
         reason = reason_of(error, source, adapter)
         raise ModelError(f"{argument}: {shown(source)} {reason}") from error
+    if source != str(DEFAULT_CHECKPOINT):
+        require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
     model, report = loaded
     require_fit(source, model, report, adapter, argument)
     if renamed:
@@ -131,6 +134,42 @@ def read(
     if adapter is not None and is_folder:
         settle_adapter(model, Path(source), adapter, argument)
     return model, tokenizer
+
+
+def read_with_adapter(
+    folder: Path, dtype: Any
+) -> tuple[Any, PreTrainedTokenizerBase, BlockAdapter]:
+    """The base of a block adapter with the adapter's mask token, and the adapter.
+
+    Raises ModelError where the base is not here, is another one, or the folder is damaged.
+    """
+    adapter = read_block_adapter(folder)
+    info = adapter.info
+    source = str(require_base(info.base)) if info.base in BASES else info.base
+    is_folder = require_source(source, f"the base of {folder.name}")
+    model, tokenizer = read(source, dtype, is_folder=is_folder, argument="model")
+    if model.dtype != torch.float16 and Fingerprint.of(model).values != info.base_digest:
+        raise ModelError(
+            f"model: {shown(str(folder))} was trained beside other weights than those of "
+            f"{shown(info.base)} here"
+        )
+    mask = choose_mask_token(tokenizer, num_embedding_rows(model))
+    if (mask.text, mask.token_id) != (info.mask_token, info.mask_token_id):
+        raise ModelError(
+            f"model: {shown(str(folder))} has {shown(info.mask_token)} as token "
+            f"{info.mask_token_id}, which its base {shown(info.base)} has no room for"
+        )
+    give_mask_token(model, tokenizer, mask)
+    embedding = model.get_input_embeddings().weight
+    shape = (len(adapter.layers), adapter.mask_embedding.shape[0])
+    if shape != (model.config.num_hidden_layers, embedding.shape[1]):
+        raise ModelError(f"model: {shown(str(folder))} is an adapter of another shape of model")
+    with torch.no_grad():
+        embedding[info.mask_token_id] = adapter.mask_embedding.to(embedding.dtype)
+    low, high = info.block_range
+    model.config.set_block_decoding = {"min_block_size": low, "max_block_size": high}
+    model.generation_config.repetition_penalty = info.repetition_penalty
+    return model, tokenizer, adapter
 
 
 @contextmanager

@@ -18,10 +18,9 @@ from safetensors import SafetensorError
 from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING, PretrainedConfig, __version__
 from transformers.utils.peft_utils import find_adapter_config_file
 
-from sbd_core.errors import ModelError, shown
+from sbd_core.errors import ModelError, is_out_of_memory, shown
 from sbd_core.models.checkpoint_info import object_in
-from sbd_core.models.families.nemotron import MODEL_TYPE as NEMOTRON
-from sbd_core.package.memory import is_out_of_memory
+from sbd_core.models.nemotron import MODEL_TYPE as NEMOTRON
 
 OTHER_SHAPE = ("Target modules", "mismatched_sizes", "size mismatch")
 """Of what peft and transformers say of an adapter whose layers the base lacks."""

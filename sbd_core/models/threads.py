@@ -1,9 +1,35 @@
 """How many threads a decode on the CPU should use: a choice for programs, not for libraries."""
 
+import os
+from pathlib import Path
+
 import torch
 
 SMALL_MODEL_PARAMETERS = 20_000_000
 LONG_BATCH = 8
+CGROUP_FILES = (
+    ("/sys/fs/cgroup/cpu.max", ""),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+)
+"""A cgroup's quota and period in microseconds: version 2 has both in one file."""
+
+
+def usable_cores() -> int:
+    """Cores that this process may use: of its affinity, and no more than its cgroup's quota."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        count = os.cpu_count() or 1
+    for quota_file, period_file in CGROUP_FILES:
+        try:
+            numbers = Path(quota_file).read_text().split()
+            numbers += Path(period_file).read_text().split() if period_file else []
+            quota, period = int(numbers[0]), int(numbers[1])
+        except (OSError, ValueError, IndexError):  # none, or "max"
+            continue
+        if quota > 0 and period > 0:
+            count = min(count, -(-quota // period))
+    return max(1, count)
 
 
 def is_small(num_parameters: int) -> bool:

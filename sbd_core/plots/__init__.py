@@ -10,8 +10,7 @@ extra: pip install "sbd-core[plots]".
 from sbd_core.errors import MissingExtraError
 
 try:
-    from sbd_core.plots.cost import cost_of_parallelism
-    from sbd_core.plots.limits import (
+    from sbd_core.plots.roofline import (
         LimitPoint,
         framed_column,
         slowdown_curve,
@@ -20,6 +19,7 @@ try:
     )
     from sbd_core.plots.solver_curves import RunMark, solvers
     from sbd_core.plots.trace_figures import (
+        cost_of_parallelism,
         entropy_at_reveal,
         entropy_heatmap,
         hindsight,

@@ -7,10 +7,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from sbd_core.config import SOLVER_TITLES
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
 from sbd_core.replay.wire_format import LANE_NAMES
+from sbd_core.rules import SOLVER_TITLES
 
 MAIN = "entropy-bound"
 OWN = "entropy-bound-from-left"
@@ -34,11 +34,12 @@ SYMBOLS = (
 RUN_SYMBOL = "line-ns-open"
 """No curve's, so that a run is not taken for one of its settings."""
 DASHES = ("solid", "dash", "dot")
-PALE, PALE_LABEL = 0.35, 0.75
+PALE = 0.35
 LABEL_AT, LABEL_SPACE = 1.08, 1.45
 """Where the column of names begins and where the axis ends, in times of the fastest mark."""
-LABEL_GAP = 0.052
+LABEL_GAP = 0.062
 """Between two names, of the height of the lines."""
+LABEL_SIZE = 14
 LEGEND_LINE = 21
 """Pixels of a name in the legend of a narrow page."""
 MARK_RISES = (16, 0)
@@ -131,7 +132,7 @@ def solvers(
     across = {"title": "tokens per forward pass", "range": [0.5, 1.0 + fastest * LABEL_SPACE]}
     up = {"title": "right answers, %", "range": [low - 0.12 * room, high + 0.08 * room]}
     colours = {line["name"]: line["marker"]["color"] for line in lines}
-    labels = _labels(named, fastest, room, colours, {title_of(solver) for solver in pale})
+    labels = _labels(named, fastest, room, colours)
     own = [_runs(runs, low - 0.08 * room, ink)] if runs else []
     annotations = [*labels, *map(_beside, marks, MARK_RISES)]
     data = [*lines, *marks, *own]
@@ -195,7 +196,6 @@ def _labels(
     fastest: float,
     room: float,
     colours: Mapping[str, str],
-    pale: set[str],
 ) -> list[dict[str, Any]]:
     """The names in a column at the right, each tied to a point of its line, none over another."""
     below: float | None = None
@@ -217,8 +217,7 @@ def _labels(
                 "arrowhead": 0,
                 "arrowwidth": 0.8,
                 "arrowcolor": colours[name],
-                "opacity": PALE_LABEL if name in pale else 1.0,
-                "font": {"color": colours[name], "size": 12},
+                "font": {"color": colours[name], "size": LABEL_SIZE},
             }
         )
     return found
@@ -234,7 +233,7 @@ def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:
         "xanchor": "left",
         "xshift": 10,
         "yshift": rise,
-        "font": {"color": mark["marker"]["color"], "size": 12},
+        "font": {"color": mark["marker"]["color"], "size": LABEL_SIZE},
     }
 
 

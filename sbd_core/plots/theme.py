@@ -5,7 +5,7 @@ Plotly reads a few tags in any text it shows, so every token text goes through s
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 
 from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.facts import token_name, token_names
 from sbd_core.trace import Trace
 
 Theme = Literal["light", "dark"]
@@ -181,3 +180,34 @@ def _axis(ink: Ink, axis: dict[str, Any]) -> dict[str, Any]:
     lines = {"gridcolor": ink.line, "linecolor": ink.line, "zeroline": False, "automargin": True}
     title = {"text": axis["title"], "font": {"color": ink.muted}}
     return {**lines, **axis, "title": title}
+
+
+def token_names(token_ids: tuple[int, ...], texts: Mapping[int, str], most: int) -> str:
+    """Tokens in a row, at most `most` of them, as token_name() shows each."""
+    names = [token_name(texts[token_id]) for token_id in token_ids[:most]]
+    rest = len(token_ids) - most
+    return "  ".join([*names, f"+{rest}"] if rest > 0 else names)
+
+
+MAX_NAME = 24
+MARKS = {"\n": "⏎", "\r": "␍", "\t": "⇥"}
+
+
+def token_name(text: str) -> str:
+    """A token's text on one line with what cannot be seen as a mark; not yet safe as markup."""
+    if not text:
+        return "∅"
+    core = text.strip(" ")
+    if core:
+        before = len(text) - len(text.lstrip(" "))
+        text = "·" * before + core + "·" * (len(text) - before - len(core))
+    else:
+        text = "·" * len(text)
+    shown = "".join(_shown(character) for character in text)
+    return shown if len(shown) <= MAX_NAME else shown[: MAX_NAME - 1] + "…"
+
+
+def _shown(character: str) -> str:
+    if character in MARKS:
+        return MARKS[character]
+    return character if character.isprintable() else f"U+{ord(character):04X}"

@@ -1,13 +1,16 @@
-"""Figures of a decode, each a pure function of its Trace."""
+"""One trace as figures, and what they draw: entropies, hindsight, the cost of parallelism."""
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.facts import agreements, entropies_at_reveal, num_positions
+from sbd_core.events import Hindsight
 from sbd_core.plots.theme import (
     LEGEND,
+    MAX_HOVERED,
     Ink,
     Theme,
     coloured,
@@ -21,6 +24,112 @@ from sbd_core.plots.theme import (
     unsureness,
 )
 from sbd_core.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The reveals of one forward pass by what next-token prediction puts there in hindsight."""
+
+    pass_number: int
+    same: tuple[int, ...]
+    other: tuple[int, ...]
+    unread: tuple[int, ...]
+
+    @property
+    def num_reveals(self) -> int:
+        """All tokens the forward pass revealed."""
+        return len(self.same) + len(self.other) + len(self.unread)
+
+
+@dataclass(frozen=True, slots=True)
+class Gamble:
+    """A forward pass that fixed several tokens at once, and what doing so ignored.
+
+    positions and token_ids: left to right. separate: sum of ln of the probabilities they were
+    taken with, so that exp(separate) is their product. joint: sum of ln of what next-token
+    prediction gives them, each after all the text to its left. Both nats, at most 0; joint may
+    be -inf.
+    """
+
+    pass_number: int
+    positions: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    separate: float
+    joint: float
+
+    @property
+    def cost(self) -> float:
+        """Nats by which the product of separate probabilities promises more than is there.
+
+        Negative where the tokens are likelier together than apart.
+        """
+        return self.separate - self.joint
+
+
+def hindsights(trace: Trace) -> dict[int, Hindsight]:
+    """By position, what the causal head gives the tokens of the answer that it has read."""
+    return {item.position: item for event in trace.events for item in event.hindsight}
+
+
+def agreements(trace: Trace) -> list[Agreement]:
+    """Every forward pass in order; the numbers in it are token ids, one a reveal."""
+    known = hindsights(trace)
+    rows = []
+    for event in trace.events:
+        groups: dict[str, list[int]] = {"same": [], "other": [], "unread": []}
+        for reveal in event.reveals:
+            item = known.get(reveal.position)
+            if item is None or item.token_id != reveal.token_id:
+                groups["unread"].append(reveal.token_id)
+            else:
+                is_same = item.argmax_id == reveal.token_id
+                groups["same" if is_same else "other"].append(reveal.token_id)
+        row = Agreement(event.index + 1, *(tuple(group) for group in groups.values()))
+        rows.append(row)
+    return rows
+
+
+def gambles(trace: Trace) -> list[Gamble]:
+    """The forward passes that revealed several tokens, all of them read again; widest gap first."""
+    known = hindsights(trace)
+    rows = []
+    for event in trace.events:
+        reveals = sorted(event.reveals, key=lambda reveal: reveal.position)
+        if len(reveals) < 2 or any(item.position not in known for item in reveals):
+            continue
+        row = Gamble(
+            event.index + 1,
+            tuple(item.position for item in reveals),
+            tuple(item.token_id for item in reveals),
+            sum(_logarithm(item.probability) for item in reveals),
+            sum(_logarithm(known[item.position].probability) for item in reveals),
+        )
+        rows.append(row)
+    return sorted(rows, key=lambda row: (-abs(row.cost), row.pass_number))
+
+
+def entropies_at_reveal(trace: Trace) -> list[tuple[int, int, float, int]]:
+    """(position, forward pass, entropy in nats, token id) of each reveal of a masked position."""
+    rows = []
+    for event in trace.events:
+        entropy = {item.position: item.entropy for item in event.masked}
+        rows += [
+            (item.position, event.index + 1, entropy[item.position], item.token_id)
+            for item in event.reveals
+            if item.position in entropy
+        ]
+    return sorted(rows)
+
+
+def num_positions(trace: Trace) -> int:
+    """One past the last position that any forward pass looked at."""
+    ends = [event.block.stop for event in trace.events]
+    return max([trace.num_tokens, *ends])
+
+
+def _logarithm(probability: float) -> float:
+    return math.log(probability) if probability > 0 else -math.inf
+
 
 MAX_CELLS = 250_000
 FEW_PASSES = 12
@@ -180,3 +289,125 @@ def hindsight(trace: Trace, theme: Theme = "light") -> go.Figure:
     axes = passes, {"title": "tokens revealed"}
     legend = {**LEGEND, "traceorder": "normal"}
     return figure_of("hindsight", ink, bars, *axes, barmode="stack", showlegend=True, legend=legend)
+
+
+ID = "cost-of-parallelism"
+MAX_ROWS = 12
+MAX_NAMED = 4
+FLOOR = -10
+"""Of the axis, as a power of ten; what is less likely is drawn there."""
+MAX_NATS = 50.0
+"""Of a gap that is told in digits."""
+
+
+def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:
+    """Forward passes that revealed several tokens: their joint probability beside the product
+    of the separate ones.
+
+    Joint is what next-token prediction gives the tokens in hindsight, each after all the text to
+    its left; the product is of the probabilities they were revealed with. At most 12 forward
+    passes, the widest gap as drawn first; those not wholly read again are left out. Raises
+    ArgumentError.
+    """
+    ink = ink_of(theme)
+    rows = sorted(gambles(trace), key=_drawn_gap, reverse=True)[:MAX_ROWS]
+    if not rows:
+        words = "No forward pass revealed several tokens that were read again."
+        note = {"text": words, "showarrow": False, "x": 0.5, "y": 0.5}
+        hidden = {"title": "", "visible": False}
+        place = {"xref": "paper", "yref": "paper"}
+        return figure_of(ID, ink, [], hidden, hidden, annotations=[{**note, **place}])
+    ends = [_log10(end) for row in rows for end in (row.separate, row.joint)]
+    lowest = max(math.floor(min(ends) - 0.05), FLOOR)
+    ticks = list(range(0, lowest - 1, -max(1, -lowest // 5)))
+    is_cut = FLOOR in ends
+    powers = {"tickvals": ticks, "ticktext": [_power(tick, is_cut=is_cut) for tick in ticks]}
+    across = {"title": "joint probability", "range": [lowest, 0], **powers}
+    height = max(320, 110 + 30 * len(rows))
+    marks = [_gaps(rows, ink), *_marks(trace, rows, ink)]
+    return figure_of(
+        ID, ink, marks, across, _names_of_rows(trace, rows),
+        height=height, showlegend=True, legend=LEGEND,
+    )  # fmt: skip
+
+
+def _gaps(rows: list[Gamble], ink: Ink) -> dict[str, Any]:
+    """A line a forward pass from what it promised to what hindsight gives."""
+    gaps = [end for row in rows for end in (_log10(row.separate), _log10(row.joint), None)]
+    heights = [height for index in range(len(rows)) for height in (index, index, None)]
+    line = {"color": ink.muted, "width": 2}
+    quiet = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
+    return {"type": "scatter", "x": gaps, "y": heights, "line": line, **quiet}
+
+
+def _marks(trace: Trace, rows: list[Gamble], ink: Ink) -> list[dict[str, Any]]:
+    own = ink.of(trace.config.strategy)
+    looks = (
+        ("separate", "separate probabilities, multiplied", own, "circle-open"),
+        ("joint", "next-token prediction, in hindsight", ink.ntp, "diamond"),
+    )
+    return [
+        {
+            "type": "scatter",
+            "name": words,
+            "x": [_log10(getattr(row, field)) for row in rows],
+            "y": list(range(len(rows))),
+            "text": [_gamble_words(trace, row) for row in rows],
+            "mode": "markers",
+            "cliponaxis": False,
+            "marker": {"size": 11, "color": colour, "symbol": symbol, "line": {"width": 2}},
+            "hovertemplate": "%{text}<extra></extra>",
+        }
+        for field, words, colour, symbol in looks
+    ]
+
+
+def _names_of_rows(trace: Trace, rows: list[Gamble]) -> dict[str, Any]:
+    return {
+        "title": "",
+        "tickvals": list(range(len(rows))),
+        "ticktext": [
+            f"{names(trace, row.token_ids, MAX_NAMED)}   <b>forward pass {row.pass_number}</b>"
+            for row in rows
+        ],
+        "range": [len(rows) - 0.5, -0.5],
+        "showgrid": False,
+    }
+
+
+def _gamble_words(trace: Trace, row: Gamble) -> str:
+    times = f"{math.exp(min(abs(row.cost), MAX_NATS)):,.3g}"
+    if abs(row.cost) > MAX_NATS:
+        times = f"more than {times}"
+    than = f"{times} times {'less likely' if row.cost > 0 else 'likelier'}"
+    together = f"{'as likely' if times == '1' else than} together"
+    return (
+        f"forward pass {row.pass_number}, "
+        f"positions {', '.join(map(str, row.positions[:MAX_HOVERED]))}"
+        f"<br>{names(trace, row.token_ids)}"
+        f"<br>multiplied {_probability_words(row.separate)}"
+        f"<br>in hindsight {_probability_words(row.joint)}: {together}"
+    )
+
+
+def _probability_words(logarithm: float) -> str:
+    is_below = logarithm / math.log(10) < FLOOR
+    return percent(math.exp(logarithm)) + (
+        " (below the axis, drawn at its end)" if is_below else ""
+    )
+
+
+def _drawn_gap(row: Gamble) -> float:
+    return abs(_log10(row.separate) - _log10(row.joint))
+
+
+def _log10(logarithm: float) -> float:
+    """As a power of ten, where it is drawn."""
+    return max(logarithm / math.log(10), FLOOR)
+
+
+def _power(exponent: int, *, is_cut: bool) -> str:
+    """is_cut: whether some of what is drawn at FLOOR lies below it."""
+    if is_cut and exponent == FLOOR:
+        return f"≤ 10<sup>{exponent}</sup>"
+    return f"{10.0**exponent:g}" if exponent >= -3 else f"10<sup>{exponent}</sup>"

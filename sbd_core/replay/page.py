@@ -6,12 +6,13 @@ The player is the page's own, built from ui/web/ into assets/dist/replay.js.
 import html
 
 from sbd_core.errors import TraceError
-from sbd_core.package.files import ASSETS
+from sbd_core.files import ASSETS
 from sbd_core.replay import wire_format
 from sbd_core.trace import Trace
 
 STYLES = (
     "player",
+    "watch",
     "budget",
     "verify",
     "replay",

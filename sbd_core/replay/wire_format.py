@@ -19,10 +19,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sbd_core.config import DecodeConfig, solver_name, solver_parameters
+from sbd_core.config import DecodeConfig
 from sbd_core.cost.forward_cost import event_cost
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.events import MaskedPosition, StepEvent
+from sbd_core.rules import solver_name, solver_parameters
 from sbd_core.trace import Finish, Trace
 
 UNITS = 10_000
@@ -198,10 +199,12 @@ def _settings(config: DecodeConfig) -> dict[str, Any]:
         "block_size": config.block_size,
         "max_new_tokens": config.max_new_tokens,
         "seed": config.seed or None,
+        "repetition_penalty": None if config.repetition_penalty == 1 else config.repetition_penalty,
     }
     if config.strategy == "verify":
         settings["num_predrafts"] = config.num_predrafts or None
         settings["draft_threshold"] = config.draft_threshold
+        settings["row_policy"] = None if config.row_policy == "fixed" else config.row_policy
     return settings
 
 

@@ -1,4 +1,4 @@
-"""Endless seeded streams of made-up tasks. Knows neither model nor tokenizer.
+"""Endless seeded streams of generated exercises. Knows neither model nor tokenizer.
 
 To add a task: write a module with a `Task`, and add one line to `TASKS`.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks import code, drills, infill, json, math, story, sudoku
+from sbd_core.tasks import code, infill, json, math, story, sudoku
 from sbd_core.tasks.base import SPLITS, Example, Split, Task
 
 TASKS: dict[str, Task] = {
@@ -17,9 +17,8 @@ TASKS: dict[str, Task] = {
     "sudoku": sudoku.TASK,
     "story": story.TASK,
     "infill": infill.TASK,
-    "drill": drills.TASK,
 }
-SUITES: tuple[str, ...] = tuple(name for name, item in TASKS.items() if item.is_suite)
+SUITES: tuple[str, ...] = tuple(TASKS)
 
 
 def task(name: str) -> Task:

@@ -10,7 +10,7 @@ from functools import cache
 from random import Random
 
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks.base import Example, Pool, Split, Task, draw_wording, split_of
+from sbd_core.tasks.base import Example, Phrasings, Split, Task, draw_wording, split_of
 
 NAME = "sudoku"
 TEST_PERCENT = 20
@@ -24,47 +24,20 @@ UNITS: tuple[tuple[int, ...], ...] = (
     *(tuple(range(column, NUM_CELLS, 4)) for column in range(4)),
     *((corner, corner + 1, corner + 4, corner + 5) for corner in (0, 2, 8, 10)),
 )
-WORDINGS: tuple[str, ...] = (
-    "Solve this 4x4 sudoku: {puzzle}",
-    "Solve this sudoku: {puzzle}",
-    "Solve the sudoku {puzzle}",
-    "Solve the puzzle: {puzzle}",
-    "Please solve this sudoku: {puzzle}",
-    "Can you solve this sudoku? {puzzle}",
-    "Complete the grid: {puzzle}",
-    "Complete this sudoku grid: {puzzle}",
-    "Complete the 4x4 sudoku {puzzle}",
-    "Fill in the sudoku: {puzzle}",
-    "Fill the empty cells of this sudoku: {puzzle}",
-    "Fill in the missing digits (0 is empty): {puzzle}",
-    "Find the missing numbers: {puzzle}",
-    "What is the solution of this sudoku? {puzzle}",
-    "What is the solution of {puzzle}",
-    "Here is a 4x4 sudoku, 0 is a blank: {puzzle}",
-    "Every row, column and box needs 1 to 4: {puzzle}",
-    "Finish this small sudoku: {puzzle}",
-    "4x4 sudoku: {puzzle}",
-    "Sudoku: {puzzle}",
-    "sudoku {puzzle}",
-    "solve {puzzle}",
-    "Give me the solved grid for {puzzle}",
-    "I am stuck on this sudoku: {puzzle}",
-    "Which digits are missing here? {puzzle}",
-    "Help me with this 4x4 sudoku: {puzzle}",
-    "Work out this sudoku: {puzzle}",
-    "Replace each 0 by 1, 2, 3 or 4: {puzzle}",
-    "Could you fill this grid? {puzzle}",
-    "My sudoku, row by row: {puzzle}",
-    "A sudoku with zeros for blanks: {puzzle}",
-    "Find the solution: {puzzle}",
-    "How does this sudoku end? {puzzle}",
-    "Show me the full grid of {puzzle}",
-    "Put the right digits for the zeros: {puzzle}",
-    "Try this one: {puzzle}",
-    "Crack this little sudoku: {puzzle}",
-    "Solution to {puzzle}",
-)
-ASKS = Pool(WORDINGS)
+ASKS = Phrasings(
+    (
+        "Solve this 4x4 sudoku: {puzzle}", "Solve this sudoku: {puzzle}", "Solve the sudoku {puzzle}",
+        "Please solve this sudoku: {puzzle}", "Can you solve this sudoku? {puzzle}",
+        "Complete this sudoku grid: {puzzle}", "Fill in the sudoku: {puzzle}",
+        "Fill in the missing digits (0 is empty): {puzzle}", "Find the missing numbers: {puzzle}",
+        "Here is a 4x4 sudoku, 0 is a blank: {puzzle}", "Finish this small sudoku: {puzzle}",
+        "4x4 sudoku: {puzzle}", "Sudoku: {puzzle}", "Help me with this 4x4 sudoku: {puzzle}",
+    ),
+    (
+        "What is the solution of this sudoku? {puzzle}", "Could you fill this grid? {puzzle}",
+        "Find the solution: {puzzle}", "Show me the full grid of {puzzle}",
+    ),
+)  # fmt: skip
 
 
 def parse_puzzle(text: str) -> str:
@@ -90,7 +63,7 @@ def solutions(text: str) -> tuple[str, ...]:
     return tuple(grid for grid in grids() if _keeps(grid, puzzle))[:2]
 
 
-def prompt_for(puzzle: str, wording: str = WORDINGS[0]) -> str:
+def prompt_for(puzzle: str, wording: str = ASKS.seen[0]) -> str:
     """The prompt that asks for the solution of 16 digits `puzzle`."""
     return wording.format(puzzle=puzzle)
 

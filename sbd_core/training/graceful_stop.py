@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish to stop after the step under way. Knows nothing of training."""
+"""Ctrl-C and SIGTERM as a wish to stop, between steps or within one. Knows nothing of training."""
 
 import signal
 import threading
@@ -9,13 +9,36 @@ from types import FrameType
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@contextmanager
-def graceful_stop() -> Iterator[threading.Event]:
-    """An event that the first signal sets; the second ends the process as it always would.
+class StepAbandoned(Exception):
+    """A signal came in a part of a step that may be left undone."""
 
-    Off the main thread, where Python delivers no signals, the event is never set.
+
+class StopWish(threading.Event):
+    """Set by the first signal, which also ends what `abandons` encloses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_abandon = False
+
+    @contextmanager
+    def abandons(self) -> Iterator[None]:
+        """Raise StepAbandoned as soon as there is a wish to stop, in here or before."""
+        try:
+            self.may_abandon = True
+            if self.is_set():
+                raise StepAbandoned
+            yield
+        finally:
+            self.may_abandon = False
+
+
+@contextmanager
+def graceful_stop() -> Iterator[StopWish]:
+    """A wish that the first signal sets; the second ends the process as it always would.
+
+    Off the main thread, where Python delivers no signals, it is never set.
     """
-    wish = threading.Event()
+    wish = StopWish()
     if threading.current_thread() is not threading.main_thread():
         yield wish
         return
@@ -28,6 +51,8 @@ def graceful_stop() -> Iterator[threading.Event]:
     def ask(number: int, frame: FrameType | None) -> None:
         wish.set()
         restore()
+        if wish.may_abandon:
+            raise StepAbandoned
 
     for number in SIGNALS:
         signal.signal(number, ask)

@@ -14,14 +14,11 @@ from accelerate import Accelerator
 from torch import distributed
 from tqdm import tqdm
 
-from sbd_core.config import require_integer, require_number
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.training.checkpoints.checkpoint import only_writer
-from sbd_core.training.checkpoints.provenance import provenance
-from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.data.batch_loading import AHEAD
+from sbd_core.training.checkpoints.state import provenance, state_folder
 from sbd_core.training.graceful_stop import graceful_stop
-from sbd_core.training.recipes.recipe import LEAST_REWEIGHT_STEPS, Recipe
+from sbd_core.training.recipes.recipe import Recipe
 from sbd_core.training.run import Run
 from sbd_core.training.step.attention import require_attention
 from sbd_core.training.step.precision import require_precision
@@ -67,8 +64,7 @@ def train(
 def _check(settings: RunSettings, recipe: Recipe, device: torch.device) -> None:
     """ArgumentError where the recipe or the device has no room for the settings."""
     if settings.num_workers is not None:
-        # The weights of tasks are not known further ahead.
-        require_integer("workers", settings.num_workers, 0, LEAST_REWEIGHT_STEPS // AHEAD)
+        require_integer("workers", settings.num_workers, 0)
     require_precision(settings.precision, device)
     require_attention(settings.attention, device)
     require_integer("accumulate", settings.num_parts, 1, recipe.batch_size)

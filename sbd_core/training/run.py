@@ -5,10 +5,10 @@ import math
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import torch
@@ -32,9 +32,9 @@ from sbd_core.training.checkpoints.checkpoint import (
     replace_folder,
 )
 from sbd_core.training.checkpoints.lora import TrainedAdapter, add_adapter, restore_adapter
-from sbd_core.training.checkpoints.provenance import Provenance
 from sbd_core.training.checkpoints.state import (
     STATE_ERRORS,
+    Provenance,
     State,
     read_state,
     state_folder,
@@ -43,8 +43,8 @@ from sbd_core.training.checkpoints.state import (
 )
 from sbd_core.training.data.batch_builder import Batch, BatchBuilder
 from sbd_core.training.data.batch_loading import batches, chosen_workers
-from sbd_core.training.data.task_weights import TaskWeights, recipe_weights
 from sbd_core.training.data.tokenizer import require_tokens
+from sbd_core.training.graceful_stop import StepAbandoned, StopWish
 from sbd_core.training.recipes.recipe import Recipe
 from sbd_core.training.recipes.schedule import learning_rate, progress, require_enough_minutes
 from sbd_core.training.step.loss import Loss, check_output_layer
@@ -74,7 +74,6 @@ class Run:
         self._out, self._state_folder = out, state_folder(out)
         self._settings, self._began_from = settings, began_from
         self.step, self.seconds, self._metrics = 0, 0.0, ""
-        self._weights = TaskWeights(recipe)
         if accelerator.is_main_process:
             recover(self._state_folder)
         accelerator.wait_for_everyone()
@@ -125,24 +124,32 @@ class Run:
         """Whether every step, or all of the time, is behind."""
         return progress(self.recipe, self.step, self.seconds) >= 1
 
-    def steps(self, wish: Event) -> Iterator[dict[str, float]]:
-        """Train to the end of the recipe or of patience, yielding the metrics of each step."""
+    def steps(self, wish: StopWish) -> Iterator[dict[str, float]]:
+        """Train to the end of the recipe or of patience, yielding the metrics of each step.
+
+        A wish to stop leaves the step under way undone; the same batch is drawn again later.
+        """
         require_enough_minutes(self.recipe, self.step, self.seconds, 0.0)
         workers = self._settings.num_workers
         if workers is None:
             workers = chosen_workers(self.accelerator.device)
-        feed = batches(self._builder, self._weights, self.step, workers)
+        feed = batches(self._builder, self.step, workers)
         durations: list[float] = []
         while not self.is_done:
             began = time.perf_counter()
             # A model with dropout draws what this step would draw had it not been stopped before.
             torch.manual_seed(self.recipe.seed * 1_000_003 + self.step)
-            batch = next(feed)
-            waited = time.perf_counter() - began
-            loss = self._runner.backward(batch)
+            try:
+                # All processes go on to the step's end, where they agree to stop.
+                with wish.abandons() if self.accelerator.num_processes == 1 else nullcontext():
+                    batch = next(feed)
+                    waited = time.perf_counter() - began
+                    loss = self._runner.backward(batch)
+            except StepAbandoned:
+                self._runner.forget()
+                return
             rate = learning_rate(self.recipe, self.step, self.seconds)
             self._update(rate)
-            self._record(loss, batch)
             if self._average is not None:
                 self._average.update_parameters(self._model)
             self.step += 1
@@ -169,7 +176,6 @@ class Run:
                 self.seconds,
                 self._runner.precision,
                 self._metrics,
-                self._weights.to_data(),
                 optimizers,
             )
             average: Any = None if self._average is None else self._average.module
@@ -216,7 +222,7 @@ class Run:
         rate: float,
         began: float,
         waited: float,
-        wish: Event,
+        wish: StopWish,
     ) -> tuple[dict[str, float], bool]:
         """The metrics of a step over all processes, and whether one of them wishes to stop."""
         num_tokens = float((batch.packed.layout.document >= 0).sum())
@@ -233,19 +239,6 @@ class Run:
             "seconds": self.seconds,
         }
         return line, means[7] > 0
-
-    def _record(self, loss: Loss, batch: Batch) -> None:
-        """Have the weights of tasks follow the losses of this step, over all processes."""
-        if not self._weights.is_adaptive:
-            return
-        names = list(recipe_weights(self.recipe))
-        numbers = {name: number for number, name in enumerate(names)}
-        group = torch.tensor([numbers.get(name, len(names)) for name in batch.groups])
-        sums = torch.zeros(len(names) + 1, 4)
-        sums.index_add_(0, group, loss.by_document.cpu())
-        sums = self.accelerator.reduce(sums.to(self.accelerator.device), "sum").cpu()
-        seen = {name: row.tolist() for name, row in zip(names, sums, strict=False) if row.any()}
-        self._weights.record(self.step, seen)
 
     def _mean(self, values: list[float]) -> list[float]:
         """The mean of each value over all processes."""
@@ -275,7 +268,6 @@ class Run:
             set_optimizer_state_dict(
                 self._runner.module, self._runner.optimizers, state.optimizers, options=options
             )
-            self._weights.restore(state.task_weights, state.step)
         except STATE_ERRORS as error:
             raise unreadable(self._state_folder, error) from error
         if self._average is not None:

@@ -1,5 +1,6 @@
 """One Chromium and a few pages over scripted models; every page must stay clean and local."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from unittest import mock
@@ -7,15 +8,19 @@ from urllib.parse import urlparse
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.models.scripted import ScriptedModel
 from sbd_core.replay import wire_format
 from sbd_core.replay.page import page_of
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
+from tests.scripted import ScriptedModel
 from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
+from ui.components.presets import BUNDLED_MODEL
+from ui.decode.form import DEFAULT_GAMMA
+from ui.form.measured import Best, best_for
 from ui.gallery.examples import Preset
 from ui.gallery.recorded import gallery
 
@@ -62,10 +67,20 @@ STATE = """() => {
 }"""
 
 
-def returning(place):
-    """A browser context, or a page of its own, whose visitor was here before: no lesson first."""
-    place.add_init_script("try { localStorage.setItem('sbd-has-come', '1'); } catch {}")
-    return place
+NAMES_A_VIEW = re.compile(r"#|[?&](prompt|race)=")
+
+
+def on_watch(url: str) -> str:
+    """The address with Watch in front, if it names no view, decode or race of its own."""
+    return url if NAMES_A_VIEW.search(url) else f"{url}#watch"
+
+
+def turn_to(page, view: str):
+    """By its link in the head, which a phone keeps in a menu."""
+    menu = page.locator(".sbd-menu")
+    if menu.is_visible():
+        menu.click()
+    page.get_by_role("navigation", name="Views").get_by_role("link", name=view).click()
 
 
 def state(page):
@@ -94,20 +109,33 @@ def go_to(page, pass_index: int):
     painted(page)
 
 
+def details(page):
+    """Open the drawer of the run's numbers, timings and hindsight."""
+    page.get_by_role("button", name="Details", exact=True).click()
+
+
 def advanced(page):
     """Show every setting of the form."""
     page.locator(".sbd-advanced-switch[aria-expanded=false]").click()
 
 
+EXACT, PAPER, ONE = "Exact (verify)", "Paper (Eq. 8)", "One at a time"
+
+
 def choose_strategy(page, name: str):
-    """By its words in the form; only Set Block Decoding takes pins and branches."""
-    advanced(page)
-    page.get_by_label("Strategy").click()
-    page.get_by_role("option", name=name).click()
+    """One of the three above; only the paper's takes pins and branches."""
+    page.get_by_role("radio", name=name).check()
 
 
 def decode_button(page):
     return page.get_by_role("button", name="Decode", exact=True)
+
+
+def unfold(page):
+    """On a phone the form is folded into its prompt: open it."""
+    edit = page.get_by_role("button", name="Edit in the form")
+    if edit.is_visible():
+        edit.click()
 
 
 def click_card(page, name: str):
@@ -120,6 +148,7 @@ def click_card(page, name: str):
 def begin(page):
     """Press Decode and wait until the run that it starts is the one on the page."""
     old = state(page)["run"]
+    unfold(page)
     decode_button(page).click()
     has_begun(page, old)
 
@@ -160,8 +189,16 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
     """Serve a model's page on 127.0.0.1; gives its address. Everything closes at the end."""
     pages = []
 
+    def start_from(name: str, **facts) -> Best:
+        """The paper's rule, whose tiles most of these tests look at, but for the model measured."""
+        is_measured = name == BUNDLED_MODEL
+        return (
+            best_for(name, **facts) if is_measured else Best("sbd", DEFAULT_GAMMA, "not measured")
+        )
+
     def start(model: ScriptedModel) -> str:
-        demo = page_module.build(model)
+        with mock.patch("ui.components.controls.best_for", start_from):
+            demo = page_module.build(model)
         pages.append(demo)
         _, url, _ = demo.launch(
             prevent_thread_lock=True,
@@ -180,6 +217,12 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
 @pytest.fixture(scope="session")
 def story_url(serve) -> str:
     return serve(story_model())
+
+
+@pytest.fixture(scope="session")
+def measured_url(serve) -> str:
+    """A page over a model of the name that the committed evaluation is of."""
+    return serve(story_model(name=BUNDLED_MODEL))
 
 
 @pytest.fixture(scope="session")
@@ -219,10 +262,8 @@ def contexts(chromium, tmp_path_factory) -> Iterator[Callable[[bool], "sync_api.
     def context(has_touch: bool) -> "sync_api.BrowserContext":
         if has_touch not in made:
             profile = tmp_path_factory.mktemp("profile")
-            made[has_touch] = returning(
-                chromium.launch_persistent_context(
-                    profile, executable_path=CHROMIUM, args=FLAGS, has_touch=has_touch
-                )
+            made[has_touch] = chromium.launch_persistent_context(
+                profile, executable_path=CHROMIUM, args=FLAGS, has_touch=has_touch
             )
         return made[has_touch]
 
@@ -266,7 +307,7 @@ def open_page(contexts) -> Iterator[Callable[..., "sync_api.Page"]]:
         page.emulate_media(**media)
         page.set_default_timeout(60_000)
         watch(page)
-        page.goto(url)
+        page.goto(on_watch(url))
         # The opening run is there, if behind a race that the address asks for.
         page.wait_for_selector(".sbd-tile", state="attached")
         return page

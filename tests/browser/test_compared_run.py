@@ -5,10 +5,11 @@ import re
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.replay import wire_format
-from tests.browser.conftest import go_to, push, state, sync_api, traces
+from sbd_core.rules import EntropyBound
+from tests.browser.conftest import details, go_to, push, state, sync_api, traces
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -42,6 +43,19 @@ def test_without_next_token_prediction_beside_it_a_run_is_compared_with_no_guess
     expect(replay.locator(".sbd-numbers")).not_to_contain_text("×")
 
 
+def test_the_two_numbers_are_true_at_every_moment_and_of_the_whole_run_at_its_end(replay):
+    main, ntp = traces(story_model())
+    own, plain = replay.locator(".sbd-headline-own"), replay.locator(".sbd-headline-plain")
+    go_to(replay, 3)
+    expect(own).to_have_text("4")
+    expect(plain).to_have_text(str(sum(len(event.reveals) for event in main.events[:4])))
+    expect(replay.locator(".sbd-headline-clock")).to_contain_text("so far")
+    replay.keyboard.press("End")
+    expect(own).to_have_text(str(main.num_forwards))
+    expect(plain).to_have_text(str(ntp.num_forwards))
+    expect(replay.locator(".sbd-headline-clock")).to_contain_text(re.compile("faster|slower"))
+
+
 def with_seconds(trace, seconds: float):
     """The trace, each of its forward passes as long as this."""
     events = tuple(dataclasses.replace(event, seconds=seconds) for event in trace.events)
@@ -59,11 +73,10 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
         "in next-token prediction 1.0 ms."
     )
     expect(replay.locator(".sbd-number-clock")).to_contain_text("one timing")
-    replay.keyboard.press("l")
-    expect(why).to_have_text(
-        re.compile("^Fewer forward passes, but not faster here: .* next-token ")
-    )
-    replay.keyboard.press("l")
+    replay.keyboard.press("End")
+    expect(replay.locator(".sbd-headline-clock")).to_contain_text("slower")
+    replay.get_by_role("button", name="Explain time").hover()
+    expect(replay.locator(".sbd-term-note")).to_contain_text("were not faster here")
     fast = {"sbd": with_seconds(main, 0.001), "ntp": with_seconds(ntp, 0.001)}
     push(replay, wire_format.replay("fast", fast))
     expect(why).to_be_hidden()
@@ -95,15 +108,14 @@ def test_an_answer_that_ended_earlier_is_compared_by_the_token(replay):
         f"Its answer is shorter: 16 tokens, next-token prediction’s {ntp.num_tokens}; "
         f"for a token {main.tokens_per_forward:.2f}× fewer forward passes."
     )
-    expect(replay.locator(".sbd-verdict").first).to_have_text(
-        "Not judged: no check fits this prompt."
-    )
+    expect(replay.locator(".sbd-verdict-chip").first).to_have_text(re.compile("tokens differ$"))
 
 
 def test_running_it_five_times_gives_median_and_range(story):
     story.get_by_role("button", name="Last forward pass").click()
     clock = story.locator(".sbd-number-clock")
     expect(clock).to_contain_text("one timing")
+    details(story)
     story.get_by_role("button", name="run it 5 times").click()
     expect(clock).to_contain_text(re.compile(r"median of 5 new runs, .+ to .+; next-token"))
     expect(story.get_by_role("button", name="run it 5 times")).to_be_enabled()

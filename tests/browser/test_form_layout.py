@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import choose_strategy, sync_api
+from tests.browser.conftest import EXACT, advanced, choose_strategy, sync_api
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -18,12 +18,13 @@ HINTS = """() => [...document.querySelectorAll('#sbd-controls .head')]
 
 
 def test_no_list_of_the_form_runs_under_its_arrow_and_no_hint_into_its_number(story):
-    choose_strategy(story, "Verify")
+    choose_strategy(story, EXACT)
+    advanced(story)
     expect(story.get_by_label("number input for Drafts ahead")).to_be_visible()
     arrows, hints = story.evaluate(ARROWS), story.evaluate(HINTS)
     assert arrows
     assert all(right <= left for right, left in arrows), arrows
     assert hints
     assert all(bottom <= top for bottom, top in hints), hints
-    strategy = story.get_by_label("Strategy")
-    assert strategy.evaluate("box => box.scrollWidth <= box.clientWidth")
+    rows = story.locator("#sbd-row-policy-field input")
+    assert rows.evaluate("box => box.scrollWidth <= box.clientWidth")

@@ -184,7 +184,7 @@ def test_nothing_serious_is_wrong_and_tab_reaches_every_control(
     own = page.locator(".sbd-hood :is(button, input, select)").evaluate_all(
         "all => all.filter((n) => n.checkVisibility()).map((n) => n.dataset.stop)"
     )
-    assert len(own) == 5
+    assert len(own) == 9
     seen = set()
     for _ in own:
         stop, has_ring = page.evaluate(FOCUS)

@@ -4,8 +4,17 @@ import re
 
 import pytest
 
-from tests.browser.conftest import advanced, choose_strategy, click_card, decode, sync_api
-from tests.ui.doubles import story_model
+from tests.browser.conftest import (
+    EXACT,
+    ONE,
+    PAPER,
+    advanced,
+    choose_strategy,
+    click_card,
+    decode,
+    state,
+    sync_api,
+)
 from ui.components.controls import FIELD_IDS
 from ui.components.presets import BUNDLED_MODEL
 from ui.form.measured import best_for
@@ -13,12 +22,6 @@ from ui.gallery import recorded
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-
-
-@pytest.fixture(scope="module")
-def measured_url(serve):
-    """A page over a model of the name that the committed evaluation is of."""
-    return serve(story_model(name=BUNDLED_MODEL))
 
 
 def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page, measured_url):
@@ -29,15 +32,16 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
     expect(now).to_have_text(words)
     expect(page.locator(".sbd-risk-best")).to_be_hidden()
-    # The recording on the stage was made otherwise, and says so; its settings are one click away.
-    opening = recorded.opening_traces()["sbd"].config.solver.gamma
-    if (best.strategy, best.gamma) != ("sbd", opening):
-        expect(stale).to_contain_text("A recording. Decode runs its prompt with")
-        page.locator(".sbd-stale-use").click()
-        expect(now).to_have_text(f"γ {opening:g}")
-        expect(stale).to_be_hidden()
-        page.locator(".sbd-risk-best").click()
-        expect(now).to_have_text(words)
+    # The recording on the stage was made with the same.
+    assert state(page)["run"] == "opening"
+    expect(stale).to_be_hidden()
+    expect(page.get_by_role("radio", name=EXACT)).to_be_checked(checked=best.strategy == "verify")
+    choose_strategy(page, ONE)
+    expect(stale).to_contain_text("A recording. Decode runs its prompt with")
+    page.get_by_role("button", name="Why the form starts").click()
+    page.locator(".sbd-risk-best").click()
+    expect(now).to_have_text(words)
+    expect(stale).to_be_hidden()
     decode(page)
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
     assert page.evaluate(strategy) == best.strategy
@@ -110,6 +114,7 @@ def test_no_recording_is_said_to_have_set_a_gamma_that_the_form_does_not_show(
 
 def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
+    choose_strategy(page, PAPER)
     page.get_by_label("Safer to bolder").fill("8")
     now = page.locator(".sbd-risk-now")
     expect(now).to_have_text("γ 1")
@@ -118,26 +123,12 @@ def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, meas
     expect(now).to_have_text("γ 1")
 
 
-def test_a_recording_s_settings_used_by_hand_stay_when_a_prompt_is_typed(open_page, measured_url):
-    page = open_page(measured_url, reduced_motion="reduce")
-    opening = recorded.opening_traces()["sbd"].config.solver.gamma
-    now = page.locator(".sbd-risk-now")
-    page.locator(".sbd-stale-use").click()
-    expect(now).to_have_text(f"γ {opening:g}")
-    expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
-    expect(page.locator(".sbd-risk-why")).not_to_contain_text("The recording")
-    page.get_by_label("Prompt").fill("Something of mine.")
-    page.wait_for_timeout(600)  # longer than the form takes to follow
-    expect(now).to_have_text(f"γ {opening:g}")
-    decode(page)
-    assert page.evaluate("document.querySelector('.sbd-host').sbdPlayer.run.strategy") == "sbd"
-
-
 def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
     open_page, measured_url
 ):
     page = open_page(measured_url, reduced_motion="reduce")
     now = page.locator(".sbd-risk-now")
+    choose_strategy(page, PAPER)
     page.get_by_label("Safer to bolder").fill("6")
     expect(now).to_have_text("γ 0.35")
     advanced(page)
@@ -153,54 +144,59 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
     assert page.evaluate(f"[{run}.solver.gamma, {run}.blockSize]") == [0.35, 8]
 
 
-def test_a_strategy_chosen_in_the_list_outlasts_a_recording(open_page, measured_url):
+def test_a_strategy_chosen_by_hand_outlasts_a_recording(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
-    choose_strategy(page, "Next-token prediction")
+    choose_strategy(page, ONE)
     click_card(page, "gamma-too-high")
-    now, strategy = page.locator(".sbd-risk-now"), page.get_by_label("Strategy")
-    expect(now).to_have_text(re.compile("^γ"))
-    expect(strategy).to_have_value("Set Block Decoding")
+    expect(page.locator(".sbd-risk-now")).to_have_text(re.compile("^γ"))
+    expect(page.get_by_role("radio", name=PAPER)).to_be_checked()
     page.get_by_label("Prompt").fill("Something of mine.")
-    expect(strategy).to_have_value(re.compile("^Next-token prediction"))
-    expect(now).to_have_text("one token a forward pass")
+    expect(page.get_by_role("radio", name=ONE)).to_be_checked()
+    expect(page.locator(".sbd-risk-now")).to_have_text("one token a forward pass")
 
 
-def test_the_slider_goes_from_verify_to_gamma_and_back(open_page, measured_url):
+def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
-    advanced(page)
-    strategy = page.get_by_label("Strategy")
-    for step, name, words in (("0", "Verify", "exact: verify"), ("5", "Set Block", "γ 0.2")):
-        page.get_by_label("Safer to bolder").fill(step)
-        expect(page.locator(".sbd-risk-now")).to_have_text(words)
+    strategy, slider = page.locator("#sbd-strategy-field input"), page.get_by_label("Safer to")
+    for way, name in ((ONE, "Next-token"), (EXACT, "Verify"), (PAPER, "Set Block Decoding")):
+        choose_strategy(page, way)
         expect(strategy).to_have_value(re.compile(f"^{name}"))
+        expect(slider).to_be_visible(visible=way == PAPER)
+    slider.fill("5")
+    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.2")
+    advanced(page)
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.2")
-    expect(page.locator("#sbd-player .sbd-stale")).to_contain_text("γ 0.2 instead of")
+    decode(page)
+    run = "document.querySelector('.sbd-host').sbdPlayer.run"
+    assert page.evaluate(f"[{run}.strategy, {run}.solver.gamma]") == ["sbd", 0.2]
 
 
 def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
+    choose_strategy(page, PAPER)
     advanced(page)
+    expect(page.get_by_label("γ", exact=True)).to_be_visible()
     page.get_by_label("Safer to bolder").evaluate(
-        """range => [0, 3, 8, 0, 2, 5, 4].forEach(place => {
+        """range => [1, 3, 8, 1, 2, 5, 4].forEach(place => {
             range.value = place;
             range.dispatchEvent(new Event("input", { bubbles: true }));
         })"""
     )
-    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
     page.wait_for_timeout(2500)  # no answer to an earlier place comes later
-    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
+    expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
     expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
 
 
-def test_after_a_decode_the_slider_set_back_to_verify_marks_the_stage(open_page, measured_url):
+def test_after_a_decode_the_choice_set_back_to_exact_marks_the_stage(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
+    choose_strategy(page, PAPER)
     page.get_by_label("Safer to bolder").fill("4")
     expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
     decode(page)
     stale = page.locator("#sbd-player .sbd-stale")
     expect(stale).to_be_hidden()
-    page.get_by_label("Safer to bolder").fill("0")
+    choose_strategy(page, EXACT)
     expect(stale).to_contain_text("Verify (lossless) instead of Set Block Decoding")
 
 
@@ -209,16 +205,14 @@ def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_
 ):
     page = open_page(measured_url, reduced_motion="reduce")
     advanced(page)
-    page.get_by_label("Safer to bolder").fill("0")
-    expect(page.get_by_label("Strategy")).to_have_value(re.compile("^Verify"))
+    expect(page.get_by_role("radio", name=EXACT)).to_be_checked()
     page.get_by_label("Answer with blanks").fill("With ___3 pencils")
-    expect(page.get_by_label("Strategy")).to_have_value("Set Block Decoding")
-    slider, why = page.get_by_label("Safer to bolder"), page.locator(".sbd-risk-why")
+    expect(page.get_by_role("radio", name=PAPER)).to_be_checked()
+    expect(page.get_by_label("Safer to bolder")).to_be_visible()
+    why = page.locator(".sbd-risk-why")
     expect(why).to_have_text(re.compile(r"^Only Set Block Decoding fills in blanks"))
     expect(page.locator(".sbd-risk-best")).to_be_hidden()
-    expect(slider).to_have_attribute("min", "1")
     decode(page)
     expect(page.get_by_role("alert")).to_have_count(0)
     page.get_by_label("Answer with blanks").fill("")
-    expect(slider).to_have_attribute("min", "0")
     expect(why).not_to_contain_text("blanks")

@@ -1,11 +1,13 @@
 """Compare solvers: one prompt, up to four small staircases on one scale."""
 
+import re
 from itertools import pairwise
 
 import pytest
 
-from sbd_core.config import SOLVER_TITLES, SOLVERS
-from tests.browser.conftest import advanced, painted, sync_api
+from sbd_core.rules import SOLVER_TITLES, SOLVERS
+from tests.browser.conftest import advanced, painted, sync_api, turn_to
+from tests.browser.race.test_race import MOST_WORDS, NUM_WORDS
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 
 pytestmark = pytest.mark.browser
@@ -49,7 +51,7 @@ def test_four_solvers_stand_side_by_side(open_page, story_url, scheme, width):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate(CONTROLS)
     own = page.locator(".sbd-solver-comparison :is(button, select)").evaluate_all(
-        "all => all.map((n) => n.dataset.stop)"
+        "all => all.filter((n) => n.checkVisibility()).map((n) => n.dataset.stop)"
     )
     assert len(own) > 6, "the words that explain themselves too"
     toggle(page).focus()
@@ -80,27 +82,30 @@ def test_staircases_of_another_prompt_say_so(story):
 
 def test_the_settings_of_the_staircases_are_said_before_and_their_blocks_after_too(story):
     toggle(story).click()
-    status = story.locator(".sbd-solver-comparison-status")
+    status = story.locator(".sbd-solver-comparison-about")
+    expect(status).to_be_hidden()
+    story.get_by_role("button", name="Explain the staircases").click()
+    expect(status).to_be_visible()
     advanced(story)
     story.get_by_label("γ", exact=True).fill("4")
     words = "with γ 4, blocks of 16, and all else as in Watch’s Advanced"
     expect(status).to_contain_text(words)
-    button = story.get_by_role("button", name="Solvers", exact=True)
-    button.click()
+    turn_to(story, "Solvers")
     expect(status).to_contain_text(words)
     for number in (1, 2):
         story.get_by_label(f"Solver {number}").select_option("")
     expect(status).to_contain_text("with blocks of 16 and all else")
     story.get_by_label("Solver 1").select_option("entropy-bound")
-    story.get_by_role("button", name="Watch", exact=True).click()
+    turn_to(story, "Watch")
     story.get_by_label("Block size", exact=True).fill("8")
     expect(status).to_contain_text("blocks of 8")
     compare(story)
     lanes = story.locator(".sbd-solver-comparison-lane")
-    expect(lanes.first).to_contain_text("tokens, blocks of 8")
+    about = lanes.first.locator(".sbd-question")
+    expect(about).to_have_attribute("data-words", re.compile("tokens in blocks of 8: "))
     story.get_by_label("Block size", exact=True).fill("4")
     expect(status).to_contain_text("blocks of 4")
-    expect(lanes.first).to_contain_text("tokens, blocks of 8")
+    expect(about).to_have_attribute("data-words", re.compile("tokens in blocks of 8: "))
 
 
 def test_what_decode_all_refuses_is_not_offered_and_its_error_goes_with_the_next_input(story):
@@ -137,9 +142,9 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     expect(page.locator(".sbd-chart:visible")).to_have_count(1)
     expect(page.locator(".sbd-chart.is-solvers .main-svg").first).to_be_visible()
     compare(page)
-    expect(page.locator(".sbd-solver-comparison-lane").first).to_contain_text(
-        "tokens a forward pass"
-    )
+    about = page.locator(".sbd-solver-comparison-lane .sbd-question").first
+    expect(about).to_have_attribute("data-words", re.compile("tokens a forward pass"))
+    page.locator(".sbd-chart.is-solvers").get_by_role("button", name="Explain this chart").click()
     page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()  # drawn where it is seen
     page.wait_for_function(MARKED, arg=4)
     for part, word, words in (
@@ -151,16 +156,18 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url, s
     painted(page)
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.locator(".sbd-view", has_text="Watch").click()
+    turn_to(page, "Watch")
     expect(page.locator("#sbd-player")).to_be_visible()
     expect(page.locator(".sbd-chart:visible")).to_have_count(0)
-    assert "#" not in page.url
-    page.locator(".sbd-view", has_text="Solvers").click()
+    assert page.url.endswith("#watch")
+    turn_to(page, "Solvers")
     expect(go).to_be_visible()
     assert page.url.endswith("#solvers")
     assert page.locator("#sbd-prompt-box").bounding_box()["width"] > width * 0.85
-    tops = [view.bounding_box()["height"] for view in page.locator(".sbd-view").all()]
-    assert max(tops) < 30, "every name stands on one line"
+    if width < 900:
+        return  # the names are in a menu
+    tops = {view.bounding_box()["y"] for view in page.locator(".sbd-view").all()}
+    assert len(tops) == 1, "the names stand on one line"
 
 
 def test_a_phone_reads_the_name_of_every_line_of_the_chart(open_page, story_url):
@@ -207,3 +214,36 @@ def test_what_is_read_of_a_run_stays_inside_the_chart_on_a_phone(open_page, stor
             label = page.evaluate(HOVER, [mark, place])
             assert "tokens per forward pass" in label["words"]
             assert min(label["left"], label["right"]) > -1, label
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (2560, 1080)])
+def test_every_line_of_the_chart_is_named_beside_it_in_type_that_can_be_read(
+    open_page, story_url, width, height
+):
+    page = open_page(f"{story_url}#solvers", width, height)
+    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()
+    names = page.locator(".sbd-chart.is-solvers .annotation-text")
+    expect(names.first).to_be_visible()
+    found = names.evaluate_all("""all => all.map((node) => {
+      const { top, bottom, left, right } = node.getBoundingClientRect();
+      const opacities = [node, node.closest('.annotation')].map((n) => getComputedStyle(n).opacity);
+      const size = parseFloat(getComputedStyle(node).fontSize);
+      return { top, bottom, left, right, size, seen: Math.min(...opacities.map(Number)) };
+    })""")
+    assert min(each["size"] for each in found) >= 14
+    assert min(each["seen"] for each in found) == 1
+    for index, one in enumerate(found):
+        for other in found[index + 1 :]:
+            apart = one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
+            assert apart or one["right"] <= other["left"] or other["right"] <= one["left"]
+
+
+@pytest.mark.parametrize("view", ["solvers", "limits"])
+def test_few_words_stand_beside_prompt_controls_and_tables(open_page, story_url, view):
+    page = open_page(f"{story_url}#{view}", reduced_motion="reduce")
+    expect(
+        page.locator(f"#sbd-{view if view == 'limits' else 'solver-comparison'}")
+    ).to_be_visible()
+    page.wait_for_function("document.querySelectorAll('.main-svg').length > 0")
+    apart = NUM_WORDS.replace(".sbd-race-text", "svg, .sbd-limits-facts")
+    assert page.evaluate(apart) <= MOST_WORDS

@@ -1,54 +1,71 @@
-"""The views and their addresses: the browser's Back, a switch of the view and a reload agree."""
+"""The views and their addresses: a switch, the browser's Back and a reload agree; their foot."""
 
 import re
 
 import pytest
 
-from tests.browser.conftest import sync_api
+from tests.browser.conftest import painted, sync_api, turn_to
 from tests.browser.learn.conftest import question
+from tests.browser.test_access import serious
 from ui.learn.lesson import scenes
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 EARLY = """name => {
   const timer = setInterval(() => {
-    const button = document.querySelector(`.sbd-view[data-view="${name}"]`);
-    if (button?.getAttribute("aria-pressed") === "true") clearInterval(timer);
-    else button?.click();
+    const link = document.querySelector(`.sbd-view[data-view="${name}"]`);
+    if (link?.getAttribute("aria-current") === "page") clearInterval(timer);
+    else link?.click();
   }, 1);
 }"""
 
 
-def view(page, name: str):
-    return page.locator(".sbd-view", has_text=name)
+def in_front(page, name: str):
+    """Wait until the head says that a view is in front, alone."""
+    expect(page.locator(".sbd-view[aria-current=page]")).to_have_text(name)
 
 
-def test_back_shows_the_view_that_the_address_names_and_watch_clears_it(open_page, story_url):
+def test_back_goes_to_the_view_before_and_not_away_from_the_page(open_page, story_url):
+    page = open_page(story_url)
+    for name in ("Race", "Solvers", "Speed limits", "Watch"):
+        turn_to(page, name)
+    for name, address in (("Speed limits", "limits"), ("Solvers", "solvers"), ("Race", "race")):
+        page.go_back()
+        in_front(page, name)
+        expect(page).to_have_url(re.compile(f"#{address}$"))
+    expect(page.locator(".sbd-race-lane").first).to_be_visible()
+    page.go_back()
+    in_front(page, "Watch")
+    expect(page.locator("#sbd-player")).to_be_visible()
+    page.go_forward()
+    in_front(page, "Race")
+
+
+def test_back_goes_through_the_scenes_and_a_view_is_found_as_it_was_left(open_page, story_url):
     page = open_page(f"{story_url}#learn/1")
-    expect(question(page)).to_have_text(scenes()[0]["question"])
     page.get_by_role("button", name="Show me").click()
     page.get_by_role("button", name="Next", exact=True).click()
-    for name, address in (("Race", "#race"), ("Solvers", "#solvers"), ("Speed limits", "#limits")):
-        view(page, name).click()
-        expect(page).to_have_url(re.compile(address))
-    page.go_back()
-    expect(question(page)).to_be_visible()
-    expect(question(page)).to_have_text(scenes()[0]["question"])
-    expect(page).to_have_url(re.compile("#learn/1$"))
-    page.go_forward()
-    expect(view(page, "Speed limits")).to_have_attribute("aria-pressed", "true")
-    expect(page).to_have_url(re.compile("#limits"))
-    page.go_back()
-    view(page, "Watch").click()
-    expect(page).not_to_have_url(re.compile("#"))
-    page.go_forward()
-    expect(view(page, "Speed limits")).to_have_attribute("aria-pressed", "true")
-    page.go_back()
-    expect(view(page, "Watch")).to_have_attribute("aria-pressed", "true")
-    expect(page).not_to_have_url(re.compile("#"))
+    turn_to(page, "Speed limits")
+    page.get_by_label("Block size").last.fill("8")
+    expect(page).to_have_url(re.compile("#limits.*block=8"))
+    turn_to(page, "Learn")
+    expect(question(page)).to_have_text(scenes()[1]["question"])
+    turn_to(page, "Speed limits")
+    expect(page).to_have_url(re.compile("#limits.*block=8"))
+    for scene in (1, 1, 0):
+        page.go_back()
+        if scene == 1 and "limits" in page.url:
+            page.go_back()
+        expect(question(page)).to_have_text(scenes()[scene]["question"])
+
+
+def test_a_view_that_is_reloaded_is_there_again(open_page, story_url):
+    page = open_page(f"{story_url}#race")
+    turn_to(page, "Watch")
+    expect(page).to_have_url(re.compile("#watch$"))
     page.reload()
+    in_front(page, "Watch")
     expect(page.locator("#sbd-player")).to_be_visible()
-    expect(view(page, "Watch")).to_have_attribute("aria-pressed", "true")
 
 
 @pytest.mark.parametrize(
@@ -61,3 +78,51 @@ def test_a_view_that_is_turned_to_before_it_is_mounted_is_there(contexts, story_
     page.goto(story_url)
     expect(page.locator(part)).to_be_visible()
     page.close()
+
+
+@pytest.mark.parametrize("view", ["watch", "learn", "race", "solvers", "limits"])
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
+def test_the_foot_of_every_view_names_the_paper_and_what_is_new(
+    open_page, story_url, view, width, scheme
+):
+    page = open_page(
+        f"{story_url}#{view}", width, 844, color_scheme=scheme, reduced_motion="reduce"
+    )
+    foot = page.get_by_role("contentinfo")
+    expect(foot).to_be_visible()
+    painted(page)
+    below = page.evaluate("""() => {
+      const bottom = (node) => node.getBoundingClientRect().bottom;
+      const foot = document.querySelector('#sbd-footer');
+      return [...foot.parentElement.children].filter((node) => bottom(node) > bottom(foot)).length;
+    }""")
+    assert below == 0, "nothing stands below the foot"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    paper = foot.get_by_role("link", name="Gat et al. 2025, arXiv 2509.04185")
+    expect(paper).to_have_attribute("href", "https://arxiv.org/abs/2509.04185")
+    note = foot.locator(".sbd-term-note")
+    foot.get_by_role("button", name="what the paper’s own models reach").click()
+    expect(note).to_contain_text("3.3 points")
+    box = note.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    page.mouse.move(0, 0)
+    foot.get_by_role("button", name="what is added to the paper here").focus()
+    expect(note).to_contain_text("verify")
+    assert serious(page, ".sbd-footer") == []
+
+
+def test_the_model_card_is_served(open_page, story_url):
+    page = open_page(story_url)
+    card = page.get_by_role("link", name="Model card").get_attribute("href")
+    assert page.request.get(card).text().startswith("---\nlicense:")
+
+
+def test_on_a_wide_screen_the_page_is_in_the_middle_and_its_head_from_edge_to_edge(
+    open_page, story_url
+):
+    page = open_page(f"{story_url}#race", 2560, 1080)
+    box = page.locator(".sbd-header").bounding_box()
+    assert abs(box["x"] - (2560 - box["x"] - box["width"])) <= 16
+    wide = "document.querySelector('.gradio-container').clientWidth"
+    assert page.evaluate(wide) >= 2540

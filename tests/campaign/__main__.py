@@ -16,14 +16,16 @@ from pathlib import Path
 
 import torch
 
-from sbd_core.circumstances import circumstances
+from sbd_core.environment import environment
+from sbd_core.files import write_text
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.package.files import write_text
 from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
+from tests.campaign.parts.cold_starts import cold_starts
 from tests.campaign.parts.command_lines import command_lines, start_ups
 from tests.campaign.parts.doors import dom_elements, posts
 from tests.campaign.parts.memory import growth
+from tests.campaign.parts.proxies import behind_a_proxy
 from tests.campaign.parts.trees import trees_lost
 from tests.campaign.parts.visitors import crowd
 from ui.components.assets import ASSETS
@@ -44,7 +46,9 @@ PARTS: dict[str, tuple[Callable[[], Figure], Callable[[], Figure]]] = {
     "visitors": (lambda: crowd(80, 7.0), lambda: crowd(24, 1.0)),
     "trees": (lambda: trees_lost(200, 50, 20, 20), lambda: trees_lost(4, 2, 1, 1)),
     "command-lines": (lambda: command_lines(400), lambda: command_lines(30)),
-    "start-up": (lambda: start_ups(40), lambda: start_ups(5)),
+    "start-up": (lambda: start_ups(60), lambda: start_ups(5)),
+    "proxies": (lambda: behind_a_proxy(60, 20, 1.0), lambda: behind_a_proxy(60, 20, 0.1)),
+    "cold-starts": (lambda: cold_starts(10), lambda: cold_starts(2)),
 }
 """Each part as it is, and in its short form."""
 
@@ -63,7 +67,7 @@ def main() -> int:
         rows[name] = {**figure.to_data(), "seconds": round(time.monotonic() - began, 1)}
         met = "" if figure.is_met else " NOT MET"
         print(f"| {figure.what} | {figure.value} | at most {figure.target:g} |{met}", flush=True)
-    facts = circumstances(DEFAULT_CHECKPOINT)
+    facts = environment(DEFAULT_CHECKPOINT)
     facts |= {package: version(package) for package in ("gradio", "playwright")}
     text = json.dumps({"circumstances": facts, "rows": rows}, indent=1)
     print(text)

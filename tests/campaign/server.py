@@ -15,25 +15,32 @@ import httpx
 from tests.workers import free_port
 from ui import page as page_module
 from ui.decode.form import Form
+from ui.hosting.middleware import proxies_of
 
 TIMEOUT = 120.0
+FULL = ("The page is full", "still in line here")
+"""Of what a visitor is told who is not let into the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """url: of the page. functions: Gradio's number of each run: page, api, race, api-race."""
+    """url: of the page. functions: Gradio's number of each run: page, api, race, api-race.
+
+    quick: of what is answered beside the line, with how many values each takes.
+    """
 
     url: str
     functions: dict[str, int]
     api_values: dict[str, Any]  # of the endpoint `decode`, by parameter
+    quick: dict[int, int]
 
 
 @contextmanager
-def served(model: Any) -> Iterator[Served]:
-    """The page over a model, on a free port of 127.0.0.1."""
-    demo = page_module.build(model)
+def served(model: Any, *, is_public: bool = False, proxies: str = "") -> Iterator[Served]:
+    """The page over a model, on a free port of 127.0.0.1. proxies: those it trusts."""
+    demo = page_module.build(model, is_public=is_public)
     options = {"server_name": "127.0.0.1", "server_port": free_port()}
-    options |= page_module.launch_options()
+    options |= page_module.launch_options(proxies_of(proxies))
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:
         yield described(demo, url)
@@ -56,17 +63,22 @@ def described(demo: Any, url: str) -> Served:
             "api-race": next(f._id for f in demo.fns.values() if f.api_name == "race"),
         },
         {p.name: "p" if p.default is p.empty else p.default for p in parameters},
+        {fn._id: len(fn.inputs) for fn in demo.fns.values() if fn.fn and not fn.queue},
     )
 
 
 class Visitor:
-    """One tab, or one program, with a session of its own. address: of the loopback network."""
+    """One tab, or one program, with a session of its own.
 
-    def __init__(self, page: Served, address: str = "127.0.0.1") -> None:
+    address: of the loopback network. forwarded: the X-Forwarded-For that a proxy there sends.
+    """
+
+    def __init__(self, page: Served, address: str = "127.0.0.1", forwarded: str = "") -> None:
         self.page = page
         self.session = uuid.uuid4().hex[:12]
         transport = httpx.HTTPTransport(local_address=address)
-        self._client = httpx.Client(transport=transport, timeout=TIMEOUT)
+        headers = {"X-Forwarded-For": forwarded} if forwarded else {}
+        self._client = httpx.Client(transport=transport, timeout=TIMEOUT, headers=headers)
         self._stream: Any = None
 
     def post(self, path: str, body: Any) -> httpx.Response:
@@ -109,7 +121,7 @@ class Visitor:
         """(how the run ended: done, full or its error; seconds until then)."""
         began, text = time.monotonic(), "closed"
         for message in self.messages():
-            if "The page is full" in json.dumps(message):
+            if any(words in json.dumps(message) for words in FULL):
                 text = "full"
             elif message["msg"] == "process_completed":
                 output = message["output"]

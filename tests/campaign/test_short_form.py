@@ -8,8 +8,10 @@ import pytest
 from tests.campaign.__main__ import PARTS
 from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
+from tests.campaign.parts.cold_starts import cold_starts
 from tests.campaign.parts.command_lines import command_lines, lines, start_ups
 from tests.campaign.parts.doors import dom_elements, links, posts, trace_files
+from tests.campaign.parts.proxies import behind_a_proxy
 from tests.campaign.parts.trees import trees_lost
 from tests.campaign.parts.visitors import crowd
 from ui.decode import session
@@ -54,6 +56,16 @@ def test_start_up_faults_end_in_one_line():
     assert is_met(start_ups(4))
 
 
+def test_behind_a_proxy_everyone_is_served_or_told_and_nobody_forges_a_way_past():
+    figure = behind_a_proxy(60, 20, 0.1)
+    assert is_met(figure)
+    assert figure.details["num_served"] > 20
+
+
+def test_links_in_the_first_seconds_end_no_program():
+    assert is_met(cold_starts(2))
+
+
 @pytest.mark.browser
 def test_no_link_and_no_trace_file_fills_the_page():
     assert is_met(alone(dom_elements, 2, 3))
@@ -76,6 +88,7 @@ def test_the_lists_are_long_enough_and_the_same_every_time():
 def test_the_command_runs_every_part_in_a_long_and_a_short_form():
     assert list(PARTS) == [
         "dom", "posts", "caches", "memory", "visitors", "trees", "command-lines", "start-up",
+        "proxies", "cold-starts",
     ]  # fmt: skip
 
 

@@ -1,7 +1,6 @@
-"""What the engine reads off logits is what Candidates says, by tensor operations and in C."""
+"""What the engine reads off logits is what Candidates says."""
 
 import math
-import shutil
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -12,21 +11,16 @@ from torch.overrides import TorchFunctionMode
 from sbd_core.config import DecodeConfig, Strategy
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
-from sbd_core.models.backends.c.compiler import COMPILERS
-from sbd_core.models.backends.c.logit_stats import CComputeLogitStats
 from sbd_core.sampling import Candidates, LogitStats, LogitStatsSpec, compute_logit_stats
 
 INF = math.inf
 ALL = LogitStatsSpec(num_top=5, has_entropy=True, has_margin=True)
 
 
-@pytest.fixture(params=["tensors", "C"])
-def measure(request: pytest.FixtureRequest) -> Callable[[torch.Tensor, LogitStatsSpec], LogitStats]:
-    """All rows of some logits, by either Measure."""
-    if request.param == "C" and not any(map(shutil.which, COMPILERS)):
-        pytest.skip("no C compiler")
-    chosen = compute_logit_stats if request.param == "tensors" else CComputeLogitStats()
-    return lambda logits, spec: chosen(logits, 0, len(logits), spec)
+@pytest.fixture
+def measure() -> Callable[[torch.Tensor, LogitStatsSpec], LogitStats]:
+    """All rows of some logits."""
+    return lambda logits, spec: compute_logit_stats(logits, 0, len(logits), spec)
 
 
 def drawn(rows: int, vocabulary: int, spread: float) -> torch.Tensor:
@@ -162,33 +156,25 @@ def test_nothing_is_measured_that_was_not_wanted() -> None:
 
 
 def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:
-    for measure in (
-        (compute_logit_stats, CComputeLogitStats())
-        if any(map(shutil.which, COMPILERS))
-        else [compute_logit_stats]
-    ):
-        logits = drawn(9, 30, 2.0)
-        logits[0], logits[8] = math.nan, INF
-        before = logits.clone()
-        found = measure(
-            logits,
-            2,
-            7,
-            LogitStatsSpec(forbidden_id=4, num_top=5, has_entropy=True, has_margin=True),
-        )
-        assert torch.equal(logits[7:], before[7:])
-        assert torch.equal(logits[1], before[1])
-        assert logits[2:7, 4].tolist() == [-INF] * 5
-        check(found, logits[2:7])
-        other = [(best + 1) % 4 for best in found.best_ids]
-        whole = compute_logit_stats(logits[2:7].clone(), 0, 5, LogitStatsSpec())
-        assert found.token_probabilities(other) == pytest.approx(
-            whole.token_probabilities(other), rel=1e-5
-        )
-        assert (
-            found.rows(1, 3).token_probabilities(other[1:3])
-            == found.token_probabilities(other)[1:3]
-        )
+    logits = drawn(9, 30, 2.0)
+    logits[0], logits[8] = math.nan, INF
+    before = logits.clone()
+    found = compute_logit_stats(
+        logits,
+        2,
+        7,
+        LogitStatsSpec(forbidden_id=4, num_top=5, has_entropy=True, has_margin=True),
+    )
+    assert torch.equal(logits[7:], before[7:])
+    assert torch.equal(logits[1], before[1])
+    assert logits[2:7, 4].tolist() == [-INF] * 5
+    check(found, logits[2:7])
+    other = [(best + 1) % 4 for best in found.best_ids]
+    whole = compute_logit_stats(logits[2:7].clone(), 0, 5, LogitStatsSpec())
+    assert found.token_probabilities(other) == pytest.approx(
+        whole.token_probabilities(other), rel=1e-5
+    )
+    assert found.rows(1, 3).token_probabilities(other[1:3]) == found.token_probabilities(other)[1:3]
 
 
 class Fetched(TorchFunctionMode):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import sbd_core
-from sbd_core import config, events, masks, roofline, sampling, solvers, trace
+from sbd_core import config, events, masks, roofline, rules, sampling, solvers, trace
 
 SOLVER_FIELDS = {
     "entropy-bound": {"gamma": 0.1},
@@ -79,6 +79,9 @@ def test_decode_config_has_these_fields_and_defaults() -> None:
         "allows_untrained_block_size": False,
         "num_predrafts": 0,
         "draft_threshold": 0.5,
+        "repetition_penalty": None,
+        "row_policy": "fixed",
+        "row_costs": None,
     }
     assert sbd_core.DecodeConfig().solver == config.EntropyBound(gamma=0.1)
     with pytest.raises(TypeError):
@@ -103,13 +106,14 @@ def test_a_config_keeps_its_own_copy_of_the_pins() -> None:
 
 
 def test_solvers_have_these_names_fields_and_defaults() -> None:
-    found = {name: dataclasses.asdict(rule()) for name, rule in config.SOLVERS.items()}
-    assert found == SOLVER_FIELDS
-    for name, rule in config.SOLVERS.items():
+    for name, parameters in SOLVER_FIELDS.items():
+        assert dataclasses.asdict(rules.SOLVERS[name]()) == parameters
+        assert getattr(config, rules.SOLVERS[name].__name__) is rules.SOLVERS[name]
+        assert config.solver_parameters(rules.SOLVERS[name]()) == parameters
+    for name, rule in rules.SOLVERS.items():
         assert getattr(solvers, rule.__name__) is rule
         assert config.solver_name(rule()) == name
-        assert config.make_solver(name, SOLVER_FIELDS[name]) == rule()
-        assert config.solver_parameters(rule()) == SOLVER_FIELDS[name]
+        assert config.make_solver(name, config.solver_parameters(rule())) == rule()
 
 
 def test_a_reader_meets_gamma_and_tau_as_the_letters_of_the_form() -> None:
@@ -145,6 +149,7 @@ def test_functions_take_these_arguments() -> None:
     assert parameters_of(sbd_core.load) == ["path_or_hub_id", "device", "dtype", "native"]
     assert parameters_of(sbd_core.stream) == ["model", "prompt", "config"]
     assert parameters_of(sbd_core.generate) == ["model", "prompt", "config"]
+    assert callable(inspect.signature(sbd_core.stream).return_annotation.trace)
     batch = ["model", "prompts", "config", "batch_size", "seeds"]
     assert parameters_of(sbd_core.stream_batch) == batch
     assert parameters_of(sbd_core.generate_batch) == batch

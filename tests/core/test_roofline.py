@@ -19,8 +19,8 @@ from sbd_core.roofline import (
     Device,
     Shape,
     left_out,
-    limits,
     pass_seconds,
+    pass_time,
     slowdown,
     speedup,
     widths,
@@ -102,7 +102,7 @@ def test_what_is_left_out_is_all_that_a_forward_pass_has_more(cached) -> None:
         source="",
     )
     found = left_out(16, cached, 1, shape, device)
-    seconds = limits(16, cached, 1, "corrected", shape, device).seconds
+    seconds = pass_time(16, cached, 1, "corrected", shape, device).seconds
     whole = forward_cost(shape, cached, 0, [(0, 16)], 16).flops / 1e12
     assert seconds + found.output_layer + found.own_keys == pytest.approx(whole)
     assert found.output_layer == pytest.approx(2 * 16 * 4096 * 500 / 1e12)

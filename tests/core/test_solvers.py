@@ -10,7 +10,8 @@ from itertools import combinations
 import pytest
 import torch
 
-from sbd_core.config import (
+from sbd_core.errors import ArgumentError
+from sbd_core.rules import (
     SOLVERS,
     ConfidenceThreshold,
     EntropyBound,
@@ -23,7 +24,6 @@ from sbd_core.config import (
     Random,
     TopK,
 )
-from sbd_core.errors import ArgumentError
 from sbd_core.sampling import Candidates, ConfidenceScores
 from sbd_core.solvers import needs_margin, ranked, reveal_order, select
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sbd_core import DecodeConfig, Trace, TraceError, generate
-from sbd_core.config import EntropyBound
 from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.rules import EntropyBound
 from tests.core.decoding.chance_models import chance_model
 
 Data = dict[str, Any]

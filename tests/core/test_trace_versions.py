@@ -57,6 +57,19 @@ def test_settings_of_drafting_are_checked_and_must_be_there(name) -> None:
         Trace.from_json(json.dumps(data))
 
 
+def test_a_trace_says_its_penalty_and_one_that_does_not_had_none() -> None:
+    config = DecodeConfig(max_new_tokens=6, repetition_penalty=1.3)
+    trace = generate(chance_model(1), "ab", config)
+    assert Trace.from_json(trace.to_json()) == trace
+    data = json.loads(trace.to_json())
+    assert data["config"]["repetition_penalty"] == 1.3
+    for value in (0, "1.3", [1], True):
+        data["config"]["repetition_penalty"] = value
+        assert refused(json.dumps(data)).startswith("trace.config.repetition_penalty: ")
+    del data["config"]["repetition_penalty"]
+    assert Trace.from_json(json.dumps(data)).config.repetition_penalty == 1.0
+
+
 def test_a_trace_of_version_1_is_read_as_one_without_predrafts() -> None:
     data = copy.deepcopy(SOUND)
     data["version"] = 1

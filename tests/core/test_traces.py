@@ -4,14 +4,12 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, generate, stream
-from sbd_core.config import SOLVERS, EntropyBound, Random, TopK
-from sbd_core.decoding.api import make_trace
-from sbd_core.events import StepEvent
+from sbd_core.rules import SOLVERS, EntropyBound, Random, TopK
 from tests.conftest import unfused
 from tests.core.decoding.chance_models import END, chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
@@ -92,16 +90,14 @@ def test_a_trace_left_early_comes_back_and_says_so() -> None:
     model = chance_model(1, end_bias=-99.0)
     config = DecodeConfig(block_size=4, max_new_tokens=12)
     for num_taken in (0, 1, 3):
-        events: list[StepEvent] = []
-        for event in stream(model, "ab", config):
-            if len(events) == num_taken:
-                break
-            events.append(event)
-        trace = make_trace(model, "ab", config, events)
+        events = stream(model, "ab", config)
+        taken = tuple(islice(events, num_taken))
+        trace = events.trace()
+        assert trace.events == taken
         assert trace.finish == "stopped"
         assert trace.num_forwards == num_taken
         assert Trace.from_json(trace.to_json()) == trace
-    assert make_trace(model, "ab", config, []).tokens_per_forward == 0.0
+    assert stream(model, "ab", config).trace().tokens_per_forward == 0.0
 
 
 def test_counts_are_the_models_own_forward_calls() -> None:
@@ -199,12 +195,10 @@ def test_decodes_that_run_pass_by_pass_in_turn_are_those_run_alone(llama, strate
     config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=9, temperature=1.0)
     prompts = random_ids(3, llama.vocabulary_size)
     alone = [without_seconds(generate(llama, prompt, config)) for prompt in prompts]
-    events: list[list[StepEvent]] = [[] for _ in prompts]
-    for passes in zip_longest(*(stream(llama, prompt, config) for prompt in prompts)):
-        for done, event in zip(events, passes, strict=True):
-            done += [event] if event else []
-    for prompt, done, expected in zip(prompts, events, alone, strict=True):
-        assert without_seconds(make_trace(llama, prompt, config, done)) == expected
+    streams = [stream(llama, prompt, config) for prompt in prompts]
+    for _ in zip_longest(*streams):
+        pass
+    assert [without_seconds(events.trace()) for events in streams] == alone
 
 
 def test_a_decode_leaves_the_global_random_state_alone() -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from scripts.browser import build_wasm
+from scripts import build_wasm
 
 
 @pytest.mark.parametrize("name", build_wasm.FILES)
@@ -15,11 +15,11 @@ def test_the_committed_file_is_of_the_present_sources(name) -> None:
 
 
 def test_a_changed_source_makes_it_stale(tmp_path, monkeypatch) -> None:
-    for file in build_wasm.SOURCES.glob("*.[ch]"):
+    for file in build_wasm.KERNEL.glob("*.[ch]"):
         shutil.copy(file, tmp_path)
     with (tmp_path / "forward.c").open("a") as file:
         file.write("/* changed */\n")
-    monkeypatch.setattr(build_wasm, "SOURCES", tmp_path)
+    monkeypatch.setattr(build_wasm, "KERNEL", tmp_path)
     for name in build_wasm.FILES:
         assert not build_wasm.is_fresh(name, (build_wasm.DIST / name).read_bytes())
 
@@ -38,5 +38,5 @@ def test_compiling_gives_the_committed_file(name) -> None:
 
 
 def test_the_check_needs_no_compiler() -> None:
-    words = [sys.executable, "-m", "scripts.browser.build_wasm", "--check"]
+    words = [sys.executable, "-m", "scripts.build_wasm", "--check"]
     assert subprocess.run(words, env={"PATH": ""}, check=False).returncode == 0

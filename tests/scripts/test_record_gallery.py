@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.events import Reveal, Span, StepEvent
+from sbd_core.rules import EntropyBound
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
-from scripts.mixed_up_names import MixUp
 from scripts.record_gallery import (
     Decoded,
+    MixUp,
     early_sentence,
     num_after_end,
     repetition_sentence,

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sbd_core.models.scripted import ScriptedModel
+from tests.scripted import ScriptedModel
 
 PROMPT, MASK, END = 0, 1, 2
 ANSWER = (

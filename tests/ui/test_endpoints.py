@@ -8,14 +8,17 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from sbd_core.config import ConfidenceThreshold, TopK
+from sbd_core.rules import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
 from tests.workers import free_port
+from ui import endpoints
 from ui import page as page_module
 from ui.decode import session as session_module
 from ui.decode import update_throttle
+from ui.decode.client import LOCAL
 from ui.decode.form import Form
+from ui.decode.session import Session
 from ui.hosting.limits import Limits
 from ui.share.permalink import form_of
 
@@ -40,11 +43,13 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
     parameters = info["named_endpoints"]["/decode"]["parameters"]
     types = {item["parameter_name"]: item["type"].get("type") for item in parameters}
     assert types.pop("pinned") is None  # a list or nothing
+    assert types.pop("repetition_penalty") is None  # a number or nothing
     assert types == {
         "prompt": "string", "strategy": "string", "solver": "string", "gamma": "number",
         "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
         "template": "string", "tau": "number", "factor": "number", "k": "integer", "by": "string",
-        "num_predrafts": "integer", "draft_threshold": "number",
+        "num_predrafts": "integer", "draft_threshold": "number", "row_policy": "string",
+        "model": "string",
     }  # fmt: skip
     for endpoint in info["named_endpoints"].values():
         for item in endpoint["parameters"]:
@@ -86,10 +91,18 @@ def test_decode_takes_the_parameters_of_every_solver_and_a_template(client):
     assert trace.config.solver == ConfidenceThreshold(0.5)
     assert list(trace.config.pinned) == [0, 2, 3]
     settings = {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0}
+    settings["repetition_penalty"] = 1.25
     trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
     assert (trace.config.num_predrafts, trace.config.draft_threshold) == (2, 0.0)
+    assert trace.config.repetition_penalty == 1.25
     assert trace.text == ANSWER
     address = {"prompt": "p", "strategy": "verify", "predrafts": "2", "threshold": "0"}
+    address["penalty"] = "1.25"
+    assert form_of(address) == Form("p", **settings)
+    settings = {"strategy": "verify", "row_policy": "fewest-passes"}
+    trace = Trace.from_json(client.predict("p", **settings, api_name="/decode")["trace"])
+    assert (trace.config.row_policy, trace.text) == ("fewest-passes", ANSWER)
+    address = {"prompt": "p", "strategy": "verify", "rows": "fewest-passes"}
     assert form_of(address) == Form("p", **settings)
 
 
@@ -107,6 +120,27 @@ def test_race_gives_a_row_a_lane(client):
     assert passes["ntp"] == rows[0]["num_tokens"]
     assert passes["sbd:2"] < passes["sbd:0.1"] < passes["ntp"]
     assert {row["text"] for row in rows if row["lane"] != "sbd:2"} == {ANSWER}
+
+
+@pytest.mark.parametrize("door", ["decode", "race"])
+def test_who_asks_by_program_is_told_how_many_are_before_them(door, monkeypatch):
+    for name in ("SECONDS_BETWEEN_ROWS", "SECONDS_BETWEEN_WAITING_ROWS"):
+        monkeypatch.setattr(endpoints, name, 0.0)
+    session = Session(story_model())
+    line = [session.queue.join("anna"), session.queue.join("bert")]
+    if door == "decode":
+        news = ([row] for row in endpoints.decoded(session, Form("p"), LOCAL))
+    else:
+        news = endpoints.raced(session, "p", ["ntp", "verify"], {}, LOCAL)
+    waiting = []
+    for ticket in line:
+        waiting.append(next(news))
+        session.queue.leave(ticket)
+    assert [[row["num_ahead"] for row in rows] for rows in waiting] == [[2], [1]]
+    *_, last = news
+    assert {row["num_ahead"] for row in last} == {0}
+    assert {row["text"] for row in last} == {ANSWER}
+    assert {frozenset(row) for rows in waiting for row in rows} == {frozenset(last[0])}
 
 
 def test_a_race_that_takes_too_long_is_refused_and_no_lane_cut_short(client, monkeypatch):

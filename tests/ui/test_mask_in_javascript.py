@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from sbd_core import DecodeConfig, generate
-from sbd_core.config import EntropyBound
 from sbd_core.masks import decoding_mask
 from sbd_core.replay import wire_format
+from sbd_core.rules import EntropyBound
 
 NODE = shutil.which("node")
 WEB = Path(__file__).parents[2] / "ui" / "web"

@@ -1,13 +1,13 @@
 """A race: its lanes, its rules, its board. Scripted models only."""
 
-import time
 from dataclasses import asdict
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from tests.ui.doubles import ANSWER, story_model
+from sbd_core.rules import EntropyBound
+from tests.ui.doubles import ANSWER, slowed, story_model
 from ui.decode import session as session_module
 from ui.decode.session import LOADING_TEXT, Session, waiting_text
 from ui.hosting.limits import Limits
@@ -142,8 +142,7 @@ def test_stopping_frees_the_model_at_once():
 def test_a_race_that_takes_too_long_says_what_to_change(monkeypatch):
     monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=0.05))
     model = story_model()
-    forward = model.forward
-    model.forward = lambda *args: (time.sleep(0.02), forward(*args))[1]  # type: ignore[method-assign]
+    slowed(model, 0.02)
     last = news_of(Entry("p", ALL), model)[-1]
     assert last.is_error
     assert "choose fewer lanes or a shorter answer" in last.message
@@ -152,7 +151,7 @@ def test_a_race_that_takes_too_long_says_what_to_change(monkeypatch):
 
 def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
     session = Session(story_model())
-    session.model.forward = None  # type: ignore[assignment]
+    session.model().forward_batch = None  # type: ignore[assignment]
     last = list(race(session, Entry("p", ["ntp"])))[-1]
     assert "log" in last.message
     assert session.queue.num_ahead(session.queue.join()) == 0

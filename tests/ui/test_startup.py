@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -12,9 +13,8 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.models.backends.c import compiler
-from sbd_core.models.backends.c.compiler import COMPILERS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from tests.campaign.parts import cold_starts
 from tests.workers import free_port
 from ui.gallery.recorded import TRACES
 from ui.launch import check_address, checked_port, load_behind, model_of
@@ -64,18 +64,50 @@ def test_the_program_says_what_is_wrong_with_a_flag_and_ends_with_2():
     assert done.stderr.strip().endswith("there is no folder '/no/such/folder'")
 
 
-def test_a_model_that_breaks_while_loading_ends_the_program(monkeypatch):
+@pytest.mark.parametrize(
+    ("raised", "sentence"),
+    [
+        (ModelError(f"m: {str(DEFAULT_CHECKPOINT)!r} is broken"), "m: 'sbd-nano' is broken"),
+        (AttributeError("deep inside"), r"failed inside the program \(AttributeError\)"),
+    ],
+)
+def test_whatever_loading_raises_is_one_sentence_for_visitors(
+    raised, sentence, monkeypatch, caplog
+):
     monkeypatch.setattr("ui.launch.SECONDS_FOR_FIRST_VISITOR", 0.0)
-    monkeypatch.setattr("ui.launch.SECONDS_FOR_BAD_NEWS", 0.0)
     lazy = model_of(None, "cpu")
     assert not lazy.is_settled
-    with (
-        mock.patch.object(sbd_core, "load", side_effect=ModelError("m: broken"), create=True),
-        pytest.raises(ModelError, match="m: broken"),
-    ):
-        load_behind(lazy)
-    with pytest.raises(ModelError, match="m: broken"):
+    with mock.patch.object(sbd_core, "load", side_effect=raised, create=True):
+        assert load_behind(lazy) is raised
+    with pytest.raises(ModelError, match=sentence) as told:
         lazy.result()
+    assert str(DEFAULT_CHECKPOINT) not in str(told.value)
+    assert ("deep inside" in caplog.text) == isinstance(raised, AttributeError)
+
+
+@pytest.mark.parametrize("stderr", ["", "2>&-"])
+def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model, stderr):
+    port = free_port()
+    line = f"exec {sys.executable} app.py --port {port} --model {broken_model} {stderr}"
+    program = subprocess.Popen(
+        ["/bin/bash", "-c", line], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    try:
+        for link in ("prompt=x&strategy=ntp", "race=ntp&prompt=x"):
+            answer = cold_starts.opened(f"http://127.0.0.1:{port}", link, program)
+            assert answer is not None
+            assert "'model' has a damaged weights file" in answer
+            assert str(broken_model) not in answer
+        assert program.poll() is None
+        program.send_signal(signal.SIGINT)
+        said = program.communicate(timeout=60)[1]
+    finally:
+        program.kill()
+    assert program.returncode == 2
+    if not stderr:
+        assert said.startswith(f"app.py: model: '{broken_model}"[:40])
+        assert said.endswith("stop it with Ctrl-C.\n")
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65_536, 70_000, "abc", "", "80 ", "１", "9" * 400, 7860.5])
@@ -134,15 +166,13 @@ def broken_model(tmp_path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("stdout", [">&-", "> /dev/full"])
-def test_a_page_without_an_output_ends_in_one_line_too(broken_model, stdout):
-    line = f"exec {sys.executable} app.py --port {free_port()} --model {broken_model} {stdout}"
+def test_a_page_without_room_for_its_output_ends_in_one_line():
+    line = f"exec {sys.executable} app.py --port {free_port()} > /dev/full"
     done = subprocess.run(
         ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=200
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    expected = "No space left on device" if "full" in stdout else "has a damaged weights file"
-    assert expected in done.stderr
+    assert "No space left on device" in done.stderr
 
 
 @pytest.mark.parametrize(("stdout", "status"), [(">&-", 0), ("> /dev/full", 2)])
@@ -156,16 +186,8 @@ def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path, stdout,
     assert out.read_text("utf-8").startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize(("compilers", "is_native"), [(COMPILERS, True), (("no-such-cc",), False)])
-def test_the_page_decodes_in_c_where_a_compiler_is(compilers, is_native, monkeypatch):
-    if is_native and not any(map(shutil.which, COMPILERS)):
-        pytest.skip("no C compiler here")
-    for module in ("forward", "logit_stats"):
-        monkeypatch.setattr(
-            f"sbd_core.models.backends.c.{module}.library", compiler.library.__wrapped__
-        )
-    monkeypatch.setattr(compiler, "COMPILERS", compilers)
-    lazy = model_of(None, "cpu")
-    lazy.load()
-    assert lazy.result().is_native == is_native
-    assert about(lazy.result()).endswith("cpu, in C" if is_native else "cpu")
+@pytest.mark.parametrize("dtype", ["auto", "int8"])
+def test_the_title_says_what_makes_the_forward_passes(dtype) -> None:
+    said = about(sbd_core.load(device="cpu", dtype=dtype))
+    used = "float32" if dtype == "auto" else dtype
+    assert said.endswith(f" · cpu · ONNX Runtime, {used}")

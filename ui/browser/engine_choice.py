@@ -5,17 +5,16 @@ folder are served. Knows no tensors.
 """
 
 import hashlib
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from sbd_core.json_node import json_of
 from sbd_core.replay.page import STYLES
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import ASSETS, DIST, static_path, view
-from ui.gallery.examples import checked_examples
 
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
@@ -25,8 +24,6 @@ COMPILED = {
     "fma": DIST / "sbd-fma.wasm",
     "threads": DIST / "sbd-threads.wasm",
 }
-BROWSER_TASKS = ("sudoku", "math", "json", "infill", "story")
-"""Tasks whose answers ui/web/engine/session/verdict.js checks too."""
 SMALL_FILES = (
     "config.json",
     "generation_config.json",
@@ -37,15 +34,18 @@ SMALL_FILES = (
 )
 
 
-def engine_choice(name: str, folder: Path | None) -> gr.HTML:
-    """The line for the model `name`; an empty one if no browser can decode with it.
+def engine_choice(value: str) -> gr.HTML:
+    """The line, made from `engine_value`; an empty one for ""."""
+    return view("engine-choice", value)
+
+
+def engine_value(name: str, folder: Path | None) -> str:
+    """What the line is made from for the model `name`; "" if no browser can decode with it.
 
     folder: where the model lies, None for one that lies in none.
     """
     files = () if folder is None else model_files(folder)
-    return view(
-        "engine-choice", wire_json(_setting(name, folder, files)) if folder and files else ""
-    )
+    return wire_json(_setting(name, folder, files)) if folder and files else ""
 
 
 def model_files(folder: Path) -> tuple[Path, ...]:
@@ -73,16 +73,7 @@ def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]
         "page": static_path(page),
         "styles": [static_path(style) for style in styles],
         "replay": static_path(script),
-        "examples": checked_here(),
     }
-
-
-def checked_here() -> list[tuple[str, str, str]]:
-    """[prompt, task, case] of every example; no case where only the server can check the answer."""
-    return [
-        (one.prompt, one.task, one.case if one.task in BROWSER_TASKS else "")
-        for one in checked_examples()
-    ]
 
 
 @cache
@@ -93,7 +84,7 @@ def _versioned(file: Path) -> str:
 
 def _object_in(file: Path) -> dict[str, Any]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json_of(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.package.files import ASSETS
+from sbd_core.files import ASSETS
 from sbd_core.replay.page import STYLES as PLAYER_STYLES
 
 DIST = ASSETS / "dist"
@@ -16,7 +16,18 @@ DIST = ASSETS / "dist"
 
 STYLES = tuple(
     ASSETS / "css" / f"{name}.css"
-    for name in (*PLAYER_STYLES, "race", "charts", "solver-comparison", "limits", "page", "learn")
+    for name in (
+        *PLAYER_STYLES,
+        "race",
+        "charts",
+        "solver-comparison",
+        "limits",
+        "page",
+        "learn",
+        "views",
+        "model-switch",
+        "home",
+    )
 )
 
 
@@ -46,8 +57,12 @@ def _bundle() -> str:
 
 
 def static_path(file: Path) -> str:
-    """Where Gradio serves a static file, below its routes; dom/address.js makes it an address."""
-    return f"file={file.as_posix()}"
+    """Where Gradio serves a static file, below its routes; dom/address.js makes it an address.
+
+    A file of assets/ is named from there, see `ui.hosting.middleware`.
+    """
+    is_ours = file.is_relative_to(ASSETS)
+    return f"file={f'assets/{file.relative_to(ASSETS).as_posix()}' if is_ours else file.as_posix()}"
 
 
 def _mounts(view: str, *events: str) -> dict[str, Any]:

@@ -6,13 +6,19 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import MAX_PREDRAFTS, SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
+from sbd_core.config import (
+    MAX_PREDRAFTS,
+    ROW_POLICY_TITLES,
+    SOLVER_PARAMETERS,
+    SOLVER_TITLES,
+    SOLVERS,
+)
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.replay.wire_format import LANE_NAMES
-from ui.browser.engine_choice import engine_choice
-from ui.components.presets import preset_bar
+from ui.browser.engine_choice import engine_choice, engine_value
+from ui.components.presets import preset_bar, presets_value
 from ui.components.puzzle import puzzle
-from ui.components.risk_slider import risk_slider
+from ui.components.risk_slider import risk_slider, slider_value
 from ui.components.status_line import status_line
 from ui.decode.form import MAX_TYPED_CHARACTERS
 from ui.form.bounds import BOUNDS
@@ -22,18 +28,20 @@ from ui.gallery.examples import presets
 from ui.gallery.recorded import OPENING_LANES
 from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
 
 SOLVER_CHOICES = [(title, name) for name, title in SOLVER_TITLES.items()]
 STRATEGIES = [(title, name) for name, title in LANE_NAMES.items()]
 PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
+ROW_POLICIES = [(title, name) for name, title in ROW_POLICY_TITLES.items()]
 MEASURES = ["confidence", "entropy", "margin"]
 DEFAULT_BLOCK_RANGE = (2, 16)
 PROMPT_ID = "sbd-prompt-box"
 FIELD_IDS = {
     name: f"sbd-{name.replace('_', '-')}-field"
     for name in (
-        "strategy", "solver", *SOLVER_PARAMETERS, "num_predrafts", "draft_threshold",
-        "block_size", "max_new_tokens", "seed",
+        "strategy", "solver", *SOLVER_PARAMETERS, "row_policy", "num_predrafts", "draft_threshold",
+        "repetition_penalty", "block_size", "max_new_tokens", "seed",
     )
 }  # fmt: skip
 """Element ids of the settings, for the page's script to read them."""
@@ -50,15 +58,48 @@ class Controls:
     status: gr.HTML
     puzzle: gr.HTML
     presets: gr.HTML
+    engine: gr.HTML
     risk_slider: gr.HTML
 
 
-def build(model: LazyModel, limits: Limits = USUAL) -> Controls:
+@dataclass(frozen=True, slots=True)
+class OfModel:
+    """What the form shows for one model: values of its views, and the settings to start from."""
+
+    presets: str
+    engine: str
+    risk_slider: str
+    best: Best
+    block_range: tuple[int, int]
+
+    @classmethod
+    def of(cls, offer: Offer, limits: Limits = USUAL) -> "OfModel":
+        """Of a model of the page, which may still be on its way."""
+        model = offer.lazy
+        best = best_for(
+            model.name,
+            can_draft=model.can_draft,
+            is_trained=model.is_trained,
+            has_adapter=model.has_adapter,
+        )
+        block_range = model.block_range or DEFAULT_BLOCK_RANGE
+        may_fetch = limits.may_fetch_model or model.folder == DEFAULT_CHECKPOINT
+        folder = model.folder if may_fetch and model.is_trained else None
+        return cls(
+            presets_value(model.name, PROMPT_ID, file=offer.presets),
+            engine_value(model.name, folder),
+            slider_value(best, block_range, can_draft=model.can_draft),
+            best,
+            block_range,
+        )
+
+
+def build(models: Models, limits: Limits = USUAL) -> Controls:
     """Everything in the form, inside the layout that is open now."""
-    best = best_for(model.name, can_draft=model.can_draft, is_trained=model.is_trained)
-    start = start_of(best)
-    block_range = model.block_range or DEFAULT_BLOCK_RANGE
-    bar = preset_bar(model.name, PROMPT_ID)
+    model = models.first.lazy
+    of_model = OfModel.of(models.first, limits)
+    start = start_of(of_model.best)
+    bar = preset_bar(of_model.presets)
     prompt = gr.Textbox(
         start["prompt"],
         label="Prompt",
@@ -78,21 +119,23 @@ def build(model: LazyModel, limits: Limits = USUAL) -> Controls:
             elem_id="sbd-stop",
         )
     status = status_line()
-    may_fetch = limits.may_fetch_model or model.folder == DEFAULT_CHECKPOINT
-    engine_choice(model.name, model.folder if may_fetch and model.is_trained else None)
-    slider = risk_slider(best, block_range, can_draft=model.can_draft)
+    slider = risk_slider(of_model.risk_slider)
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
-        if model.can_draft:
+        engine = engine_choice(of_model.engine)
+        if any(offer.lazy.can_draft for offer in models):
             fields["template"] = _template()
         fields |= _solver_fields(model, start)
-        fields |= _size_fields(model, limits.max_new_tokens)
+        fields |= _size_fields(model, of_model, limits.max_new_tokens)
         own_puzzle = puzzle(PROMPT_ID)
     for name, element_id in FIELD_IDS.items():
         fields[name].elem_id = element_id
     for name in fields.keys() - SHARED_BY_VIEWS:
         fields[name].elem_classes = ["sbd-watch-only"]
-    return Controls(fields, decode, stop, status, own_puzzle, bar, slider)
+    # Which of several models decodes; the switch in the head writes it.
+    name = models.first.name if len(models) > 1 else ""
+    fields["model"] = gr.Textbox(name, visible="hidden", elem_id="sbd-model-field")
+    return Controls(fields, decode, stop, status, own_puzzle, bar, engine, slider)
 
 
 def start_of(best: Best) -> dict[str, Any]:
@@ -102,12 +145,17 @@ def start_of(best: Best) -> dict[str, Any]:
     """
     opening = recorded.opening_traces().get(OPENING_LANES[0])
     prompt = opening.prompt if opening else presets()[0].prompts[0]
-    return {"prompt": prompt, "strategy": best.strategy, "gamma": best.gamma}
+    return {
+        "prompt": prompt,
+        "strategy": best.strategy,
+        "gamma": best.gamma,
+        "row_policy": best.row_policy,
+    }
 
 
 def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
-    strategies = STRATEGIES if model.can_draft else PLAIN_STRATEGIES
-    strategy = start["strategy"] if model.can_draft else strategies[0][1]
+    strategies = strategies_of(model)
+    strategy = start["strategy"]
     is_shown = partial(is_in_use, strategy, SOLVER_CHOICES[0][1])
     return {
         "strategy": gr.Dropdown(strategies, value=strategy, label="Strategy"),
@@ -125,6 +173,13 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
         "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
         "k": _slider("Tokens per forward pass", 1, 16, 2, 1, visible=False),
         "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
+        "row_policy": gr.Dropdown(
+            ROW_POLICIES,
+            value=start["row_policy"],
+            label="Rows",
+            info="of a forward pass; all but “fixed” choose drafts ahead and threshold themselves",
+            visible=is_shown("row_policy"),
+        ),
         "num_predrafts": _slider(
             "Drafts ahead",
             0,
@@ -143,12 +198,24 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
             "drafts on while all of it is this probable",
             visible=is_shown("draft_threshold"),
         ),
+        "repetition_penalty": gr.Number(
+            0,
+            label="Repetition penalty",
+            info="above 1 makes repeating less likely; 1: none; 0: the model’s own",
+            minimum=0,
+            step=0.05,
+        ),
     }
+
+
+def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
+    """What the list of strategies offers for a model."""
+    return STRATEGIES if model.can_draft else PLAIN_STRATEGIES
 
 
 def is_in_use(strategy: str, solver: str, name: str) -> bool:
     """Whether a decode by this strategy and this solver looks at the setting `name`."""
-    if name in ("num_predrafts", "draft_threshold"):
+    if name in ("row_policy", "num_predrafts", "draft_threshold"):
         return strategy == "verify"
     if name == "solver":
         return strategy == "sbd"
@@ -175,14 +242,21 @@ def _template() -> gr.Textbox:
     )
 
 
-def _size_fields(model: LazyModel, max_new_tokens: int) -> dict[str, gr.components.Component]:
+def block_size_words(model: LazyModel) -> str:
+    """What the box of the block size says below its name."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
+    return f"positions decoded together (next-token: 1); {trained} {low} to {high}"
+
+
+def _size_fields(
+    model: LazyModel, of_model: OfModel, max_new_tokens: int
+) -> dict[str, gr.components.Component]:
     return {
         "block_size": gr.Number(
-            high,
+            of_model.best.block_size or of_model.block_range[1],
             label="Block size",
-            info=f"positions decoded together (next-token: 1); {trained} {low} to {high}",
+            info=block_size_words(model),
             precision=0,
         ),
         "max_new_tokens": _slider("Longest answer, tokens", 16, max_new_tokens, 128, 16),

@@ -5,21 +5,29 @@ Also one friendly line on what the model can do, and the visitor's own text kept
 
 import gradio as gr
 
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.replay.wire_format import wire_json
 from ui.components.assets import view
-from ui.gallery.examples import Preset, presets, recording_of
+from ui.gallery.examples import PRESETS, Preset, presets, recording_of
 
 BUNDLED_MODEL = "sbd-nano"
 
 
-def preset_bar(model_name: str, prompt_id: str) -> gr.HTML:
-    """The buttons and the line; they write into the text box with the element id `prompt_id`.
+def preset_bar(value: str) -> gr.HTML:
+    """The buttons and the line, made from `presets_value`.
 
     Its event `choose_run` carries the name of the recorded run of the prompt that was chosen.
     """
-    rows = [{"label": item.label, "prompts": prompts_of(item)} for item in presets()]
-    value = wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
     return view("presets", value, "choose_run")
+
+
+def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
+    """What the bar shows for a model; it writes into the text box with the element id `prompt_id`.
+
+    file: of the presets, in assets/.
+    """
+    rows = [{"label": item.label, "prompts": prompts_of(item)} for item in presets(file)]
+    return wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
 
 
 def prompts_of(preset: Preset) -> list[tuple[str, str]]:
@@ -31,8 +39,7 @@ def prompts_of(preset: Preset) -> list[tuple[str, str]]:
 def promise(model_name: str) -> str:
     """What to expect of the model, in one line."""
     if model_name == BUNDLED_MODEL:
-        return (
-            "A tiny model that has read only these kinds of text, and gets some wrong. "
-            "Any other prompt decodes too, mostly into nonsense."
-        )
+        return "A tiny model: any other prompt decodes too, mostly into nonsense."
+    if model_name == REAL_MODEL:
+        return "Any prompt in English. A small model: it may be wrong."
     return "Examples to start from; any other prompt decodes too."

@@ -19,7 +19,7 @@ from ui.race.run import News, race
 from ui.share.permalink import race_query
 
 Fields = dict[str, gr.components.Component]
-FROM_FORM = (*SHARED_BY_VIEWS, "seed")
+FROM_FORM = (*SHARED_BY_VIEWS, "seed", "model")
 
 
 def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
@@ -80,6 +80,11 @@ def refused(words: str, entry: Entry) -> str:
     """The view's value for a link that asks for no race."""
     news = News(words, is_error=True, is_running=False)
     return told(Speaker(), news, choice=choice_of(entry))
+
+
+def waiting(words: str, entry: Entry) -> str:
+    """The view's value for a link whose race cannot begin yet."""
+    return told(Speaker(), News(words), choice=choice_of(entry))
 
 
 def choice_of(entry: Entry) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One slider from safer to bolder: verify, which is exact, then gamma. And why it stands there."""
+"""How to decode, as three choices, and a slider of gammas from safer to bolder for the paper's."""
 
 import gradio as gr
 
@@ -10,8 +10,13 @@ GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 """What the slider offers, nats; any other gamma can be typed."""
 
 
-def risk_slider(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> gr.HTML:
-    """Its event `choose` carries a strategy and a gamma; it says what is outside the usual range.
+def risk_slider(value: str) -> gr.HTML:
+    """Made from `slider_value`; its event `choose` carries a strategy and a gamma."""
+    return view("risk-slider", value, "choose", classes=["sbd-watch-only"])
+
+
+def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
+    """What the slider shows for a model; it says what is outside the usual range.
 
     best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
     model was trained on. can_draft: whether the model has more than one strategy.
@@ -22,4 +27,4 @@ def risk_slider(best: Best, block_range: tuple[int, int], *, can_draft: bool) ->
         "block_range": list(block_range),
         "can_draft": can_draft,
     }
-    return view("risk-slider", wire_json(value), "choose", classes=["sbd-watch-only"])
+    return wire_json(value)

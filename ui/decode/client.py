@@ -15,10 +15,12 @@ def always() -> bool:
 @dataclass(frozen=True, slots=True)
 class Client:
     """address: clients of one address share their turns with it. is_listening: asked between
-    forward passes; a run that nobody listens to ends."""
+    forward passes; a run that nobody listens to ends. session: the tab or program, as it says
+    itself."""
 
     address: str = ""
     is_listening: Callable[[], bool] = always
+    session: str = ""
 
 
 LOCAL = Client()

@@ -24,12 +24,16 @@ class QueueFull(SetBlockDecodingError):
 
 
 class Ticket:
-    """A place in line. client: whose. round: its turn among those of the client, see FairQueue."""
+    """A place in line. client: whose. session: from which tab or program of theirs.
 
-    __slots__ = ("client", "number", "round")
+    round: its turn among those of the client, see FairQueue.
+    """
 
-    def __init__(self, client: str, round_: int, number: int) -> None:
+    __slots__ = ("client", "number", "round", "session")
+
+    def __init__(self, client: str, session: str, round_: int, number: int) -> None:
         self.client = client
+        self.session = session
         self.round = round_
         self.number = number
 
@@ -39,7 +43,8 @@ class FairQueue:
 
     A turn that lasts longer than `max_turn_seconds` is over, whether or not its holder left: a
     visitor who vanished must not keep the model. Nobody is let in who would wait longer than
-    `max_wait_seconds`, going by the turns before, and no client who has `max_places_each`.
+    `max_wait_seconds`, going by the turns before, and no client who has `max_places_each`, nor a
+    session of theirs that has `max_places_of_session`.
     """
 
     def __init__(
@@ -48,10 +53,12 @@ class FairQueue:
         max_wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
         max_places_each: int = MAX_PLACES,
+        max_places_of_session: int = MAX_PLACES,
     ) -> None:
         self._max_turn_seconds = max_turn_seconds
         self._max_wait_seconds = max_wait_seconds
         self._max_places_each = max_places_each
+        self._max_places_of_session = max_places_of_session
         self._clock = clock
         self._lock = threading.Condition()
         self._line: list[Ticket] = []  # in the order of turns; the first one's turn it is
@@ -60,13 +67,16 @@ class FairQueue:
         self._round = 0  # of the last turn that began
         self._turn_began = 0.0
 
-    def join(self, client: str = "") -> Ticket:
+    def join(self, client: str = "", session: str = "") -> Ticket:
         """A place in line. Raises QueueFull if its turn would come too late."""
         with self._lock:
             self._end_long_turn()
-            if sum(other.client == client for other in self._line) >= self._max_places_each:
-                raise QueueFull(held_text(self._max_places_each))
-            ticket = self._ticket(client)
+            theirs = [other for other in self._line if other.client == client]
+            if len(theirs) >= self._max_places_each:
+                raise QueueFull(held_text(self._max_places_each, "address"))
+            if sum(o.session == session for o in theirs) >= self._max_places_of_session:
+                raise QueueFull(held_text(self._max_places_of_session, "tab"))
+            ticket = self._ticket(client, session)
             place = sum(self._comes_before(other, ticket) for other in self._line)
             seconds = place * self._turn_seconds()
             if place > MAX_AHEAD or len(self._line) >= MAX_PLACES:
@@ -95,11 +105,11 @@ class FairQueue:
         with self._lock:
             self._drop(ticket)
 
-    def _ticket(self, client: str) -> Ticket:
+    def _ticket(self, client: str, session: str) -> Ticket:
         """One round after the client's last place, and not before the present turn's."""
         own = [ticket.round for ticket in self._line if ticket.client == client]
         self._num_joined += 1
-        return Ticket(client, max([self._round, *own]) + 1, self._num_joined)
+        return Ticket(client, session, max([self._round, *own]) + 1, self._num_joined)
 
     def _comes_before(self, other: Ticket, ticket: Ticket) -> bool:
         is_at_work = other is self._line[0]
@@ -132,9 +142,9 @@ class FairQueue:
                 self._begin_turn()
 
 
-def held_text(num_places: int) -> str:
-    """Why a visitor gets no further place in the line."""
-    return f"Your {num_places} runs before this one are still in line here; wait for one of them."
+def held_text(num_places: int, whose: str) -> str:
+    """Why a visitor gets no further place in the line. whose: what they are counted by."""
+    return f"{num_places} runs of your {whose} are still in line here; wait for one of them."
 
 
 def full_text(num_ahead: int, seconds: float | None) -> str:

@@ -3,7 +3,7 @@
 Knows no Gradio, no model and no tensors.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sbd_core.config import (
@@ -25,6 +25,7 @@ MAX_TYPED_CHARACTERS = 20_000
 """What a text box takes: more than is decoded, so that a longer text is refused and not cut."""
 MAX_NEW_TOKENS = 256
 LABELS = {
+    "model": "Model",
     "prompt": "Prompt",
     "puzzle": "The puzzle",
     "template": "Answer with blanks",
@@ -39,6 +40,9 @@ LABELS = {
     "max_new_tokens": "Longest answer",
     "num_predrafts": "Drafts ahead",
     "draft_threshold": "Draft threshold",
+    "repetition_penalty": "Repetition penalty",
+    "row_policy": "Rows",
+    "row_costs": "Costs of rows",
     "seed": "Seed",
     "pinned": "Pins",
     "pinned offset": "A pin’s position",
@@ -50,6 +54,7 @@ class Form:
     """What the visitor sent, unchecked: a raw post can hold anything. Fields as on the page.
 
     ask: a short text that the run carries back, so that the player knows what it answers.
+    repetition_penalty: 0 and None are the model's own. model: by name, "" the page's first.
     """
 
     prompt: Any
@@ -68,6 +73,9 @@ class Form:
     ask: Any = ""
     num_predrafts: Any = 0
     draft_threshold: Any = 0.5
+    repetition_penalty: Any = None
+    row_policy: Any = "fixed"
+    model: Any = ""
 
     @classmethod
     def of(cls, data: Any) -> "Form":
@@ -78,7 +86,9 @@ class Form:
 
     def as_shown(self) -> "Form":
         """Without drafts ahead where the form hides their number, whatever it was set to before."""
-        return self if self.strategy == "verify" else replace(self, num_predrafts=0)
+        if self.strategy != "verify":
+            return replace(self, num_predrafts=0, row_policy="fixed")
+        return self if self.row_policy == "fixed" else replace(self, num_predrafts=0)
 
 
 def checked(form: Form) -> tuple[str, DecodeConfig]:
@@ -90,11 +100,11 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         raise ArgumentError("prompt", rule, len(form.prompt))
     if not isinstance(form.solver, str) or form.solver not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", form.solver)
-    fields = SOLVERS[form.solver].__dataclass_fields__
+    settings = [item.name for item in fields(SOLVERS[form.solver])]
     block_size = _whole(form.block_size)
     config = DecodeConfig(
         strategy=form.strategy,
-        solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in fields}),
+        solver=make_solver(form.solver, {name: _whole(getattr(form, name)) for name in settings}),
         block_size=block_size,
         allows_untrained_block_size=isinstance(block_size, int)
         and 2 <= block_size <= MAX_SHOWN_BLOCK,
@@ -102,6 +112,9 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         seed=_whole(form.seed),
         num_predrafts=_whole(form.num_predrafts),
         draft_threshold=form.draft_threshold,
+        # Gradio has a number for an empty field, too.
+        repetition_penalty=form.repetition_penalty or None,
+        row_policy=form.row_policy,
         pinned=_pairs(form.pinned),
     )
     if config.max_new_tokens > MAX_NEW_TOKENS:
@@ -123,6 +136,8 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "seed": config.seed,
         "num_predrafts": config.num_predrafts,
         "draft_threshold": config.draft_threshold,
+        "repetition_penalty": config.repetition_penalty,
+        "row_policy": config.row_policy,
         "template": "",
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
+from sbd_core.models.protocol import SetBlockModel
 from ui.hosting.zero_gpu import Stream, is_lent
 
 
@@ -17,11 +18,12 @@ from ui.hosting.zero_gpu import Stream, is_lent
 class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
-    verdict: on its answer once it is over; None where nothing checked it.
+    model: what decodes. verdict: on its answer once it is over; None where nothing checked it.
 
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
 
+    model: SetBlockModel
     stream: Stream
     prompt: str
     config: DecodeConfig

@@ -8,11 +8,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from types import ModuleType
 
 from sbd_core.config import EntropyBound
-from sbd_core.errors import ArgumentError, SetBlockDecodingError
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.package.memory import is_out_of_memory
 from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK, RunWire
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
@@ -26,6 +28,7 @@ from ui.decode.visitor_runs import Traces, VisitorRuns
 from ui.hosting.limits import PUBLIC, USUAL, Limits
 from ui.hosting.zero_gpu import streamed
 from ui.lazy_model import LazyModel
+from ui.models import Models
 
 MAX_ASK = 16
 MAX_WAIT_SECONDS = 90.0
@@ -59,32 +62,47 @@ class Update:
 
 
 class Session:
-    """All visitors' way to one model. Only the model is shared, and nobody writes to it."""
+    """All visitors' way to the page's models. Only those are shared, and nobody writes to them."""
 
-    def __init__(self, model: SetBlockModel | LazyModel, *, is_public: bool = False) -> None:
-        self._lazy_model = LazyModel.of(model)
+    def __init__(
+        self, models: SetBlockModel | LazyModel | Models, *, is_public: bool = False
+    ) -> None:
+        self.models = Models.of(models)
         self._is_public = is_public
-        most, places = self.limits.max_run_seconds + 10, self.limits.max_places
-        self._stream = streamed(self._lazy_model.result, self.limits.max_run_seconds)
-        self.queue = FairQueue(most, MAX_WAIT_SECONDS, max_places_each=places)
+        self._streams = {
+            offer.name: streamed(partial(self.model, offer.name), self.limits.max_run_seconds)
+            for offer in self.models
+        }
+        self.queue = FairQueue(
+            self.limits.max_run_seconds + 10,
+            MAX_WAIT_SECONDS,
+            max_places_each=self.limits.max_places,
+            max_places_of_session=self.limits.max_places_of_session,
+        )
 
     @property
     def limits(self) -> Limits:
         """What a visitor may ask for."""
         return PUBLIC if self._is_public else USUAL
 
-    @property
-    def model(self) -> SetBlockModel:
-        """The model, waiting until it is loaded; `while_loading` waits with words."""
-        return self._lazy_model.result()
+    def model(self, name: object = "") -> SetBlockModel:
+        """A model of the page, waiting until it is loaded; `while_loading` waits with words.
 
-    def while_loading(self) -> Iterator[Update]:
-        """News while the model is being loaded; none if it is there."""
-        while not self._lazy_model.wait(SECONDS_BETWEEN_LOOKS):
+        name: as Form.model.
+        """
+        return self.models.wanted(name).result()
+
+    def while_loading(self, name: object = "") -> Iterator[Update]:
+        """News while a model is being loaded; none if it is there. Raises our errors.
+
+        name: as Form.model.
+        """
+        lazy = self.models.wanted(name)
+        while not lazy.wait(SECONDS_BETWEEN_LOOKS):
             yield Update(message=LOADING_TEXT)
 
     def check(self, form: Form) -> None:
-        """Raise the error that a decode of the form would be refused with; needs the model."""
+        """Raise the error that a decode of the form would be refused with; waits for the model."""
         self.open(form)
 
     def decode(
@@ -100,9 +118,9 @@ class Session:
         is_stopped = visit.watch()
         lanes: list[Lane] = []
         try:
-            yield from self.while_loading()
+            yield from self.while_loading(form.model)
             lanes = self.open(form)
-            ticket = self.queue.join(client.address)
+            ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
             visit.keep(run_id, lambda: self._traces(lanes))
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
@@ -124,27 +142,26 @@ class Session:
         if is_stopped():
             yield Update(message=STOPPED_TEXT, is_running=False)
 
-    def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | None]:
-        """Decode each form alone, one after the other: its trace, and None now and then before.
+    def traces(self, forms: Sequence[Form], client: Client = LOCAL) -> Iterator[Trace | Update]:
+        """Decode each form alone, one after the other: its trace, and news now and then before.
 
         Raises the error of the first bad one, or that all of them took too long.
         """
         ticket = None
         lanes: list[Lane] = []
         try:
-            for _ in self.while_loading():
-                yield None
+            for form in forms:
+                yield from self.while_loading(form.model)
             lanes = [self.open(form)[0] for form in forms]
-            ticket = self.queue.join(client.address)
-            for _ in self.wait(ticket, client):
-                yield None
+            ticket = self.queue.join(client.address, client.session)
+            yield from self.wait(ticket, client)
             deadline = time.monotonic() + self.limits.max_run_seconds
             for lane in lanes:
                 while lane.step() is not None:
                     if time.monotonic() > deadline:
                         raise SetBlockDecodingError(late_text(self.limits))
                     require_listener(client)
-                    yield None
+                    yield Update()
                 yield self.trace(lane)
         finally:
             for lane in lanes:
@@ -153,22 +170,24 @@ class Session:
 
     def open(self, form: Form) -> list[Lane]:
         """The lanes of a form, the main one first; checked and not started."""
-        # Here: the page opens before torch is imported.
-        from sbd_core.decoding.api import prompt_token_ids
-
         prompt, config = checked(form)
         self.limits.check_config(prompt, config)
-        blanks = pins_of(self.model, form.template, config)
+        model = self.model(form.model)
+        engine = _engine()
+        blanks = pins_of(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
-        self.limits.check_prompt_tokens(len(prompt_token_ids(self.model, prompt, config)))
+        config = engine.settled(model, config)
+        num_tokens = len(engine.prompt_token_ids(model, prompt, config))
+        self.limits.check_prompt_tokens(num_tokens)
         if config.block_size > MAX_SHOWN_BLOCK:
             rule = f"must be at most {MAX_SHOWN_BLOCK} positions on this page"
             raise ArgumentError("block_size", rule, config.block_size)
         configs = [config]
         if config.strategy != "ntp":
-            plain = replace(config, num_predrafts=0, pinned={})
+            plain = replace(config, num_predrafts=0, row_policy="fixed", row_costs=None, pinned={})
             configs.append(replace(plain, strategy="ntp", solver=EntropyBound()))
-        return [Lane(self._stream, prompt, each) for each in configs]
+        stream = self._streams[self.models.offer(form.model).name]
+        return [Lane(model, stream, prompt, each) for each in configs]
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """News of the line until it is the ticket's turn. Raises if that takes too long."""
@@ -207,18 +226,17 @@ class Session:
 
     def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
-        from sbd_core.decoding.api import prompt_token_ids
-
-        wire = RunWire(run_id, self.model.token_text, self.model.shape)
         main = lanes[0]
+        model = main.model
+        wire = RunWire(run_id, model.token_text, model.shape)
         yield wire.start(
             main.prompt,
             main.config,
             [lane.name for lane in lanes],
-            model=self.model.name,
+            model=model.name,
             ask=ask,
-            end_token_ids=self.model.end_token_ids,
-            prompt_token_ids=prompt_token_ids(self.model, main.prompt, main.config),
+            end_token_ids=model.end_token_ids,
+            prompt_token_ids=_engine().prompt_token_ids(model, main.prompt, main.config),
         )
         ended = []
         for lane, event in passes(lanes, deadline):
@@ -238,12 +256,20 @@ class Session:
 
     def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""
-        from sbd_core.decoding.api import make_trace
-
-        return make_trace(self.model, lane.prompt, lane.config, lane.events)
+        trace: Trace = _engine().make_trace(lane.model, lane.prompt, lane.config, lane.events)
+        return trace
 
     def _traces(self, lanes: list[Lane]) -> Traces:
         return {lane.name: self.trace(lane) for lane in lanes}
+
+
+def _engine() -> ModuleType:
+    """The functions that decode, to be asked for once a model is there.
+
+    The page opens before they are imported; only the thread that loads the first model does that,
+    as transformers fails in two threads that import it at a time.
+    """
+    return import_module("sbd_core.decoding.api")
 
 
 def require_listener(client: Client) -> None:

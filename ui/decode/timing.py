@@ -9,7 +9,7 @@ from sbd_core.errors import SetBlockDecodingError
 from sbd_core.trace import Trace
 from ui.decode.client import LOCAL, Client
 from ui.decode.form import Form, message_of
-from ui.decode.session import FAILED_TEXT, Session
+from ui.decode.session import FAILED_TEXT, Session, Update
 
 NUM_TIMINGS = 5
 """As ui/web/watch/numbers.js."""
@@ -28,7 +28,7 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
     names = ["seconds", "ntpSeconds"] * NUM_TIMINGS
     try:
         for trace in traces:
-            if trace is None:
+            if isinstance(trace, Update):
                 continue
             news[names.pop(0)].append(engine_seconds(trace))
             if len(names) % 2 == 0:

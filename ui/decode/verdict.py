@@ -13,9 +13,8 @@ from typing import Any
 from sbd_core.errors import SandboxError
 from sbd_core.tasks import TASKS
 from sbd_core.tasks.base import Example
-from sbd_core.tasks.math import bare
-from sbd_core.tasks.math.task import ANSWER
-from sbd_core.tasks.story.facts import fault_of, read_case
+from sbd_core.tasks.math import ANSWER, FRAMES
+from sbd_core.tasks.story import fault_of, read_case
 from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace
 from ui.gallery.examples import example_of
@@ -61,7 +60,6 @@ STORY_WORDS = {
 NOT_RUN = {
     "server": ("Not judged: a function with pinned tokens, or out of a trace file, is not run."),
     "sandbox": "Not judged: this machine cannot run the function safely.",
-    "browser": ("Not judged in the browser: a function has to be run, which only the server does."),
 }
 NO_SOLUTION = "Not solved: this sudoku has no solution."
 PARTED_DIGITS = "Not judged: write the sudoku’s 16 digits together."
@@ -134,14 +132,9 @@ def _asked_for(prompt: str) -> Example | None:
     return None if result is None else Example("math", prompt, "", str(result))
 
 
-def sum_frames() -> tuple[str, ...]:
-    """What may stand around a sum, {} in its place."""
-    return (*bare.FRAMES.seen, *bare.FRAMES.reserved)
-
-
 def _result_of(prompt: str) -> int | None:
     """The result of the one sum that a prompt asks for, None unless it is a whole number."""
-    for frame in sum_frames():
+    for frame in FRAMES.every:
         before, after = (re.escape(part) for part in frame.split("{}"))
         asked = re.fullmatch(f"{before}({SUM.pattern}){after}", prompt.strip(), re.IGNORECASE)
         if asked:

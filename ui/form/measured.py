@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sbd_core.config import Strategy
+from sbd_core.config import RowPolicy, Strategy
 from ui.components.assets import ASSETS
 from ui.components.presets import BUNDLED_MODEL
 from ui.decode.form import DEFAULT_GAMMA
@@ -22,6 +22,7 @@ from ui.decode.form import DEFAULT_GAMMA
 EVALUATION = ASSETS / "results" / "evaluation.json"
 MAX_LOSS = 0.01
 """Of accuracy, a part of 1: one point."""
+ADAPTER_BLOCK_SIZE = 4
 ROUNDING = 1e-9
 SBD_ROW = re.compile(r"SBD gamma ([0-9.]+)")
 
@@ -30,11 +31,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The settings to start from. words: one sentence or two that say why."""
+    """The settings to start from. words: one sentence or two that say why.
+
+    block_size: None is the largest that the model was trained on.
+    """
 
     strategy: Strategy
     gamma: float
     words: str
+    row_policy: RowPolicy = "fixed"
+    block_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +52,28 @@ class Row:
     tokens_per_forward: float
 
 
-def best_for(model: str, *, can_draft: bool, is_trained: bool = True) -> Best:
-    """What the page starts from with a model; one that was not measured gets the paper's gamma."""
+def best_for(
+    model: str, *, can_draft: bool, is_trained: bool = True, has_adapter: bool = False
+) -> Best:
+    """What the page starts from with a model: one that was not measured, from what is exact.
+
+    has_adapter: that the rows of blocks alone read; what it drafts is seldom right for long, so
+    verify reads masks behind every end of a draft, in small blocks.
+    """
     if not can_draft:
         return Best("ntp", DEFAULT_GAMMA, "This model has no mask token: one token a forward pass.")
     if not is_trained:
         words = "This model is not trained for blocks: next-token prediction shows what it can do."
         return Best("ntp", DEFAULT_GAMMA, words)
+    if has_adapter:
+        words = "Verify gives the base model’s own answers, whatever its adapter drafts."
+        return Best("verify", DEFAULT_GAMMA, words, "fewest-passes", ADAPTER_BLOCK_SIZE)
     found = measured() if model == BUNDLED_MODEL else None
-    words = f"γ {DEFAULT_GAMMA:g} is the paper’s; this model was not measured."
-    return found or Best("sbd", DEFAULT_GAMMA, words)
+    words = (
+        "Verify keeps next-token prediction’s words with any model; this one was not measured. "
+        f"γ {DEFAULT_GAMMA:g} is the paper’s."
+    )
+    return found or Best("verify", DEFAULT_GAMMA, words)
 
 
 @cache

@@ -14,7 +14,8 @@ from ui.components.assets import ASSETS
 from ui.gallery import recorded
 from ui.learn import recorded as learn
 
-PRESETS = ASSETS / "presets.json"
+PRESETS = "presets.json"
+"""In assets/: those of the bundled model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,9 @@ class Preset:
 
 
 @cache
-def presets() -> tuple[Preset, ...]:
-    """All presets, in the order of the page."""
-    rows = json.loads(PRESETS.read_text(encoding="utf-8"))
+def presets(name: str = PRESETS) -> tuple[Preset, ...]:
+    """All presets of a file in assets/, in the order of the page."""
+    rows = json.loads((ASSETS / name).read_text(encoding="utf-8"))
     return tuple(
         Preset(row["label"], tuple(row["prompts"]), row["family"], tuple(row.get("cases", ())))
         for row in rows

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError, TraceError
+from sbd_core.files import ASSETS
 from sbd_core.trace import Trace
-from ui.components.assets import ASSETS
 
 TRACES = ASSETS / "traces"
 GALLERY = TRACES / "gallery"
 GALLERY_INDEX = GALLERY / "index.json"
 RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
-OPENING_LANES: tuple[Strategy, ...] = ("sbd", "ntp")
+OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from ui.decode.form import MAX_NEW_TOKENS, MAX_PROMPT_CHARACTERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Of one decode, except max_places: those in line that one address may hold at a time.
+    """Of one decode, except max_places: those in line that one address may hold at a time, and
+    max_places_of_session: of those, one tab or program.
 
     max_run_seconds: of wall-clock time. may_fetch_model: whether a visitor's browser may have the
     files of the model, to decode by itself; those of the bundled one it always may.
@@ -24,6 +25,7 @@ class Limits:
     max_new_tokens: int = MAX_NEW_TOKENS
     max_run_seconds: float = 60.0
     max_places: int = MAX_PLACES
+    max_places_of_session: int = MAX_PLACES
     may_fetch_model: bool = True
 
     def check_config(self, prompt: str, config: DecodeConfig) -> None:
@@ -49,5 +51,6 @@ PUBLIC = Limits(
     max_new_tokens=128,
     max_run_seconds=30.0,
     max_places=4,
+    max_places_of_session=3,
     may_fetch_model=False,
 )

@@ -1,11 +1,14 @@
-"""The numbers in the scenes' words: counted from the recorded runs, or from the roofline."""
+"""The numbers in the scenes' words: from the recorded runs, the roofline or the evaluation."""
 
+import json
 from dataclasses import replace
 from math import inf, log
 from typing import Any
 
 from sbd_core.roofline import DEVICES, LLAMA_8B, Device, pass_seconds
+from sbd_core.rules import solver_parameters
 from sbd_core.trace import Trace
+from ui.form.measured import EVALUATION
 from ui.learn.recorded import Recorded
 
 BIG_CHIP = "h100-bf16"
@@ -19,41 +22,34 @@ def facts(recorded: Recorded) -> dict[str, str]:
     """Every number of the words, by its name there, as it is written there."""
     main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
     cached = len(ntp.prompt_token_ids)
-    loading, computing = parts_of_call(1, cached, DEVICES[BIG_CHIP])
+    loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
     chip = DEVICES[BIG_CHIP]
     block = main.config.block_size
     return {
         "tokens": str(ntp.num_tokens),
-        "ntp_calls": str(ntp.num_forwards),
-        "sbd_calls": str(main.num_forwards),
-        "calls_ratio": times(ntp.num_forwards / main.num_forwards),
+        "ntp_passes": str(ntp.num_forwards),
+        "sbd_passes": str(main.num_forwards),
+        "passes_ratio": times(ntp.num_forwards / main.num_forwards),
         "block": str(block),
         "two_blocks": str(2 * block),
-        "idle_percent": f"{100 * (1 - computing / loading):.1f} %",
-        "rows": str(ROWS),
-        "rows_cost": f"{rows_cost(ROWS, cached, chip):.2f}",
+        "idle_percent": percent(1 - computing / loading),
         "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
         "coin_nats": f"{log(2):.2f}",
         "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
-        "chip": chip.name,
         "here": RECORDER,
         "here_ratio": times(ntp.seconds / main.seconds),
         **order_facts(recorded),
         **clash_facts(recorded),
-        **check_facts(recorded),
+        **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
     }
 
 
 def order_facts(recorded: Recorded) -> dict[str, str]:
-    """Of the sudoku's first empty cell, and the cells that settle it."""
+    """Of the sudoku's first empty cell: what it could hold, and the cells that settle it."""
     order = recorded.choices.order
-    events = recorded.runs["sudoku"]["sbd"].events
-    calls = {item.position: event.index for event in events for item in event.reveals}
     return {
-        "first_cell": cell_name(order.cell),
         "candidates": " or ".join(order.candidates),
         "settled_by": " and ".join(cell_name(cell) for cell in order.settled_by),
-        "first_call": str(calls.get(order.cell, 0) + 1),
     }
 
 
@@ -64,21 +60,31 @@ def cell_name(cell: int) -> str:
 
 
 def clash_facts(recorded: Recorded) -> dict[str, str]:
-    """A clash at the highest gamma, and the first gamma whose story the check refuses."""
+    """A clash at the highest gamma."""
     broken = [edge for edge in recorded.choices.edges if not edge.is_right]
     return {
         "clash": " ".join(broken[-1].clashes[0].words.split()),
         "clash_gamma": f"{broken[-1].gamma:g}",
-        "first_broken_gamma": f"{broken[0].gamma:g}",
     }
 
 
-def check_facts(recorded: Recorded) -> dict[str, str]:
-    """Calls of the checked run, and of the same answer one token at a time."""
+def measured_facts(block: int, gamma: float) -> dict[str, str]:
+    """What decoding costs in accuracy, from the committed evaluation at this block and gamma."""
+    evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    assert evaluation["block_size"] == block
+    means = {name: row["mean"] for name, row in evaluation["rows"].items()}
     return {
-        "check_calls": str(recorded.runs["verify"]["verify"].num_forwards),
-        "check_ntp_calls": str(recorded.runs["verify-ntp"]["ntp"].num_forwards),
+        "ntp_accuracy": percent(means["NTP"]["accuracy"]),
+        "sbd_accuracy": percent(means[f"SBD gamma {gamma:g}"]["accuracy"]),
+        "sbd_gamma": f"{gamma:g}",
+        "verify_accuracy": percent(means["verify"]["accuracy"]),
+        "verify_tokens": f"{means['verify']['tokens_per_forward']:.1f}",
     }
+
+
+def percent(part: float) -> str:
+    """A part of 1 as it is written in a sentence: 82.7 %."""
+    return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
 
 
 def times(ratio: float) -> str:
@@ -86,7 +92,7 @@ def times(ratio: float) -> str:
     return f"{ratio:.2f}"
 
 
-def parts_of_call(rows: int, cached: int, device: Device) -> tuple[float, float]:
+def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
     """Seconds of a forward pass of Llama-3.1-8B for loading alone, and computing alone."""
     only_reads = replace(device, linear_flops=inf, attention_flops=inf)
     only_computes = replace(device, bandwidth=inf)
@@ -148,11 +154,11 @@ def layer_weights() -> str:
     return f"{NUM_LAYERS * LLAMA_8B.num_weights / 1e9:.0f} billion"
 
 
-def call_times(recorded: Recorded) -> list[dict[str, float]]:
+def pass_times(recorded: Recorded) -> list[dict[str, float]]:
     """Seconds of one forward pass on the large chip by its rows: loading, and computing."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
     rows = []
     for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
-        loading, computing = parts_of_call(count, cached, DEVICES[BIG_CHIP])
+        loading, computing = parts_of_pass(count, cached, DEVICES[BIG_CHIP])
         rows.append({"rows": count, "loading": loading, "computing": computing})
     return rows

@@ -12,14 +12,14 @@ from sbd_core.roofline import DEVICES
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS
 from ui.gallery.examples import presets
-from ui.learn.facts import BIG_CHIP, call_times, facts, layer_weights, machines
+from ui.learn.facts import BIG_CHIP, facts, layer_weights, machines, pass_times
 from ui.learn.recorded import Choices, Place, Recorded, recorded
 
 WORDS = ASSETS / "learn" / "words.json"
-SHOWN_WORDS = ("title", "question", "act", "answer")
+SHOWN_WORDS = ("title", "question", "act", "answer", "why")
 SHOWN_RUNS = ("text", "verify", "sudoku")
 NUM_OPTIONS = 3
-CAPTION_WORDS = 58
+CAPTION_WORDS = 48
 """What is to be read in and under a picture, in words, on average; lists are looked up."""
 DOING_SECONDS = {
     "one-at-a-time": 15,
@@ -52,10 +52,9 @@ def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
         otherwise = row.pop("otherwise", "")
         if row["address"] in without:
             row["answer"] = otherwise
-        for name in ("act", "answer"):
-            alone = row.pop(f"{name}_without_model", row[name])
-            if not has_model:
-                row[name] = alone
+        alone = row.pop("act_without_model", row["act"])
+        if not has_model:
+            row["act"] = alone
     return tuple({key: text.format_map(known) for key, text in row.items()} for row in rows)
 
 
@@ -87,18 +86,18 @@ def lesson(*, has_model: bool = True) -> str:
         "bound_pass": choices.bound_pass,
         "check_pass": choices.check_pass,
         "edges": [
-            {**asdict(edge), **calls_of(kept.runs[f"edge-{number}"]["sbd"])}
+            {**asdict(edge), **passes_of(kept.runs[f"edge-{number}"]["sbd"])}
             for number, edge in enumerate(choices.edges)
         ],
         "story": kept.runs["edge-0"]["sbd"].prompt,
         "is_verify_ntp": choices.is_verify_ntp,
-        "check_ntp_calls": kept.runs["verify-ntp"]["ntp"].num_forwards,
+        "check_ntp_passes": kept.runs["verify-ntp"]["ntp"].num_forwards,
         "order": asdict(choices.order),
         "num_different": num_different(kept),
         "big_chip": DEVICES[BIG_CHIP].name,
         "layer_weights": layer_weights(),
         "machines": machines(kept),
-        "call_times": call_times(kept),
+        "pass_times": pass_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],
     }
     return wire_json(body)
@@ -128,12 +127,12 @@ def gap(kept: Recorded, place: Place) -> dict[str, Any]:
     }
 
 
-def calls_of(trace: Trace) -> dict[str, Any]:
-    """A run without its guesses: its calls, and each token's text and the call that fixed it."""
+def passes_of(trace: Trace) -> dict[str, Any]:
+    """A run without its guesses: its passes, and each token's text and the pass that fixed it."""
     fixed = {item.position: event.index for event in trace.events for item in event.reveals}
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     return {
-        "calls": trace.num_forwards,
+        "passes": trace.num_forwards,
         "tokens": [[text, fixed.get(position, 0)] for position, text in enumerate(texts)],
     }
 
@@ -142,10 +141,8 @@ def words_text() -> str:
     """Every scene's words as plain text, as a reader without the pictures would have them."""
     parts = []
     for number, scene in enumerate(scenes(), 1):
-        shown = {name: plain(scene[name]) for name in SHOWN_WORDS}
-        parts.append(
-            f"{number}. {shown['title']}\n{shown['question']}\n({shown['act']})\n{shown['answer']}"
-        )
+        title, question, act, *said = (plain(scene[name]) for name in SHOWN_WORDS if name in scene)
+        parts.append("\n".join((f"{number}. {title}", question, f"({act})", *said)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -156,7 +153,8 @@ def plain(text: str) -> str:
 
 def num_words(scene: dict[str, str]) -> int:
     """Words of a scene, its heading left out."""
-    return sum(len(plain(scene[name]).split()) for name in ("question", "act", "answer"))
+    shown = (scene[name] for name in SHOWN_WORDS[1:] if name in scene)
+    return sum(len(plain(text).split()) for text in shown)
 
 
 def minutes(words_a_minute: float) -> float:

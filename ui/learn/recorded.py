@@ -39,7 +39,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Neighbouring words, of which one forward pass, `call`, filled tokens that do not fit.
+    """Neighbouring words, of which one forward pass filled tokens that do not fit.
 
     start, end: the tokens they are made of.
     """
@@ -47,7 +47,7 @@ class Clash:
     words: str
     start: int
     end: int
-    call: int
+    forward_pass: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ ON_REQUEST = ("verify-ahead",)
 """Lanes that race only when their box is checked."""
 AHEAD = {"num_predrafts": 4, "draft_threshold": 0.3}
 """How the lane of that name drafts: on while the draft is this probable, for so many rejections."""
+FROM_ENTRY = ("block_size", "max_new_tokens", "seed", "model")
+"""What every lane has from the entry."""
 LOW_GAMMA, HIGH_GAMMA = 0.1, 0.35
 
 
@@ -31,6 +33,7 @@ class Entry:
     block_size: Any = 16
     max_new_tokens: Any = 128
     seed: Any = 0
+    model: Any = ""
 
 
 def forms_of(entry: Entry) -> dict[str, Form]:
@@ -45,7 +48,7 @@ def forms_of(entry: Entry) -> dict[str, Form]:
         raise ArgumentError(
             "another γ", "must differ from the first, or both run the same", entry.high
         )
-    shared = {name: getattr(entry, name) for name in ("block_size", "max_new_tokens", "seed")}
+    shared = {name: getattr(entry, name) for name in FROM_ENTRY}
     return {
         lane: Form(
             entry.prompt,

@@ -39,10 +39,10 @@ def race(session: Session, entry: Entry, client: Client = LOCAL) -> Iterator[New
     lanes: dict[str, Lane] = {}
     try:
         forms = forms_of(entry)
-        for update in session.while_loading():
+        for update in session.while_loading(entry.model):
             yield News(update.message)
         lanes = {name: session.open(form)[0] for name, form in forms.items()}
-        ticket = session.queue.join(client.address)
+        ticket = session.queue.join(client.address, client.session)
         for update in session.wait(ticket, client):
             yield News(update.message)
         yield from _run(lanes, session.limits, client)

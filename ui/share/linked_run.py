@@ -1,12 +1,13 @@
 """What the page does when it is opened: the decode or the race its address asks for, if any."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from ui.components.race import raced, refused
+from ui.components.race import raced, refused, waiting
 from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.form import MAX_TYPED_CHARACTERS, Form, message_of
@@ -37,7 +38,7 @@ def linked_run(
         if permalink.is_race(query):
             yield from _race(session, query, fields, client)
         elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
-            yield _outputs(fields, values=_fields_of(query, fields))
+            yield _outputs(fields, values=_fields_of(session, query, fields))
         elif permalink.is_link(query):
             yield from _decode(session, lambda form: shown(runs, form, client), query, fields)
         else:
@@ -52,12 +53,16 @@ def _decode(
     query: Mapping[str, str],
     fields: Sequence[str],
 ) -> Updates:
+    speaker = Speaker()
     try:
         form = permalink.form_of(query)
+        form = replace(form, model=session.models.known(form.model))
+        for wait in session.while_loading(form.model):
+            yield _outputs(fields, (gr.skip(), speaker.say(wait.message), gr.skip(), gr.skip()))
         session.check(form)
     except SetBlockDecodingError as error:
         words = f"This link cannot be decoded: {message_of(error)}"
-        news = (gr.skip(), Speaker().say(words, is_error=True), gr.skip(), gr.skip())
+        news = (gr.skip(), speaker.say(words, is_error=True), gr.skip(), gr.skip())
         yield _outputs(fields, news, values=_prompt_of(query))
         return
     values = {name: getattr(form, name) for name in fields}
@@ -70,7 +75,10 @@ def _race(
     session: Session, query: Mapping[str, str], fields: Sequence[str], client: Client
 ) -> Updates:
     entry = permalink.entry_of(query)
+    entry = replace(entry, model=session.models.known(entry.model))
     try:
+        for update in session.while_loading(entry.model):
+            yield _outputs(fields, race=waiting(update.message, entry))
         for form in forms_of(entry).values():
             session.check(form)
     except SetBlockDecodingError as error:
@@ -83,10 +91,11 @@ def _race(
         values = {}
 
 
-def _fields_of(query: Mapping[str, str], fields: Sequence[str]) -> dict[str, Any]:
+def _fields_of(session: Session, query: Mapping[str, str], fields: Sequence[str]) -> dict[str, Any]:
     """What a link says of the form, as far as it can be read."""
     try:
         form = permalink.form_of(query)
+        form = replace(form, model=session.models.known(form.model))
     except SetBlockDecodingError:
         return _prompt_of(query)
     return {name: getattr(form, name) for name in fields}

@@ -26,7 +26,10 @@ FIELDS = {
     "seed": "seed",
     "predrafts": "num_predrafts",
     "threshold": "draft_threshold",
+    "penalty": "repetition_penalty",
+    "rows": "row_policy",
     "pins": "pinned",
+    "with": "model",
 }
 RACE_FIELDS = {
     "race": "lanes",
@@ -36,8 +39,9 @@ RACE_FIELDS = {
     "block": "block_size",
     "tokens": "max_new_tokens",
     "seed": "seed",
+    "with": "model",
 }
-TEXTS = {"prompt", "strategy", "solver", "by"}
+TEXTS = {"prompt", "strategy", "solver", "by", "rows", "with"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
 PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")
@@ -69,7 +73,8 @@ def entry_of(query: Mapping[str, str]) -> Entry:
 def race_query(entry: Entry) -> dict[str, str]:
     """What the address of a race says, by name."""
     values = {name: getattr(entry, field) for name, field in RACE_FIELDS.items()}
-    return {name: str(value) for name, value in values.items()} | {"race": ",".join(entry.lanes)}
+    texts = {name: str(value) for name, value in values.items() if value != ""}
+    return texts | {"race": ",".join(entry.lanes)}
 
 
 def _value(name: str, text: str) -> Any:

@@ -4,17 +4,21 @@ A valid trace may still be one that no screen can hold; Trace.from_json does not
 """
 
 import re
+import unicodedata
 
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.events import StepEvent
 from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
 from sbd_core.trace import Trace
+from ui.decode.form import MAX_TYPED_CHARACTERS
 
 MAX_FILE_BYTES = 5_000_000
 MAX_PASSES = 2_000
 MAX_POSITIONS = 2_000
 MAX_NEW_TOKENS = 2**20
 MAX_ENTROPY = 100.0
+MAX_PILE = 8
+"""Combining marks on one letter that count as text."""
 MAX_MARKS = 1_000
 """Characters that cannot be seen, each drawn as an element of its own."""
 UNSEEN = re.compile(r"\\x[0-9A-F]{2}|  +|[^\S ]|\ufffc")
@@ -29,8 +33,10 @@ def read_trace(text: object) -> Trace:
         raise ArgumentError("trace file", rule, f"{len(text) / 10**6:.1f} MB")
     trace = Trace.from_json(text)
     _check_config(trace)
+    _check_texts(trace)
     _check_playable(trace)
     _check_marks(trace)
+    _check_agreement(trace)
     return trace
 
 
@@ -40,6 +46,49 @@ def _check_config(trace: Trace) -> None:
     _at_most("trace.config.max_new_tokens", trace.config.max_new_tokens, MAX_NEW_TOKENS)
     last_pin = max(trace.config.pinned, default=0)
     _at_most("trace.config.pinned", last_pin, MAX_POSITIONS - 1)
+
+
+def _check_texts(trace: Trace) -> None:
+    """What is shown whole is no longer than what a text box takes, and can be drawn."""
+    texts = {"model": trace.model, "prompt": trace.prompt, "text": trace.text}
+    for name, text in texts.items():
+        _at_most(f"trace.{name}: its characters", len(text), MAX_TYPED_CHARACTERS)
+        _at_most(f"trace.{name}: its piled-up marks", _num_piled(text), MAX_MARKS)
+
+
+def _check_agreement(trace: Trace) -> None:
+    """What a trace says twice, it says alike."""
+    known = dict(trace.config.pinned)
+    for event in trace.events:
+        known |= {reveal.position: reveal.token_id for reveal in event.reveals}
+    ids = trace.token_ids
+    for position, token_id in enumerate(ids):
+        if known.get(position) != token_id:
+            rule = f"the token committed at position {position} must be the one revealed there"
+            raise TraceError(f"trace.events: {rule}; got {token_id}, not {known.get(position)}")
+    if trace.finish == "length" and len(ids) != trace.config.max_new_tokens:
+        rule = "must not be length where the answer is shorter than config.max_new_tokens"
+        raise TraceError(f"trace.finish: {rule}; got {len(ids)} tokens")
+    has_end = bool(ids) and ids[-1] in trace.end_token_ids
+    if trace.finish == "end_of_sequence" and trace.end_token_ids and not has_end:
+        raise TraceError(
+            "trace.finish: must not be end_of_sequence where the answer ends otherwise"
+        )
+    joined = "".join(trace.tokens[token_id] for token_id in ids)
+    # Lone bytes of a character are tokens too; markup of special tokens is not in the text.
+    if r"\x" not in joined and not _is_within(_letters(trace.text), _letters(joined)):
+        raise TraceError("trace.text: must be the text of the tokens that the events commit")
+
+
+def _letters(text: str) -> str:
+    """Without what tokenizers add and drop: spaces, marks."""
+    return "".join(character for character in text if character.isalnum())
+
+
+def _is_within(part: str, whole: str) -> bool:
+    """Whether all of `part` stands in `whole` in its order, other characters between or not."""
+    rest = iter(whole)
+    return all(character in rest for character in part)
 
 
 def _check_playable(trace: Trace) -> None:
@@ -92,7 +141,17 @@ def _shown_in(event: StepEvent) -> set[int]:
 
 def _num_marks(text: str) -> int:
     unprintable = sum(not character.isprintable() for character in text)
-    return unprintable + sum(len(found) for found in UNSEEN.findall(text) if found.isprintable())
+    unseen = sum(len(found) for found in UNSEEN.findall(text) if found.isprintable())
+    return unprintable + unseen + _num_piled(text)
+
+
+def _num_piled(text: str) -> int:
+    """Combining marks on one letter beyond those of any script: drawing many takes forever."""
+    num_piled = height = 0
+    for character in text:
+        height = height + 1 if unicodedata.category(character).startswith("M") else 0
+        num_piled += height > MAX_PILE
+    return num_piled
 
 
 def _at_most(path: str, value: int, limit: int) -> None:

@@ -23,7 +23,7 @@ from ui.race.board import lane_row
 
 MOST = 4
 START = ("entropy-bound", "entropy-bound-from-left", "confidence-threshold", "left-to-right")
-FROM_FORM = (*controls.SHARED_BY_VIEWS, *SOLVER_PARAMETERS, "seed")
+FROM_FORM = (*controls.SHARED_BY_VIEWS, *SOLVER_PARAMETERS, "seed", "model")
 
 logger = logging.getLogger(__name__)
 
@@ -66,14 +66,16 @@ def comparison(
         forms = [Form(strategy="sbd", solver=name, **form) for name in wanted]
         rows: list[dict[str, Any]] = []
         asked: dict[str, Any] | None = None
-        told = -1
-        for trace in session.traces(forms, client):
-            if trace is not None:
-                rows.append(_row(wanted[len(rows)], trace, visit))
-                asked = _asked(trace)
-            if len(rows) != told:
-                told = len(rows)
-                yield _news(f"{told} of {len(forms)} decoded …", is_running=True)
+        told = ""
+        for news in session.traces(forms, client):
+            if isinstance(news, Trace):
+                rows.append(_row(wanted[len(rows)], news, visit))
+                asked = _asked(news)
+            waiting = "" if isinstance(news, Trace) else news.message
+            text = waiting or f"{len(rows)} of {len(forms)} decoded …"
+            if text != told:
+                told = text
+                yield _news(text, is_running=True)
         yield {**_news(""), "lanes": rows, "asked": asked}
     except SetBlockDecodingError as error:
         yield _news(message_of(error), is_error=True)

@@ -1,13 +1,16 @@
 // The bundle of the page: every view by the name that Python gives it.
 
 import { mountCharts } from "./charts/mount.js";
+import { mountFooter } from "./form/footer.js";
 import { mountHeader } from "./form/header.js";
+import { mountModelSwitch } from "./form/model_switch.js";
 import { mountPresets } from "./form/presets.js";
 import { mountPuzzle } from "./form/puzzle.js";
 import { mountRiskSlider } from "./form/risk.js";
 import { mountStatusLine } from "./form/status.js";
 import { mountUntrained } from "./form/untrained.js";
 import { mountGallery } from "./gallery/mount.js";
+import { mountHome } from "./home/mount.js";
 import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountLimits } from "./limits/mount.js";
@@ -22,10 +25,13 @@ import { mountPlayer } from "./watch/mount.js";
 const VIEWS = {
   "risk-slider": mountRiskSlider,
   charts: mountCharts,
+  footer: mountFooter,
   header: mountHeader,
+  home: mountHome,
   learn: mountLearn,
   limits: mountLimits,
   "engine-choice": mountEngineChoice,
+  "model-switch": mountModelSwitch,
   "status-line": mountStatusLine,
   "server-messages": mountServerMessages,
   player: mountPlayer,

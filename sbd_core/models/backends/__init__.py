@@ -1,1 +1,1 @@
-"""Which forward runs: transformers' own modules, fused Llama, CUDA graphs, C."""
+"""Which forward runs: transformers' own modules, fused Llama, CUDA graphs, ONNX Runtime."""

@@ -34,12 +34,14 @@ class CudaGraphBackend:
     fused way, on the same cache.
     """
 
+    name = "PyTorch, CUDA graphs"
+
     def __init__(self, fused: Any, name: str, block_size: int) -> None:
         """Raises ArgumentError for a model that is not fused."""
         if not isinstance(fused, FusedLlamaBackend):
             raise ArgumentError("static", "must be off but for a Llama-shaped model", name)
         self.fused = fused
-        self.weights = fused.weights
+        self.weights, self.dtype = fused.weights, fused.dtype
         self.shapes = (1, *(block_size * times for times in (1, 2, 4, 8)))
         self._at_rest: list[KVCachePool] = []
         self._steps: weakref.WeakKeyDictionary[KVCachePool, dict[int, CudaGraphStep]] = (

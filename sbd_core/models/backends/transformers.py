@@ -38,7 +38,10 @@ class TransformersCache:
 class TransformersBackend:
     """The forward passes of one model."""
 
+    name = "transformers"
+
     def __init__(self, model: Any) -> None:
+        self.dtype = str(model.dtype).removeprefix("torch.")
         self._model = model
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
 

@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from sbd_core.extras import require
 from sbd_core.models.adapters import WEIGHTS_FILE, Fingerprint, write_adapter
-from sbd_core.package.extras import require
 from sbd_core.training.checkpoints.checkpoint import RECIPE_FILE, keep_others, replace_folder
 from sbd_core.training.recipes.recipe import Recipe
 

@@ -11,8 +11,37 @@ from safetensors import SafetensorError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training.checkpoints.provenance import PARTS, Provenance
+from sbd_core.files import sha256
+from sbd_core.json_node import json_of
 from sbd_core.training.recipes.recipe import Recipe, recipe_from_data
+
+Provenance = dict[str, list[str | None]]
+
+PARTS = {"init": "weights (--init)", "texts": "texts (--data)"}
+"""The parts of a provenance, as an error names them."""
+
+
+def provenance(recipe: Recipe, init: Path | None) -> Provenance:
+    """Digests of the weights in `init` and of the recipe's files of texts (None: unreadable).
+
+    Raises TrainingError for an `init` that is no folder.
+    """
+    if init is not None and not init.is_dir():
+        raise TrainingError(f"init: must be a model folder; got {init}")
+    weights = sorted(init.glob("*.safetensors")) if init is not None else []
+    named = [source.removeprefix("file:") for source in recipe.data if source.startswith("file:")]
+    return {
+        "init": [_digest(file) for file in weights],
+        "texts": [_digest(Path(name)) for name in named],
+    }
+
+
+def _digest(file: Path) -> str | None:
+    try:
+        return sha256(file)
+    except (OSError, ValueError):
+        return None
+
 
 if TYPE_CHECKING:
     from sbd_core.training.checkpoints.lora import TrainedAdapter
@@ -39,7 +68,6 @@ class State:
 
     seconds: how long the run has taken, of every start. metrics: a line of JSON for each step.
     precision: what the steps computed in; None in a state from before that was known.
-    task_weights: what TaskWeights goes on from.
     optimizers: their full state dict, on the CPU.
     """
 
@@ -47,7 +75,6 @@ class State:
     seconds: float
     precision: str | None
     metrics: str
-    task_weights: Any
     optimizers: Any
 
 
@@ -76,7 +103,6 @@ def write_state(
         "step": state.step,
         "seconds": state.seconds,
         "precision": state.precision,
-        "task_weights": state.task_weights,
         "recipe": recipe.to_data(),
         **began_from,
     }
@@ -86,7 +112,7 @@ def write_state(
 def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
     """The state in `folder`. Raises TrainingError for one of another run, or that is damaged."""
     try:
-        progress = json.loads((folder / "progress.json").read_text())
+        progress = json_of((folder / "progress.json").read_text())
         step, seconds = progress["step"], float(progress.get("seconds", 0.0))
         metrics = (folder / "metrics.jsonl").read_text()
         if type(step) is not int or step != metrics.count("\n") or not 0 <= seconds < 1e9:
@@ -108,7 +134,7 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
         if value != began_from[name]:
             other = f"began from other {PARTS[name]}"
             raise TrainingError(f"state {folder}: {other}; give another --out, or remove it")
-    return State(step, seconds, precision, metrics, progress.get("task_weights"), optimizers)
+    return State(step, seconds, precision, metrics, optimizers)
 
 
 def unreadable(folder: Path, error: Exception) -> TrainingError:

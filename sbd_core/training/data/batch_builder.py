@@ -19,7 +19,6 @@ from sbd_core.training.data.masking import (
     noisy_sequence,
     pack,
 )
-from sbd_core.training.data.task_weights import Weights
 from sbd_core.training.data.tokenizer import padding_id
 from sbd_core.training.recipes.recipe import Recipe
 
@@ -28,12 +27,11 @@ from sbd_core.training.recipes.recipe import Recipe
 class Batch:
     """What a step is fed, or one process's share of it.
 
-    ntp_weight: what to divide the sums of its loss by. groups: of each document of `packed`.
+    ntp_weight: what to divide the sums of its loss by.
     """
 
     packed: PackedBatch
     ntp_weight: float
-    groups: tuple[str, ...]
 
 
 class BatchBuilder:
@@ -45,11 +43,11 @@ class BatchBuilder:
         tokenizer: Any,
         process_index: int = 0,
         num_processes: int = 1,
-        least_rows: int = 1,
+        min_rows: int = 1,
     ) -> None:
-        """least_rows: of each process's batch, the last ones of padding alone."""
+        """min_rows: pad each process's batch with empty rows up to this count."""
         self._recipe = recipe
-        self._least_rows = least_rows
+        self._min_rows = min_rows
         self._tokenizer = tokenizer
         self._process_index = process_index
         self._num_processes = num_processes
@@ -60,15 +58,14 @@ class BatchBuilder:
         """See ExampleStream."""
         return self._stream.notes
 
-    def batch(self, step: int, weights: Weights | None = None) -> Batch:
-        """The batch of a step. weights: of the groups it is drawn from, None for the recipe's.
+    def batch(self, step: int) -> Batch:
+        """The batch of a step.
 
         Of several processes each takes its share of the examples; gradients are averaged over
         processes, so each divides by the mean weight of a share.
         """
         recipe = self._recipe
-        drawn = self._stream.draw(step, weights)
-        pairs = [pair for _, pair in drawn]
+        pairs = self._stream.draw(step)
         clean = [clean_sequence(prompt, answer, recipe.prompt_weight) for prompt, answer in pairs]
         ntp_weight = sum(sequence.ntp_weight for sequence in clean) / self._num_processes
         own = range(self._process_index, len(pairs), self._num_processes)
@@ -77,8 +74,8 @@ class BatchBuilder:
             nums_prompt = [len(pairs[index][0]) for index in own]
             sequences = self._masked(sequences, nums_prompt, own, step)
         padding = padding_id(self._tokenizer)
-        packed = pack(sequences, recipe.row_tokens, padding, self._least_rows)
-        return Batch(packed, ntp_weight, tuple(drawn[index][0] for index in own))
+        packed = pack(sequences, recipe.row_tokens, padding, self._min_rows)
+        return Batch(packed, ntp_weight)
 
     def _masked(
         self, sequences: list[TrainingSequence], nums_prompt: list[int], own: range, step: int

@@ -3,14 +3,13 @@
 import os
 import signal
 from collections.abc import Iterator
-from itertools import count, starmap
+from itertools import count
 
 import torch
 from torch.utils.data import DataLoader, Dataset
 
 from sbd_core.errors import SetBlockDecodingError, TrainingError
 from sbd_core.training.data.batch_builder import Batch, BatchBuilder
-from sbd_core.training.data.task_weights import TaskWeights, Weights
 
 MOST_WORKERS = 14
 AHEAD = 2
@@ -26,28 +25,25 @@ class _Steps(Dataset[Batch | SetBlockDecodingError]):
     def __init__(self, builder: BatchBuilder) -> None:
         self._builder = builder
 
-    def __getitem__(self, asked: tuple[int, Weights]) -> Batch | SetBlockDecodingError:
+    def __getitem__(self, step: int) -> Batch | SetBlockDecodingError:
         try:
-            return self._builder.batch(*asked)
+            return self._builder.batch(step)
         except SetBlockDecodingError as error:
             # Raised here it would reach the run as the text of a traceback.
             return error
 
 
-def batches(
-    builder: BatchBuilder, weights: TaskWeights, first: int, num_workers: int
-) -> Iterator[Batch]:
+def batches(builder: BatchBuilder, first: int, num_workers: int) -> Iterator[Batch]:
     """The batches of step `first` and all after it, without end.
 
     Raises TrainingError, also for what a worker raised or for one that was killed.
     """
-    asked = ((step, weights.at(step)) for step in count(first))
     if num_workers == 0:
-        return starmap(builder.batch, asked)
+        return map(builder.batch, count(first))
     loader = DataLoader(
         _Steps(builder),
         batch_size=None,
-        sampler=asked,
+        sampler=count(first),
         num_workers=num_workers,
         prefetch_factor=AHEAD,
         worker_init_fn=_prepare_worker,

@@ -9,7 +9,6 @@ from sbd_core.errors import MAX_SHOWN_PATH, ModelError, TrainingError, shown_nam
 from sbd_core.models.chat import encode_plain, encode_turn
 from sbd_core.tasks import Example
 from sbd_core.training.data.sources import Record, mixed, read_source
-from sbd_core.training.data.task_weights import Weights, recipe_weights
 from sbd_core.training.data.tokenizer import encode_plain_texts, writes_own_turns
 from sbd_core.training.recipes.recipe import Recipe
 
@@ -32,20 +31,15 @@ class ExampleStream:
         self.notes: list[str] = []
         self._sources = [self._pieces(source) for source in recipe.data]
 
-    def draw(self, step: int, weights: Weights | None = None) -> list[tuple[str, Pair]]:
-        """The batch_size examples of step `step`, each with its group: the same for every stage.
-
-        weights: of groups; None stands for the recipe's.
-        """
+    def draw(self, step: int) -> list[Pair]:
+        """The batch_size examples of step `step`: the same for every stage."""
         recipe = self._recipe
         seed = recipe.seed * 1_000_003 + step
-        drawn = mixed(seed, weights or recipe_weights(recipe), self._sources)
-        found: list[tuple[str, Pair]] = []
+        drawn = mixed(seed, recipe.tasks, self._sources)
+        found: list[Pair] = []
         for _ in range(MOST_TRIED):
-            some = list(islice(drawn, recipe.batch_size))
-            pairs = self._encoded([item for _, item in some])
-            groups = (group for group, _ in some)
-            found += [each for each in zip(groups, pairs, strict=True) if self._fits(each[1])]
+            pairs = self._encoded(list(islice(drawn, recipe.batch_size)))
+            found += [pair for pair in pairs if self._fits(pair)]
             if len(found) >= recipe.batch_size:
                 break
         if len(found) < recipe.batch_size:

@@ -10,7 +10,6 @@ learnt as the answer to all before it; or a text alone, to be written from nothi
   installed; without a network what it has cached, or a folder as NAME, still works.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,12 +19,9 @@ from random import Random
 from typing import Any, TypeVar
 
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
+from sbd_core.json_node import json_of
 from sbd_core.models.chat import Message
 from sbd_core.tasks import Example, task
-from sbd_core.tasks.infill import task as infill
-from sbd_core.training.data import more_lines, recast
-from sbd_core.training.data.blur import blurred
-from sbd_core.training.data.reask import reasked
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
@@ -62,35 +58,22 @@ def require_sources(data: object) -> None:
 
 
 def mixed(
-    seed: int, groups: Mapping[str, float], sources: Sequence[Sequence[Piece]]
-) -> Iterator[tuple[str, Example | Piece]]:
-    """Without end: each item of a task or one of its kinds ("drill:add"), drawn by its weight, or
-    of a source, at weight 1, with the name of its group ("data" for a source).
+    seed: int, tasks: Mapping[str, float], sources: Sequence[Sequence[Piece]]
+) -> Iterator[Example | Piece]:
+    """Without end: each item of a task, drawn by its weight, or of a source, at weight 1.
 
     No source is empty.
     """
     random = Random(f"{seed}/train")
-    names = [*groups, *("data" for _ in sources)]
-    weights = [*groups.values(), *(1.0 for _ in sources)]
+    chosen = [task(name) for name in tasks]
+    weights = [*tasks.values(), *(1.0 for _ in sources)]
     indices = range(len(weights))
     while True:
         index = random.choices(indices, weights)[0]
-        if index < len(groups):
-            yield names[index], _generated(names[index], random)
+        if index < len(chosen):
+            yield chosen[index].generate(random, "train")
         else:
-            yield names[index], random.choice(sources[index - len(groups)])
-
-
-def _generated(group: str, random: Random) -> Example:
-    name, _, kind = group.partition(":")
-    draw = task(name).generate_kind
-    if name == infill.NAME:
-        found = more_lines.generate(random, kind)
-    elif draw:
-        found = draw(random, "train", kind)
-    else:
-        found = recast.generate(random, name)
-    return blurred(random, reasked(random, found))
+            yield random.choice(sources[index - len(chosen)])
 
 
 def read_source(source: str) -> list[Record]:
@@ -128,8 +111,8 @@ def _json_lines(where: str, text: str) -> Iterator[tuple[int, object]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
+                yield number, json_of(line)
+            except ValueError as error:
                 raise TrainingError(f"{where}: line {number} is not JSON: {shown(line)}") from error
 
 

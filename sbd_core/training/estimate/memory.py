@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sbd_core.config import require_integer, require_number
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, require_integer, require_number
 from sbd_core.training.estimate.dry_run import DryRun, dry_run
 from sbd_core.training.recipes.recipe import Recipe
 

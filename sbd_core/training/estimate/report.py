@@ -36,7 +36,7 @@ def read_config(source: str | None, recipe: Recipe) -> tuple[Any, str]:
             source, trust_remote_code=False, local_files_only=is_here
         )
         return config, source
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         known = {file.stem.lower(): file for file in KNOWN.glob("*.json")}
         file = known.get(source.rpartition("/")[2].lower())
         if file is None:

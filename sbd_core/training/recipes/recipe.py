@@ -1,11 +1,15 @@
-"""A training recipe: every number of a run, checked and frozen. Reads no file."""
+"""A training recipe: every number of a run, checked and frozen, and its file of JSON.
+
+A recipe file may name another as its `base` and hold only what it changes.
+"""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Literal
 
-from sbd_core.config import require_integer, require_number
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.json_node import json_of
 from sbd_core.tasks import task
 from sbd_core.training.data.sources import require_sources
 
@@ -13,8 +17,6 @@ Stage = Literal["ntp", "sbd"]
 STAGES: tuple[Stage, ...] = ("ntp", "sbd")
 
 MOST_AVERAGING = 0.99999
-LEAST_REWEIGHT_STEPS = 50
-"""More than batches are ever built ahead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +39,6 @@ class Recipe:
     optimizer: "adamw", or "muon" for the hidden matrices with AdamW for the rest.
     The rate rises over the first warmup_steps and falls to 0 over the last decay_steps; a run
     can be made longer or shorter until the fall begins.
-    reweight_steps: 0, or after how many steps the tasks are weighed anew by what is not yet
-    learnt, see task_weights.py; no weight becomes less than reweight_floor or more than
-    reweight_ceiling times the recipe's.
     averaging: 0, or the decay of a running average of the weights, which is then what is written
     as the model: 0.999 keeps about the last 1,000 steps.
     minutes: 0, or the time that the run takes instead of `steps`; the fall then begins when the
@@ -66,9 +65,6 @@ class Recipe:
     prompt_weight: float = 0.0
     full_mask_ratio: float = 0.0
     paper_loss_steps: int = 0
-    reweight_steps: int = 0
-    reweight_floor: float = 0.5
-    reweight_ceiling: float = 2.0
     seed: int = 0
     data: tuple[str, ...] = field(default=())
     # A model made from nothing, when there is no --init.
@@ -90,7 +86,7 @@ class Recipe:
             require_integer(name, getattr(self, name), 1)
         for name in ("hidden_size", "num_layers", "num_heads", "feed_forward_size"):
             require_integer(name, getattr(self, name), 1)
-        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "reweight_steps", "seed"):
+        for name in ("warmup_steps", "decay_steps", "paper_loss_steps", "seed"):
             require_integer(name, getattr(self, name), 0)
         require_integer("lora_rank", self.lora_rank, 0)
         require_integer("min_block_size", self.min_block_size, 1)
@@ -108,10 +104,6 @@ class Recipe:
         if self.minutes and self.decay_steps >= self.steps:
             rule = "must be fewer than steps, as a ratio of which --minutes takes them"
             raise ArgumentError("decay_steps", rule, self.decay_steps)
-        if self.reweight_steps:
-            require_integer("reweight_steps", self.reweight_steps, LEAST_REWEIGHT_STEPS)
-        require_number("reweight_floor", self.reweight_floor, 0, 1)
-        require_number("reweight_ceiling", self.reweight_ceiling, 1)
         require_sources(self.data)
         object.__setattr__(self, "data", tuple(self.data))
         object.__setattr__(self, "tasks", task_weights(self.tasks, may_be_empty=bool(self.data)))
@@ -190,3 +182,58 @@ def recipe_from_data(data: Mapping[str, Any]) -> Recipe:
 
 FIELDS = frozenset(item.name for item in fields(Recipe)) | set(RENAMED) | set(DROPPED)
 """The names that recipe data may have."""
+
+
+RECIPES = Path(__file__).parent
+SHIPPED = ("ntp", "sbd", "baseline")
+"""What --stage names: the two stages, and what "sbd" is compared with, more steps of "ntp"."""
+NAMED = (*SHIPPED, "finetune", "lora", "assistant")
+"""What --recipe and a base may name: those, two for a model of others and data of one's own, and a
+small model to draft for a larger one of its tokenizer.
+"""
+
+
+def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recipe:
+    """The recipe in `path` (default: the stage's own), with `changes` on top.
+
+    Raises ArgumentError for a field out of its rule, TrainingError for an unreadable file.
+    """
+    if stage not in SHIPPED:
+        raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
+    is_named = path is not None and str(path) in NAMED and not path.exists()
+    source = RECIPES / f"{path if is_named else stage}.json" if is_named or not path else path
+    given = {**_read(source, ()), **changes, "stage": stage}
+    missing = [
+        item.name
+        for item in fields(Recipe)
+        if item.default is MISSING and item.name not in given and item.name != "data"
+    ]
+    if missing:
+        raise TrainingError(
+            f"recipe {source}: field {missing[0]} is missing; "
+            f'add it, or "base": "{stage}" for the shipped values'
+        )
+    return recipe_from_data(given)
+
+
+def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
+    """The fields of a recipe file, those of its base under them, by today's names."""
+    if source.resolve() in above:
+        raise TrainingError(f"recipe {source}: is its own base")
+    try:
+        data = json_of(source.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise TrainingError(f"recipe {source}: cannot be read: {error}") from error
+    if not isinstance(data, dict):
+        raise TrainingError(f"recipe {source}: must be a JSON object of the fields of Recipe")
+    base = data.pop("base", None)
+    unknown = sorted(set(data) - FIELDS)
+    if unknown:
+        raise TrainingError(f"recipe {source}: unknown field {unknown[0]}; take it out")
+    data = {RENAMED.get(name, name): value for name, value in data.items()}
+    if base is None:
+        return data
+    if not isinstance(base, str) or not base:
+        raise TrainingError(f"recipe {source}: base must name a recipe or a file beside it")
+    under = RECIPES / f"{base}.json" if base in NAMED else source.parent / base
+    return {**_read(under, (*above, source.resolve())), **data}

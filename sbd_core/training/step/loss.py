@@ -20,14 +20,12 @@ class Loss:
     """Cross-entropies in nats. ntp: mean over predicted tokens; matp: mean over masked ones.
 
     total is what is minimised: (sum of NTP + sum of MATP) / weight of the NTP sum, Eq. 14 per
-    token. sums: of NTP and its weights, of MATP and its weights. by_document: (num_documents, 4),
-    of its answer alone: sum and number of NTP, sum and number of MATP. The losses of a batch's
-    parts add up to its own.
+    token. sums: of NTP and its weights, of MATP and its weights. The losses of a batch's parts add
+    up to its own.
     """
 
     total: Tensor
     sums: Tensor
-    by_document: Tensor
 
     @property
     def ntp(self) -> Tensor:
@@ -40,12 +38,7 @@ class Loss:
         return self.sums[2] / self.sums[3].clamp(min=1)
 
     def __add__(self, other: "Loss") -> "Loss":
-        size = max(len(self.by_document), len(other.by_document))
-        mine, its = (
-            functional.pad(loss.by_document, (0, 0, 0, size - len(loss.by_document)))
-            for loss in (self, other)
-        )
-        return Loss(self.total + other.total, self.sums + other.sums, mine + its)
+        return Loss(self.total + other.total, self.sums + other.sums)
 
 
 class LossModule(nn.Module):
@@ -108,7 +101,6 @@ def training_loss(
     indices = (batch.targets.flatten() != NO_TARGET).nonzero()[:, 0]
     weights = batch.weights.flatten()[indices].to(device)
     is_noisy = batch.layout.is_noisy.flatten()[indices].to(device)
-    document = batch.layout.document.flatten()[indices]
     inputs: list[Any] = [
         batch.token_ids.to(device),
         attention_mask(batch, device, attention),
@@ -128,14 +120,4 @@ def training_loss(
     return Loss(
         (ntp + matp) / (own_weight if ntp_weight is None else ntp_weight),
         torch.stack([ntp.detach(), own_weight, matp.detach(), noisy_weight]),
-        _by_document(losses.detach(), weights == 1, is_noisy, document),
     )
-
-
-def _by_document(losses: Tensor, is_counted: Tensor, is_noisy: Tensor, document: Tensor) -> Tensor:
-    num_documents = int(document.max()) + 1 if len(document) else 0
-    found = torch.zeros(num_documents, 4, device=losses.device)
-    document, column = document.to(losses.device), 2 * is_noisy.long()
-    found.index_put_((document, column), losses * is_counted, accumulate=True)
-    found.index_put_((document, column + 1), is_counted.float(), accumulate=True)
-    return found

@@ -11,6 +11,7 @@ from typing import Literal
 import torch
 
 from sbd_core.errors import ArgumentError
+from sbd_core.models.devices import has_bf16
 
 Precision = Literal["bf16", "fp32"]
 PRECISIONS = ("auto", "bf16", "fp32")
@@ -24,15 +25,6 @@ def require_precision(precision: object, device: torch.device) -> None:
     if precision == "bf16" and not has_bf16(device):
         rule = f"must be auto or fp32 on this {device.type}, which has no fast bf16"
         raise ArgumentError("precision", rule, precision)
-
-
-def has_bf16(device: torch.device) -> bool:
-    """Whether `device` multiplies bf16 matrices in hardware."""
-    if device.type == "cuda":
-        return torch.cuda.get_device_capability(device) >= (8, 0)
-    # By what the processor says of itself: PyTorch would emulate bf16 on any other, slowly.
-    known = torch.cpu.get_capabilities()
-    return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def autocast(

@@ -17,7 +17,6 @@ from sbd_core.training.data.batch_builder import Batch
 from sbd_core.training.recipes.recipe import Recipe
 from sbd_core.training.step.attention import chosen_attention
 from sbd_core.training.step.loss import Loss, LossModule, training_loss
-from sbd_core.training.step.optimizers import make_optimizers
 from sbd_core.training.step.precision import Precision, autocast, faster, has_bf16, seconds_of
 
 WITH_BUCKETS = (DistributedType.MULTI_GPU, DistributedType.MULTI_CPU)
@@ -77,6 +76,10 @@ class StepRunner:
         self.optimizers: list[Any] = [item.optimizer for item in wrapped]
         if settings.is_compiled:
             self.module.compile()
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                # A signal is heard between lines of Python, of which a backward pass has no other.
+                parameter.register_hook(lambda gradient: None)
 
     def backward(self, batch: Batch) -> Loss:
         """The loss of a batch, part by part, its gradients added to those there are."""
@@ -92,7 +95,7 @@ class StepRunner:
                         self.module, part, device, batch.ntp_weight, self._attention
                     )
                 self._accelerator.backward(loss.total)
-            losses.append(Loss(loss.total.detach(), loss.sums, loss.by_document))
+            losses.append(Loss(loss.total.detach(), loss.sums))
         return sum(losses[1:], start=losses[0])
 
     def update(self, rate: float, step: int) -> None:
@@ -108,6 +111,11 @@ class StepRunner:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
+        self.forget()
+
+    def forget(self) -> None:
+        """Throw the gradients away."""
+        for optimizer in self.optimizers:
             optimizer.zero_grad()
 
     def choose_precision(self, saved: str | None, make_batch: Callable[[], Batch]) -> None:
@@ -150,5 +158,19 @@ class StepRunner:
     def _try(self, batch: Batch) -> None:
         """The forward and backward passes of a step whose gradients are thrown away."""
         self.backward(batch)
-        for optimizer in self.optimizers:
-            optimizer.zero_grad()
+        self.forget()
+
+
+def make_optimizers(model: PreTrainedModel, recipe: Recipe) -> list[torch.optim.Optimizer]:
+    """AdamW for all, or Muon for the hidden matrices and AdamW for embeddings and norms."""
+    settings: dict[str, Any] = {"lr": recipe.learning_rate, "weight_decay": recipe.weight_decay}
+    if recipe.optimizer == "adamw":
+        trained = [weight for weight in model.parameters() if weight.requires_grad]
+        return [torch.optim.AdamW(trained, betas=(0.9, 0.98), **settings)]
+    embeddings = {id(model.get_input_embeddings().weight), id(model.get_output_embeddings().weight)}
+    matrices = [p for p in model.parameters() if p.ndim == 2 and id(p) not in embeddings]
+    others = [p for p in model.parameters() if p.ndim != 2 or id(p) in embeddings]
+    return [
+        torch.optim.Muon(matrices, adjust_lr_fn="match_rms_adamw", **settings),
+        torch.optim.AdamW(others, betas=(0.9, 0.98), **settings),
+    ]

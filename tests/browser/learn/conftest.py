@@ -43,6 +43,10 @@ def answer(page):
     return page.locator(".sbd-learn-answer")
 
 
+def why(page):
+    return page.locator(".sbd-learn-why")
+
+
 def drag(page, locator, part: float):
     box = locator.bounding_box()
     middle = box["y"] + box["height"] / 2

@@ -21,13 +21,14 @@ UNREAD = """(cells) => [...document.querySelectorAll(cells)].filter((node) =>
 def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
     page = lesson("one-at-a-time")
     page.locator(".sbd-learn-choice", has_text="16").click()
+    expect(page.get_by_role("status")).to_have_text(
+        "Not 16: each forward pass writes one token, so 64 tokens take 64."
+    )
     expect(page.locator(".sbd-learn-choice.is-right")).to_have_text("64")
-    expect(page.locator(".sbd-learn-count")).to_have_text("64 calls, 64 tokens")
+    expect(page.locator(".sbd-learn-count")).to_have_text("64 forward passes, 64 tokens")
     expect(answer(page)).not_to_be_empty()
 
     page = lesson("masks")
-    source = page.locator(".sbd-learn-source")
-    expect(source).to_contain_text("An earlier call or this one computes the lines")
     page.get_by_role("button", name="mask 3: whom").click()
     expect(page.locator(".sbd-learn-caption")).to_contain_text("all 16 places of the block")
     expect(page.locator(".sbd-learn-at.is-seen")).to_have_count(22)
@@ -42,22 +43,23 @@ def test_what_each_scene_asks_for_can_be_done_and_answers(lesson):
     expect(page.locator(".sbd-learn-choice.is-right")).to_have_count(2)
 
 
-def test_a_chosen_cell_is_compared_with_the_call_that_filled_it(lesson):
+def test_a_chosen_cell_is_compared_with_the_forward_pass_that_filled_it(lesson):
     page = lesson("out-of-order")
     cell = page.locator(".sbd-sudoku-cell:not(.is-given)").nth(1)
     name = re.match(r"Row \d, column \d", cell.get_attribute("aria-label"))[0].lower()
     cell.click()
     expect(page.locator(".sbd-learn-order-side .sbd-learn-yours")).to_contain_text(
-        f"You chose {name.replace(',', '')}: the model filled it in call"
+        f"You chose {name.replace(',', '')}: it came in forward pass"
     )
     fills = page.locator(".sbd-learn-order-side .sbd-learn-yours")
-    expect(fills).to_contain_text(re.compile(r"came in call \d+ \((the last that|call \d+) fills"))
+    came = re.compile(r"came in forward pass \d+ \((the last that|forward pass \d+) fills")
+    expect(fills).to_contain_text(came)
     expect(page.locator(".sbd-sudoku-cell[data-chosen]")).to_have_count(1)
     expect(answer(page)).not_to_be_empty()
     assert not page.locator(".sbd-sudoku-cell.is-given .sbd-sudoku-pass:visible").count()
-    calls = set(page.locator(".sbd-sudoku-pass").all_inner_texts()) - {""}
-    assert calls
-    assert all(call.isdigit() for call in calls), calls
+    passes = set(page.locator(".sbd-sudoku-pass").all_inner_texts()) - {""}
+    assert passes
+    assert all(number.isdigit() for number in passes), passes
 
 
 def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(lesson):
@@ -71,18 +73,18 @@ def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(
         expect(question).to_be_hidden()
 
 
-def test_calls_are_called_so_and_one_more_guess_is_counted(lesson):
+def test_tiles_say_their_forward_pass_and_one_more_guess_is_counted(lesson):
     page = lesson("the-bound")
     page.keyboard.press("ArrowRight")
     said = set(page.locator(".sbd-tile-pass").all_inner_texts()) - {""}
-    assert f"call {recorded().choices.bound_pass + 1}" in said
-    assert all(re.fullmatch(r"call \d+", words) for words in said)
+    assert f"pass {recorded().choices.bound_pass + 1}" in said
+    assert all(re.fullmatch(r"pass \d+", words) for words in said)
     expect(page.locator(".sbd-learn-sum")).to_contain_text(re.compile("more than|All are kept"))
 
 
-def test_stepping_through_calls_shows_what_the_cache_keeps(lesson):
+def test_stepping_through_forward_passes_shows_what_the_cache_keeps(lesson):
     page = lesson("the-cache")
-    slider = page.get_by_role("slider", name="Call")
+    slider = page.get_by_role("slider", name="Forward pass")
     slider.focus()
     page.keyboard.press("ArrowRight")
     expect(answer(page)).not_to_be_empty()
@@ -96,7 +98,7 @@ def test_stepping_through_calls_shows_what_the_cache_keeps(lesson):
     page.keyboard.press("End")
     last = (
         recorded().runs["text"]["sbd"].events[-1]
-    )  # a last block of one call has one riding along
+    )  # a last block of one forward pass has one riding along
     riding = page.locator(".sbd-learn-block.is-riding")
     expect(riding).to_have_count(1 if last.num_causal else 0)
 
@@ -112,7 +114,7 @@ def test_gamma_is_raised_until_the_story_breaks(lesson):
 
 
 def checked_draft() -> tuple[tuple[int, ...], int]:
-    """The draft of the scene, and how many of its tokens the next call accepts."""
+    """The draft of the scene, and how many of its tokens the next forward pass accepts."""
     events, at = recorded().runs["verify"]["verify"].events, recorded().choices.check_pass
     draft, committed = events[at - 1].draft, events[at].committed
     return draft, next(n for n, token in enumerate(draft) if committed[n] != token)
@@ -173,7 +175,7 @@ def test_a_phone_shows_what_to_choose_among_and_what_to_drag(lesson):
 
 def test_the_bars_of_a_story_say_what_their_length_is(lesson):
     bars = lesson("what-goes-wrong").locator(".sbd-learn-bars")
-    expect(bars.get_by_role("heading", name="Calls for each token")).to_be_visible()
+    expect(bars.get_by_role("heading", name="Forward passes for each token")).to_be_visible()
 
 
 def test_a_drafted_token_is_thrown_away(lesson):
@@ -182,7 +184,7 @@ def test_a_drafted_token_is_thrown_away(lesson):
     page.locator(".sbd-tile.is-draft").nth(num_accepted).click()
     news = page.locator(".sbd-learn-yours")
     expect(news).to_contain_text("Right: you would throw away")
-    expect(news).to_contain_text(re.compile("drafts nothing|drafts on"))
+    expect(news).to_contain_text(re.compile("drafts again|drafts on"))
     assert page.locator(".sbd-tile.is-accepted").count() > 0
     expect(answer(page)).not_to_be_empty()
 
@@ -200,25 +202,24 @@ def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
     expect(said).to_contain_text("python app.py")
     expect(said.get_by_role("button")).to_have_count(0)
     expect(said.get_by_role("textbox")).to_have_count(0)
-    page.keyboard.press("ArrowRight")
-    expect(answer(page)).to_contain_text(re.compile("^On the page with the model, the"))
 
 
-def test_a_story_is_said_to_take_its_calls_for_its_own_tokens_in_both_scenes(lesson):
+def test_a_story_is_said_to_take_its_forward_passes_for_its_own_tokens_in_both_scenes(lesson):
     page = lesson("what-goes-wrong")
     numbers = page.locator(".sbd-learn-bar-number")
     slider = page.get_by_role("slider", name="γ")
     slider.focus()
     edges = [recorded().runs[f"edge-{at}"]["sbd"] for at in range(len(recorded().choices.edges))]
     for edge in edges:
-        expect(numbers.last).to_have_text(f"{edge.num_forwards} calls, {edge.num_tokens} tokens")
+        took = f"{edge.num_forwards} for {edge.num_tokens} tokens"
+        expect(numbers.last).to_have_text(took)
         page.keyboard.press("ArrowRight")
-    expect(numbers.first).to_have_text("1 call a token")
+    expect(numbers.first).to_have_text("1 for 1 token")
     gamma = recorded().runs["text"]["sbd"].config.solver.gamma
     at = [edge.gamma for edge in recorded().choices.edges].index(gamma)
     page = lesson("what-it-buys")
     expect(page.locator(".sbd-learn-source")).to_contain_text(
-        f"story took {edges[at].num_forwards} calls, {edges[at].num_tokens} tokens."
+        f"story took {edges[at].num_forwards} forward passes, {edges[at].num_tokens} tokens."
     )
 
 
@@ -235,3 +236,66 @@ def test_a_time_is_said_once_its_bar_has_grown_and_not_before(lesson):
     expect(page.locator(".sbd-learn-cost")).to_contain_text("times as fast")
     last = set(numbers.all_inner_texts()[2:])
     assert set(page.evaluate("[...window.said]")) == {"", *last}
+
+
+LABEL_AND_END = """() => [
+  document.querySelector('.sbd-budget-free').getBoundingClientRect().right,
+  [...document.querySelectorAll('.sbd-budget-tick')].filter((tick, at, all) =>
+    at === all.length - 1 && !tick.classList.contains('is-under'))[0]
+    ?.getBoundingClientRect().left ?? null]"""
+
+
+def num_kept(total) -> int:
+    expect(total).to_contain_text("keeps")
+    return int(re.search(r"keeps (\d+) of", total.inner_text())[1])
+
+
+def test_dragging_gamma_keeps_more_by_pointer_and_by_key(lesson):
+    page = lesson("the-bound")
+    total = page.locator(".sbd-learn-count")
+    few = num_kept(total)
+    assert few >= 1
+    before = total.text_content()
+    drag(page, page.locator(".sbd-budget-track"), 0.9)
+    expect(answer(page)).not_to_be_empty()
+    expect(total).not_to_have_text(before)
+    many = num_kept(total)
+    assert many > few
+    expect(page.locator(".sbd-tile.is-new")).to_have_count(many)
+    page.get_by_role("slider").focus()
+    before = total.text_content()
+    for _ in range(5):
+        page.keyboard.press("PageDown")
+    expect(total).not_to_have_text(before)
+
+
+def test_the_axis_of_the_bound_is_named_at_once_and_its_end_never_lies_under_the_label(lesson):
+    page = lesson("the-bound", 1920, 1080)
+    expect(page.locator(".sbd-budget-tick:not(.is-under)").nth(2)).to_be_visible()
+    page.keyboard.press("l")
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".sbd-learn-count")).to_contain_text("16 of 16")
+    ends = page.evaluate(LABEL_AND_END)
+    assert ends[1] is None or ends[0] <= ends[1], ends
+
+
+def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(lesson):
+    page = lesson("the-bound")
+    total = page.locator(".sbd-learn-count")
+    kept = page.locator(".sbd-learn-bound .sbd-tile.is-new")
+    before = num_kept(total)
+    expect(kept).to_have_count(before)
+    text = total.text_content()
+    page.keyboard.press("ArrowRight")
+    expect(total).not_to_have_text(text)
+    assert num_kept(total) > before
+    expect(kept).to_have_count(num_kept(total))
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    expect(total).to_contain_text("keeps 16 of 16")
+    expect(kept).to_have_count(16)
+    named = "all => all.map(n => [n.title, n.querySelector('.sbd-tile-pass').textContent])"
+    for title, words in kept.evaluate_all(named):
+        assert "revealed in this forward pass" in title
+        assert words == f"pass {recorded().choices.bound_pass + 1}"

@@ -160,15 +160,19 @@ def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
 
 
 @pytest.mark.parametrize("name", ["pin", "branch"])
-def test_its_key_does_what_the_button_would_without_a_choice_of_the_visitor(story, name):
+def test_its_key_opens_the_inspector_first_and_then_does_what_the_button_would(story, name):
     decode(story)
     go_to(story, 1)
     story.mouse.move(0, 0)
     kicker = story.locator(".sbd-inspector-kicker")
     expect(kicker).to_contain_text("least sure in this forward pass")
-    position = re.search(r"Position (\d+)", kicker.inner_text())[1]
-    token = story.locator(f".sbd-action-{name} .sbd-action-token").inner_text()
+    position = re.search(r"Position (\d+)", kicker.text_content())[1]
     old = state(story)["run"]
+    story.keyboard.press(name[0])
+    expect(kicker).to_be_visible()
+    expect(kicker).to_have_text(f"Position {position} · held")
+    assert state(story)["run"] == old
+    token = story.locator(f".sbd-action-{name} .sbd-action-token").inner_text()
     story.keyboard.press(name[0])
     story.wait_for_function(COMPLETE, arg=old)
     expect(rows(story).nth(1)).to_contain_text(f"{name} “{token.strip()}” at {position}")
@@ -183,9 +187,12 @@ def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
       window.asked = 0;
       player.redo = () => { window.asked += 1; }; }""")
     story.keyboard.press("l")
-    expect(story.locator(".sbd-action-pin")).to_be_hidden()
+    story.keyboard.press("p")
     story.keyboard.press("p")
     story.keyboard.press("l")
+    expect(story.locator(".sbd-action-pin")).to_be_hidden()
+    assert story.evaluate("window.asked") == 0
+    story.keyboard.press("p")
     expect(story.locator(".sbd-action-pin")).to_be_visible()
     assert story.evaluate("window.asked") == 0
     story.keyboard.press("p")

@@ -46,7 +46,7 @@ def test_up_and_down_move_between_tiles_and_only_one_is_a_tab_stop(replay):
 
 def test_down_from_anywhere_goes_to_the_tile_that_is_inspected(replay):
     go_to(replay, 1)
-    shown = kicker(replay).inner_text()
+    shown = kicker(replay).text_content()
     replay.evaluate("document.activeElement.blur()")
     replay.keyboard.press("ArrowDown")
     position = re.search(r"\d+", shown)[0]
@@ -90,12 +90,21 @@ def test_the_text_and_the_staircase_have_a_cursor_of_their_own(replay, place):
     expect(kicker(replay)).to_contain_text("least sure in this forward pass")
 
 
-def test_space_on_a_button_presses_it_and_elsewhere_plays(replay):
+def test_space_presses_a_button_reached_by_keys_and_not_the_one_clicked_last(replay):
     go_to(replay, 0)
-    replay.get_by_role("button", name="Ahead one forward pass").focus()
+    ahead = replay.get_by_role("button", name="Ahead one forward pass")
+    ahead.press("Tab")
+    replay.keyboard.press("Shift+Tab")
     replay.keyboard.press(" ")
     assert state(replay)["pass"] == 1
     assert not state(replay)["isPlaying"]
+    ahead.click()
+    assert state(replay)["pass"] == 2
+    replay.keyboard.press(" ")
+    expect(replay.get_by_role("button", name="Pause")).to_be_visible()
+    assert state(replay)["pass"] == 2
+    replay.keyboard.press(" ")
+    expect(replay.get_by_role("button", name="Play (space)")).to_be_visible()
     replay.locator(".sbd-stairs-stage").focus()
     replay.keyboard.press(" ")
     expect(replay.get_by_role("button", name="Pause")).to_be_visible()
@@ -128,19 +137,19 @@ def test_lecture_mode_is_large_and_holds_the_stage_alone(open_page, replay_url, 
     go_to(page, 5)
     page.keyboard.press("l")
     expect(page.locator(".sbd-player")).to_have_class(re.compile("is-lecture"))
-    expect(page.locator(".sbd-inspector")).to_be_hidden()
-    for part in (".sbd-numbers", ".sbd-tiles", ".sbd-lane-ntp", ".sbd-stairs-stage",
-                 ".sbd-transport"):  # fmt: skip
+    for part in (".sbd-headline", ".sbd-tiles", ".sbd-lane-ntp", ".sbd-button-play"):
         expect(page.locator(part)).to_be_in_viewport(ratio=1)
+    beside = page.locator(".sbd-stairs-stage")
+    expect(beside).to_be_hidden()
     assert page.evaluate(SMALL_TYPE) == []
     page.keyboard.press("ArrowRight")
     assert state(page)["pass"] == 6
     page.keyboard.press("l")
-    expect(page.locator(".sbd-inspector")).to_be_visible()
+    expect(beside).to_be_visible()
     page.get_by_role("button", name="Lecture mode (L)").click()
-    expect(page.locator(".sbd-inspector")).to_be_hidden()
+    expect(beside).to_be_hidden()
     page.evaluate("document.exitFullscreen()")
-    expect(page.locator(".sbd-inspector")).to_be_visible()
+    expect(beside).to_be_visible()
 
 
 def test_the_help_of_a_lecture_leaves_out_the_keys_of_what_is_not_there(replay):
@@ -164,11 +173,11 @@ def test_lecture_mode_fills_the_window_where_full_screen_is_refused(replay):
         "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error()); }"
     )
     replay.keyboard.press("L")
-    expect(replay.locator(".sbd-inspector")).to_be_hidden()
+    expect(replay.locator(".sbd-stairs-stage")).to_be_hidden()
     box = replay.locator(".sbd-player").bounding_box()
     assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1440, 900)
     replay.keyboard.press("Escape")
-    expect(replay.locator(".sbd-inspector")).to_be_visible()
+    expect(replay.locator(".sbd-stairs-stage")).to_be_visible()
 
 
 def test_on_a_phone_the_inspector_comes_up_when_a_tile_is_tapped(open_page, replay_url):

@@ -6,8 +6,8 @@ import io
 import pytest
 from PIL import Image
 
-from sbd_core.config import LeftToRight
 from sbd_core.replay.page import replay_html
+from sbd_core.rules import LeftToRight
 from tests.browser.conftest import painted, state, sync_api, traces
 from tests.browser.share.test_share import open_sheet, saved
 from tests.ui.doubles import story_model

@@ -2,9 +2,10 @@
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound, TopK
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.replay import wire_format
+from sbd_core.rules import EntropyBound, TopK
 from tests.browser.conftest import painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 

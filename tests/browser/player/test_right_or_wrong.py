@@ -20,18 +20,24 @@ def open_card(page, name: str):
 
 def test_each_lane_of_a_recorded_run_says_whether_it_is_right(story):
     open_card(story, "gamma-too-high")
-    lines = story.locator(".sbd-verdict:visible")
-    expect(lines).to_have_text([re.compile("^✗ Wrong"), re.compile("^✓ Right")])
+    chips = story.locator(".sbd-verdict-chip:visible")
+    expect(chips).to_have_text([re.compile("^✗ Wrong, [0-9]+ tokens differ$"), "✓ Right"])
     story.get_by_role("button", name="First forward pass").click()
-    expect(lines.first).to_have_text("\u200a")
+    expect(chips).to_have_count(0)
 
 
 def test_a_decode_is_judged_from_its_prompt_and_a_prompt_nothing_can_check_is_not(open_page, serve):
     page = open_page(serve(story_model(["The answer is 43."])))
     page.get_by_label("Prompt").fill("What is 12 + 30?")
     decode(page)
-    lines = page.locator(".sbd-verdict:visible")
-    expect(lines).to_have_text([re.compile("✗ Wrong: the answer is 42, not 43.")] * 2)
+    chips = page.locator(".sbd-verdict-chip:visible")
+    expect(chips).to_have_text(["✗ Wrong, same words", "✗ Wrong"])
+    chips.first.hover()
+    reason = page.locator(".sbd-term-note:visible")
+    expect(reason).to_contain_text("Wrong: the answer is 42, not 43.")
+    expect(reason).to_contain_text("Token for token next-token prediction’s.")
     page.get_by_label("Prompt").fill("Say something.")
     decode(page)
-    expect(lines).to_have_text(["Not judged: no check fits this prompt."])
+    expect(chips).to_have_text(["Same words"])
+    chips.focus()
+    expect(reason).to_contain_text("Not judged: no check fits this prompt.")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sbd_core.config import EntropyBound
+from sbd_core.rules import EntropyBound
 from tests.browser.conftest import advanced, begin, go_to, push, recorded, state, sync_api
 from tests.browser.player.test_verify import mistaken_model
 from tests.ui.doubles import story_model

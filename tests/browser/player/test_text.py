@@ -61,7 +61,7 @@ def test_the_lane_keeps_its_layout_and_marks_what_is_easily_missed(replay):
 
 @pytest.mark.parametrize("goes_on", [False, True])
 def test_a_lecture_shades_the_edge_beyond_which_text_goes_on(replay, goes_on):
-    show(replay, ["A line.\n"] * (6 if goes_on else 1), f"shade-{goes_on}")
+    show(replay, ["A line.\n"] * (30 if goes_on else 1), f"shade-{goes_on}")
     replay.keyboard.press("l")
     painted(replay)
     text = replay.locator(".sbd-lane:not(.sbd-lane-ntp) .sbd-text")

@@ -6,7 +6,7 @@ import pytest
 
 from sbd_core.plots.theme import DARK, LIGHT
 from sbd_core.replay import wire_format
-from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
+from tests.browser.conftest import details, go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 from ui.gallery.recorded import gallery_traces
 
@@ -63,20 +63,23 @@ def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):
     toggle = replay.get_by_role("button", name=f"hindsight disagrees with {len(wanted)}")
     marked = replay.locator(".sbd-token.is-doubted")
     expect(marked).to_have_count(0)
+    details(replay)
     toggle.click()
     expect(toggle).to_have_attribute("aria-pressed", "true")
     places = marked.evaluate_all("all => all.map((n) => Number(n.dataset.position))")
     assert sorted(places) == wanted
     assert wanted
     expect(marked.first).to_have_attribute("title", re.compile("would have said “"))
+    replay.keyboard.press("Escape")
     go_to(replay, 1)
+    details(replay)
     expect(replay.get_by_role("button", name=re.compile("^hindsight"))).to_be_disabled()
     expect(marked).to_have_count(0)
 
 
 def test_of_the_last_block_only_what_was_masked_is_said_never_to_be_read_again(replay):
     only_masked = re.compile("the last block, where it had masks, never is$")
-    expect(replay.locator(".sbd-lane-doubts").first).to_have_attribute("title", only_masked)
+    expect(replay.locator(".sbd-lane-doubts")).to_have_attribute("title", only_masked)
 
 
 def test_to_differ_is_not_red(replay):
@@ -85,7 +88,8 @@ def test_to_differ_is_not_red(replay):
         "getComputedStyle(document.querySelector('.sbd-player')).getPropertyValue('--sbd-bad')"
     )
     gallery_run(replay, "names-mixed-up")
-    replay.locator(".sbd-lane-doubts").first.click()
+    details(replay)
+    replay.locator(".sbd-lane-doubts").click()
     replay.locator(".sbd-token.is-doubted").first.click()
     words = replay.locator(".sbd-hindsight.is-differs")
     expect(words).to_be_visible()
@@ -175,8 +179,9 @@ def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
     go_to(page, 3)
     note = page.locator(".sbd-term-note")
     expect(note).to_be_hidden()
-    page.locator(".sbd-budget .sbd-term", has_text="Entropy bound").hover()
+    page.locator(".sbd-budget .sbd-question").hover()
     expect(note).to_have_text(re.compile("all entropies but the largest sum to at most γ"))
+    page.locator(".sbd-tile").nth(3).click()
     page.mouse.move(1, 1)
     expect(note).to_be_hidden()
     page.locator(".sbd-inspector .sbd-term", has_text="Hindsight").focus()

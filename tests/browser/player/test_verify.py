@@ -9,7 +9,10 @@ from sbd_core.decoding.api import generate
 from sbd_core.replay import wire_format
 from sbd_core.replay.page import replay_html
 from tests.browser.conftest import (
+    EXACT,
+    PAPER,
     advanced,
+    choose_strategy,
     decode,
     go_to,
     painted,
@@ -75,12 +78,17 @@ def test_drafts_made_ahead_hang_behind_their_token_and_the_one_used_is_joined_on
     (used,) = [item for item in event.predrafts if item.is_used]
     expect(shown.locator(".sbd-branch.is-used")).to_have_count(1)
     expect(shown.locator(".sbd-branches-words")).to_contain_text("it is the draft now")
-    # Each of its tokens stands under the tile of its position, which shows the same draft.
-    first = shown.locator(".sbd-branch.is-used .sbd-branch-token").first
-    tile = shown.locator(f'.sbd-tile[title^="Position {used.block.start + 1}:"]')
+    # It stands behind the token that it replaces; its first is the draft at the place after that.
+    line = shown.locator(".sbd-branch.is-used")
+    places = [f'.sbd-tile[title^="Position {used.block.start + offset}:"]' for offset in (0, 1)]
+    struck, tile = (shown.locator(place) for place in places)
+    expect(line.locator(".sbd-branch-instead")).to_have_text(
+        struck.locator(".sbd-tile-struck").inner_text()
+    )
     expect(tile).to_have_class(re.compile("is-draft"))
-    assert abs(first.bounding_box()["x"] - tile.bounding_box()["x"]) < 4
-    expect(first).to_have_text(tile.locator(".sbd-tile-token").inner_text())
+    expect(line.locator(".sbd-branch-token").first).to_have_text(
+        tile.locator(".sbd-tile-token").inner_text()
+    )
 
 
 def test_one_that_was_not_needed_stays_pale_and_the_legend_says_what_it_is(shown, trace):
@@ -96,6 +104,8 @@ def test_one_that_was_not_needed_stays_pale_and_the_legend_says_what_it_is(shown
 def test_without_drafts_ahead_nothing_is_said_of_them(replay):
     plain = generate(story_model(), "p", DecodeConfig(strategy="verify", max_new_tokens=128))
     push(replay, wire_format.replay("plain", {"verify": plain}))
+    expect(replay.locator(".sbd-verify")).to_be_hidden()
+    replay.get_by_role("button", name="What the tiles of a draft mean").click()
     expect(replay.locator(".sbd-verify")).to_be_visible()
     expect(replay.locator(".sbd-branches")).to_be_hidden()
     expect(replay.locator(".sbd-verify p:visible")).to_have_count(1)
@@ -127,15 +137,12 @@ def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carr
     advanced(story)
     ahead = story.get_by_label("number input for Drafts ahead")
     expect(ahead).to_be_hidden()
-    story.get_by_label("Strategy").click()
-    story.get_by_role("option", name="Verify").click()
+    choose_strategy(story, EXACT)
     expect(story.get_by_label("Solver", exact=True)).to_be_hidden()
     expect(story.get_by_text("one for each drafted token")).to_be_visible()
     ahead.fill("3")
     story.get_by_label("number input for Draft threshold").fill("0.3")
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text(
-        "Verify (lossless) instead of Set Block"
-    )
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("3 drafts ahead instead of 0")
     decode(story)
     assert story.evaluate(f"[{RUN}.strategy, {RUN}.numPredrafts, {RUN}.draftThreshold]") == [
         "verify", 3, 0.3]  # fmt: skip
@@ -144,8 +151,7 @@ def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carr
     ahead.fill("5")
     expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("5 drafts ahead instead of 3")
     # Another strategy has no use for the number, and is not refused because of it.
-    story.get_by_label("Strategy").click()
-    story.get_by_role("option", name="Set Block Decoding").click()
+    choose_strategy(story, PAPER)
     expect(ahead).to_be_hidden()
     decode(story)
     expect(story.get_by_role("alert")).to_have_count(0)
@@ -180,6 +186,7 @@ def test_verify_says_what_became_of_its_draft(replay):
     ntp = generate(model, "p", DecodeConfig(strategy="ntp", max_new_tokens=64))
     push(replay, wire_format.replay("verified", {"verify": trace, "ntp": ntp}))
     legend = replay.get_by_label("What the tiles mean")
+    replay.get_by_role("button", name="What the tiles of a draft mean").click()
     expect(legend).to_be_visible()
     expect(legend).to_contain_text("the answer is that of next-token prediction")
     wrong, right = struck_and_accepted(trace)

@@ -1,17 +1,20 @@
 """The race beside the Watch view: run by clicks and keys, shown by pass and by engine time."""
 
 import re
+from unittest import mock
 
 import pytest
 
-from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, sync_api
-from tests.browser.race.acts import RACE, TITLES, button, cells, enter, go, run, seek
+from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, sync_api, turn_to
 from tests.browser.test_access import serious
-from tests.ui.doubles import ANSWER, MASK, story_model
+from tests.ui.doubles import ANSWER, MASK, slowed, story_model
+from ui.decode import session as session_module
+from ui.hosting.limits import Limits
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
+RACE = "document.querySelector('.sbd-race').sbdRace"
 STATE = f"() => ({{ ...{RACE}.state, finish: {RACE}.finish }})"
 
 
@@ -34,18 +37,21 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     story.get_by_label("Prompt").fill("mine")
     enter(story)
     expect(story.locator(".sbd-race-lane")).to_have_count(4)
-    expect(story.get_by_text("A recorded run:")).to_be_visible()
+    story.get_by_role("button", name="Explain how the lanes were timed").focus()
+    for words in (
+        "A recorded run:",
+        "each is a single timing",
+        "compared by their time for a token",
+    ):
+        expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text(words)
     story.locator(".sbd-race-table").get_by_role("button", name="Verify", exact=True).hover()
     expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text("checked before they count")
-    expect(story.get_by_text("each is a single timing")).to_be_visible()
-    expect(story.get_by_text("compared by their time for a token")).to_be_visible()
     heads = story.locator(".sbd-race-table thead th")
     expect(heads.nth(4)).to_have_text("Speed per token")
-    expect(story.locator(".sbd-race-table caption")).to_contain_text("and engine time")
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(story.get_by_label("Strategy")).to_be_hidden()
     expect(story.get_by_label("Prompt")).to_have_value("mine")
-    button(story, "Watch").click()
+    turn_to(story, "Watch")
     expect(story.locator("#sbd-race")).to_be_hidden()
     expect(story.locator(".sbd-tile").first).to_be_visible()
     expect(story.get_by_label("Prompt")).to_have_value("mine")
@@ -54,8 +60,8 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
 def test_the_race_has_an_address_of_its_own(open_page, story_url):
     page = open_page(f"{story_url}#race")
     expect(page.locator(".sbd-race-lane")).to_have_count(4)
-    button(page, "Watch").click()
-    assert "#" not in page.url
+    turn_to(page, "Watch")
+    assert page.url.endswith("#watch")
     enter(page)
     assert page.url.endswith("#race")
 
@@ -78,8 +84,7 @@ def test_lanes_advance_by_pass_all_at_the_same_one(raced):
         raced.get_by_label("Prompt").input_value()
     )
     seek(raced, 3)
-    for place in raced.locator(".sbd-race-place").all():
-        expect(place).to_contain_text("pass 3")
+    expect(raced.locator(".sbd-race-place")).to_have_text(["3 passes"] * 4)
     texts = raced.locator(".sbd-race-text")
     shown = [text.locator(".sbd-race-token:not(.is-ahead)").count() for text in texts.all()]
     assert shown[0] == 3
@@ -107,7 +112,8 @@ def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, ser
     assert marked > 0
     expect(cells(raced, "sbd-high").last).to_contain_text(re.compile(rf"^{marked} tokens? of"))
     expect(raced.locator(".sbd-race-verify mark")).to_have_count(0)
-    expect(raced.get_by_text("drawing is not in the times")).to_be_visible()
+    raced.get_by_role("button", name="Explain how the lanes were timed").focus()
+    expect(raced.locator(".sbd-race .sbd-term-note")).to_contain_text("Drawing is not in the times")
 
 
 def test_by_engine_time_the_slowest_lane_sets_the_scale(raced):
@@ -117,7 +123,8 @@ def test_by_engine_time_the_slowest_lane_sets_the_scale(raced):
     slowest = raced.evaluate(f"Math.max(...{RACE}.lanes.map((lane) => lane.duration))")
     assert raced.evaluate(STATE)["clock"] == slowest
     seek(raced, slowest - 1)
-    expect(raced.locator(".sbd-race-run").get_by_text("Finished")).to_have_count(3)
+    expect(raced.locator(".sbd-race-lane.is-finished")).to_have_count(3)
+    expect(raced.locator(".sbd-race-place").first).to_have_text(re.compile(r"^[\d.]+ (µs|ms|s)"))
 
 
 def test_a_race_plays_to_its_end_and_the_keys_move_it(raced):
@@ -203,7 +210,7 @@ def test_a_decode_turns_back_to_watch_and_shift_enter_races(story):
     story.get_by_label("Prompt").press("Shift+Enter")
     expect(story.locator(".sbd-race-lane")).to_have_count(4)
     expect(story.locator("#sbd-race")).to_be_visible()
-    button(story, "Watch").click()
+    turn_to(story, "Watch")
     decode_button(story).click()
     expect(story.locator("#sbd-race")).to_be_hidden()
 
@@ -239,23 +246,74 @@ def test_a_phone_needs_no_sideways_scrolling_and_axe_finds_nothing_serious(
     assert serious(page) == []
 
 
-def test_an_answer_takes_the_lines_that_its_verdict_takes_before_it_scrolls(raced):
-    raced.add_style_tag(content=".sbd-race-text { width: 180px; }")
-    open_with = """(words) => {
-      const player = document.querySelector('.sbd-race').sbdRace;
-      for (const lane of player.board.lanes) lane.verdict = { right: true, words };
-      player.open(player.board);
-    }"""
-    hidden = """() => [...document.querySelectorAll('.sbd-race-text')]
-      .map((node) => node.scrollHeight - node.clientHeight)"""
-    raced.evaluate(open_with, "Right.")
-    button(raced, "Finish (End)").click()
-    painted(raced)
-    assert min(raced.evaluate(hidden)) > 0
-    raced.evaluate(open_with, f"Right: {'the people and the animals told, ' * 40}.")
-    button(raced, "Finish (End)").click()
-    painted(raced)
-    assert max(raced.evaluate(hidden)) == 0
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1440, 600), (390, 844)])
+def test_the_transport_covers_no_lane_wherever_the_page_stands(open_page, story_url, width, height):
+    page = open_page(f"{story_url}#race", width, height, reduced_motion="reduce")
+    run(page)
+    for _ in range(8):
+        covered = page.evaluate("""() => {
+          const bar = document.querySelector('.sbd-race-transport').getBoundingClientRect();
+          return [...document.querySelectorAll('.sbd-race-lane')]
+            .map((lane) => lane.getBoundingClientRect())
+            .filter(({ top, bottom }) => top < bar.bottom && bottom > bar.top).length;
+        }""")
+        assert covered == 0
+        page.mouse.wheel(0, 200)
+        painted(page)
+
+
+def test_four_lanes_and_their_transport_stand_in_the_window(open_page, story_url):
+    page = open_page(f"{story_url}#race", reduced_motion="reduce")
+    run(page)
+    parts = page.locator(".sbd-race-lane, .sbd-race-transport")
+    for box in [part.bounding_box() for part in parts.all()]:
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 900
+
+
+def test_on_a_phone_the_lanes_come_before_what_they_were_asked(open_page, story_url):
+    page = open_page(f"{story_url}#race", 390, 844, has_touch=True, reduced_motion="reduce")
+    parts = (".sbd-race-lanes", ".sbd-race-board", ".sbd-race-form", "#sbd-prompt-box")
+    tops = [page.locator(part).bounding_box()["y"] for part in parts]
+    assert tops == sorted(tops)
+    assert tops[0] < 300
+
+
+def test_a_changed_example_ends_the_play_of_the_old_race_and_greys_it(story):
+    enter(story)
+    assert story.evaluate(STATE)["isPlaying"]
+    lane = story.locator(".sbd-race-lane").first
+    expect(lane).to_have_css("filter", "none")
+    story.get_by_role("button", name=re.compile("^JSON")).click()
+    story.wait_for_function(f"!{RACE}.state.isPlaying")
+    expect(story.locator(".sbd-race .sbd-stale")).to_contain_text("another prompt")
+    expect(lane).to_have_css("filter", "grayscale(1)")
+    turn_to(story, "Watch")
+    turn_to(story, "Race")
+    assert not story.evaluate(STATE)["isPlaying"]
+    run(story)
+    expect(lane).to_have_css("filter", "none")
+
+
+MOST_WORDS = 40
+NUM_WORDS = r"""() => {
+  const apart = 'button:not(.sbd-term), a, label, legend, select, textarea, input, table, option, '
+    + '.sbd-race-text, .sbd-race-prompt, #sbd-controls, .sbd-model, [aria-hidden=true], .sbd-live';
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (walk.nextNode()) {
+    const box = walk.currentNode.parentElement;
+    if (!box.checkVisibility({ visibilityProperty: true }) || box.closest(apart)) continue;
+    words += walk.currentNode.data.split(/\s+/).filter((word) => /\w/.test(word)).length;
+  }
+  return words;
+}"""
+
+
+def test_few_words_stand_beside_prompt_answers_controls_and_table(open_page, story_url):
+    page = open_page(f"{story_url}#race", reduced_motion="reduce")
+    expect(page.locator(".sbd-race-lane")).to_have_count(4)
+    assert page.evaluate(NUM_WORDS) <= MOST_WORDS
 
 
 def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
@@ -273,3 +331,198 @@ def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
         expect(raced.get_by_text("Pin and branch work on one run at a time")).to_be_visible()
     raced.keyboard.press("?")
     expect(raced.locator(".sbd-race .sbd-help")).to_contain_text("move between lanes")
+
+
+AHEAD = "Verify, 4 drafts ahead, threshold 0.3"
+
+
+def test_a_subset_of_lanes_runs_alone(story):
+    enter(story)
+    for label in ("Next-token prediction", "SBD, γ", "SBD, another γ"):
+        story.locator(".sbd-race-choice").get_by_label(label, exact=True).uncheck()
+    go(story).click()
+    expect(story.locator(".sbd-race-name")).to_have_text(["Verify"])
+    button(story, "Finish (End)").click()
+    expect(cells(story, "verify").nth(3)).to_have_text("–")
+    story.get_by_role("button", name="Explain how the lanes were timed").focus()
+    note = story.locator(".sbd-race .sbd-term-note")
+    expect(note).to_contain_text("another race gives others")
+    expect(note).not_to_contain_text("are compared")
+
+
+def test_stop_ends_a_race_and_frees_the_model(open_page, slow_url):
+    page, other = open_page(slow_url), open_page(slow_url)
+    enter(page)
+    go(page).click()
+    expect(page.get_by_text("Running lane 1 of 4: Next-token prediction")).to_be_visible()
+    decode_button(other).click()
+    expect(other.get_by_text("Another decode is running; yours is next.")).to_be_visible()
+    page.locator(".sbd-race-stop").click()
+    expect(page.get_by_text("Stopped.")).to_be_visible()
+    expect(go(page)).to_be_enabled()
+    expect(other.get_by_text("Decoding …")).to_be_visible()
+    expect(page.locator(".sbd-race-lane")).to_have_count(4)
+
+
+def test_a_race_beyond_the_limit_says_what_to_change(open_page, slow_url):
+    with mock.patch.object(session_module, "USUAL", Limits(max_run_seconds=0.5)):
+        page = open_page(slow_url)
+        enter(page)
+        go(page).click()
+        expect(page.get_by_role("alert")).to_contain_text("choose fewer lanes")
+
+
+def test_a_lane_cut_by_the_limit_says_so_when_it_is_home(story):
+    enter(story)
+    story.get_by_label("number input for Longest answer").fill("16")
+    run(story)
+    cut = story.locator(".sbd-race-cut")
+    seek(story, 1)
+    expect(cut.first).to_be_hidden()
+    button(story, "Finish (End)").click()
+    expect(cut).to_have_text(["cut off: the limit is 16 tokens"] * 4)
+
+
+def test_a_race_of_another_prompt_is_marked_until_the_new_one_is_there(open_page, serve):
+    page = open_page(serve(slowed(story_model(), 0.05)), reduced_motion="reduce")
+    enter(page)
+    stale = page.locator(".sbd-race .sbd-stale")
+    expect(stale).to_be_hidden()
+    page.get_by_label("Prompt").fill("mine")
+    expect(stale).to_contain_text("another prompt")
+    go(page).click()
+    expect(stale).to_contain_text("yours takes its place when all lanes are home")
+    expect(page.locator(".sbd-race-prompt")).to_have_text("mine")
+    expect(stale).to_be_hidden()
+
+
+def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
+    enter(story)
+    story.get_by_label("Verify, drafting ahead").check()
+    story.get_by_label("γ of SBD, another γ").fill("50")
+    go(story).click()
+    expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, AHEAD])
+    button(story, "Finish (End)").click()
+    expect(cells(story, "verify-ahead").last).to_have_text("identical, as promised")
+    assert "verify-ahead" in story.url
+
+
+def test_a_lecture_shows_type_from_28_pixels(open_page, story_url):
+    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
+    enter(page)
+    run(page)
+    button(page, "Lecture mode (L)").click()
+    expect(page.locator(".sbd-race-form")).to_be_hidden()
+    sizes = page.evaluate("""() => [...document.querySelectorAll('.sbd-race *')]
+      .filter((n) => n.checkVisibility() && [...n.childNodes].some((c) => c.nodeType === 3
+        && c.textContent.trim()) && !n.closest('.sbd-live, option'))
+      .map((n) => [n.className, parseFloat(getComputedStyle(n).fontSize)])
+      .filter(([, size]) => size < 28)""")
+    assert sizes == []
+    assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
+
+
+def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_page, story_url):
+    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
+    enter(page)
+    page.get_by_label("Verify, drafting ahead").check()
+    go(page).click()
+    expect(page.locator(".sbd-race-lane")).to_have_count(5)
+    button(page, "Lecture mode (L)").click()
+    expect(page.locator(".sbd-race-prompt")).to_be_visible()
+    painted(page)
+    bottom, bar = page.evaluate("""() => ['.sbd-race-lane:last-child', '.sbd-race-transport']
+      .map((name) => document.querySelector(name).getBoundingClientRect())
+      .map(({ bottom, top }, at) => (at ? top : bottom))""")
+    assert bottom <= bar
+    assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1440, 900)])
+def test_a_lecture_keeps_the_grid_of_a_sudoku_and_no_lane_grows_for_it(
+    open_page, story_url, width, height
+):
+    page = open_page(f"{story_url}#race", width, height, reduced_motion="reduce")
+    expect(page.locator(".sbd-race-lane")).to_have_count(4)
+    page.evaluate(f"""() => {{ const board = {RACE}.board;
+      const cells = (tokens) => [...tokens.slice(0, 16)
+        .map(([id, , ...rest], i) => [id, `${{1 + (i % 4)}}`, ...rest]), tokens.at(-1)];
+      const lanes = board.lanes.map((lane) => ({{ ...lane, tokens: cells(lane.tokens) }}));
+      const prompt = 'Can you solve this sudoku? 0213000000302041';
+      const all = [...lanes, {{ ...lanes.at(-1), name: 'verify-ahead' }}];
+      {RACE}.open({{ ...board, prompt, lanes: all }});
+    }}""")
+    button(page, "Lecture mode (L)").click()
+    painted(page)
+    for lane in page.locator(".sbd-race-lane").all():
+        first, *_, last = lane.evaluate("""(lane) => [...lane.querySelectorAll('.sbd-race-token')]
+          .slice(0, 16).map((node) => node.getBoundingClientRect().toJSON())""")
+        assert last["right"] - first["left"] < 200
+        grid = lane.locator(".sbd-race-text").bounding_box()
+        assert grid["y"] <= first["top"]
+        assert last["bottom"] <= grid["y"] + grid["height"]
+    if width == 1920:
+        assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= height
+
+
+def test_a_verdict_is_a_word_and_its_reason_is_behind_a_question_mark(open_page, story_url):
+    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
+    enter(page)
+    run(page)
+    long = f"Right: {'the people, animals, things and places told, ' * 4}."
+    page.evaluate(
+        """(words) => {
+      const player = document.querySelector('.sbd-race').sbdRace;
+      for (const lane of player.board.lanes) lane.verdict = { right: true, words };
+      player.open(player.board);
+    }""",
+        long,
+    )
+    verdict = page.locator(".sbd-race-lane .sbd-verdict").first
+    expect(verdict).to_have_text("✓ Right")
+    page.get_by_role("button", name="the verdict on Next-token prediction").focus()
+    expect(page.locator(".sbd-race .sbd-term-note")).to_have_text(long)
+    button(page, "Lecture mode (L)").click()
+    expect(verdict).to_have_text("✓ Right")
+    expect(page.locator(".sbd-race-lane .sbd-question:visible")).to_have_count(0)
+
+
+TITLES = ["Next-token prediction", "SBD, γ 0.1", "SBD, γ 50", "Verify"]
+
+
+def button(page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def go(page):
+    return page.locator(".sbd-race-go")
+
+
+def enter(page):
+    """Turn to the race."""
+    turn_to(page, "Race")
+    expect(page.locator(".sbd-race-form")).to_be_visible()
+
+
+def run(page):
+    """Race all lanes, gammas 0.1 and 50, and wait for the board."""
+    page.get_by_label("γ of SBD, another γ").fill("50")
+    go(page).click()
+    expect(page.locator(".sbd-race-name")).to_have_text(TITLES)
+    expect(go(page)).to_be_enabled()
+
+
+def seek(page, clock: int):
+    page.evaluate(f"(clock) => {RACE}.seek(clock, true)", clock)
+    painted(page)
+
+
+def cells(page, lane: str):
+    return page.locator(f".sbd-race-table .sbd-race-{lane} td")
+
+
+@pytest.fixture
+def raced(story):
+    enter(story)
+    run(story)
+    return story

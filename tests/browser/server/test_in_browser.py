@@ -9,7 +9,15 @@ import time
 
 import pytest
 
-from tests.browser.conftest import decode_button, has_begun, state, sync_api
+from tests.browser.conftest import (
+    advanced,
+    decode_button,
+    has_begun,
+    on_watch,
+    state,
+    sync_api,
+    turn_to,
+)
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode.fair_queue import FairQueue
 from ui.lazy_model import LazyModel
@@ -47,6 +55,7 @@ def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_m
     page = open_page(two_models_url)
     model = page.locator(".sbd-model")
     of_server = model.text_content()
+    advanced(page)
     expect(page.locator(".sbd-engine-choice-words")).to_have_text("Decode runs on the server")
     page.get_by_role("button", name="Use your browser").click()
     expect(page.get_by_text(HERE)).to_be_visible()
@@ -77,7 +86,7 @@ def test_a_link_can_ask_for_the_browser(open_page, two_models_url):
     assert page.evaluate(f"[{run}.prompt, {run}.strategy, {run}.blockSize]") == [
         "What is 7 + 8?", "verify", 8,
     ]  # fmt: skip
-    expect(page.get_by_text(HERE)).to_be_visible()
+    expect(page.locator(".sbd-model")).to_contain_text("in your browser")
 
 
 def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_models_url):
@@ -109,8 +118,8 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
 
 def test_a_race_runs_in_the_browser(open_page, two_models_url):
     page = open_page(two_models_url + "?engine=browser")
-    expect(page.get_by_text(HERE)).to_be_visible()
-    page.get_by_role("button", name="Race", exact=True).first.click()
+    expect(page.get_by_text(HERE)).to_be_attached()
+    turn_to(page, "Race")
     page.locator(".sbd-race-go").click()
     page.wait_for_function(
         "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false"
@@ -123,14 +132,14 @@ def test_a_long_line_sends_the_visitor_to_their_own_browser(open_page, two_model
     page = open_page(two_models_url)
     decode_button(page).click()
     assert not is_of_server(page)
-    expect(page.get_by_text(HERE)).to_be_visible()
+    expect(page.locator(".sbd-model")).to_contain_text("in your browser")
 
 
 def test_without_a_server_the_browser_decodes(contexts, two_models_url):
     """The model was fetched behind the first decode; errors of the network are the point here."""
     page = contexts(False).new_page()
     try:
-        page.goto(two_models_url)
+        page.goto(on_watch(two_models_url))
         page.wait_for_selector(".sbd-tile")
         page.set_default_timeout(20_000)
         with page.expect_response("**/*.safetensors"):
@@ -151,7 +160,7 @@ def test_an_engine_that_cannot_be_fetched_is_told_and_the_server_goes_on(context
     page = contexts(False).new_page()
     try:
         page.route("**/sbd*.wasm*", lambda route: route.abort())
-        page.goto(two_models_url + "?engine=browser")
+        page.goto(on_watch(two_models_url + "?engine=browser"))
         words = "The engine’s code cannot be reached. The recorded runs go on."
         expect(page.locator(".sbd-status-line")).to_have_text(words)
         decode_button(page).click()

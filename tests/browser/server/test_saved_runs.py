@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from tests.browser.conftest import begin, decode, decode_button, painted, state, sync_api
+from tests.browser.conftest import begin, decode, decode_button, on_watch, painted, state, sync_api
 from tests.browser.player.test_branches import intervene, rows
-from tests.browser.race.acts import enter, go
+from tests.browser.race.test_race import enter, go
 from tests.browser.share.test_share import open_sheet, saved
 from tests.campaign.parts.restarts import restarted
 from tests.ui.doubles import slowed, story_model
@@ -129,7 +129,7 @@ def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(cont
     page = contexts(False).new_page()
     with restarted([0.3, 0.0]) as server:
         server.start()
-        page.goto(server.url)
+        page.goto(on_watch(server.url))
         page.wait_for_selector(".sbd-tile", state="attached")
         begin(page)
         run = state(page)["run"]
@@ -166,12 +166,12 @@ def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, 
     monkeypatch.setattr(page_module, "Session", make_session)
     demo = launched(port, slowed(story_model(), 0.6))
     page = contexts(False).new_page()
-    page.goto(f"http://127.0.0.1:{port}")
+    page.goto(on_watch(f"http://127.0.0.1:{port}"))
     page.wait_for_selector(".sbd-tile", state="attached")
     begin(page)
     waiting, racing = (page.context.new_page() for _ in range(2))
     for each in (waiting, racing):
-        each.goto(page.url.partition("?")[0])
+        each.goto(on_watch(page.url.partition("?")[0].partition("#")[0]))
         each.wait_for_selector(".sbd-tile", state="attached")
     decode_button(waiting).click()
     expect(waiting.get_by_text("Another decode is running; yours is next.")).to_be_visible()

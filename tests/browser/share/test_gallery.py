@@ -6,12 +6,13 @@ import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError
-from sbd_core.tasks.story import task as stories
-from scripts.mixed_up_names import by_blocks, mixed_up
+from sbd_core.tasks import story as stories
 from scripts.record_gallery import (
     FAILURES,
     RUNS_PER_TASK,
     Decoded,
+    by_blocks,
+    mixed_up,
     repeated_part,
     repetition_sentence,
 )

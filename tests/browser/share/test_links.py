@@ -13,11 +13,11 @@ from tests.browser.conftest import (
     go_to,
     has_begun,
     painted,
-    returning,
     state,
     sync_api,
+    turn_to,
 )
-from tests.browser.race.acts import button, enter, go
+from tests.browser.race.test_race import button, enter, go
 from tests.browser.server.test_visitors import MAX_WAIT_MS
 from tests.browser.share.test_share import open_sheet, saved, timeless
 from tests.ui.share.test_linked_run import BAD_LINKS, BAD_RACES
@@ -41,7 +41,7 @@ def saved_trace(page) -> Trace:
 @pytest.fixture
 def elsewhere(browser):
     """Open an address in a browser profile of its own."""
-    context = returning(browser.new_context(viewport={"width": 1440, "height": 900}))
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(60_000)
 
     def open_it(url: str):
@@ -141,7 +141,7 @@ def test_a_link_races_again_in_another_browser(story, elsewhere):
 def test_a_decode_takes_the_race_out_of_the_address(open_page, story_url):
     page = open_page(f"{story_url}?race=ntp&prompt=p&tokens=16")
     expect(page.locator(".sbd-race-name")).to_have_text(["Next-token prediction"])
-    button(page, "Watch").click()
+    turn_to(page, "Watch")
     begin(page)
     expect(page).to_have_url(re.compile("strategy=sbd"))
     assert "race=" not in page.url
@@ -153,7 +153,7 @@ def test_a_race_of_a_link_can_be_stopped_and_frees_the_model(open_page, slow_url
     page.locator(".sbd-race-stop").click()
     expect(page.get_by_text("Stopped.")).to_be_visible()
     expect(go(page)).to_be_enabled()
-    button(page, "Watch").click()
+    turn_to(page, "Watch")
     page.set_default_timeout(MAX_WAIT_MS)  # shorter than the race would take
     begin(page)
 
@@ -174,7 +174,8 @@ def test_the_address_names_everything_and_pins_too(open_page, story_url):
     page.wait_for_function(IS_COMPLETE)
     held = {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
     assert held == {
-        **query, "strategy": "sbd", "solver": "entropy-bound", "seed": "0", "__theme": "light",
+        **query, "strategy": "sbd", "solver": "entropy-bound", "seed": "0", "penalty": "1",
+        "__theme": "light",
     }  # fmt: skip
     config = saved_trace(page).config
     assert (config.block_size, config.max_new_tokens, dict(config.pinned)) == (8, 32, {2: 5, 4: 6})

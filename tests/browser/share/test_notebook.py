@@ -2,8 +2,9 @@
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
+from sbd_core.rules import EntropyBound
 from tests.browser.conftest import HOSTILE, sync_api
 from tests.ui.doubles import story_model
 
@@ -18,7 +19,9 @@ def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, r
     frame = page.frame_locator("iframe")
     expect(frame.locator(".sbd-host")).to_contain_text("forward passes")
     frame.get_by_role("button", name="Last forward pass").click()
-    expect(frame.locator(".sbd-host")).to_contain_text(f"pass {trace.num_forwards} of")
+    expect(frame.locator(".sbd-host")).to_contain_text(
+        f"{trace.num_forwards} / {trace.num_forwards}"
+    )
     assert page.evaluate("window.hacked") is None
     outer = "() => { try { return parent.document.title } catch { return 'shut off' } }"
     assert page.frames[1].evaluate(outer) == "shut off"

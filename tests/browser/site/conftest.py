@@ -19,6 +19,23 @@ HERE = "Decode runs in your browser"
 MOST_BYTES = 16_000_000
 KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"
 
+DECODE = """(prompt) => new Promise((done) => {
+  const run = () => document.querySelector('.sbd-host').sbdPlayer.run;
+  const old = run().id;
+  const box = document.querySelector('#sbd-prompt-box textarea');
+  box.value = prompt;
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+  const began = performance.now();
+  [...document.querySelectorAll('#sbd-go button')].find((b) => b.id !== 'sbd-stop').click();
+  const look = () => {
+    if (run().id !== old && run().isComplete)
+      done({ ms: performance.now() - began, text: run().main.text, prompt: run().prompt });
+    else setTimeout(look, 20);
+  };
+  look();
+})"""
+"""Decodes a prompt as a visitor does; resolves once both lanes are complete."""
+
 
 class Quiet(SimpleHTTPRequestHandler):
     """A file server that keeps its log to itself."""

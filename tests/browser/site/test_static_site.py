@@ -1,22 +1,24 @@
-"""The static site from a plain file server: it decodes, and goes on once the network is cut."""
+"""The static site from a plain file server: it decodes, with threads and without a network."""
 
 import json
 import re
+import time
 
 import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.trace import Trace
-from scripts.browser.site_pages import DECODE
 from scripts.static_site import write_site
-from tests.browser.conftest import sync_api
+from tests.browser.conftest import on_watch, sync_api, turn_to
 from tests.browser.server.test_saved_runs import HOLDS_TRACES, SAVED
 from tests.browser.share.test_share import open_sheet, saved
 from tests.browser.site.conftest import (
+    DECODE,
     HERE,
     KEPT,
     RUN,
+    Quiet,
     address,
     decode_here,
     is_complete,
@@ -34,7 +36,8 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     expect(page.get_by_text(HERE)).to_be_visible()
     online = decode_here(page, "What is 12 + 30?")
     assert online["main"]["steps"] < online["ntp"]["steps"] == online["ntp"]["tokens"]
-    expect(page.locator(".sbd-verdict:visible")).to_contain_text(["answer is 42"] * 2)
+    chip = page.locator(".sbd-verdict-chip:visible")
+    expect(chip).to_have_attribute("data-words", re.compile("Not checked"))
     expect(page.get_by_text("Charts of a run are made by Python")).to_be_visible()
     until(page, KEPT)
     until(page, SAVED.removeprefix("() => "))
@@ -78,7 +81,7 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     expect(page.locator(".sbd-share-status.is-error")).to_have_text(words)
     assert saved(page, "Save HTML")[0].endswith(".html")
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Race", exact=True).first.click()
+    turn_to(page, "Race")
     page.locator(".sbd-race-go").click()
     until(page, "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false")
     linked = open_page(address(server) + "?prompt=What+is+7+%2B+8%3F&strategy=verify&tokens=24")
@@ -86,7 +89,7 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     assert linked.evaluate(f"[{RUN}.prompt, {RUN}.strategy, {RUN}.maxNewTokens]") == [
         "What is 7 + 8?", "verify", 24,
     ]  # fmt: skip
-    page.get_by_role("button", name="Learn", exact=True).click()
+    turn_to(page, "Learn")
 
 
 def test_an_address_can_name_another_model(open_page, server):
@@ -141,3 +144,112 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
 def test_a_model_that_no_browser_can_run_is_refused(tmp_path, tiny_folders):
     with pytest.raises(ArgumentError, match=r"^model: must be a folder of a Llama-shaped"):
         write_site(tmp_path / "out", tiny_folders["gpt2"])
+
+
+class Isolating(Quiet):
+    """Lets pages share memory with threads."""
+
+    def end_headers(self) -> None:
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+
+class Readable(Quiet):
+    """Lets pages of other origins read its files, and says nothing more of them."""
+
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+
+def workers_of(tools, start: str) -> list[str]:
+    """Addresses of the browser's workers, but service workers, that begin so."""
+    found = tools.send("Target.getTargets")["targetInfos"]
+    return [one["url"] for one in found if one["type"] == "worker" and one["url"].startswith(start)]
+
+
+def has_threads(page, server) -> None:
+    """Wait until a worker decodes for each thread that a page may have here."""
+    assert page.evaluate("crossOriginIsolated")
+    num_threads = min(4, page.evaluate("navigator.hardwareConcurrency"))
+    tools = page.context.browser.new_browser_cdp_session()
+    deadline = time.monotonic() + 20
+    while len(workers_of(tools, address(server))) != num_threads:
+        assert time.monotonic() < deadline, "one worker for each thread"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("server", [Isolating], indirect=True)
+def test_threads_decode_where_the_host_lets_them_share_memory(open_page, server):
+    page = open_page(address(server))
+    expect(page.get_by_text(HERE)).to_be_visible()
+    decode_here(page, "What is 12 + 30?")
+    chip = page.locator(".sbd-verdict-chip:visible")
+    expect(chip).to_have_attribute("data-words", re.compile("Not checked"))
+    has_threads(page, server)
+
+
+def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends(open_page, server):
+    page = open_page(address(server))
+    kept_here(page)
+    first = decode_here(page, "What is 12 + 30?")
+    assert not page.evaluate("crossOriginIsolated")
+    page.reload()
+    expect(page.get_by_text(HERE)).to_be_visible()
+    has_threads(page, server)
+    second = decode_here(page, "What is 12 + 30?")
+    assert [second["main"], second["ntp"]] == [first["main"], first["ntp"]]
+    server.shutdown()
+    server.server_close()
+    page.reload()
+    expect(page.get_by_text(HERE)).to_be_visible()
+    has_threads(page, server)
+    assert decode_here(page, "What is 12 + 30?")["main"] == first["main"]
+
+
+def num_runs(page) -> int:
+    """Runs that anything on the page still holds."""
+    tools = page.context.new_cdp_session(page)
+    kind = tools.send("Runtime.evaluate", {"expression": f"{RUN}.constructor.prototype"})
+    held = tools.send("Runtime.queryObjects", {"prototypeObjectId": kind["result"]["objectId"]})
+    length = {
+        "objectId": held["objects"]["objectId"],
+        "functionDeclaration": "function () { return this.length; }",
+        "returnByValue": True,
+    }
+    count = tools.send("Runtime.callFunctionOn", length)["result"]["value"]
+    tools.detach()
+    return count
+
+
+def num_nodes(page) -> int:
+    """Nodes that the page holds after a collection of garbage, standing still."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("HeapProfiler.collectGarbage")
+    count = tools.send("Memory.getDOMCounters")["nodes"]
+    tools.detach()
+    return count
+
+
+def test_the_page_holds_no_run_that_gave_way_to_another(open_page, server):
+    page = open_page(address(server))
+    expect(page.get_by_text(HERE)).to_be_visible()
+    held = []
+    for _ in range(5):
+        decode_here(page, "What is 12 + 30?")
+        page.get_by_role("button", name="Last forward pass").click()
+        held.append((num_runs(page), num_nodes(page)))
+    # The run before may still wait for a collection of garbage; five decodes never leave three.
+    assert {count for count, _ in held} <= {1, 2}
+    assert held[-1][1] < 1.05 * held[1][1]
+
+
+def test_a_model_of_another_origin_is_read_by_a_page_with_threads(open_page, server, site):
+    page = open_page(address(server))
+    kept_here(page)
+    with serving(site, Readable) as other:
+        page.goto(on_watch(f"{address(server)}?model={address(other)}model"))
+        expect(page.get_by_text(f"{HERE} by model")).to_be_visible()
+        has_threads(page, server)
+        decode_here(page, "What is 12 + 30?")

@@ -17,13 +17,7 @@ def watched(model: Any) -> tuple[Any, Any, Any]:
     """The model, slower; how many of the KV caches it made are alive; when it made the last one."""
     made: list[weakref.ref[Any]] = []
     times = [time.monotonic()]
-    new_cache, new_caches, forward = model.new_cache, model.new_caches, model.forward_batch
-
-    def one() -> Any:
-        cache = new_cache()
-        made.append(weakref.ref(cache))
-        times.append(time.monotonic())
-        return cache
+    new_caches, forward = model.new_caches, model.forward_batch
 
     def several(count: int) -> Any:
         caches = new_caches(count)
@@ -35,7 +29,7 @@ def watched(model: Any) -> tuple[Any, Any, Any]:
         time.sleep(SECONDS_A_PASS)
         return forward(requests)
 
-    model.new_cache, model.new_caches, model.forward_batch = one, several, slow
+    model.new_caches, model.forward_batch = several, slow
     return model, lambda: sum(ref() is not None for ref in made), lambda: times[-1]
 
 

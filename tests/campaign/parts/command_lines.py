@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -20,6 +21,8 @@ from tests.campaign.figure import Figure
 
 ROOT = Path(__file__).parents[3]
 KNOWN = {0, 2, 130}
+SERVED = "stop it with Ctrl-C"
+"""What a page says that is served without its model."""
 MAX_SECONDS = 60
 MAX_BYTES = 16 * 2**30
 """Of addresses; PyTorch reserves a few of them."""
@@ -85,18 +88,28 @@ FLAGS = {
     },
 }  # fmt: skip
 
+DEEP = "deep.json"
+"""A file in the folder where commands run, nested deeper than any parser goes; also config.json."""
+FIRST = [
+    [],
+    ["no-such-command"],
+    ["generate"],
+    ["--help"],
+    ["roofline", "--kv-length", HUGE],
+    ["roofline", "--measured", DEEP],
+    ["roofline", "--model", "."],
+    ["generate", "--prompts", DEEP, "--out", "answers.jsonl"],
+    ["generate", "a", "--model", "."],
+    ["train", "--stage", "sbd", "--recipe", "sbd", "--estimate", "--init", "."],
+    ["train", "--stage", "sbd", "--recipe", DEEP, "--out", "trained"],
+]
+
 
 def lines(count: int) -> Iterator[list[str]]:
     """Command lines with one to three hostile values, the same ones each time."""
     rng = random.Random(17)
-    yield from (
-        [],
-        ["no-such-command"],
-        ["generate"],
-        ["--help"],
-        ["roofline", "--kv-length", HUGE],
-    )
-    for number in range(count - 5):
+    yield from FIRST
+    for number in range(count - len(FIRST)):
         known = FLAGS[list(FLAGS)[number % len(FLAGS)]]
         words = list(known["always"])
         for _ in range(rng.choice((1, 1, 2, 3))):
@@ -128,10 +141,12 @@ def bounded(seconds: int) -> Iterator[None]:
 
 @contextmanager
 def somewhere_else() -> Iterator[None]:
-    """An empty folder to work in, and no more memory than a command may need."""
+    """A folder to work in that holds deep JSON, and no more memory than a command may need."""
     before, limits = Path.cwd(), resource.getrlimit(resource.RLIMIT_AS)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        for name in (DEEP, "config.json"):
+            Path(name).write_text('{"model_type": "llama", "a": ' + "[" * 200_000)
         resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, limits[1]))
         try:
             yield
@@ -202,11 +217,21 @@ def start_up_faults(folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     yield f"PY -m ui.share.export {folder}/none.json --out {folder}/out.html", {}
 
 
+NESTED = "{% for a in range(99999) %}{% for b in range(99999) %}"
+NESTED_END = "{% endfor %}{% endfor %}"
+DOUBLING = (
+    "{% set n = namespace(t='x') %}{% for a in range(60) %}{% set n.t = n.t ~ n.t %}{% endfor %}"
+)
+
+
 def broken_models(folder: Path) -> Iterator[Path]:
     """Model folders with a file that is broken or missing."""
     edits = {
         "template": ("chat_template.jinja", "{% if %}"),
         "template-that-divides": ("chat_template.jinja", "{{ 1 / 0 }}"),
+        "template-of-gigabytes": ("chat_template.jinja", f"{NESTED}{'x' * 1000}{NESTED_END}"),
+        "template-without-end": ("chat_template.jinja", f"{NESTED}{NESTED_END}"),
+        "template-that-doubles": ("chat_template.jinja", DOUBLING),
         "config": ("config.json", "{"),
         "empty-config": ("config.json", "{}"),
         "tokenizer": ("tokenizer.json", "[]"),
@@ -238,12 +263,23 @@ def start_up_fault(line: str, environment: dict[str, str]) -> str | None:
     """What is wrong with how a program ends that cannot start; None if nothing is."""
     words = ["/bin/bash", "-c", "exec " + line.replace("PY", sys.executable)]
     env = {**os.environ, **environment, "HF_HUB_OFFLINE": "1"}
-    try:
-        done = subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, timeout=180)
-    except subprocess.TimeoutExpired:
+    with tempfile.TemporaryFile("w+") as errors:
+        out = subprocess.DEVNULL
+        program = subprocess.Popen(words, cwd=ROOT, env=env, stdout=out, stderr=errors)
+        until, status, said = time.monotonic() + 180, None, ""
+        while status is None and time.monotonic() < until:
+            time.sleep(0.05)
+            status = program.poll()
+            errors.seek(0)
+            said = errors.read()
+            if SERVED in said:
+                program.send_signal(signal.SIGINT)
+                status = program.wait(60)
+        program.kill()
+    if status is None:
         return "did not end"
-    if "Traceback" in done.stderr or "Exception ignored" in done.stderr:
-        return done.stderr.strip().splitlines()[-1]
-    if done.returncode not in KNOWN:
-        return f"exit status {done.returncode}"
+    if "Traceback" in said or "Exception ignored" in said:
+        return said.strip().splitlines()[-1]
+    if status not in KNOWN:
+        return f"exit status {status}"
     return None

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from tests.browser.conftest import CHROMIUM, FLAGS, returning
+from tests.browser.conftest import CHROMIUM, FLAGS, on_watch
 from tests.campaign.figure import Figure
 from tests.campaign.server import Served, Visitor, served
 from tests.ui.doubles import story_model
@@ -22,6 +22,7 @@ OUR_CODE = ("/ui/", "/sbd_core/")
 HUGE = ["0", "-1", "65", "1025", "100000", "1000000000", "9" * 20, "9" * 400, "1e9", "nan", "x", ""]
 TEXTS = ["\x00\x01\x02", "\u202e" * 50, "<script>window.hacked=1</script>", "${window.hacked=1}"]
 SETTLE_MS = 700
+MAX_SECONDS_FROZEN = 10.0
 GIVE = """(text) => {
   const data = new DataTransfer();
   data.items.add(new File([text], "run.json"));
@@ -47,8 +48,12 @@ def links() -> Iterator[str]:
 
 
 def trace_files() -> Iterator[str]:
-    """A valid trace with one value of its config, events or texts made extreme."""
+    """A valid trace with one value of its config, events or texts made extreme; the worst first."""
     plain = generate(story_model(), "p", DecodeConfig(max_new_tokens=32)).to_json()
+    for text in ("a" + "\u0301" * 100_000, "a" + "\u0301" * 20_000):
+        yield edited(plain, lambda data, t=text: data.update(prompt=t))
+        yield edited(plain, lambda data, t=text: data.update(model=t))
+    yield edited(plain, lambda data: _retext(data, "a" + "\u0301" * 10_000))
     for name in ("block_size", "max_new_tokens"):
         for value in (10**5, 10**9, 64, 1, -1, 10**300):
             yield edited(plain, lambda data, n=name, v=value: data["config"].update({n: v}))
@@ -70,6 +75,7 @@ def _commit(data: dict[str, Any], count: int) -> None:
 
 def _retext(data: dict[str, Any], text: str) -> None:
     data["tokens"] = dict.fromkeys(data["tokens"], text)
+    data["text"] = ""
 
 
 def edited(plain: str, change: Any) -> str:
@@ -91,14 +97,16 @@ def dom_elements(num_links: int, num_files: int) -> Figure:
     worst, at, is_hacked, num_frozen = 0, "", False, 0
     with served(story_model()) as page, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        tab = returning(browser.new_page())
+        tab = browser.new_page()
         tab.set_default_timeout(60_000)
 
         def look(what: str) -> None:
             nonlocal worst, at, is_hacked, num_frozen
             try:
                 tab.wait_for_timeout(SETTLE_MS)
+                began = time.monotonic()
                 count, hacked = tab.evaluate(COUNT)
+                num_frozen += time.monotonic() - began > MAX_SECONDS_FROZEN
             except Exception:  # a tab that does not answer is what the figure is about
                 num_frozen += 1
                 return
@@ -110,7 +118,7 @@ def dom_elements(num_links: int, num_files: int) -> Figure:
             tab.goto(f"{page.url}/?{link}")
             tab.wait_for_selector(".sbd-tile", state="attached")
             look(link)
-        tab.goto(page.url)
+        tab.goto(on_watch(page.url))
         tab.wait_for_selector(".sbd-tile", state="attached")
         for text in chosen_files:
             tab.evaluate(GIVE, text)
@@ -147,6 +155,7 @@ def posts(count: int, log: Path) -> Figure:
         served(story_model()) as page,
     ):
         num_refused = sum(_post(page, rng, late) for _ in range(count))
+        broken = [found for _ in range(count) for found in _quick_post(page, rng)]
         visitor = Visitor(page)
         visitor.ask_api()
         ending, _ = visitor.listen()
@@ -156,9 +165,10 @@ def posts(count: int, log: Path) -> Figure:
     num_tracebacks = sum(any(place in text for place in OUR_CODE) for text in tracebacks)
     return Figure(
         f"tracebacks and late answers in {count} hostile posts",
-        num_tracebacks + len(late) + (ending != "done"),
+        num_tracebacks + len(late) + len(broken) + (ending != "done"),
         0,
         {
+            "broken": broken[:3],
             "num_refused": num_refused,
             "logged_by_gradio": len(tracebacks) - num_tracebacks,
             "next_run": ending,
@@ -192,6 +202,25 @@ def _post(page: Served, rng: random.Random, late: list[str]) -> bool:
         if time.monotonic() - began > 5:
             late.append(function)
     return False
+
+
+MEMBERS = ("solver", "strategy", "gamma", "cells", "kind", "run", "lanes", "text", "name", "config")
+"""Of what the page's script sends with an event."""
+
+
+def _quick_post(page: Served, rng: random.Random) -> list[str]:
+    """Junk posted to everything that is answered beside the line; what breaks of it."""
+    broken = []
+    visitor = Visitor(page)
+    for function, num_values in page.quick.items():
+        [junk] = _sendable([rng.choice(JUNK)])
+        event = {rng.choice(MEMBERS): junk, "model": "own"}
+        body = {"data": [None] * num_values, "fn_index": function, "event_data": event}
+        answer = visitor.post("run/predict", {**body, "session_hash": visitor.session})
+        if answer.status_code >= 500:
+            broken.append(f"{function}: {event}"[:200])
+    visitor.leave()
+    return broken
 
 
 def _sendable(values: list[Any]) -> list[Any]:

@@ -15,8 +15,8 @@ import torch
 from tqdm import tqdm
 
 from sbd_core import DecodeConfig, generate, load
-from sbd_core.circumstances import circumstances
-from sbd_core.package.files import write_text
+from sbd_core.environment import environment
+from sbd_core.files import write_text
 from tests.core.decoding import reference
 from tests.core.decoding.prompts import random_ids
 from tests.core.models.tiny_models import MAKERS, save_tiny, tiny_tokenizer
@@ -80,7 +80,7 @@ def main() -> None:
         rows[name] = compare(name, arguments.prompts, arguments.tokens)
         print(name, rows[name], flush=True)
     data = {
-        "circumstances": circumstances(None),
+        "circumstances": environment(None),
         "num_prompts": arguments.prompts,
         "max_new_tokens": arguments.tokens,
         "settings": [{"num_predrafts": n, "draft_threshold": t} for n, t in SETTINGS],

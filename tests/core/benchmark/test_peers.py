@@ -7,7 +7,7 @@ import torch
 
 from sbd_core.__main__ import main
 from sbd_core.benchmark.peers import REFINEMENT, peers
-from sbd_core.config import ConfidenceThreshold
+from sbd_core.rules import ConfidenceThreshold
 from sbd_core.sampling import Candidates
 from sbd_core.solvers import select
 from tests.conftest import loaded

@@ -36,3 +36,7 @@ def in_two(launcher: Sequence[str], module: str, *commands: Sequence[str]) -> st
 
 if __name__ == "__main__":
     sys.exit(run_all(sys.argv[1]))
+
+
+def last_line(capsys) -> dict:
+    return json.loads(capsys.readouterr().out.splitlines()[-1])

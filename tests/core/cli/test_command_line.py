@@ -13,7 +13,7 @@ from sbd_core.__main__ import COMMANDS, main
 from sbd_core.cli.decoding_flags import pins
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from tests.core.cli.output import last_line
+from tests.core.cli.commands import last_line
 
 ROOT = Path(__file__).parents[3]
 
@@ -93,7 +93,7 @@ def test_a_dash_reads_the_prompt_from_standard_input(command, capsys, monkeypatc
         (["generate", "a", "--pin", "999=5"], "pinned offset"),
         (["generate", "a", "--pin", "1=5", "--strategy", "ntp"], "pinned"),
         (["generate", "a", "--trace", "/no/such/folder/t.json"], "trace"),
-        (["generate", "a", "--dtype", "int8"], "dtype"),
+        (["generate", "a", "--dtype", "int7"], "dtype"),
         (["evaluate", "--suite", "chess"], "task"),
         (["evaluate", "--limit", "0"], "limit"),
         (["evaluate", "--processes", "0"], "processes"),

@@ -6,10 +6,10 @@ from shutil import copytree
 import pytest
 
 from sbd_core.__main__ import main
-from sbd_core.config import SOLVERS
-from sbd_core.evaluation.handwritten_prompts import handwritten_prompts
+from sbd_core.evaluation.tables import handwritten_prompts
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from tests.core.cli.output import last_line
+from sbd_core.rules import SOLVERS
+from tests.core.cli.commands import last_line
 
 COUNTED = ("accuracy", "tokens_per_forward")
 

@@ -7,11 +7,11 @@ import torch
 
 from sbd_core import DEFAULT_CHECKPOINT, DecodeConfig, generate
 from sbd_core.__main__ import main
-from sbd_core.config import EntropyBound
 from sbd_core.cost.forward_cost import ForwardCost, blocks_of, event_cost, forward_cost, total_cost
 from sbd_core.cost.model_shape import ModelShape, Shape, shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from tests.core.models.tiny_models import MAKERS, tiny_model
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from sbd_core.models.scripted import ScriptedModel
+from tests.scripted import ScriptedModel
 
 MASK, END = 0, 1
 TEXTS = ("<m>", "<eos>", *"abcdefgh")

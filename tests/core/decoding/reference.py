@@ -37,9 +37,10 @@ class Recorder:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
 
-    def new_cache(self) -> Any:
-        self.cache = self.model.new_cache()
-        return self.cache
+    def new_caches(self, count: int) -> Any:
+        caches = self.model.new_caches(count)
+        self.cache = caches[0]
+        return caches
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         given = self.model.forward_batch(requests)

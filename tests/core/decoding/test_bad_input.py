@@ -6,7 +6,8 @@ import pytest
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig, ModelError, generate, stream
-from sbd_core.config import (
+from sbd_core.errors import SetBlockDecodingError
+from sbd_core.rules import (
     SOLVERS,
     ConfidenceThreshold,
     EntropyBound,
@@ -16,9 +17,8 @@ from sbd_core.config import (
     TopK,
     make_solver,
 )
-from sbd_core.errors import SetBlockDecodingError
-from sbd_core.models.scripted import ScriptedModel
 from tests.core.decoding.chance_models import MASK, TEXTS, chance_model
+from tests.scripted import ScriptedModel
 
 NAN, INF, HUGE = math.nan, math.inf, 10**400
 
@@ -54,6 +54,7 @@ BAD_FIELDS = [
     *(("num_predrafts", value) for value in (-1, 17, 1.0, True, "2", None, HUGE)),
     *(("num_predrafts", value) for value in (1, 16)),  # the strategy is sbd
     *(("draft_threshold", value) for value in (-0.1, 1.1, NAN, INF, True, "0.5", None)),
+    *(("repetition_penalty", value) for value in (0, 0.09, 101, -1.1, NAN, INF, True, "1.1", HUGE)),
     *(("is_raw_prompt", value) for value in (0, 1, None, "yes")),
     *(("allows_untrained_block_size", value) for value in (0, 1, None, "yes")),
     *(("pinned", value) for value in (None, [1, 2], "x", 3)),

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from sbd_core import ArgumentError, DecodeConfig, generate
-from sbd_core.config import EntropyBound, Random
 from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.protocol import ForwardRequest
+from sbd_core.rules import EntropyBound, Random
 from tests.conftest import unfused
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids

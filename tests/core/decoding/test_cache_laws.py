@@ -3,10 +3,9 @@
 import pytest
 import torch
 
-from sbd_core import DecodeConfig, stream
-from sbd_core.config import EntropyBound
-from sbd_core.decoding.api import make_trace
+from sbd_core import DecodeConfig, generate, stream
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.rules import EntropyBound
 from tests.core.decoding import reference
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.decoding.reference import Recorder
@@ -29,7 +28,7 @@ def check_against_reference(model, prompt, block_size, gamma, num_new, temperatu
         allows_untrained_block_size=True,
     )
     recorder = Recorder(model)
-    trace = make_trace(recorder, prompt, config, stream(recorder, prompt, config))
+    trace = generate(recorder, prompt, config)
     expected = reference.decode(
         model,
         trace.prompt_token_ids,

@@ -5,9 +5,9 @@ import torch
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.scripted import ScriptedModel
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.scripted import ScriptedModel
 
 NUM_PROMPTS = 100
 BLOCK_SIZES = (2, 5, 16)

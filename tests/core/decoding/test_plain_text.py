@@ -9,6 +9,7 @@ from sbd_core.decoding.api import prompt_token_ids
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.token_text import byte_of_character
 from sbd_core.training.data.tokenizer import SPECIAL_TOKENS, encode_plain_texts
+from tests.conftest import in_pytorch
 
 TYPED = [
     *SPECIAL_TOKENS,
@@ -133,7 +134,7 @@ def test_an_id_without_a_piece_shows_as_its_number(tiny_folders) -> None:
 
     model = sbd_core.load(tiny_folders["llama"], device="cpu")
     model.model.resize_token_embeddings(model.vocabulary_size + 7, mean_resizing=False)
-    padded = HuggingFaceModel(model.model, model.tokenizer, "padded")
+    padded = in_pytorch(model.model, model.tokenizer, "padded")
     last = padded.vocabulary_size - 1
     assert padded.vocabulary_size == model.vocabulary_size + 7
     assert padded.token_text(last) == f"[{last}]"

@@ -8,13 +8,14 @@ import pytest
 
 import sbd_core
 from sbd_core.__main__ import main
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation import Sample, evaluate
 from sbd_core.evaluation.runners import Job, LocalRunner, seed_of
-from sbd_core.models.scripted import ScriptedModel
+from sbd_core.rules import EntropyBound
 from sbd_core.tasks import TASKS, held_out
+from tests.scripted import ScriptedModel
 
 CONFIG = DecodeConfig(solver=EntropyBound(gamma=0.35), max_new_tokens=48)
 
@@ -49,7 +50,7 @@ def test_several_configs_are_rows_and_the_result_is_json(nano) -> None:
     assert list(data["rows"]) == ["slow", "fast"]
     assert data["rows"]["slow"]["families"][0]["tokens_per_forward"] == 1
     assert (data["model"], data["seed"], data["data_seed"]) == ("sbd-nano", 0, 5)
-    assert data["is_native"] is False
+    assert data["runs_on"].endswith("float32")
     assert len(data["circumstances"]["weights_sha256"]) == 64
     assert "slow" in str(found)
 

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.evaluation.handwritten_prompts import handwritten_prompts
+from sbd_core.evaluation.tables import handwritten_prompts
 from sbd_core.tasks import SUITES, TASKS, examples
 from sbd_core.tasks.sudoku import solutions
 

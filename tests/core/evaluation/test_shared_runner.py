@@ -8,9 +8,8 @@ from sbd_core import DecodeConfig
 from sbd_core.__main__ import main
 from sbd_core.evaluation import Sample, evaluate
 from sbd_core.evaluation.api import MODEL
-from sbd_core.evaluation.runners import LocalRunner
-from sbd_core.evaluation.shared_runner import SharedRunner, UnfinishedError, journal_of
-from sbd_core.hf.prompt_files import Share
+from sbd_core.evaluation.runners import LocalRunner, SharedRunner, UnfinishedError, journal_of
+from sbd_core.shared_work import Share
 
 CONFIGS = {
     name: DecodeConfig(strategy=name, max_new_tokens=8, top_k_recorded=0) for name in ("ntp", "sbd")

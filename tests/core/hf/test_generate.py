@@ -21,7 +21,7 @@ from sbd_core.hf import generate
 from sbd_core.hf.vendoring import custom_generate_files
 from sbd_core.solvers import EntropyBound
 from sbd_core.training.checkpoints.checkpoint import export
-from sbd_core.training.recipes.recipe_files import read_recipe
+from sbd_core.training.recipes.recipe import read_recipe
 from tests.core.hf.conftest import LENGTH, PROMPTS, answers, expected
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
 
@@ -45,6 +45,18 @@ def test_the_callable_gives_the_tokens_of_our_generate_in_any_batch(
     solver = EntropyBound(gamma=0.5)
     config = DecodeConfig(strategy=strategy, solver=solver, block_size=8, max_new_tokens=LENGTH)
     assert answers(output, inputs) == expected(ours, inputs, config)
+
+
+def test_a_folder_that_decodes_by_itself_may_be_named_again(folder, ours, tokenizer) -> None:
+    model = AutoModelForCausalLM.from_pretrained(
+        folder, trust_remote_code=True, dtype=torch.float32
+    )
+    inputs = tokenizer(PROMPTS, return_tensors="pt", padding=True)
+    again = {"custom_generate": str(folder), "trust_remote_code": True}
+    output = model.generate(**inputs, **again, max_new_tokens=LENGTH)
+    assert answers(output, inputs) == expected(ours, inputs, DecodeConfig(max_new_tokens=LENGTH))
+    output = model.generate(**inputs, custom_generate=generate, max_new_tokens=LENGTH)
+    assert answers(output, inputs) == expected(ours, inputs, DecodeConfig(max_new_tokens=LENGTH))
 
 
 def test_a_folder_decodes_by_itself_with_the_same_tokens(

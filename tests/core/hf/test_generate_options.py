@@ -1,12 +1,18 @@
 """What model.generate() is asked beside the prompt is honoured, or refused by name."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from transformers import (
     AutoModelForCausalLM,
     LogitsProcessor,
 )
-from transformers.generation import StoppingCriteria, TopPLogitsWarper
+from transformers.generation import (
+    RepetitionPenaltyLogitsProcessor,
+    StoppingCriteria,
+    TopPLogitsWarper,
+)
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig
@@ -85,6 +91,30 @@ def test_suppressed_tokens_never_come(plain, tokenizer) -> None:
         assert worst not in other[inputs["input_ids"].shape[1] :]
 
 
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+def test_a_repetition_penalty_is_that_of_our_generate(strategy, plain, ours, tokenizer) -> None:
+    """From an argument, from the folder's generation_config, and from two processors at once."""
+    inputs = tokenizer(PROMPTS[:3], return_tensors="pt", padding=True)
+    options = {"custom_generate": generate, "max_new_tokens": LENGTH, "strategy": strategy}
+    config = DecodeConfig(strategy=strategy, max_new_tokens=LENGTH, repetition_penalty=1.3)
+    wanted = expected(ours, inputs, config)
+    assert wanted != expected(ours, inputs, replace(config, repetition_penalty=1.0))
+    given = plain.generate(**inputs, **options, repetition_penalty=1.3)
+    assert answers(given, inputs) == wanted
+    plain.generation_config.repetition_penalty = 1.3
+    try:
+        assert answers(plain.generate(**inputs, **options), inputs) == wanted
+    finally:
+        plain.generation_config.repetition_penalty = None
+    halves = [RepetitionPenaltyLogitsProcessor(1.3 / 1.1), RepetitionPenaltyLogitsProcessor(1.1)]
+    twice = plain.generate(**inputs, **options, logits_processor=halves)
+    assert answers(twice, inputs) == wanted
+
+
+PENALTY = RepetitionPenaltyLogitsProcessor(1.2)
+PENALTY_ON_ANSWERS = RepetitionPenaltyLogitsProcessor(1.2, prompt_ignore_length=3)
+
+
 class Mine(LogitsProcessor):
     def __call__(self, input_ids, scores):
         return scores
@@ -93,7 +123,9 @@ class Mine(LogitsProcessor):
 @pytest.mark.parametrize(
     ("arguments", "argument"),
     [
-        ({"repetition_penalty": 1.2}, "repetition_penalty"),
+        ({"repetition_penalty": 1.2, "sequence_bias": [[[3], 1.0]]}, "repetition_penalty"),
+        ({"logits_processor": [TopPLogitsWarper(0.5), PENALTY]}, "repetition_penalty"),
+        ({"logits_processor": [PENALTY_ON_ANSWERS]}, "repetition_penalty"),
         ({"no_repeat_ngram_size": 2}, "no_repeat_ngram_size"),
         ({"min_new_tokens": 3}, "min_new_tokens"),
         ({"bad_words_ids": [[3, 4]]}, "bad_words_ids"),
@@ -128,11 +160,13 @@ def test_the_output_object_counts_forward_passes(plain, ours, tokenizer) -> None
 
 
 def test_a_warper_of_logits_is_applied_before_entropies() -> None:
-    from sbd_core.hf.logits_rules import with_processors
+    from sbd_core.hf.logits_rules import LogitsRules, with_processors
     from sbd_core.sampling import LogitStatsSpec
 
     logits = torch.tensor([[2.0, 1.0, 0.0, -1.0]])
     spec = LogitStatsSpec(has_entropy=True)
-    narrowed = with_processors([], 1.0, [TopPLogitsWarper(0.1)])(logits.clone(), 0, 1, spec)
+    narrowed = with_processors(LogitsRules(1.0, [], 1.0, [TopPLogitsWarper(0.1)]))(
+        logits.clone(), 0, 1, spec
+    )
     assert narrowed.entropy == [0.0]
     assert narrowed.best_ids == [0]

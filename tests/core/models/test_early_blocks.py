@@ -8,7 +8,7 @@ import torch
 
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
 from sbd_core.models.protocol import EarlyBlock, ForwardRequest
-from tests.conftest import in_c, unfused
+from tests.conftest import in_onnx, unfused
 from tests.core.models.test_cuda_graph import still
 
 LONGEST = 9
@@ -80,7 +80,7 @@ def test_every_block_is_as_in_a_forward_pass_of_its_own(tiny, seed) -> None:
     check(tiny, [text], [drawn_request(draw, cache, draw.randint(1, 4))], tiny)
 
 
-@pytest.mark.parametrize("make", [unfused, in_c, lambda model: still(model, LONGEST)])
+@pytest.mark.parametrize("make", [unfused, in_onnx, lambda model: still(model, LONGEST)])
 def test_every_backend_gives_the_bundled_model_the_same(nano, make) -> None:
     draw, model = random.Random(5), make(nano)
     for num_blocks in (1, 2, 4):
@@ -89,7 +89,9 @@ def test_every_backend_gives_the_bundled_model_the_same(nano, make) -> None:
         check(model, [text], [drawn_request(draw, cache, num_blocks)], nano)
 
 
-@pytest.mark.parametrize("make", [lambda model: model, lambda model: still(model, LONGEST)])
+@pytest.mark.parametrize(
+    "make", [lambda model: model, lambda model: still(model, LONGEST), in_onnx]
+)
 def test_a_batch_gives_each_text_its_own_blocks(llama, make) -> None:
     """Texts with early blocks beside texts without, shorter and longer than what is padded."""
     draw, model = random.Random(3), make(llama)

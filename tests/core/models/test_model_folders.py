@@ -162,7 +162,7 @@ def test_a_model_without_a_mask_token_decodes_ntp_and_refuses_the_rest(tmp_path)
         ("device", "cpu:0"),
         ("device", "cuda:x"),
         ("device", "cuda:99"),
-        ("dtype", "int8"),
+        ("dtype", "int7"),
         ("dtype", "fp32"),
         ("dtype", ""),
     ],

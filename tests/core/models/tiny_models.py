@@ -42,6 +42,10 @@ from transformers import (
     SmolLM3ForCausalLM,
 )
 
+from sbd_core.models.backends.choose import fused_backend
+from sbd_core.models.block_adapter import write_block_adapter
+from sbd_core.training.adapter.base import read_base
+from sbd_core.training.adapter.step import AdapterModule
 from sbd_core.training.data.tokenizer import EOS_ID, PAD_ID, train_tokenizer
 
 VOCABULARY = 300
@@ -142,4 +146,17 @@ def save_tiny(
         setattr(model.config, name, value)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_adapter(folder: Path, base_folder: Path) -> Path:
+    """A random block adapter of the model in `base_folder`, transition included."""
+    base = read_base(str(base_folder), 4, (2, 16), device="cpu")
+    generator = torch.Generator().manual_seed(7)
+    module = AdapterModule(fused_backend(base.model), 4, 8, base.info.mask_token_id, generator)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+    folder.mkdir()
+    write_block_adapter(module.adapter(base.info), folder)
     return folder

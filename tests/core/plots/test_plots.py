@@ -11,12 +11,14 @@ import pytest
 
 import sbd_core
 from sbd_core import plots
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import ArgumentError
 from sbd_core.events import Hindsight, Span, StepEvent
 from sbd_core.plots import theme
-from sbd_core.plots.facts import agreements, entropies_at_reveal, gambles, token_name
+from sbd_core.plots.theme import token_name
+from sbd_core.plots.trace_figures import agreements, entropies_at_reveal, gambles
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from sbd_core.config import SOLVER_TITLES, SOLVERS, solver_words
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import solvers, theme
 from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
+from sbd_core.rules import SOLVER_TITLES, SOLVERS, solver_words
 from scripts.write_tables import at_speed
 
 

@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import TraceError
-from sbd_core.package.files import ASSETS
+from sbd_core.files import ASSETS
 from sbd_core.replay import page, wire_format
+from sbd_core.rules import EntropyBound
 from tests.ui.doubles import story_model
 
 HOSTILE = ["</script>", "<script>alert(1)</script>", '"', "'", "&amp;", "-->", "</iframe>"]

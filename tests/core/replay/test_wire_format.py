@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from sbd_core.config import ConfidenceThreshold, DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.cost.model_shape import ModelShape, Shape
 from sbd_core.events import Hindsight, Predraft, Span, StepEvent
 from sbd_core.replay import wire_format
 from sbd_core.replay.wire_format import RunWire
+from sbd_core.rules import ConfidenceThreshold, EntropyBound
 from sbd_core.trace import Trace, mentioned_token_ids
 from tests.ui.events import block_pass, two_passes
 
@@ -80,6 +81,10 @@ def test_drafts_made_ahead_travel_with_their_place_and_whether_they_were_used():
     config = DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.3)
     opening = json.loads(wire.start("Say it", config, ["verify"]))
     assert (opening["num_predrafts"], opening["draft_threshold"]) == (2, 0.3)
+    assert not {"repetition_penalty", "row_policy"} & set(opening)
+    config = DecodeConfig(strategy="verify", row_policy="fewest-passes", repetition_penalty=1.1)
+    opening = json.loads(wire.start("Say it", config, ["verify"]))
+    assert (opening["row_policy"], opening["repetition_penalty"]) == ("fewest-passes", 1.1)
     assert "draft_threshold" not in json.loads(wire.start("Say it", CONFIG, ["sbd"]))
     predrafts = (Predraft(Span(3, 4), (8, 9), True), Predraft(Span(5, 2), (), False))
     event = replace(two_passes()[0], predrafts=predrafts)

@@ -1,4 +1,4 @@
-"""Laws of the code task: composed, typed, documented, and scored by running it in a sandbox."""
+"""The code task: typed, documented, and scored by running it in a sandbox."""
 
 import ast
 import os
@@ -8,20 +8,18 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from sbd_core.errors import SandboxError
+from sbd_core.tasks import code as functions
 from sbd_core.tasks import examples, sandbox
 from sbd_core.tasks.base import Example
-from sbd_core.tasks.code import composed
-from sbd_core.tasks.code import task as functions
 
 
 @pytest.fixture(scope="module")
 def train() -> list[Example]:
-    return list(islice(examples(1, "train", ["code"]), 2000))
+    return list(islice(examples(1, "train", ["code"]), 300))
 
 
 @pytest.fixture(scope="module")
@@ -40,34 +38,11 @@ def candidate_for(text: str, expected: list[object], inputs: list[object]) -> tu
     return example, text
 
 
-def test_a_code_prompt_tells_its_pieces_and_so_its_split() -> None:
-    """With `owner` a function of the pieces alone, no composition is in both splits."""
-    random = Random(4)
-    pieces: dict[str, tuple[str, ...]] = {}
-    for _ in range(10000):
-        for draw in (composed.fold, composed.chain, composed.branch):
-            task = draw(random, random.choice(("seen", "unseen")))
-            if task is not None:
-                told = task.phrase.do + task.after
-                assert pieces.setdefault(told, task.composition) == task.composition
-    owners = [functions.owner(composition) for composition in set(pieces.values())]
-    assert len(owners) >= 1000
-    assert 0.04 < owners.count("test") / len(owners) < 0.12
-
-
 def test_code_references_pass_and_changed_ones_fail(train, test) -> None:
     chosen = train[:40] + test[:40]
     assert all(check_each([(e, e.answer) for e in chosen]))
     changed = [(e, e.answer.replace("return ", "return not ")) for e in chosen[:20]]
     assert not any(check_each(changed))
-
-
-def test_a_single_piece_is_always_train() -> None:
-    assert functions.owner(("numbers", "even", "", "list")) == "train"
-    assert {functions.owner(("numbers", "even", str(i), "list")) for i in range(99)} == {
-        "train",
-        "test",
-    }
 
 
 def hostile(target: Path) -> dict[str, str]:
@@ -159,11 +134,6 @@ def test_dictionaries_count_by_value_and_an_argument_may_be_several() -> None:
     assert not functions.check(*candidate_for(text, [{"x": {}, "y": ["y"]}], [("x", "y")]))
 
 
-@pytest.mark.parametrize("form", ["    while ", "    for ", "[1:])", "{}", "    if "])
-def test_answers_hold_loops_recursions_dictionaries_and_choices(form, train) -> None:
-    assert sum(form in example.answer for example in train) >= 20
-
-
 def test_every_answer_has_type_hints_and_a_docstring(train) -> None:
     for example in train[:500]:
         function = ast.parse(example.answer).body[0]
@@ -171,7 +141,7 @@ def test_every_answer_has_type_hints_and_a_docstring(train) -> None:
         assert function.returns is not None
         assert all(argument.annotation for argument in function.args.args)
         assert ast.get_docstring(function)
-        assert 1 <= len(function.body) - 1 <= 6
+        assert 1 <= len(function.body) - 1 <= 3
 
 
 @pytest.fixture

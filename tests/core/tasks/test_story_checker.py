@@ -5,8 +5,8 @@ import json
 import pytest
 
 from sbd_core.tasks import Example
-from sbd_core.tasks.story import task as stories
-from sbd_core.tasks.story.facts import fault_of, read_case
+from sbd_core.tasks import story as stories
+from sbd_core.tasks.story import fault_of, read_case
 
 CASE = {
     "person": ["Mia"],

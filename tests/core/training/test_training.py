@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from accelerate import Accelerator
 from safetensors.torch import load_file, save_file
 
 import sbd_core
@@ -20,7 +21,10 @@ from sbd_core.errors import TrainingError
 from sbd_core.training import run
 from sbd_core.training.checkpoints.checkpoint import replace_folder
 from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.run import Run
+from sbd_core.training.run import Run, new_model
+from sbd_core.training.step import step_runner
+from sbd_core.training.step.loss import Loss
+from sbd_core.training.step.step_runner import RunSettings, StepRunner
 from tests.core.training.training_runs import (
     TINY,
     all_losses,
@@ -115,6 +119,39 @@ def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch, n
     assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 3
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
+
+
+@pytest.mark.parametrize("at", ["forward", "backward"])
+def test_a_signal_leaves_the_step_under_way_undone(whole, tmp_path, monkeypatch, at) -> None:
+    out, calls = tmp_path / "model", iter(range(99))
+
+    def interrupt(*_: object) -> None:
+        if next(calls) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def interrupted(*arguments: object, **named: object) -> Loss:
+        loss = loss_of(*arguments, **named)
+        if at == "forward":
+            interrupt()
+        else:
+            loss.total.register_hook(interrupt)
+        return loss
+
+    loss_of = step_runner.training_loss
+    with monkeypatch.context() as patch:
+        patch.setattr(step_runner, "training_loss", interrupted)
+        assert main(command(TINY, tmp_path)[2:]) == 130
+    assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
+    train(TINY, None, out)
+    assert same(weights(out), weights(whole))
+
+
+def test_a_backward_pass_hears_a_signal_at_each_weight(tmp_path) -> None:
+    """It is one call of C++, in which no line of Python would else run."""
+    model, _ = new_model(TINY)
+    StepRunner(model, TINY, RunSettings(), Accelerator(cpu=True))
+    missing = [name for name, each in model.named_parameters() if not each._backward_hooks]
+    assert not missing
 
 
 def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:

@@ -2,16 +2,16 @@
 
 import json
 import math
-import time
 
 import pytest
 
 from sbd_core.errors import ArgumentError, ModelError
-from tests.ui.doubles import ANSWER, story_model
+from tests.ui.doubles import ANSWER, slowed, story_model
 from ui.decode import session as session_module
 from ui.decode import update_throttle
 from ui.decode.form import Form, checked, message_of
 from ui.decode.session import LOADING_TEXT, Session, Update, waiting_text
+from ui.decode.timing import NUM_TIMINGS, timings
 from ui.decode.visitor_runs import VisitorRuns
 from ui.hosting.limits import Limits
 from ui.lazy_model import LazyModel
@@ -54,7 +54,7 @@ BAD_FORMS = {
     "unknown strategy": (Form("p", strategy="magic"), "Strategy must be one of sbd, "),
     "strategy is a list": (Form("p", strategy=["sbd"]), "Strategy must be one of"),
     "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
-    "drafts ahead of sbd": (Form("p", num_predrafts=2), "Drafts ahead must be 0 but for strategy"),
+    "drafts ahead of sbd": (Form("p", num_predrafts=2), 'Drafts ahead requires strategy="verify"'),
     "too many drafts ahead": (
         Form("p", strategy="verify", num_predrafts=99),
         "Drafts ahead must be a whole number >= 0 and <= 16",
@@ -63,6 +63,16 @@ BAD_FORMS = {
         Form("p", strategy="verify", draft_threshold=2),
         "Draft threshold must be a finite number >= 0 and <= 1",
     ),
+    "unknown rows": (
+        Form("p", strategy="verify", row_policy="slow"),
+        "Rows must be one of fixed, fewest-passes, fastest",
+    ),
+    "rows of sbd": (Form("p", row_policy="fastest"), 'Rows requires strategy="verify"'),
+    "a penalty below 0": (
+        Form("p", repetition_penalty=-1),
+        "Repetition penalty must be a finite number >= 0.1 and <= 100",
+    ),
+    "a penalty as text": (Form("p", repetition_penalty="1"), "Repetition penalty must be a finite"),
     "no tokens a pass": (Form("p", solver="top-k", k=0), "Tokens per forward pass must be a whole"),
     "unknown measure": (Form("p", solver="top-k", by="luck"), "Best by must be one of"),
     "answer too long": (Form("p", max_new_tokens=257), "Longest answer must be at most 256"),
@@ -163,7 +173,7 @@ def test_two_visitors_pins_stay_their_own():
 def test_failed_runs_free_the_model():
     session = Session(story_model())
     list(session.decode(Form("")))
-    session.model.forward = None  # type: ignore[assignment]
+    session.model().forward_batch = None  # type: ignore[assignment]
     news = list(session.decode(Form("p")))
     assert news[-1].is_error
     assert "log" in news[-1].message
@@ -173,8 +183,7 @@ def test_failed_runs_free_the_model():
 def test_run_stops_at_its_deadline_and_says_so(monkeypatch):
     monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=0.05))
     model = story_model()
-    forward = model.forward
-    model.forward = lambda *args: (time.sleep(0.02), forward(*args))[1]  # type: ignore[method-assign]
+    slowed(model, 0.02)
     news = updates(Form("p"), model)
     assert "limit" in news[-1].message
     assert not news[-1].is_running
@@ -219,7 +228,31 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     lazy = LazyModel("m", can_draft=True, block_range=None, load=load)
     stream = Session(lazy).decode(Form("p"))
     next(stream)
-    with pytest.raises(ModelError):
-        lazy.load()
+    assert isinstance(lazy.load(), ModelError)
     (news,) = stream
     assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
+
+
+@pytest.fixture(scope="module")
+def session():
+    return Session(story_model())
+
+
+def test_each_news_holds_one_timing_more_of_both(session):
+    counts = [
+        (len(news["seconds"]), len(news["ntpSeconds"]))
+        for news in timings(session, Form("p", gamma=0.35, ask="r"))
+    ]
+    assert counts == [(number, number) for number in range(1, NUM_TIMINGS + 1)]
+
+
+def test_seconds_are_those_of_the_engine_and_the_run_is_named(session):
+    *_, news = timings(session, Form("p", gamma=0.35, ask="r"))
+    assert news["run"] == "r"
+    assert all(seconds > 0 for seconds in news["seconds"] + news["ntpSeconds"])
+
+
+def test_bad_settings_are_one_sentence_and_free_the_line(session):
+    (news,) = timings(session, Form("", ask="r"))
+    assert news["error"] == "Prompt must not be empty."
+    assert session.queue.num_ahead(session.queue.join()) == 0

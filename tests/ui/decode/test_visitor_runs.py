@@ -13,6 +13,7 @@ from ui.decode import visitor_runs
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.decode.visitor_runs import IDLE_SECONDS, VisitorRuns, Visitors
+from ui.gallery.recorded import OPENING_LANES
 from ui.share.sheet import file_of, open_trace
 
 
@@ -74,7 +75,7 @@ def test_every_visitor_has_runs_of_their_own():
     prototype = page_module.first_visit()
     anna, bert = copy.deepcopy(prototype), copy.deepcopy(prototype)
     run_ids(Session(story_model()), anna, 1)
-    assert set(bert.traces("opening")) == {"sbd", "ntp"}
+    assert set(bert.traces("opening")) == set(OPENING_LANES)
     with pytest.raises(ArgumentError):
         bert.traces(anna._newest)
 

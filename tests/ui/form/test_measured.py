@@ -1,12 +1,16 @@
-"""What the page starts from: the rule, on evaluations made by hand, and on the committed one."""
+"""What the form says of the committed evaluation, and of what each solver's gamma bounds."""
 
 import json
 
 import pytest
 
+from sbd_core.rules import SOLVERS
+from ui.components.controls import gamma_words
 from ui.components.presets import BUNDLED_MODEL
 from ui.form import measured
+from ui.form.bounds import BOUNDS
 from ui.form.measured import best_for, best_of
+from ui.page import PARAMETERS, _parameters_of
 
 
 def evaluation(**rows: tuple[float, float]) -> dict:
@@ -60,7 +64,7 @@ def test_the_committed_evaluation_has_an_answer_whose_numbers_are_its_own():
 
 def test_a_model_that_was_not_measured_gets_the_gamma_of_the_paper_and_is_told():
     best = best_for("another", can_draft=True)
-    assert (best.strategy, best.gamma) == ("sbd", 0.1)
+    assert (best.strategy, best.gamma) == ("verify", 0.1)
     assert "was not measured" in best.words
     assert best_for("another", can_draft=False).strategy == "ntp"
 
@@ -70,9 +74,31 @@ def test_a_missing_or_damaged_evaluation_is_no_reason_to_fall_over(monkeypatch, 
     monkeypatch.setattr(measured, "EVALUATION", tmp_path / "evaluation.json")
     measured.measured.cache_clear()
     try:
-        assert best_for(BUNDLED_MODEL, can_draft=True).strategy == "sbd"
+        assert "not measured" in best_for(BUNDLED_MODEL, can_draft=True).words
         measured.EVALUATION.write_text(text, encoding="utf-8")
         measured.measured.cache_clear()
         assert best_for(BUNDLED_MODEL, can_draft=True).gamma == 0.1
     finally:
         measured.measured.cache_clear()
+
+
+def test_every_solver_has_a_row_and_those_with_a_gamma_say_what_it_is():
+    assert list(BOUNDS) == list(SOLVERS)
+    for name, rule in SOLVERS.items():
+        has_gamma = "gamma" in rule.__dataclass_fields__
+        bound = BOUNDS[name]
+        assert (bound.kind != "none") == bool(bound.gamma) == bool(bound.exempt) == has_gamma, name
+
+
+@pytest.mark.parametrize(
+    ("solver", "words"),
+    [("entropy-bound", "a forward pass may take on"), ("entropy-threshold", "a token must stay")],
+)
+def test_the_form_says_what_gamma_is_to_the_solver_that_is_chosen(solver, words):
+    gamma = dict(zip(PARAMETERS, _parameters_of("sbd", solver), strict=True))["gamma"]
+    assert gamma["visible"]
+    assert words in gamma["info"]
+
+
+def test_a_solver_without_a_gamma_leaves_the_words_of_the_papers():
+    assert gamma_words("random") == gamma_words("entropy-bound") == gamma_words("")

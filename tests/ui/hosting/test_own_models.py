@@ -11,18 +11,19 @@ from ui.components import controls
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.launch import model_of
+from ui.models import Models
 from ui.untrained import untrained
 
 
 def strategy_field(model):
     with gr.Blocks():
-        return controls.build(model).fields["strategy"]
+        return controls.build(Models.of(model)).fields["strategy"]
 
 
 def strip_of(model, *, may_name_folder=True) -> str:
     """What the strip of the page says; "" where there is none."""
     with gr.Blocks() as blocks:
-        untrained(model, may_name_folder=may_name_folder)
+        untrained(Models.of(model), may_name_folder=may_name_folder)
     return "".join(str(block.value) for block in blocks.blocks.values())
 
 

@@ -28,6 +28,11 @@ def test_a_public_page_refuses_what_is_longer_and_the_usual_one_takes_it(form, s
     Session(model).check(form)
 
 
+def test_a_prompt_beyond_the_reach_of_the_model_is_named_once() -> None:
+    [news] = list(Session(story_model(max_positions=60)).decode(Form("p" * 10, max_new_tokens=64)))
+    assert news.message.startswith("Prompt must leave room: its tokens and max_new_tokens together")
+
+
 def test_the_limits_for_everyone_are_nowhere_wider() -> None:
     for name in USUAL.__dataclass_fields__:
         assert getattr(PUBLIC, name) < getattr(USUAL, name), name
@@ -36,11 +41,22 @@ def test_the_limits_for_everyone_are_nowhere_wider() -> None:
 def test_one_address_cannot_fill_the_line() -> None:
     queue = FairQueue(60.0, 1e9, max_places_each=2)
     first, _ = queue.join("a"), queue.join("a")
-    with pytest.raises(QueueFull, match="Your 2 runs before this one are still in line"):
+    with pytest.raises(QueueFull, match="2 runs of your address are still in line"):
         queue.join("a")
     queue.join("b")
     queue.leave(first)
     queue.join("a")
+
+
+def test_one_tab_cannot_take_every_place_of_its_address() -> None:
+    queue = FairQueue(60.0, 1e9, max_places_each=3, max_places_of_session=2)
+    queue.join("a", "tab"), queue.join("a", "tab")
+    with pytest.raises(QueueFull, match="2 runs of your tab are still in line"):
+        queue.join("a", "tab")
+    queue.join("a", "other tab")
+    queue.join("b", "tab")
+    with pytest.raises(QueueFull, match="of your address"):
+        queue.join("a", "third tab")
 
 
 def plain(**fields) -> LazyModel:

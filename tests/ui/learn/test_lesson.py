@@ -9,11 +9,12 @@ import pytest
 from sbd_core.errors import TraceError
 from sbd_core.tasks.sudoku import UNITS
 from ui.components.learn import setting
+from ui.form.measured import EVALUATION
 from ui.learn import export, lesson, recorded
 from ui.learn.facts import facts, machines, rows_cost, run_seconds
 from ui.learn.recorded import Choices
 
-MAX_WORDS = 60
+IDEA_WORDS, RECAP_WORDS = 25, 55
 NUM_SCENES = 10
 
 
@@ -33,18 +34,33 @@ def without_runs(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("has_model", [True, False])
-def test_ten_scenes_of_at_most_sixty_words_each_with_an_address_of_its_own(has_model):
+def test_ten_scenes_of_an_idea_and_its_reason_each_with_an_address_of_its_own(has_model):
     scenes = lesson.scenes(has_model=has_model)
     assert len(scenes) == len({scene["address"] for scene in scenes}) == NUM_SCENES
-    for scene in scenes:
-        assert lesson.num_words(scene) <= MAX_WORDS, scene["address"]
+    for scene in scenes[:-1]:
+        for name in ("answer", "why"):
+            assert num_words(scene[name]) <= IDEA_WORDS, (scene["address"], name)
         assert re.fullmatch(r"[a-z-]+", scene["address"])
+
+
+def test_the_last_scene_sums_up_in_three_sentences():
+    recap = lesson.scenes()[-1]["answer"]
+    assert recap.count(". ") == 2
+    assert num_words(recap) <= RECAP_WORDS
+
+
+def num_words(text: str) -> int:
+    return len(lesson.plain(text).split())
+
+
+def test_a_forward_pass_has_one_name():
+    assert not re.search(r"\bcalls?\b", lesson.words_text())
 
 
 def test_no_number_stands_typed_in_the_words():
     for row in json.loads(lesson.WORDS.read_text("utf-8")):
-        for name in row:
-            assert not re.search(r"\d", re.sub(r"\{\w+\}", "", row.get(name, ""))), row["address"]
+        for text in row.values():
+            assert not re.search(r"\d", re.sub(r"\{\w+\}", "", text)), row["address"]
 
 
 def test_no_colour_is_called_dark_or_light_as_each_theme_has_its_own():
@@ -54,13 +70,20 @@ def test_no_colour_is_called_dark_or_light_as_each_theme_has_its_own():
 
 def test_the_numbers_are_those_of_the_runs(kept):
     known, lanes = facts(kept), kept.runs["text"]
-    assert known["tokens"] == known["ntp_calls"] == str(len(lanes["ntp"].token_ids))
-    assert known["sbd_calls"] == str(len(lanes["sbd"].events))
+    assert known["tokens"] == known["ntp_passes"] == str(len(lanes["ntp"].token_ids))
+    assert known["sbd_passes"] == str(len(lanes["sbd"].events))
     assert known["block"] == str(lanes["sbd"].config.block_size)
-    assert 1 < float(known["rows_cost"]) <= float(known["two_blocks_cost"]) < 1.5
-    assert known["check_calls"] == str(len(kept.runs["verify"]["verify"].events))
-    assert known["check_ntp_calls"] == str(len(kept.runs["verify-ntp"]["ntp"].token_ids))
+    assert 1 < float(known["two_blocks_cost"]) < 1.5
     assert known["clash"] in " ".join(kept.runs[last_edge(kept)]["sbd"].text.split())
+
+
+def test_what_it_costs_in_accuracy_is_what_the_evaluation_says(kept):
+    known, rows = facts(kept), json.loads(EVALUATION.read_text("utf-8"))["rows"]
+    gamma = kept.runs["text"]["sbd"].config.solver.gamma
+    for name, row in (("ntp", "NTP"), ("sbd", f"SBD gamma {gamma:g}"), ("verify", "verify")):
+        part = float(known[f"{name}_accuracy"].removesuffix("\N{NO-BREAK SPACE}%"))
+        assert part == pytest.approx(100 * rows[row]["mean"]["accuracy"], abs=0.05)
+    assert known["sbd_accuracy"] != known["ntp_accuracy"]
 
 
 def last_edge(kept) -> str:
@@ -76,12 +99,13 @@ def test_the_story_is_right_up_to_a_gamma_and_wrong_beyond(kept):
     assert not verdicts[-1]
     for number, edge in enumerate(edges):
         trace = kept.runs[f"edge-{number}"]["sbd"]
-        calls = {item.position: event.index for event in trace.events for item in event.reveals}
+        passes = {item.position: event.index for event in trace.events for item in event.reveals}
         assert edge.is_right != bool(edge.clashes)
         assert edge.is_right != bool(edge.fault), "a story that broke says what the check found"
         for clash in edge.clashes:
-            together = [at for at in range(clash.start, clash.end) if calls.get(at) == clash.call]
-            assert len(together) >= 2, "two tokens of a clash come from one call"
+            places = range(clash.start, clash.end)
+            together = [at for at in places if passes.get(at) == clash.forward_pass]
+            assert len(together) >= 2, "two tokens of a clash come from one forward pass"
     assert len({trace.prompt for trace in stories(kept)}) == 1
 
 
@@ -92,7 +116,7 @@ def stories(kept):
 def test_the_first_empty_cell_is_open_until_the_cells_that_settle_it_are_filled(kept):
     trace, order = kept.runs["sudoku"]["sbd"], kept.choices.order
     puzzle = trace.prompt[-16:]
-    calls = {item.position: event.index for event in trace.events for item in event.reveals}
+    passes = {item.position: event.index for event in trace.events for item in event.reveals}
     assert puzzle.index("0") == order.cell
     assert order.candidates == "".join(
         digit
@@ -101,7 +125,7 @@ def test_the_first_empty_cell_is_open_until_the_cells_that_settle_it_are_filled(
     )
     for cell in order.settled_by:
         assert puzzle[cell] == "0"
-        assert calls[cell] < calls[order.cell]
+        assert passes[cell] < passes[order.cell]
         assert any({cell, order.cell} <= set(unit) for unit in UNITS)
     left = set(order.candidates) - {trace.text[cell] for cell in order.settled_by}
     assert not order.settled_by or left == {trace.text[order.cell]}
@@ -114,8 +138,8 @@ def test_an_order_that_settles_nothing_is_not_said_to(monkeypatch, kept):
     scene = next(scene for scene in lesson.scenes() if scene["address"] == "out-of-order")
     lesson.scenes.cache_clear()
     assert "settled" not in scene["answer"]
-    assert "one place decides another" in scene["answer"]
-    assert lesson.num_words(scene) <= MAX_WORDS
+    assert scene["answer"].endswith("with its help.")
+    assert num_words(scene["answer"]) <= IDEA_WORDS
 
 
 def test_the_draft_that_is_checked_is_kept_in_part(kept):
@@ -144,7 +168,7 @@ def test_the_block_of_masks_has_text_before_it_and_the_budget_something_to_drag_
     assert len(trace.events[kept.choices.bound_pass].masked) > 2
 
 
-def test_machines_count_rows_of_the_same_calls(kept):
+def test_machines_count_rows_of_the_same_forward_passes(kept):
     measured, *computed = machines(kept)
     assert measured["is_measured"]
     assert measured["ntp"] == sum(event.seconds for event in kept.runs["text"]["ntp"].events)
@@ -192,6 +216,8 @@ def test_words_are_plain_text(capsys):
     assert export.main(["--words"]) == 0
     said = capsys.readouterr().out
     assert said.count("\n\n") == NUM_SCENES - 1
+    for scene in lesson.scenes()[:-1]:
+        assert lesson.plain(scene["why"]) in said
     assert not re.search(r"[\[\]{}<>]", said)
 
 

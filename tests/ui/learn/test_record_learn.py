@@ -6,8 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from sbd_core.events import Hindsight, Span
-from scripts.record_learn.edges import doubled_words, unheard_words, words_that_do_not_fit
-from scripts.record_learn.puzzles import candidates, is_only_place, order_of
+from scripts.record_learn import (
+    candidates,
+    doubled_words,
+    is_only_place,
+    order_of,
+    unheard_words,
+    words_that_do_not_fit,
+)
 from tests.ui.events import block_pass
 
 SOLUTION = "1234341221434321"
@@ -18,14 +24,14 @@ class Answer:
     """A trace's answer: its tokens, and the forward pass that filled each."""
 
     texts: list[str]
-    calls: list[int]
+    passes: list[int]
     doubted: tuple[int, ...] = ()
 
     def trace(self, prompt: str = ""):
         block = Span(0, len(self.texts))
         events = []
-        for call in sorted(set(self.calls)):
-            here = {at: at for at, filled in enumerate(self.calls) if filled == call}
+        for call in sorted(set(self.passes)):
+            here = {at: at for at, filled in enumerate(self.passes) if filled == call}
             masked = {at: (0.5, {at: 0.5}) for at in here}
             events.append(block_pass(call, block, masked, here))
         late = tuple(Hindsight(at, at, 0.01, at + 100, 0.9) for at in self.doubted)
@@ -39,8 +45,8 @@ class Answer:
 
 
 def sudoku(puzzle: str, late: dict[int, int]):
-    calls = [late.get(cell, 2 if puzzle[cell] == "0" else 1) for cell in range(16)]
-    return Answer(list(SOLUTION), calls).trace()
+    passes = [late.get(cell, 2 if puzzle[cell] == "0" else 1) for cell in range(16)]
+    return Answer(list(SOLUTION), passes).trace()
 
 
 # The first cell may be 1 or 3, and so may the one below it.
@@ -77,23 +83,23 @@ def test_a_first_cell_of_one_candidate_is_settled_by_the_givens():
     assert order_of(puzzle, sudoku(puzzle, {0: 5})).settled_by == ()
 
 
-def test_a_word_twice_from_one_call_clashes_and_from_two_does_not():
+def test_a_word_twice_from_one_forward_pass_clashes_and_from_two_does_not():
     texts = ["the", " cat", " cat", " ran", " ran"]
     (clash,) = doubled_words(Answer(texts, [1, 2, 2, 3, 4]).trace())
-    assert (clash.words, clash.start, clash.end, clash.call) == ("cat cat", 1, 3, 2)
+    assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("cat cat", 1, 3, 2)
 
 
 def test_a_word_of_several_tokens_twice_clashes():
     texts = ["K", "ate", " K", "ate", "."]
     (clash,) = doubled_words(Answer(texts, [1, 2, 3, 2, 4]).trace())
-    assert (clash.words, clash.start, clash.end, clash.call) == ("Kate Kate", 0, 4, 2)
+    assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("Kate Kate", 0, 4, 2)
 
 
-def test_words_do_not_fit_where_the_second_token_of_one_call_is_doubted():
+def test_words_do_not_fit_where_the_second_token_of_one_forward_pass_is_doubted():
     texts = ["a", " green", " wat", "ch", " ran"]
     answer = Answer(texts, [1, 2, 3, 3, 4], doubted=(3, 4))
     (clash,) = words_that_do_not_fit(answer.trace(), [])
-    assert (clash.words, clash.start, clash.end, clash.call) == ("watch", 2, 4, 3)
+    assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("watch", 2, 4, 3)
 
 
 def test_what_is_a_doubled_word_already_is_not_told_again():
@@ -102,9 +108,9 @@ def test_what_is_a_doubled_word_already_is_not_told_again():
     assert list(words_that_do_not_fit(answer, doubled)) == []
 
 
-def test_a_word_of_no_story_clashes_where_one_call_filled_two_of_its_tokens():
+def test_a_word_of_no_story_clashes_where_one_forward_pass_filled_two_of_its_tokens():
     texts = ["the", " ribb", "on", "on", " ran"]
     (clash,) = unheard_words(Answer(texts, [1, 2, 3, 3, 4]).trace())
-    assert (clash.words, clash.start, clash.end, clash.call) == ("ribbonon", 1, 4, 3)
+    assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("ribbonon", 1, 4, 3)
     assert list(unheard_words(Answer(texts, [1, 2, 3, 4, 5]).trace())) == []
     assert list(unheard_words(Answer(texts, [1, 2, 3, 3, 4]).trace("a ribbonon"))) == []

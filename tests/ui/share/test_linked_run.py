@@ -1,19 +1,49 @@
-"""What a link asks for, before any of it is decoded: a bad one is answered by a sentence."""
+"""An address as a form: whatever it holds can be checked, and sent back to the page."""
 
+import contextlib
 import json
 from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
+import orjson
 import pytest
 
+from sbd_core.errors import SetBlockDecodingError
+from tests.campaign.parts.doors import HUGE
 from tests.ui.doubles import story_model
 from ui.components.controls import FIELD_IDS
 from ui.decode.client import LOCAL
 from ui.decode.session import Session
 from ui.decode.visitor_runs import VisitorRuns
 from ui.share.linked_run import NUM_SHOWN, linked_run
+from ui.share.permalink import FIELDS, RACE_FIELDS, entry_of, form_of
 
-FIELDS = ["prompt", *FIELD_IDS]
+
+@pytest.mark.parametrize("value", [*HUGE, "18446744073709551616", "-9223372036854775809"])
+@pytest.mark.parametrize("name", sorted(FIELDS.keys() - {"pins"}))
+def test_every_number_of_a_link_can_be_sent_back(name, value):
+    form = form_of({"prompt": "x", "strategy": "ntp", name: value})
+    orjson.dumps([getattr(form, field) for field in FIELDS.values()])
+    with contextlib.suppress(SetBlockDecodingError):
+        Session(story_model()).check(form)
+
+
+@pytest.mark.parametrize("value", HUGE)
+@pytest.mark.parametrize("name", sorted(RACE_FIELDS))
+def test_every_number_of_a_race_can_be_sent_back(name, value):
+    entry = entry_of({"race": "ntp", "prompt": "x", name: value})
+    orjson.dumps([getattr(entry, field) for field in RACE_FIELDS.values()])
+
+
+def test_a_block_of_any_size_in_a_link_is_refused_whatever_the_strategy():
+    for strategy in ("ntp", "sbd", "verify"):
+        for block in ("65", "100000", "9" * 20, "9" * 400):
+            form = form_of({"prompt": "x", "strategy": strategy, "block": block})
+            with pytest.raises(SetBlockDecodingError, match="block_size"):
+                Session(story_model()).check(form)
+
+
+FORM_FIELDS = ["prompt", *FIELD_IDS]
 
 BAD_LINKS = {
     "gamma=abc": "γ must be a finite number >= 0; got 'abc'.",
@@ -43,7 +73,7 @@ def answer_to(query: str) -> tuple:
     def shown(*_):
         pytest.fail("decoded")
 
-    opened = linked_run(Session(story_model()), shown, lambda request: LOCAL, FIELDS)
+    opened = linked_run(Session(story_model()), shown, lambda request: LOCAL, FORM_FIELDS)
     request = SimpleNamespace(query_params=dict(parse_qsl(query)))
     [outputs] = opened(VisitorRuns(), "", request)
     return outputs
@@ -55,7 +85,7 @@ def test_a_bad_link_is_answered_by_a_sentence_and_keeps_its_prompt(part) -> None
     status = json.loads(outputs[1])
     assert status["kind"] == "error"
     assert status["text"].startswith(f"This link cannot be decoded: {BAD_LINKS[part]}")
-    assert outputs[NUM_SHOWN + 1 + FIELDS.index("prompt")] == "mine"
+    assert outputs[NUM_SHOWN + 1 + FORM_FIELDS.index("prompt")] == "mine"
 
 
 @pytest.mark.parametrize("part", BAD_RACES)
@@ -64,4 +94,4 @@ def test_a_bad_link_of_a_race_is_answered_by_a_sentence_and_keeps_its_prompt(par
     race = json.loads(outputs[NUM_SHOWN])
     assert race["is_error"]
     assert race["text"].startswith(f"This link cannot be raced: {BAD_RACES[part]}")
-    assert outputs[NUM_SHOWN + 1 + FIELDS.index("prompt")] == "mine"
+    assert outputs[NUM_SHOWN + 1 + FORM_FIELDS.index("prompt")] == "mine"

@@ -3,11 +3,12 @@
 import pytest
 
 import sbd_core
-from sbd_core.config import SOLVERS, DecodeConfig, EntropyBound, LeftToRight
+from sbd_core.config import DecodeConfig
+from sbd_core.rules import SOLVERS, EntropyBound, LeftToRight
 from tests.ui.doubles import story_model
 from ui.charts.section import figures
 from ui.decode.client import LOCAL
-from ui.decode.session import Session
+from ui.decode.session import Session, waiting_text
 from ui.decode.visitor_runs import VisitorRuns
 from ui.solver_comparison.section import MOST, START, chosen, comparison
 
@@ -82,3 +83,12 @@ def test_the_choices_at_the_start_are_solvers() -> None:
 
 def test_no_solver_chosen_is_said_without_the_names_that_the_lists_do_not_use() -> None:
     assert news_of([])[-1]["text"] == "Solvers must be 1 to 4; choose one in a list."
+
+
+def test_who_waits_for_others_is_told() -> None:
+    session = Session(story_model())
+    first = session.queue.join("anna")
+    news = comparison(session, ["entropy-bound"], FORM, VisitorRuns(), LOCAL)
+    assert next(news)["text"] == waiting_text(1)
+    session.queue.leave(first)
+    assert list(news)[-1]["lanes"]

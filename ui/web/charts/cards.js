@@ -2,7 +2,7 @@
 // when it is first needed, and once. Nothing of a chart leaves the page.
 
 import { make } from "../dom/elements.js";
-import { withTerms } from "../dom/terms.js";
+import { unfold, withTerms } from "../dom/terms.js";
 import { withChanges } from "./changes.js";
 
 /** @typedef {{ data: object[], layout: { height: number, meta?: { narrow?: object } } }} Drawing as Plotly takes it; narrow: what changes where there is little room */
@@ -45,7 +45,7 @@ export function makeLibrary(address) {
   };
 }
 
-/** One chart: its title, a sentence, and where it is drawn. */
+/** One chart: its title, what it shows behind a "?", and where it is drawn. */
 class Card {
   /** @param {CardWords} words */
   constructor({ id, title, words }) {
@@ -53,7 +53,8 @@ class Card {
     this.stage = make("div", "sbd-chart-stage");
     this.title = make("h3");
     this.words = make("p");
-    this.root = make("section", `sbd-chart is-${id}`, {}, this.title, this.words, this.stage);
+    const head = make("div", "sbd-chart-head", {}, this.title, unfold("this chart", this.words));
+    this.root = make("section", `sbd-chart is-${id}`, {}, head, this.words, this.stage);
     this.say({ title, words });
     /** @type {Figure | null} */
     this.figure = null;

@@ -9,16 +9,13 @@
  */
 
 export const PAPER = "https://arxiv.org/pdf/2509.04185";
+export const PAPER_PAGE = "https://arxiv.org/abs/2509.04185";
 
 /** @type {Readonly<Record<string, Entry>>} */
 export const GLOSSARY = {
   token: {
     name: "token",
     words: "What a model reads and writes: a word, a piece of a word, a sign or a digit.",
-  },
-  call: {
-    name: "call",
-    words: "One run through the whole model, also called a forward pass.",
   },
   mask: {
     name: "mask",
@@ -32,7 +29,7 @@ export const GLOSSARY = {
     name: "cache",
     words:
       "The key-value (KV) cache: what was computed of every token read, each looking back only, so " +
-      "that no later call computes it again.",
+      "that no later forward pass computes it again.",
   },
   entropy: {
     name: "entropy",
@@ -47,7 +44,7 @@ export const GLOSSARY = {
   pass: {
     name: "forward pass",
     words:
-      "One call of the model. Next-token prediction gains one token from each; Set Block Decoding " +
+      "One run through the whole model. Next-token prediction gains one token from each; Set Block Decoding " +
       "none from the prompt’s and one or more, often several, from every other.",
   },
   causal: {

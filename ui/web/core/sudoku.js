@@ -43,20 +43,6 @@ export function brokenCells(puzzle, digits) {
 }
 
 /**
- * Whether a puzzle has a solution.
- * @param {string} puzzle
- * @returns {boolean}
- */
-export function canBeSolved(puzzle) {
-  const digits = [...puzzle].map((digit) => (digit === "0" ? null : digit));
-  const blank = digits.indexOf(null);
-  const isBroken = brokenCells(puzzle, digits).size > 0;
-  if (isBroken || blank < 0) return !isBroken;
-  const [before, after] = [puzzle.slice(0, blank), puzzle.slice(blank + 1)];
-  return ["1", "2", "3", "4"].some((digit) => canBeSolved(before + digit + after));
-}
-
-/**
  * How many cells hold a digit.
  * @param {(string | null)[]} digits
  */

@@ -13,6 +13,7 @@ const ICONS = {
   close: "M6 6l12 12M18 6L6 18",
   lecture: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
   share: "M12 15V4M8 7.5 12 3.5l4 4M5 12v8h14v-8",
+  menu: "M4 7h16M4 12h16M4 17h16",
   help: "M9 9.3a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2M12 17.6v.2",
 };
 

@@ -37,6 +37,7 @@ const REMOTE = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };
 
 const LETTERS = /^[a-z?[\]]$/;
 const LETTERS_OFF = "sbd-letters-off";
+const PRESSED = "button, a, summary, [role=tab]";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]);
 
 const PINNING = /^[PB[]/; // these decode anew, round a given token
@@ -59,16 +60,6 @@ export const KEY_WORDS = [
   ["U", "under the hood: mask, cache, algorithm, cost"],
   ["S", "take this run home, or open another"],
   ["?", "this help"],
-];
-
-/** @type {KeyWords[]} */
-export const SHORT_KEY_WORDS = [
-  ["space", "play or pause"],
-  ["← →", "step by forward passes"],
-  ["↑ ↓", "move between positions"],
-  ["P B", "pin here, branch here"],
-  ["L", "lecture mode"],
-  ["?", "help"],
 ];
 
 /**
@@ -102,7 +93,7 @@ function isTaken(root, target, key) {
   if (isScrubber) return !/^( |[pblsu?[\]]|Escape)$/.test(key);
   if (target.closest("input, textarea, select, [contenteditable], [role=listbox]")) return true;
   if (key === "Enter") return !target.matches("[data-cursor]");
-  return key === " " && target.closest("button, a, summary, [role=tab]") !== null;
+  return key === " " && target.closest(PRESSED) !== null;
 }
 
 /**
@@ -124,8 +115,17 @@ function isInView(root) {
  * @param {AbortSignal} signal ends the listening
  */
 export function listenToKeys(root, actions, signal) {
+  // A button that was reached by keys takes the space; one that was clicked is done with.
+  /** @type {Element | null} */
+  let clicked = null;
+  /** @param {Event} event */
+  const click = (event) => {
+    clicked = elementOf(event)?.closest(PRESSED) ?? null;
+  };
+  document.addEventListener("pointerdown", click, { capture: true, signal });
   /** @param {KeyboardEvent} event */
   function press(event) {
+    if (event.key === "Tab") clicked = null;
     const sent = isLecturing(root) ? (REMOTE[event.key] ?? event.key) : event.key;
     const key = /^[A-Z]$/.test(sent) ? sent.toLowerCase() : sent;
     const act = actions[KEYS[key] ?? ""];
@@ -136,8 +136,11 @@ export function listenToKeys(root, actions, signal) {
     if (!isShown && !isLecturing(root)) return;
     /** @type {HTMLDialogElement | null} */
     const sheet = target.closest("dialog[open]");
-    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key)) return;
+    const isDone = key === " " && clicked !== null && target.closest(PRESSED) === clicked;
+    if (sheet ? key !== sheet.dataset.key : isTaken(root, target, key) && !isDone) return;
     event.preventDefault();
+    // Else the browser would press the button once the space is let go.
+    if (isDone && target instanceof HTMLElement) target.blur();
     if (!event.repeat || STEPS.has(key)) act();
   }
   document.addEventListener("keydown", press, { signal });

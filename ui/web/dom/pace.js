@@ -4,6 +4,10 @@ import { clamp } from "../core/numbers.js";
 
 const PASSES_PER_SECOND = 3;
 
+// A run of few forward passes is over before one has looked: each of them stands longer.
+const FEW_PASSES = 12;
+const FEW_A_SECOND = 1.25;
+
 // While a run is still coming in, fall no further behind it than this.
 const MAX_LAG_SECONDS = 0.75;
 
@@ -15,9 +19,11 @@ const MOST_A_SECOND = 32;
  * Passes a second: the speed's pace, or quicker while `backlog` passes of a live run wait.
  * @param {number} speed
  * @param {number} backlog
+ * @param {number} numPasses that are known of the run
  */
-export function playRate(speed, backlog) {
-  const pace = PASSES_PER_SECOND * speed;
+export function playRate(speed, backlog, numPasses) {
+  const pace = (numPasses <= FEW_PASSES ? FEW_A_SECOND : PASSES_PER_SECOND) * speed;
+  if (numPasses <= FEW_PASSES) return pace;
   return speed < 1 ? pace : Math.max(pace, Math.min(backlog / MAX_LAG_SECONDS, MOST_A_SECOND));
 }
 

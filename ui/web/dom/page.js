@@ -1,23 +1,50 @@
-// What the views know of the page round them: its scheme, and which view is in front.
+// What the views know of the page round them: its scheme, and which view is in front. A view has an
+// address of its own, #name, and what is deeper inside it follows: #learn/4. Without one the page
+// opens at home, or where the decode or the race that the address asks for is shown.
 
+import constants from "../constants.json" with { type: "json" };
+
+const VIEWS = ["home", "learn", "watch", "race", "solvers", "limits"];
 const VIEW_EVENT = "sbd-view";
-let shownView = "watch";
+
+let shownView = "";
+/** @type {Map<string, string>} the address that a view had when it was left */
+const left = new Map();
 
 /** Whether the page is dark now. */
 export function isDarkPage() {
   return document.body.classList.contains("dark");
 }
 
+/** The view that the address names. */
+function namedView() {
+  const [name = ""] = location.hash.slice(1).split(/[/?]/);
+  if (VIEWS.includes(name)) return name;
+  const query = new URLSearchParams(location.search);
+  if (query.has("race")) return "race";
+  return constants.linkNames.some((each) => query.has(each)) ? "watch" : "home";
+}
+
 /** The view in front. */
 export function currentView() {
+  shownView ||= namedView();
   return shownView;
 }
 
 /**
- * Turn to a view of the page.
- * @param {string} name "learn", "watch" or "race"
+ * Turn to a view of the page; the browser's Back leads to the one before.
+ * @param {string} name
  */
 export function turnTo(name) {
+  if (name === currentView()) return;
+  left.set(shownView, location.hash);
+  const hash = left.get(name) || `#${name}`;
+  history.pushState(history.state, "", `${location.pathname}${location.search}${hash}`);
+  show(name);
+}
+
+/** @param {string} name */
+function show(name) {
   shownView = name;
   // The style sheet hides what belongs to the other views.
   document.body.dataset.sbdView = name;
@@ -25,7 +52,17 @@ export function turnTo(name) {
 }
 
 /**
- * Hear of every turn to a view, and, once mounted, of the one that came before.
+ * Show the view that the address names, now and whenever the visitor goes back or ahead.
+ * @param {AbortSignal} signal
+ */
+export function followAddress(signal) {
+  const follow = () => namedView() !== shownView && show(namedView());
+  for (const name of ["popstate", "hashchange"]) addEventListener(name, follow, { signal });
+  show(currentView());
+}
+
+/**
+ * Hear which view is in front: once all are mounted, and at every turn.
  * @param {(name: string) => void} hear
  * @param {AbortSignal} signal
  */
@@ -33,30 +70,7 @@ export function onTurn(hear, signal) {
   /** @param {Event} event */
   const listen = (event) => hear(event instanceof CustomEvent ? String(event.detail) : "");
   document.addEventListener(VIEW_EVENT, listen, { signal });
-  queueMicrotask(() => {
-    if (shownView !== "watch" && !signal.aborted) hear(shownView);
-  });
-}
-
-/**
- * Let a view have an address of its own, #name: the address bar says it while the view is in front,
- * and opening it turns there.
- * @param {string} name
- * @param {AbortSignal} signal
- */
-export function keepHash(name, signal) {
-  const hash = `#${name}`;
-  onTurn((shown) => {
-    const isInFront = shown === name;
-    if ((location.hash === hash) === isInFront) return;
-    const { pathname, search } = location;
-    history.replaceState(history.state, "", `${pathname}${search}${isInFront ? hash : ""}`);
-  }, signal);
-  const follow = () => {
-    if (location.hash === hash) turnTo(name);
-  };
-  addEventListener("hashchange", follow, { signal });
-  follow();
+  queueMicrotask(() => signal.aborted || hear(currentView()));
 }
 
 /**

@@ -12,3 +12,11 @@ export function showOnPhone(node) {
   const behavior = STILL.matches ? "auto" : "smooth";
   if (innerWidth < PHONE) node.scrollIntoView({ behavior, block: "start" });
 }
+
+/**
+ * Fold the form into the prompt that is on the stage, or unfold it; the style sheet does so on a phone alone.
+ * @param {boolean} isFolded
+ */
+export function foldForm(isFolded) {
+  document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
+}

@@ -18,6 +18,33 @@ export function term(key, text = GLOSSARY[key]?.name ?? key) {
 }
 
 /**
+ * A "?" that explains what it stands beside.
+ * @param {string} about what that is, for who does not see it
+ * @param {string} words
+ */
+export function question(about, words) {
+  const button = make("button", "sbd-term sbd-question", { type: "button" });
+  button.setAttribute("aria-label", `Explain ${about}`);
+  return explain(button, "", words);
+}
+
+/**
+ * A "?" that unfolds a text in its place, and folds it again.
+ * @param {string} about what the text explains
+ * @param {HTMLElement} text
+ */
+export function unfold(about, text) {
+  const attributes = { type: "button", "aria-label": `Explain ${about}`, "aria-expanded": "false" };
+  const button = make("button", "sbd-term sbd-question", attributes);
+  text.hidden = true;
+  button.addEventListener("click", () => {
+    text.hidden = !text.hidden;
+    setAttribute(button, "aria-expanded", !text.hidden);
+  });
+  return button;
+}
+
+/**
  * Let a word stand for something else.
  * @param {HTMLElement} node of `term`
  * @param {string} text
@@ -61,7 +88,7 @@ export function makeTermNote(root, signal) {
   let shown = null;
   /** @param {Event} event */
   const wordOf = (event) => {
-    const node = elementOf(event)?.closest(".sbd-term");
+    const node = elementOf(event)?.closest("[data-words]:not([data-words=''])");
     return node instanceof HTMLElement && root.contains(node) ? node : null;
   };
   /** @param {Event} event */
@@ -91,8 +118,17 @@ export function makeTermNote(root, signal) {
   for (const name of ["pointerover", "focusin", "click"]) {
     root.addEventListener(name, show, { signal });
   }
-  for (const name of ["focusout", "pointerleave"]) root.addEventListener(name, hide, { signal });
-  root.addEventListener("keydown", (event) => event.key === "Escape" && hide(), { signal });
+  root.addEventListener("focusout", hide, { signal });
+  // What was pressed stays explained: its place may slide away from under the pointer.
+  const leave = () => shown !== document.activeElement && hide();
+  root.addEventListener("pointerleave", leave, { signal });
+  /** @param {KeyboardEvent} event */
+  const close = (event) => {
+    if (event.key !== "Escape" || note.hidden) return;
+    hide();
+    event.stopPropagation(); // nothing else lets go with it
+  };
+  root.addEventListener("keydown", close, { signal });
   // The focus may have scrolled its word into sight: then the note goes along.
   const follow = () => {
     if (shown && shown === document.activeElement) place(shown);

@@ -9,18 +9,24 @@ import { make } from "./elements.js";
 const shown = new WeakMap();
 
 /**
- * Show pieces in `node`: kinds become classes, line breaks and tabs carry their mark beside.
+ * Pieces as nodes: kinds become classes, line breaks and tabs carry their mark beside.
+ * @param {Piece[]} pieces
+ */
+export function pieceNodes(pieces) {
+  return pieces.map(([text, kind]) => {
+    if (!kind) return text;
+    const mark = kind === "break" || kind === "tab" ? MARKS[text[0] ?? ""] : undefined;
+    return make("span", `sbd-${kind}`, mark ? { "data-mark": mark } : {}, text);
+  });
+}
+
+/**
+ * Show pieces in `node`.
  * @param {HTMLElement} node
  * @param {Piece[]} pieces
  */
 export function showPieces(node, pieces) {
-  node.replaceChildren(
-    ...pieces.map(([text, kind]) => {
-      if (!kind) return text;
-      const mark = kind === "break" || kind === "tab" ? MARKS[text[0] ?? ""] : undefined;
-      return make("span", `sbd-${kind}`, mark ? { "data-mark": mark } : {}, text);
-    }),
-  );
+  node.replaceChildren(...pieceNodes(pieces));
 }
 
 /**

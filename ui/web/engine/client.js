@@ -2,10 +2,9 @@
 // page never computes: its thread stays free.
 
 /** @import { News } from "./session/session.js" */
-/** @import { Example } from "./session/verdict.js" */
 /** @import { Compiled, Reply, Source, Wish } from "./worker.js" */
 
-/** @typedef {{ script: string, wasm: Compiled, source: Source, examples: Example[] }} Place addresses of the engine and its model; prompts whose answers can be checked */
+/** @typedef {{ script: string, wasm: Compiled, source: Source }} Place addresses of the engine and its model */
 /** @typedef {{ name: string, numParameters: number, blockRange: [number, number] | null }} Ready */
 
 const BLOCKED = "This browser does not let the page start a worker, which decoding here needs.";
@@ -68,8 +67,8 @@ export class Engine {
           this.hear(data.news);
         }
       });
-      const { source, wasm, examples } = this.place;
-      this.send({ kind: "load", source, wasm, examples });
+      const { source, wasm } = this.place;
+      this.send({ kind: "load", source, wasm });
     });
   }
 

@@ -1,5 +1,5 @@
 // The C code compiled to WebAssembly, and the memory it works in. Knows floats and places, no
-// models: see sbd_core/models/backends/c for what its functions compute.
+// models: see the C files in kernel/ for what its functions compute.
 
 import { EngineError } from "./errors.js";
 

@@ -1,5 +1,5 @@
 // A Llama-shaped model in the kernel: forward passes over one text, and what their logits say. The
-// counterpart of sbd_core/models/backends/c and of compute_logit_stats() in sbd_core/sampling.py.
+// counterpart of the C files in kernel/ and of compute_logit_stats() in sbd_core/sampling.py.
 
 import { ModelError } from "./errors.js";
 import { Scratch } from "./kernel.js";

@@ -56,6 +56,26 @@ export class LogitStats {
     });
   }
 
+  /**
+   * Those of rows that stand one after the other, measured one by one.
+   * @param {LogitStats[]} parts
+   */
+  static joined(parts) {
+    /** @template T @param {(stats: LogitStats) => T[]} list */
+    const every = (list) => parts.flatMap(list);
+    return new LogitStats({
+      probability: every((one) => one.probability),
+      margin: every((one) => one.margin),
+      entropy: every((one) => one.entropy),
+      bestIds: every((one) => one.bestIds),
+      topIds: every((one) => one.topIds),
+      topProbabilities: every((one) => one.topProbabilities),
+      row: (index) => /** @type {LogitStats} */ (parts[index]).row(0),
+      temperature: parts[0]?.temperature ?? 0,
+      distribution: parts[0]?.distribution ? every((one) => one.distribution ?? []) : null,
+    });
+  }
+
   /** One row with logits of its own, which outlive the next forward pass. @param {number} index */
   kept(index) {
     const one = this.rows(index, index + 1);

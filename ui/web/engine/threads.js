@@ -4,7 +4,7 @@
 import { canFuseMultiplyAdd, Kernel } from "./kernel.js";
 
 const PAGE_BYTES = 65536;
-/** As scripts/browser/build_wasm.py. */
+/** As scripts/build_wasm.py. */
 const MOST_BYTES = 2 ** 30;
 const FIRST_BYTES = 2 ** 20;
 const STACK_BYTES = PAGE_BYTES;

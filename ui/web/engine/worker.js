@@ -11,7 +11,6 @@ import { helpUntilEnded, makeSharedKernel, numHelpers } from "./threads.js";
 /** @import { RaceEntry } from "./session/board.js" */
 /** @import { Form } from "./session/form.js" */
 /** @import { News } from "./session/session.js" */
-/** @import { Example } from "./session/verdict.js" */
 /** @import { Help } from "./threads.js" */
 
 /**
@@ -21,7 +20,7 @@ import { helpUntilEnded, makeSharedKernel, numHelpers } from "./threads.js";
  */
 /** @typedef {{ plain: string, fma: string, threads: string }} Compiled addresses of sbd.wasm, sbd-fma.wasm, sbd-threads.wasm */
 /**
- * @typedef {{ kind: "load", source: Source, wasm: Compiled, examples: Example[] }
+ * @typedef {{ kind: "load", source: Source, wasm: Compiled }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
  *   | { kind: "file" | "traces", run: string }
@@ -86,11 +85,11 @@ async function kernelFor(wasm) {
 }
 
 /** @param {Extract<Wish, { kind: "load" }>} wish */
-async function load({ source, wasm, examples }) {
+async function load({ source, wasm }) {
   const { name } = source;
   const kernel = await kernelFor(wasm);
   const checkpoint = await readCheckpoint(name, kernel, readerFor(source));
-  session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe, examples);
+  session = new Session(checkpoint, (news) => tell({ kind: "news", news }), breathe);
   const { shape } = checkpoint.model;
   tell({ kind: "ready", name, numParameters: numParameters(shape), blockRange: shape.blockRange });
 }

@@ -1,6 +1,7 @@
 // The settings of the form as they stand on the page, and how they differ from those of a run.
 
 import constants from "../constants.json" with { type: "json" };
+import { modelDifference } from "../core/models.js";
 import { numberBox } from "../dom/page.js";
 
 /** @import { Run } from "../core/run/run.js" */
@@ -8,7 +9,13 @@ import { numberBox } from "../dom/page.js";
 /** @typedef {keyof typeof constants.formIds} FieldName */
 
 /** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} */
-const TITLES = { strategy: constants.strategyTitles, solver: constants.solverNames };
+const TITLES = {
+  strategy: constants.strategyTitles,
+  solver: constants.solverNames,
+  row_policy: constants.rowPolicyTitles,
+};
+/** Fields of which one of a few names is chosen. */
+export const CHOICES = ["strategy", "solver", "by", "row_policy"];
 /** @type {Readonly<Record<string, string>>} */
 const LANE_NAMES = constants.laneNames;
 /** @type {Readonly<Record<string, string>>} */
@@ -23,8 +30,10 @@ const DIALS = [
   ["by", (value) => `best by ${value}`],
   ["block_size", (value) => `blocks of ${value}`],
   ["max_new_tokens", (value) => `at most ${value} tokens`],
+  ["row_policy", (value) => `rows ${value}`],
   ["num_predrafts", (value) => `${value} drafts ahead`],
   ["draft_threshold", (value) => `draft threshold ${value}`],
+  ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];
 
 /** @param {Element | null} node */
@@ -53,7 +62,12 @@ export function choiceOf(name) {
 }
 
 /** @param {FieldName} name */
-const dialOf = (name) => (name === "by" ? choiceOf(name) : numberOf(name));
+function dialOf(name) {
+  if (CHOICES.includes(name)) return choiceOf(name);
+  const value = numberOf(name);
+  // 0 is the model's own, whichever that is.
+  return name === "repetition_penalty" && value === 0 ? null : value;
+}
 
 /**
  * What the form has for some settings, in a few words each; those that are hidden are left out.
@@ -77,6 +91,8 @@ export function settingDifferences(run) {
   const words = isOther
     ? [`${LANE_NAMES[strategy] ?? strategy} instead of ${LANE_NAMES[run.strategy]}`]
     : [];
+  const model = modelDifference(run.model);
+  if (model) words.push(model);
   const solver = choiceOf("solver");
   const isOtherRule = run.strategy === "sbd" && solver !== null && solver !== run.solver.name;
   if (isOtherRule) words.push(`the solver ${SOLVER_NAMES[solver] ?? solver}`);

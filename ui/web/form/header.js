@@ -1,7 +1,9 @@
-// The name of the loaded model, as text, and the switch between the views.
+// The head of every view: the links to them all, folded into a menu on a phone, and the name of the
+// loaded model, as text.
 
-import { find, setText } from "../dom/elements.js";
-import { currentView, onTurn, turnTo } from "../dom/page.js";
+import { elementOf, find, setAttribute, setText } from "../dom/elements.js";
+import { icon } from "../dom/icons.js";
+import { followAddress, onTurn, turnTo } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -10,27 +12,43 @@ let here = "";
 /** @type {(() => void) | null} */
 let redraw = null;
 
+/**
+ * Links anywhere on the page turn to their view here; with a key held the browser opens them itself.
+ * @param {MouseEvent} event
+ */
+function follow(event) {
+  const link = elementOf(event)?.closest("a[data-view]");
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  if (!(link instanceof HTMLElement) || !isPlain) return;
+  event.preventDefault();
+  turnTo(link.dataset.view ?? "");
+}
+
 /** @type {Mount} */
 export function mountHeader({ element, value, signal }) {
-  /** @type {HTMLElement[]} */
-  const views = [...element.querySelectorAll(".sbd-view")].filter(
-    (node) => node instanceof HTMLElement,
-  );
-  for (const button of views) {
-    button.addEventListener("click", () => turnTo(button.dataset.view ?? ""));
+  const menu = find(element, ".sbd-menu");
+  const nav = find(element, ".sbd-views");
+  menu.replaceChildren(icon("menu"));
+  menu.setAttribute("aria-label", "Views");
+  /** @param {boolean} isOpen */
+  function unfold(isOpen) {
+    setAttribute(menu, "aria-expanded", isOpen);
+    nav.classList.toggle("is-open", isOpen);
   }
-  /** @param {string} name */
-  function show(name) {
-    document.body.classList.toggle("sbd-is-racing", name === "race");
-    for (const button of views) {
-      button.setAttribute("aria-pressed", String(button.dataset.view === name));
+  menu.addEventListener("click", () => unfold(!nav.classList.contains("is-open")));
+  document.addEventListener("click", follow, { signal });
+  /** @param {Event} event */
+  const fold = (event) => elementOf(event)?.closest(".sbd-menu") || unfold(false);
+  document.addEventListener("click", fold, { signal });
+  element.addEventListener("keydown", (event) => event.key === "Escape" && unfold(false));
+  onTurn((name) => {
+    for (const link of element.querySelectorAll("[data-view]")) {
+      const isShown = link instanceof HTMLElement && link.dataset.view === name;
+      if (isShown) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
     }
-  }
-  onTurn(show, signal);
-  // Watch is the view whose address has no name.
-  const follow = () => location.hash === "" && currentView() !== "watch" && turnTo("watch");
-  addEventListener("hashchange", follow, { signal });
-  show(currentView());
+  }, signal);
+  followAddress(signal);
   const model = find(element, ".sbd-model");
   let ofServer = value;
   const draw = () => setText(model, here || ofServer);

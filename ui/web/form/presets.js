@@ -84,8 +84,8 @@ function kept() {
 
 /** @type {Mount} */
 export function mountPresets({ element, value, trigger, signal }) {
-  /** @type {{ presets: Preset[], line: string, prompt: string }} */
-  const { presets, line, prompt: promptId } = JSON.parse(value);
+  /** @type {{ prompt: string }} */
+  const { prompt: promptId } = JSON.parse(value);
   /** @param {string} name */
   const ask = (name) => trigger("choose_run", { name, is_typed: true });
   const again = makeRepeat(promptId, ask);
@@ -94,13 +94,22 @@ export function mountPresets({ element, value, trigger, signal }) {
     ask(name);
     again(name);
   };
-  const chips = presets.map((preset) => makeChip(preset, promptId, choose));
+  /** @type {ReturnType<typeof makeChip>[]} */
+  let chips = [];
   /** @param {string} text */
   const follow = (text) => {
     for (const { update } of chips) update(text);
   };
-  find(element, ".sbd-presets").replaceChildren(...chips.map(({ chip }) => chip));
-  find(element, ".sbd-promise").textContent = line;
+  /** @param {string} text the examples of another model, or of the first */
+  function show(text) {
+    /** @type {{ presets: Preset[], line: string }} */
+    const { presets, line } = JSON.parse(text);
+    chips = presets.map((preset) => makeChip(preset, promptId, choose));
+    find(element, ".sbd-presets").replaceChildren(...chips.map(({ chip }) => chip));
+    find(element, ".sbd-promise").textContent = line;
+    follow(promptBox(promptId)?.value ?? "");
+  }
+  show(value);
   /** @param {Event} event */
   const hear = (event) => {
     const box = promptBox(promptId);
@@ -125,5 +134,5 @@ export function mountPresets({ element, value, trigger, signal }) {
     follow(box.value);
   }
   begin();
-  return () => {};
+  return show;
 }

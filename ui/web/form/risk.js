@@ -1,5 +1,5 @@
-// One slider from safer to bolder: verify, which is exact, then the gammas. Also what is unusual in
-// words, what was measured to be best, and the switch for all the rest.
+// How to decode, as three choices; for the paper's one a slider of gammas from safer to bolder. Also
+// what is unusual in words, what was measured to be best, and the switch for all the rest.
 //
 // The form starts from the best settings. A recorded run that is chosen brings its own into it; a
 // prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
@@ -8,6 +8,7 @@ import constants from "../constants.json" with { type: "json" };
 import { adviceWords, nearestStep, outsideWords, recordingWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
 import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
+import { makeTermNote, question } from "../dom/terms.js";
 import { playerOf } from "../watch/mount.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { ByHand, heldByForm } from "./by_hand.js";
@@ -21,13 +22,34 @@ import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
 const ANSWER_MS = 1500; // how long the form may take to follow
 
+/** @type {[strategy: string, name: string, words: string][]} */
+const WAYS = [
+  [
+    "verify",
+    "Exact (verify)",
+    "Guesses are checked before they count: the words are next-token prediction’s own, in fewer forward passes.",
+  ],
+  [
+    "sbd",
+    "Paper (Eq. 8)",
+    "A forward pass keeps its surest guesses, as long as their entropies but the largest sum to at most γ. The words may differ.",
+  ],
+  ["ntp", "One at a time", "Next-token prediction: one token a forward pass, from left to right."],
+];
+
+const WHY = {
+  type: "button",
+  "aria-expanded": "false",
+  "aria-label": "Why the form starts from these settings",
+};
+
 /** @param {Choice} choice */
 function wordsOf({ strategy, gamma }) {
   if (strategy === "ntp") return "next-token prediction";
   return strategy === "verify" ? "exact: verify" : `γ ${gamma}`;
 }
 
-/** The slider; its steps are verify and the gammas. */
+/** The choices and the slider; its steps are the gammas. */
 class RiskSlider {
   /**
    * @param {Setting} setting
@@ -42,7 +64,7 @@ class RiskSlider {
     this.recording = ""; // the id of the last that came
     this.range = make("input", "", {
       type: "range",
-      min: 0,
+      min: 1,
       max: setting.gammas.length,
       step: 1,
       "aria-label": "Safer to bolder",
@@ -53,16 +75,51 @@ class RiskSlider {
     this.own = make("span", "", { role: "status" });
     this.advice = make("span");
     this.why = make("p", "sbd-risk-why", {}, this.advice, " ", this.own, this.best);
+    this.why.hidden = true;
+    this.ask = make("button", "sbd-term sbd-question", WHY);
+    this.ask.addEventListener("click", () => {
+      this.why.hidden = !this.why.hidden;
+      this.ask.setAttribute("aria-expanded", String(!this.why.hidden));
+    });
     const ends = [make("span", "", {}, "safer"), this.now, make("span", "", {}, "bolder")];
     this.ends = make("div", "sbd-risk-ends", {}, ...ends);
+    this.bold = make("div", "sbd-risk-bold", {}, this.range, this.ends);
+    this.ways = WAYS.map(([strategy, name, words]) => this.makeWay(strategy, name, words));
+    const ways = this.ways.map(({ root }) => root);
+    this.choices = make("fieldset", "sbd-ways", { "aria-label": "How to decode" }, ...ways);
     this.range.addEventListener("input", () =>
       this.chooseByHand(this.choiceAt(Number(this.range.value))),
     );
     this.best.addEventListener("click", () => this.chooseByHand(this.bestChoice));
-    setText(
-      this.best,
-      `Use ${setting.best.strategy === "verify" ? "verify" : wordsOf(setting.best)}`,
-    );
+    this.nameBest();
+  }
+
+  /** @param {Setting} setting of another model */
+  take(setting) {
+    this.setting = setting;
+    setAttribute(this.range, "max", setting.gammas.length);
+    this.nameBest();
+    this.look();
+  }
+
+  nameBest() {
+    const { best } = this.setting;
+    setText(this.best, `Use ${best.strategy === "verify" ? "verify" : wordsOf(best)}`);
+  }
+
+  /**
+   * @param {string} strategy
+   * @param {string} name
+   * @param {string} words
+   */
+  makeWay(strategy, name, words) {
+    const box = make("input", "", { type: "radio", name: "sbd-way", value: strategy });
+    box.addEventListener("change", () => {
+      const { gamma } = this.onSlider(heldByForm()) ?? this.setting.best;
+      this.chooseByHand({ strategy, gamma: strategy === "ntp" ? null : gamma });
+    });
+    const label = make("label", "", {}, box, name);
+    return { box, root: make("div", "sbd-way", {}, label, question(name, words)) };
   }
 
   /** @returns {Choice} */
@@ -76,12 +133,10 @@ class RiskSlider {
    * @returns {Choice}
    */
   choiceAt(step) {
-    const { gammas, best } = this.setting;
-    if (step === 0) return { strategy: "verify", gamma: best.gamma };
-    return { strategy: "sbd", gamma: gammas[step - 1] ?? 0 };
+    return { strategy: "sbd", gamma: this.setting.gammas[step - 1] ?? 0 };
   }
 
-  /** @param {Choice} choice */
+  /** @param {Held} choice */
   chooseByHand(choice) {
     this.byHand.choose(choice);
     this.choose(choice);
@@ -126,14 +181,14 @@ class RiskSlider {
     const isSettable = setting.can_draft && (choice !== null || choiceOf("strategy") === "sbd");
     const hasBlanks = templateText() !== "";
     range.disabled = choice === null || !setting.can_draft;
-    setAttribute(range, "min", hasBlanks ? 1 : 0);
     setText(this.advice, adviceWords(setting.best.words, hasBlanks));
-    if (choice) {
-      const isVerify = choice.strategy === "verify";
-      range.value = String(isVerify ? 0 : nearestStep(setting.gammas, choice.gamma) + 1);
-    }
-    const least = Number(range.min);
-    const share = ((Number(range.value) - least) / (setting.gammas.length - least)) * 100;
+    if (choice) range.value = String(nearestStep(setting.gammas, choice.gamma) + 1);
+    const strategy = this.held?.strategy ?? (isMounting ? setting.best.strategy : "ntp");
+    for (const { box } of this.ways) box.checked = box.value === strategy;
+    this.bold.classList.toggle("is-off", strategy !== "sbd");
+    range.disabled ||= strategy !== "sbd";
+    this.choices.hidden = !setting.can_draft;
+    const share = ((Number(range.value) - 1) / (setting.gammas.length - 1)) * 100;
     range.style.setProperty("--done", `${share}%`);
     const other = isSettable ? "set by another setting" : "one token a forward pass";
     const words = choice ? wordsOf(choice) : other;
@@ -207,8 +262,10 @@ function isAlike(choice, other) {
 export function mountRiskSlider({ element, value, trigger, signal }) {
   const slider = new RiskSlider(JSON.parse(value), trigger);
   const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
-  const nodes = [slider.range, slider.ends, slider.outside, slider.why, advanced];
-  find(element, ".sbd-risk-slider").replaceChildren(...nodes);
+  const root = find(element, ".sbd-risk-slider");
+  const foot = make("div", "sbd-risk-foot", {}, advanced, slider.ask);
+  const note = makeTermNote(root, signal);
+  root.replaceChildren(slider.choices, slider.bold, slider.outside, foot, slider.why, note);
   /** @param {boolean} isOpen */
   function openAdvanced(isOpen) {
     document.body.classList.toggle("sbd-is-advanced", isOpen);
@@ -233,5 +290,5 @@ export function mountRiskSlider({ element, value, trigger, signal }) {
   watchForm(() => slider.look(), signal);
   document.addEventListener("sbd-run", () => slider.followRun(), { signal });
   slider.look();
-  return () => {};
+  return (text) => slider.take(JSON.parse(text));
 }

@@ -8,13 +8,19 @@ import { find, make } from "../dom/elements.js";
 
 /** @type {Mount} */
 export function mountUntrained({ element, value }) {
-  /** @type {Words} */
-  const { name, words, lines } = JSON.parse(value);
-  find(element, ".sbd-untrained-name").textContent = name;
-  find(element, ".sbd-untrained-words").textContent = words;
-  // A click takes the whole line, to be copied.
-  find(element, ".sbd-untrained-lines").replaceChildren(
-    ...lines.map((line) => make("code", "", {}, line)),
-  );
-  return () => {};
+  /** @param {string} text "" hides the strip */
+  function show(text) {
+    element.hidden = text === "";
+    if (!text) return;
+    /** @type {Words} */
+    const { name, words, lines } = JSON.parse(text);
+    find(element, ".sbd-untrained-name").textContent = name;
+    find(element, ".sbd-untrained-words").textContent = words;
+    // A click takes the whole line, to be copied.
+    find(element, ".sbd-untrained-lines").replaceChildren(
+      ...lines.map((line) => make("code", "", {}, line)),
+    );
+  }
+  show(value);
+  return show;
 }

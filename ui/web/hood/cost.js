@@ -12,7 +12,7 @@ import {
   rooflineOf,
 } from "../core/forward/cost.js";
 import { make, setText } from "../dom/elements.js";
-import { withTerms } from "../dom/terms.js";
+import { unfold, withTerms } from "../dom/terms.js";
 
 /** @import { Device } from "../core/forward/cost.js" */
 /** @import { View } from "../watch/view.js" */
@@ -50,6 +50,7 @@ export class CostTable {
     });
     this.missing = make("p", "sbd-hood-words", {}, UNKNOWN);
     this.words = make("p", "sbd-hood-words");
+    const about = make("div", "", {}, this.words);
     this.root = make(
       "section",
       "sbd-hood-cost",
@@ -58,11 +59,12 @@ export class CostTable {
         "div",
         "sbd-hood-head",
         {},
-        make("h3", "", {}, ...withTerms("What this [forward pass] cost")),
+        make("h3", "", {}, ...withTerms("Cost of this [forward pass]")),
+        unfold("what bounds it", about),
         this.choice,
       ),
       make("table", "sbd-hood-table", {}, make("tbody", "", {}, ...body)),
-      this.words,
+      about,
       this.missing,
     );
   }

@@ -13,7 +13,7 @@ import { besideWords, fewMasksWords, maskSentences, rowSentence } from "../core/
 import { countOf } from "../core/numbers.js";
 import { tokenPieces } from "../core/text/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { withTerms } from "../dom/terms.js";
+import { unfold, withTerms } from "../dom/terms.js";
 import { contextOf, inksOf } from "./canvas.js";
 import { drawGrid, drawNames, planGrid, rowAt } from "./drawing.js";
 
@@ -44,9 +44,9 @@ function plain(text) {
 function makeKey() {
   const rows = [
     ["cached", "in the KV cache"],
-    ["causal", "read causally in this forward pass"],
-    ["block", "the block: both ways"],
-    ["none", "may not attend"],
+    ["causal", "read causally"],
+    ["block", "both ways"],
+    ["none", "unseen"],
   ];
   const items = rows.map(([name, words]) =>
     make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words ?? ""),
@@ -78,10 +78,18 @@ export class MaskGrid {
     });
     this.readout = make("p", "sbd-hood-readout");
     this.words = make("div", "sbd-hood-words");
-    const own = make("div", "sbd-hood-own", {}, this.title, this.canvas);
+    const head = make("div", "sbd-hood-title", {}, this.title, unfold("the mask", this.words));
+    const own = make("div", "sbd-hood-own", {}, head, this.canvas);
     const label = make("label", "sbd-hood-slider", {}, "Row", this.range);
     this.ntpTitle = make("h3", "", {}, ...withTerms("[Next-token prediction]"));
-    this.beside = make("div", "sbd-hood-beside", {}, this.ntpTitle, this.ntp, this.ntpWords);
+    const ntpHead = make(
+      "div",
+      "sbd-hood-title",
+      {},
+      this.ntpTitle,
+      unfold("its mask", this.ntpWords),
+    );
+    this.beside = make("div", "sbd-hood-beside", {}, ntpHead, this.ntp, this.ntpWords);
     this.root = make(
       "section",
       "sbd-hood-mask",
@@ -143,13 +151,13 @@ export class MaskGrid {
     const { run, pass, mask, rows } = this.shown;
     const keys = mask.numCached + mask.visible.length;
     const size = `${countOf(rows.length, "row")}, ${countOf(keys, "key")}`;
-    setText(this.title, `Who may attend to whom in forward pass ${pass + 1}: ${size}`);
+    setText(this.title, `Attention in forward pass ${pass + 1}: ${size}`);
     const sentences = maskSentences(mask, rows);
     setAttribute(this.canvas, "aria-label", `Attention mask. ${sentences.join(" ")}`);
     const fewer = fewMasksWords(run, run.main.steps[pass]?.block.size ?? 0);
     setText(this.words, [...sentences, fewer].join(" ").trim());
     setAttribute(this.range, "max", Math.max(rows.length, 1));
-    const hint = "Point at a row, or move the slider, to see what it may attend to.";
+    const hint = "Point at a row.";
     const sentence = row === null ? hint : rowSentence(run, mask, rows, row);
     setText(this.readout, sentence);
     if (row !== null) this.range.value = String(row + 1);

@@ -10,8 +10,6 @@ import { CacheStrip } from "./strip.js";
 
 /** @import { View } from "../watch/view.js" */
 
-const WORDS = "who attends to whom, the KV cache, the algorithm, and what a forward pass costs";
-
 export class Hood {
   /** @param {() => void} redraw */
   constructor(redraw) {
@@ -41,7 +39,7 @@ export class Hood {
       "section",
       "sbd-card sbd-hood",
       { "aria-label": "Under the hood" },
-      make("div", "sbd-hood-bar", {}, this.button, make("p", "", {}, WORDS)),
+      make("div", "sbd-hood-bar", {}, this.button),
       this.body,
     );
   }

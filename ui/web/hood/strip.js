@@ -4,6 +4,7 @@
 import { cacheAt, cacheSentences } from "../core/forward/cache.js";
 import { countOf } from "../core/numbers.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
+import { unfold } from "../dom/terms.js";
 import { contextOf, inksOf } from "./canvas.js";
 import { drawStrip } from "./drawing.js";
 
@@ -18,10 +19,10 @@ export class CacheStrip {
     this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
     this.words = make("p", "sbd-hood-words");
     const rows = [
-      ["cached", "cached before"],
-      ["causal", "written now and kept"],
+      ["cached", "before"],
+      ["causal", "written now"],
       ["rejected", "taken back"],
-      ["dropped", "block: dropped"],
+      ["dropped", "dropped"],
     ];
     const key = rows.map(([name, words]) =>
       make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words ?? ""),
@@ -30,7 +31,7 @@ export class CacheStrip {
       "section",
       "sbd-hood-cache",
       { "aria-label": "KV cache" },
-      this.title,
+      make("div", "sbd-hood-title", {}, this.title, unfold("the KV cache", this.words)),
       this.canvas,
       make("p", "sbd-hood-key", {}, ...key),
       this.words,
@@ -49,7 +50,7 @@ export class CacheStrip {
     const { before, after, rejected, dropped, numPrompt } = cache;
     const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
     const sentences = cacheSentences(lane, pass, cache);
-    setText(this.title, `KV cache after forward pass ${pass + 1}: ${countOf(after, "token")}`);
+    setText(this.title, `KV cache: ${countOf(after, "token")}`);
     setText(this.words, sentences.join(" "));
     setAttribute(this.canvas, "aria-label", `KV cache. ${sentences[0] ?? ""}`);
     const inks = inksOf(this.root, isDark);

@@ -2,13 +2,12 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { promptBox } from "../dom/page.js";
-import { choiceOf, numberOf } from "../form/fields.js";
+import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { FieldName } from "../form/fields.js" */
 
 const PROMPT_ID = "sbd-prompt-box";
-const CHOICES = ["strategy", "solver", "by"];
 const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
 
 /** What the visitor asks for; fields that are hidden have their own defaults. */
@@ -22,7 +21,10 @@ export function readForm() {
   /** @type {HTMLTextAreaElement | HTMLInputElement | null} */
   const template = document.querySelector("#sbd-template-box textarea, #sbd-template-box input");
   if (form.strategy === "sbd" && template?.value) form.template = template.value;
-  if (form.strategy !== "verify") delete form.num_predrafts;
+  if (form.strategy !== "verify") delete form.row_policy;
+  if ((form.row_policy ?? "fixed") !== "fixed" || form.strategy !== "verify") {
+    delete form.num_predrafts;
+  }
   return form;
 }
 

@@ -2,9 +2,10 @@
 // changes it; of the run on the stage it says nothing. Takes over by itself when the line of visitors
 // is long or the server does not answer.
 
+import { isOffered } from "../core/models.js";
 import { fileAddress } from "../dom/address.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import { goButtons } from "../dom/page.js";
+import { currentView, goButtons } from "../dom/page.js";
 import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
@@ -13,18 +14,18 @@ import { droppedModel, holdsModel } from "./dropped.js";
 import { formOfAddress, readForm } from "./form.js";
 
 /** @import { Form } from "../engine/session/form.js" */
-/** @import { Example } from "../engine/session/verdict.js" */
 /** @import { Compiled, Source } from "../engine/worker.js" */
 /** @import { Mount } from "../stub.js" */
+/** @import { Wish } from "./decoder.js" */
 
-/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string, examples: Example[] }} Setting paths below Gradio's routes */
+/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
 
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
 
 /** @param {Setting} setting */
-function placeOf({ is_only: isOnly, name, script, wasm, base, names, examples, ...replay }) {
+function placeOf({ is_only: isOnly, name, script, wasm, base, names, ...replay }) {
   // On a static host the files lie beside the page.
   const address = isOnly ? besidePage : fileAddress;
   return {
@@ -40,7 +41,6 @@ function placeOf({ is_only: isOnly, name, script, wasm, base, names, examples, .
       names,
       isFirst: isOnly && navigator.serviceWorker?.controller === null,
     },
-    examples,
     parts: {
       page: address(replay.page),
       styles: replay.styles.map(address),
@@ -77,6 +77,7 @@ class HereView {
    */
   constructor(root, setting, signal) {
     this.setting = setting;
+    this.root = root;
     this.words = make("span", "sbd-engine-choice-words", { role: "status" });
     this.button = make("button", "sbd-engine-choice-do", { type: "button" });
     root.replaceChildren(this.words, this.button);
@@ -86,7 +87,7 @@ class HereView {
     this.isWarming = false;
     this.button.addEventListener("click", () => this.turn());
     inBrowser.take = (wish) => {
-      const isTaken = this.decoder.take(wish);
+      const isTaken = !this.isOfServer(wish) && this.decoder.take(wish);
       if (!isTaken && wish.kind === "decode") this.served(wish.form);
       return isTaken;
     };
@@ -183,12 +184,7 @@ class HereView {
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    if (
-      event.key !== "Enter" ||
-      !event.shiftKey ||
-      document.body.classList.contains("sbd-is-racing")
-    )
-      return;
+    if (event.key !== "Enter" || !event.shiftKey || currentView() === "race") return;
     if (!elementOf(event)?.closest("#sbd-prompt-box")) return;
     if (!this.decoder.isOn) {
       this.served(readForm());
@@ -204,6 +200,7 @@ class HereView {
    * @param {Form} form
    */
   served(form) {
+    if (this.root.hidden) return;
     this.asked = form;
     void this.look(form);
     const isThrifty = Reflect.get(navigator, "connection")?.saveData === true;
@@ -246,6 +243,22 @@ class HereView {
     sayStatus(words);
   }
 
+  /**
+   * Whether a wish is for a model that only the server has.
+   * @param {Wish} wish
+   */
+  isOfServer(wish) {
+    const model = wish.kind === "decode" ? String(wish.form.model ?? "") : "";
+    return this.root.hidden || (isOffered(model) && model !== this.setting.name);
+  }
+
+  /** @param {boolean} isHere whether the model that was chosen can decode in a browser */
+  offer(isHere) {
+    this.root.hidden = !isHere;
+    if (!isHere && this.decoder.isOn) this.turn();
+    if (!isHere) this.asked = null;
+  }
+
   /** What the address asks for. */
   begin() {
     const query = new URLSearchParams(window.location.search);
@@ -263,5 +276,5 @@ export function mountEngineChoice({ element, value, signal }) {
   if (!value) return () => {};
   const view = new HereView(root, JSON.parse(value), signal);
   view.begin();
-  return () => {};
+  return (text) => view.offer(text !== "");
 }

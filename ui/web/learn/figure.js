@@ -13,7 +13,7 @@ import { initialState, viewOf } from "../watch/view.js";
 
 /** @typedef {{ update: (view: View) => void }} Part */
 
-const CALLS_A_SECOND = 1.2;
+const PASSES_A_SECOND = 1.2;
 
 export class Figure {
   /**
@@ -34,7 +34,7 @@ export class Figure {
     this.state = initialState();
     this.clock = makeClock(
       () => this.state.isPlaying,
-      () => CALLS_A_SECOND,
+      () => PASSES_A_SECOND,
       () => this.advance(),
     );
     const scheme = new MutationObserver(() => this.draw());
@@ -148,7 +148,7 @@ export class Figure {
   }
 
   paint() {
-    if (this.hasMoved) this.reveals.begin(this.isStep ? 1000 / CALLS_A_SECOND : null);
+    if (this.hasMoved) this.reveals.begin(this.isStep ? 1000 / PASSES_A_SECOND : null);
     const view = viewOf(this.state, {
       run: this.run,
       reveals: this.reveals,

@@ -5,13 +5,13 @@ import { History } from "../core/run/history.js";
 
 /** @import { Run } from "../core/run/run.js" */
 
-/** @typedef {{ address: string, title: string, question: string, act: string, answer: string }} SceneWords */
+/** @typedef {{ address: string, title: string, question: string, act: string, answer: string, why?: string }} SceneWords */
 /** @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
-/** @typedef {{ words: string, start: number, end: number, call: number }} Clash */
-/** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], calls: number, tokens: [text: string, call: number][] }} Edge */
+/** @typedef {{ words: string, start: number, end: number, forward_pass: number }} Clash */
+/** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], passes: number, tokens: [text: string, pass: number][] }} Edge */
 /** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
 /** @typedef {{ name: string, rates: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes; rates: where its peak rates are from, "" if measured */
-/** @typedef {{ rows: number, loading: number, computing: number }} CallTime seconds */
+/** @typedef {{ rows: number, loading: number, computing: number }} PassTime seconds */
 /**
  * @typedef {object} LessonData
  * @property {SceneWords[]} scenes
@@ -21,7 +21,7 @@ import { History } from "../core/run/history.js";
  * @property {number} bound_pass
  * @property {number} check_pass
  * @property {boolean} is_verify_ntp
- * @property {number} check_ntp_calls of the answer that `verify` checks, one token at a time
+ * @property {number} check_ntp_passes of the answer that `verify` checks, one token at a time
  * @property {Order} order
  * @property {number} num_different tokens of the run `text` that differ between its lanes
  * @property {string} big_chip
@@ -29,7 +29,7 @@ import { History } from "../core/run/history.js";
  * @property {Edge[]} edges
  * @property {string} story
  * @property {Machine[]} machines
- * @property {CallTime[]} call_times
+ * @property {PassTime[]} pass_times
  * @property {string[]} prompts
  */
 

@@ -1,4 +1,4 @@
-// The Learn view on the page: in front for whoever comes the first time, and at its own addresses.
+// The Learn view on the page, at its own addresses.
 
 import { find, make } from "../dom/elements.js";
 import { onTurn, promptBox, turnTo, typeInto } from "../dom/page.js";
@@ -8,21 +8,9 @@ import { LearnView } from "./view.js";
 
 /** @import { Mount } from "../stub.js" */
 
-const COME = "sbd-has-come";
 const TYPED_MS = 120; // until Gradio has what was typed
 const LOOK_MS = 50;
 const FORM_MS = 3000; // how long the form may take to follow
-
-/** Whether this browser was never here; a browser that refuses to say so counts as one that was. */
-function isFirstVisit() {
-  try {
-    const isFirst = localStorage.getItem(COME) === null;
-    localStorage.setItem(COME, "1");
-    return isFirst;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Decode a prompt in the player by Set Block Decoding, which is what the scenes told of.
@@ -61,10 +49,5 @@ export function mountLearn({ element, value, signal }) {
     decode: (prompt) => decodeByBlocks(setting.prompt_id, setting.gamma, prompt),
   });
   onTurn((name) => (name === "learn" ? view.open() : view.close()), signal);
-  const isAsked = view.isNamed;
-  addEventListener("hashchange", () => view.isNamed && !view.isOpen && turnTo("learn"), { signal });
-  const isLinked = location.search + location.hash !== "";
-  const isFirst = !isLinked && isFirstVisit();
-  if (isAsked || isFirst) turnTo("learn");
   return () => {};
 }

@@ -1,7 +1,7 @@
-// What scenes show of their runs: who may look at whom, what a call does with a block, which words
+// What scenes show of their runs: who may look at whom, what a forward pass does with a block, which words
 // clash. Knows no DOM.
 
-import { countInWords, countOf, gammaDigits, raceSeconds } from "../core/numbers.js";
+import { countOf, gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -81,13 +81,15 @@ export function withKept(run, pass, kept) {
 }
 
 /**
- * The call that filled a cell of a sudoku; others after the last that fills one write the end.
- * @param {number} call
+ * The forward pass that filled a cell of a sudoku; others after the last that fills one write the
+ * end.
+ * @param {number} pass
  * @param {number} last
  */
-export function fillWords(call, last) {
-  const rest = call === last ? "the last that fills a cell" : `call ${last} fills the last cell`;
-  return `call ${call} (${rest})`;
+export function fillWords(pass, last) {
+  const rest =
+    pass === last ? "the last that fills a cell" : `forward pass ${last} fills the last cell`;
+  return `forward pass ${pass} (${rest})`;
 }
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
@@ -144,43 +146,22 @@ export function blockState(run, pass, start) {
 }
 
 /**
- * Which of a clash's tokens one call filled together.
- * @param {Pick<Edge, "tokens">} edge
- * @param {Edge["clashes"][number]} clash
+ * What the check of a story found; where it failed, what the underline means.
+ * @param {Pick<Edge, "is_right" | "fault" | "has_facts">} edge
  */
-function togetherWords({ tokens }, { start, end, call }) {
-  const all = tokens.slice(start, end);
-  const together = all.filter(([, own]) => own === call).length;
-  const whole = together > 2 ? "all" : "both";
-  const which = together < all.length ? `${countInWords(together, "token")} of it` : whole;
-  return `${which} from call ${call + 1}`;
+export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts }) {
+  if (!isRight)
+    return `Broken: ${fault}. Underlined: neighbours from one forward pass (the small number) that do not fit.`;
+  const facts = hasFacts ? "it keeps to the prompt, and " : "";
+  return `Holds: ${facts}no word is doubled or unknown. Grammar and sense are not checked.`;
 }
 
 /**
- * What the check of a story found, and what it looked at; where it failed, the plainest clash too.
- * @param {Pick<Edge, "is_right" | "fault" | "has_facts" | "clashes" | "tokens">} edge
+ * The forward passes of a story with the tokens that they wrote: no other story has to be as long.
+ * @param {Pick<Edge, "passes" | "tokens">} edge
  */
-export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts, clashes, tokens }) {
-  const [first, ...others] = clashes;
-  if (isRight || !first) {
-    const facts = "who, what and where the prompt tells, at most one of a kind it leaves open; ";
-    const unseen = `${hasFacts ? "" : "What the prompt tells, "}${hasFacts ? "G" : "g"}rammar and sense`;
-    return `Holds, as far as it is checked: ${hasFacts ? facts : ""}no word twice in a row within a sentence, every word one of stories or the prompt. ${unseen} are not checked.`;
-  }
-  const more = others.length ? ", and others" : "";
-  const words = first.words.replace(/\s+/g, " ");
-  return (
-    `Broken: ${fault}. Underlined: “${words}”, ${togetherWords({ tokens }, first)}${more}: neighbours ` +
-    "from one call (the small number), a word twice, one of no story or a second word unlikely after the first."
-  );
-}
-
-/**
- * The calls of a story with the tokens that they wrote, as no other story has to be as long.
- * @param {Pick<Edge, "calls" | "tokens">} edge
- */
-export function callsWords({ calls, tokens }) {
-  return `${countOf(calls, "call")}, ${countOf(tokens.length, "token")}`;
+export function passesWords({ passes, tokens }) {
+  return `${countOf(passes, "forward pass")}, ${countOf(tokens.length, "token")}`;
 }
 
 /**
@@ -188,7 +169,7 @@ export function callsWords({ calls, tokens }) {
  * @param {Pick<Machine, "name" | "rates" | "is_measured">} machine
  */
 export function timeTitle({ name, rates, is_measured: isMeasured }) {
-  const kind = `worked out for Llama-3.1-8B’s layers from the peak rates of ${rates}`;
+  const kind = `worked out for Llama-3.1-8B from the peak rates of ${rates}`;
   return `Time on ${name}, ${isMeasured ? "measured" : kind}`;
 }
 
@@ -212,16 +193,16 @@ export function timesWords(slow, fast) {
 }
 
 /**
- * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its call.
+ * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its forward pass.
  * @param {Edge} edge
- * @returns {{ text: string, isClash: boolean, isTogether: boolean, call: number }[]}
+ * @returns {{ text: string, isClash: boolean, isTogether: boolean, pass: number }[]}
  */
 export function storyPieces({ tokens, clashes }) {
   return tokens
     .filter(([text]) => !/^<.*>$/.test(text))
-    .map(([text, call], at) => {
+    .map(([text, pass], at) => {
       const here = clashes.filter(({ start, end }) => at >= start && at < end);
-      const isTogether = here.some((clash) => clash.call === call);
-      return { text, isClash: here.length > 0, isTogether, call: call + 1 };
+      const isTogether = here.some((clash) => clash.forward_pass === pass);
+      return { text, isClash: here.length > 0, isTogether, pass: pass + 1 };
     });
 }

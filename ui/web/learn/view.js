@@ -1,6 +1,7 @@
 // The Learn view: ten scenes, one at a time. A scene asks, the reader does something, the scene
 // answers; forward first shows the answer, then the next scene. Knows nothing of Gradio.
 
+import { wordPieces } from "../core/glossary.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -9,9 +10,10 @@ import { STILL } from "../dom/reveal.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, sceneAt } from "./address.js";
 import { readLesson } from "./lesson.js";
+import { keepRoom, makeRoom } from "./parts/room.js";
 import { SCENES } from "./scenes/index.js";
 
-/** @import { Lesson } from "./lesson.js" */
+/** @import { Lesson, SceneWords } from "./lesson.js" */
 
 /**
  * What the page round the view does for it; on a page of its own it does nothing.
@@ -62,6 +64,8 @@ export class LearnView {
     const back = makeStep("Back", () => this.back());
     const next = makeStep("Next", () => this.forward());
     next.classList.add("is-main");
+    const answer = make("p", "sbd-learn-answer");
+    const why = make("p", "sbd-learn-why");
     return {
       dots: make("ol", "sbd-learn-dots"),
       place: make("p", "sbd-learn-place"),
@@ -69,7 +73,15 @@ export class LearnView {
       question: make("h2", "sbd-learn-question", { tabindex: "-1" }),
       act: make("p", "sbd-learn-act"),
       stage: make("div", "sbd-learn-stage sbd-player"),
-      answer: make("p", "sbd-learn-answer", { "aria-live": "polite" }),
+      answer,
+      why,
+      said: make(
+        "div",
+        "sbd-learn-said",
+        { "aria-live": "polite" },
+        makeRoom(answer),
+        makeRoom(why),
+      ),
       live: make("div", "sbd-live", { "aria-live": "polite" }),
       back,
       next,
@@ -79,7 +91,7 @@ export class LearnView {
   /** @returns {Lesson} */
   build() {
     const lesson = readLesson(this.text);
-    const { dots, place, problem, question, act, stage, answer, live, back, next } = this.parts;
+    const { dots, place, problem, question, act, stage, said, live, back, next } = this.parts;
     dots.append(...lesson.scenes.map(({ title }, index) => this.makeDot(title, index)));
     const large = makeStep("Lecture (L)", () => this.lecture.toggle());
     large.prepend(icon("lecture"));
@@ -95,7 +107,7 @@ export class LearnView {
         problem,
         make("div", "sbd-learn-ask", {}, question, act),
         stage,
-        answer,
+        said,
       ),
       make("div", "sbd-learn-foot", {}, back, make("span", "sbd-learn-keys", {}, "← → keys"), next),
       live,
@@ -214,7 +226,7 @@ export class LearnView {
   showAnswer() {
     this.scene?.answer();
     const behavior = STILL.matches ? "auto" : "smooth";
-    this.parts.answer.scrollIntoView({ block: "nearest", behavior });
+    this.parts.said.scrollIntoView({ block: "nearest", behavior });
   }
 
   /**
@@ -234,7 +246,11 @@ export class LearnView {
     parts.problem.hidden = problem === "";
     setText(parts.question, words.question);
     setText(parts.act, words.act);
-    parts.answer.replaceChildren();
+    setText(parts.live, "");
+    for (const [part, text] of this.saidBy(words)) {
+      part.replaceChildren();
+      if (part.parentElement) keepRoom(part.parentElement, [plainWords(text)]);
+    }
     this.scene = makeScene({
       lesson,
       signal: this.leaving.signal,
@@ -248,12 +264,24 @@ export class LearnView {
     this.fit();
   }
 
+  /**
+   * What a scene says once it is answered: its idea, and why.
+   * @param {SceneWords} words
+   * @returns {[part: HTMLElement, text: string][]}
+   */
+  saidBy({ answer, why = "" }) {
+    return [
+      [this.parts.answer, answer],
+      [this.parts.why, why],
+    ];
+  }
+
   /** The reader did it, or asked to be shown: the answer in words. */
   reveal() {
     const words = this.lesson?.scenes[this.index];
     if (this.isAnswered || !words) return;
     this.isAnswered = true;
-    this.parts.answer.replaceChildren(...withTerms(words.answer));
+    for (const [part, text] of this.saidBy(words)) part.replaceChildren(...withTerms(text));
     this.showPlace();
   }
 
@@ -269,10 +297,20 @@ export class LearnView {
     this.root.classList.toggle("is-answered", isAnswered);
     parts.back.disabled = index === 0;
     const isLast = index + 1 === scenes.length;
-    const over = isLast ? "To the player" : "Next";
+    const over = isLast ? "Open the player" : "Next";
     setText(parts.next, isAnswered ? over : "Show me");
     parts.next.hidden = isLast && this.host === null && isAnswered;
   }
+}
+
+/**
+ * A text without the marks of its glossary words.
+ * @param {string} words
+ */
+function plainWords(words) {
+  return wordPieces(words)
+    .map(({ text, before, after }) => `${before}${text}${after}`)
+    .join("");
 }
 
 /**

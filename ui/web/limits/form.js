@@ -32,16 +32,16 @@ function select(choices) {
 
 export class LimitsForm {
   /**
-   * @param {{ devices: Choice[], models: Choice[] }} setting
+   * @param {{ devices: Choice[], models: Choice[], ownHint: string }} setting
    * @param {() => void} changed
    */
-  constructor({ devices, models }, changed) {
+  constructor({ devices, models, ownHint }, changed) {
     this.device = select(devices);
     this.model = select(models);
     this.config = make("textarea", "", {
       rows: "5",
       spellcheck: "false",
-      placeholder: "Paste a config.json, or type the folder of a model",
+      placeholder: ownHint,
     });
     this.own = field("Config", this.config);
     /** @type {Map<string, HTMLInputElement>} */

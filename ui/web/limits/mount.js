@@ -3,10 +3,11 @@
 
 import { ChartCards, makeLibrary } from "../charts/cards.js";
 import { addDevice } from "../core/forward/cost.js";
+import { wordPieces } from "../core/glossary.js";
 import { fileAddress } from "../dom/address.js";
 import { find, make } from "../dom/elements.js";
-import { isDarkPage, onTurn, turnTo } from "../dom/page.js";
-import { makeTermNote, withTerms } from "../dom/terms.js";
+import { isDarkPage, onTurn } from "../dom/page.js";
+import { makeTermNote, question, unfold, withTerms } from "../dom/terms.js";
 import { hashOf, wishAt } from "./address.js";
 import { LimitsForm } from "./form.js";
 
@@ -17,14 +18,20 @@ import { LimitsForm } from "./form.js";
 /** @import { Wish } from "./address.js" */
 /** @import { Choice } from "./form.js" */
 
-/** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], defaults: Wish, measured: Device }} Setting */
+/** @typedef {{ library: string, cards: CardWords[], devices: Choice[], models: Choice[], ownHint: string, defaults: Wish, measured: Device }} Setting */
 /** @typedef {{ name: string, value: string, note: string }} Fact */
 /** @typedef {{ wish: number, problems: string[], wrong: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
 
 const NAME = "limits";
 const PAUSE_MS = 250; // after the last key before the server is asked
 const ABOUT =
-  "How fast could it be? By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
+  "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
+
+/** @param {string} words with words of the glossary in brackets */
+const plain = (words) =>
+  wordPieces(words)
+    .map(({ before, text, after }) => before + text + after)
+    .join("");
 
 class LimitsView {
   /**
@@ -52,8 +59,11 @@ class LimitsView {
   }
 
   build() {
+    const about = make("p", "sbd-limits-about", {}, ...withTerms(ABOUT));
+    const title = make("h2", "", {}, "How fast could it be?");
     this.host.replaceChildren(
-      make("p", "sbd-limits-about", {}, ...withTerms(ABOUT)),
+      make("div", "sbd-limits-head", {}, title, unfold("the calculation", about)),
+      about,
       make(
         "div",
         "sbd-limits-top",
@@ -70,22 +80,23 @@ class LimitsView {
     const isFirst = name === NAME && !this.host.firstChild;
     this.isInFront = name === NAME;
     if (isFirst) this.build();
-    if (!this.isInFront) {
-      if (wishAt(location.hash, this.setting.defaults)) this.keep("");
-      return;
-    }
-    const linked = wishAt(location.hash, this.setting.defaults);
-    if (linked) {
-      this.form.choose(linked);
-      this.linked = linked;
-    }
+    if (!this.isInFront) return;
+    this.follow();
+  }
+
+  /** Ask what the address asks. */
+  follow() {
+    this.linked = wishAt(location.hash, this.setting.defaults);
+    if (this.linked) this.form.choose(this.linked);
     this.ask();
   }
 
-  /** @param {string} hash */
-  keep(hash) {
-    const { pathname, search } = location;
-    history.replaceState(history.state, "", `${pathname}${search}${hash}`);
+  get wish() {
+    return this.linked ?? this.form.wish;
+  }
+
+  get hash() {
+    return hashOf(this.wish, this.setting.defaults);
   }
 
   changed() {
@@ -96,11 +107,11 @@ class LimitsView {
   }
 
   ask() {
-    const wish = this.linked ?? this.form.wish;
     this.number += 1;
-    this.keep(hashOf(wish, this.setting.defaults));
+    const { pathname, search } = location;
+    history.replaceState(history.state, "", `${pathname}${search}${this.hash}`);
     this.host.dataset.isOld = "";
-    this.trigger("calculate", { ...wish, number: this.number });
+    this.trigger("calculate", { ...this.wish, number: this.number });
   }
 
   /** @param {Answer} answer */
@@ -116,7 +127,7 @@ class LimitsView {
           "",
           {},
           make("dt", "", {}, ...withTerms(name)),
-          make("dd", "", {}, make("strong", "", {}, value), make("span", "", {}, note)),
+          make("dd", "", {}, make("strong", "", {}, value), question(plain(name), note)),
         ),
       ),
     );
@@ -153,14 +164,11 @@ export function mountLimits({ element, value, trigger, signal }) {
   const view = new LimitsView(find(element, ".sbd-limits"), setting, trigger);
   makeTermNote(view.host, signal);
   onTurn((name) => view.turn(name), signal);
-  const follow = () => {
-    if (wishAt(location.hash, setting.defaults)) turnTo(NAME);
-  };
+  const follow = () => view.isInFront && location.hash !== view.hash && view.follow();
   addEventListener("hashchange", follow, { signal });
   const scheme = new MutationObserver(() => view.turnTheme());
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   signal.addEventListener("abort", () => scheme.disconnect());
-  follow();
   return (text) => {
     view.take(JSON.parse(text));
   };

@@ -1,7 +1,7 @@
 // A finished race as the server hands it over, and how each lane's answer compares with that of
 // next-token prediction. Knows no DOM.
 
-import { countOf, raceSeconds } from "../core/numbers.js";
+import { raceSeconds } from "../core/numbers.js";
 import { differences } from "../core/text/diff.js";
 
 /** @import { Verdict } from "../core/run/wire.js" */
@@ -32,17 +32,14 @@ import { differences } from "../core/text/diff.js";
  */
 
 /**
- * Where a lane is that has not finished. Its last forward pass was over at `seconds`; where the
- * lanes advance by time the clock says another, so that it is not said there.
- * @param {number} numTokens so far
- * @param {BoardRow} row
- * @param {number} pass
- * @param {number} seconds
+ * Where a lane is: the forward passes it made, or by time when the last of them was over.
+ * @param {number} pass the last one that is over, -1 before the first
+ * @param {number} seconds when it was
  * @param {boolean} isByTime
  */
-export function placeWords(numTokens, { num_tokens: most }, pass, seconds, isByTime) {
-  const words = `${numTokens} of ${countOf(most, "token")} · forward pass ${pass + 1}`;
-  return isByTime ? words : `${words} · ${raceSeconds(seconds)}`;
+export function placeOf(pass, seconds, isByTime) {
+  if (isByTime) return { value: raceSeconds(seconds), unit: "" };
+  return { value: String(pass + 1), unit: pass === 0 ? "pass" : "passes" };
 }
 
 /**

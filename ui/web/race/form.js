@@ -1,6 +1,7 @@
 // What to race: the lanes, the two gammas, Race and Stop, and one line of news.
 
 import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
+import { question } from "../dom/terms.js";
 
 /** @typedef {{ name: string, label: string, is_chosen: boolean }} LaneName */
 /** @typedef {{ choice: LaneName[], gammas: Record<string, number> }} FormSetting */
@@ -9,8 +10,9 @@ import { elementOf, make, setAttribute, setText } from "../dom/elements.js";
 /** @typedef {Entry & { labels: Record<string, string> }} Asked labels: of every lane there is */
 /** @typedef {{ start: (entry: Entry) => void, halt: () => void }} FormActions */
 
-const IDLE_WORDS =
-  "Same prompt, same weights: each lane is decoded to its end first, then they race.";
+const HOW =
+  "Every lane decodes the same prompt with the same weights. Each is decoded to its end first; then " +
+  "they are shown side by side.";
 
 /**
  * A lane's box, and the field of its gamma if it has one.
@@ -47,7 +49,7 @@ export class RaceForm {
     this.choices = choice.map((item) => makeLaneChoice(item, gammas[item.name]));
     this.go = make("button", "sbd-race-go", { type: "button" }, "Race");
     this.stop = make("button", "sbd-race-stop", { type: "button", disabled: "" }, "Stop");
-    this.news = make("p", "sbd-race-news", { role: "status" }, IDLE_WORDS);
+    this.news = make("p", "sbd-race-news", { role: "status" });
     const legend = make("legend", "", {}, "Lanes");
     const boxes = this.choices.map(({ root }) => root);
     this.root = make(
@@ -55,7 +57,7 @@ export class RaceForm {
       "sbd-card sbd-race-form",
       {},
       make("fieldset", "sbd-race-choices", {}, legend, ...boxes),
-      make("div", "sbd-race-buttons", {}, this.go, this.stop),
+      make("div", "sbd-race-buttons", {}, this.go, this.stop, question("the race", HOW)),
       this.news,
     );
     this.go.addEventListener("click", () => this.start());
@@ -120,6 +122,6 @@ export class RaceForm {
   say(text, isError) {
     setAttribute(this.news, "role", isError ? "alert" : "status");
     this.news.classList.toggle("is-error", isError);
-    setText(this.news, text || IDLE_WORDS);
+    setText(this.news, text);
   }
 }

@@ -1,13 +1,14 @@
-// One lane of a race: its track with the finish line, and its text appearing where it will stand.
+// One lane of a race: how far it is, and its text appearing where it will stand.
 // What is not decoded yet keeps its place, empty, so that nothing moves while the lanes run.
 
-import { countOf, raceSeconds } from "../core/numbers.js";
+import { countOf } from "../core/numbers.js";
 import { joinBytes } from "../core/text/bytes.js";
 import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
+import { explain, question } from "../dom/terms.js";
 import { showPieces } from "../dom/tokens.js";
-import { inHall, ROOM, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
-import { placeWords } from "./board.js";
+import { briefly, inHall, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
+import { placeOf } from "./board.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
 
@@ -64,21 +65,23 @@ export class RaceLane {
     /** @type {HTMLElement[]} */
     this.gaps = [];
     const nodes = this.withGaps((!isSudoku && comparison?.missing) || new Map());
-    this.place = make("span", "sbd-race-place");
+    this.value = make("b", "");
+    this.unit = make("small", "");
+    this.place = make("span", "sbd-race-place", {}, this.value, " ", this.unit);
     this.fill = make("span", "sbd-race-fill");
     const attributes = { role: "group", tabindex: "0", "aria-label": `Text of ${row.label}` };
     this.text = make("div", `sbd-race-text${isSudoku ? " is-sudoku" : ""}`, attributes, ...nodes);
     this.verdict = new VerdictLine();
+    this.why = question(`the verdict on ${row.label}`, "");
     this.cut = make("p", "sbd-race-cut");
-    this.beside = make("div", "sbd-race-verdict", {}, this.verdict.root, this.cut);
+    this.beside = make("div", "sbd-race-verdict", {}, this.verdict.root, this.why, this.cut);
     setText(this.cut, row.limit ? `cut off: the limit is ${row.limit} tokens` : "");
     this.root = this.makeRoot();
   }
 
   makeRoot() {
     const { name, label } = this.row;
-    const line = make("span", "sbd-race-line");
-    const track = make("div", "sbd-race-track", { "aria-hidden": "true" }, this.fill, line);
+    const track = make("div", "sbd-race-track", { "aria-hidden": "true" }, this.fill);
     const title = make("h3", "sbd-race-name", {}, label);
     return make(
       "section",
@@ -148,13 +151,12 @@ export class RaceLane {
    * Bring the lane to where it is at `clock`. Returns whether it has finished.
    * @param {number} clock
    * @param {boolean} isByTime
-   * @param {boolean} isLecture
    */
-  update(clock, isByTime, isLecture) {
+  update(clock, isByTime) {
     const pass = this.passAt(clock, isByTime);
     const isFinished = pass >= this.lastPass;
-    const key = `${pass} ${isByTime} ${isLecture}`;
-    if (key !== this.shown) this.show(pass, isFinished, isByTime, isLecture);
+    const key = `${pass} ${isByTime}`;
+    if (key !== this.shown) this.show(pass, isFinished, isByTime);
     this.shown = key;
     return isFinished;
   }
@@ -163,10 +165,9 @@ export class RaceLane {
    * @param {number} pass
    * @param {boolean} isFinished
    * @param {boolean} isByTime
-   * @param {boolean} isLecture
    */
-  show(pass, isFinished, isByTime, isLecture) {
-    const { num_tokens: numTokens, num_passes: numPasses, tokens } = this.row;
+  show(pass, isFinished, isByTime) {
+    const { num_tokens: numTokens, tokens } = this.row;
     const count = this.counts[pass] ?? 0;
     this.spans.forEach((span, position) => {
       const fixed = tokens[position]?.[2] ?? 0;
@@ -176,20 +177,27 @@ export class RaceLane {
     for (const gap of this.gaps) gap.classList.toggle("is-ahead", !isFinished);
     setStyle(this.fill, "width", `${(count / Math.max(numTokens, 1)) * 100}%`);
     this.root.classList.toggle("is-finished", isFinished);
-    const seconds = (this.ends[pass] ?? 0) / 1e6;
-    const words = isFinished
-      ? `Finished: ${countOf(numPasses, "forward pass")}, ${raceSeconds(seconds)}`
-      : placeWords(count, this.row, pass, seconds, isByTime);
-    setText(this.place, words);
-    const { judged, open } = verdictParts(this.row.verdict ?? null);
-    this.verdict.show(isLecture ? inHall(judged, ROOM.column) : judged, isFinished, "", open);
+    const { value, unit } = placeOf(pass, (this.ends[pass] ?? 0) / 1e6, isByTime);
+    setText(this.value, value);
+    setText(this.unit, unit);
+    this.showVerdict(isFinished);
     this.cut.hidden = !isFinished || !this.row.limit;
     this.keepNewestInSight();
   }
 
+  /**
+   * In a word; the reason is behind the "?".
+   * @param {boolean} isFinished
+   */
+  showVerdict(isFinished) {
+    const { judged, open } = verdictParts(this.row.verdict ?? null);
+    this.verdict.show(inHall(judged, 0), isFinished, "", briefly(open));
+    explain(this.why, "", judged?.words ?? open);
+    this.why.hidden = !isFinished;
+  }
+
   keepNewestInSight() {
     const { text } = this;
-    setStyle(text, "--room", `${this.beside.offsetHeight}px`);
     if (text.scrollHeight <= text.clientHeight) return;
     const newest = this.spans.findLast((span) => !span.classList.contains("is-ahead"));
     const bottom = newest ? newest.offsetTop + newest.offsetHeight + LINE_GAP : 0;

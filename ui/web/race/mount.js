@@ -1,7 +1,7 @@
 // The race on the page: asks for races, takes their boards. Built when it is first looked at.
 
 import { elementOf, find } from "../dom/elements.js";
-import { keepHash, onTurn, STOP_MS, turnTo } from "../dom/page.js";
+import { currentView, onTurn, STOP_MS } from "../dom/page.js";
 import { isLater } from "../form/order.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 import { readForm } from "../in_browser/form.js";
@@ -82,19 +82,19 @@ class RaceView {
   turn(name) {
     if (name === "race") this.parts ??= this.build();
     // A view that is left stands still.
-    if (name === "watch") this.parts?.player.rest();
+    else this.parts?.player.rest();
   }
 
   /**
-   * The page was opened by the link of a race: turn to it, once, and choose what it says.
+   * The page was opened by the link of a race: choose what it says, once.
    * @param {LinkedEntry} choice
    */
   takeLink(choice) {
     if (this.isLinkTaken) return;
     this.isLinkTaken = true;
-    turnTo("race");
-    this.parts?.form.choose(choice);
-    this.parts?.player.rest();
+    this.parts ??= this.build();
+    this.parts.form.choose(choice);
+    this.parts.player.rest();
   }
 
   /** @param {RaceNews} news */
@@ -139,7 +139,7 @@ class RaceView {
    * @param {KeyboardEvent} event
    */
   press(event) {
-    const isRacing = document.body.classList.contains("sbd-is-racing");
+    const isRacing = currentView() === "race";
     if (event.key !== "Enter" || !event.shiftKey || !isRacing || !this.parts) return;
     if (!elementOf(event)?.closest(`#${this.setting.prompt_id}`)) return;
     event.preventDefault();
@@ -162,7 +162,6 @@ export function mountRace({ element, value, trigger, signal }) {
   const setting = JSON.parse(value);
   const view = new RaceView(find(element, ".sbd-race"), setting, trigger, signal);
   onTurn((name) => view.turn(name), signal);
-  keepHash("race", signal);
   inBrowser.race = (news) => view.takeNews(news);
   /** @param {KeyboardEvent} event */
   const press = (event) => view.press(event);

@@ -6,17 +6,17 @@ import { answersInCells, puzzleIn } from "../core/sudoku.js";
 import { makeButton, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
-import { isLecturing, makeLecture } from "../dom/lecture.js";
+import { makeLecture } from "../dom/lecture.js";
 import { showOnPhone } from "../dom/phone.js";
 import { STILL } from "../dom/reveal.js";
-import { makeTermNote, withTerms } from "../dom/terms.js";
+import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import { compareLanes, endBeside } from "./board.js";
 import { RACE_HELP } from "./help.js";
 import { RaceLane } from "./lane.js";
 import { StaleRace } from "./stale.js";
 import { makeRaceTable } from "./table.js";
-import { makeMeasure, makeTransport } from "./transport.js";
+import { makeTransport } from "./transport.js";
 import { boardWords, clockWords, KEY_OF_MARKS, slownessWords } from "./words.js";
 
 /** @import { Board } from "./board.js" */
@@ -43,7 +43,12 @@ export class RacePlayer {
     this.frame = 0;
     /** @type {Board | null} */
     this.board = null;
-    this.stale = new StaleRace(() => this.board, promptId, signal);
+    this.stale = new StaleRace(
+      () => this.board,
+      promptId,
+      () => this.rest(),
+      signal,
+    );
     this.lecture = makeLecture(root, () => this.draw(), signal);
     this.actions = this.makeActions();
     this.help = new Help(false, RACE_HELP);
@@ -51,8 +56,7 @@ export class RacePlayer {
     this.stage = make("div", "sbd-race-lanes");
     this.table = make("div", "sbd-race-result");
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.key = make("p", "sbd-race-note", {}, ...withTerms(KEY_OF_MARKS));
-    this.note = make("p", "sbd-race-note");
+    this.key = question("the marks", KEY_OF_MARKS);
     this.told = make("p", "sbd-race-note sbd-race-told", { role: "status" });
     this.play = makeButton("play", "Play (space)", this.actions.togglePlay);
     this.range = make("input", "sbd-range", {
@@ -66,7 +70,7 @@ export class RacePlayer {
     this.place = make("span", "sbd-race-clock");
     this.card = this.makeCard();
     const hidden = { hidden: "" };
-    this.result = make("div", "sbd-card sbd-race-board", hidden, this.table, this.note);
+    this.result = make("div", "sbd-card sbd-race-board", hidden, this.table);
     const size = new ResizeObserver(() => {
       for (const lane of this.lanes) lane.keepNewestInSight();
     });
@@ -99,19 +103,12 @@ export class RacePlayer {
   makeCard() {
     return make(
       "div",
-      "sbd-card sbd-race-card",
+      "sbd-race-card",
       { hidden: "" },
+      make("div", "sbd-race-head", {}, this.title, this.key),
       this.stale.root,
-      make(
-        "div",
-        "sbd-race-head",
-        {},
-        this.title,
-        makeMeasure((isByTime) => this.measureBy(isByTime)),
-      ),
-      this.stage,
-      this.key,
       makeTransport(this),
+      this.stage,
     );
   }
 
@@ -122,7 +119,6 @@ export class RacePlayer {
   open(board) {
     this.board = board;
     setText(this.told, "");
-    this.stale.look();
     const comparisons = compareLanes(board);
     const isSudoku = puzzleIn(board.prompt) !== null;
     this.lanes = board.lanes.map((row, index) => {
@@ -130,7 +126,7 @@ export class RacePlayer {
       return new RaceLane(row, comparisons[index] ?? null, isGrid);
     });
     this.stage.replaceChildren(...this.lanes.map((lane) => lane.root));
-    this.results = makeRaceTable(board.lanes, comparisons);
+    this.results = makeRaceTable(board.lanes, comparisons, boardWords(board));
     this.table.replaceChildren(this.results.root);
     setText(this.title, board.prompt);
     setAttribute(this.title, "title", board.prompt);
@@ -138,11 +134,11 @@ export class RacePlayer {
       (each) => each && each.differing.size + each.missing.size > 0,
     );
     this.key.hidden = !isMarked;
-    setText(this.note, boardWords(board));
     this.card.hidden = false;
     this.result.hidden = false;
     if (!board.is_recorded) showOnPhone(this.card);
     this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
+    this.stale.begin();
   }
 
   /**
@@ -271,8 +267,7 @@ export class RacePlayer {
     const { clock, isByTime, isPlaying } = this.state;
     const { finish } = this;
     const time = isByTime ? clock : Math.floor(clock);
-    const isLecture = isLecturing(this.root);
-    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime, isLecture)));
+    this.results?.update(this.lanes.map((lane) => lane.update(time, isByTime)));
     setAttribute(this.range, "max", finish);
     this.range.value = String(Math.round(clock));
     setStyle(this.range, "--done", `${(clock / Math.max(finish, 1)) * 100}%`);

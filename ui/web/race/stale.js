@@ -90,11 +90,13 @@ export class StaleRace {
   /**
    * @param {() => Board | null} shown
    * @param {string} promptId
+   * @param {() => void} grewOld the race on show is another one than the form asks for
    * @param {AbortSignal} signal
    */
-  constructor(shown, promptId, signal) {
+  constructor(shown, promptId, grewOld, signal) {
     this.shown = shown;
     this.promptId = promptId;
+    this.grewOld = grewOld;
     this.isRunning = false;
     this.hasFailed = false;
     /** @type {() => Asked | null} what the form over the lanes asks for */
@@ -113,13 +115,21 @@ export class StaleRace {
     this.look();
   }
 
+  /** Another race is on show. */
+  begin() {
+    this.root.hidden = true;
+    this.look();
+  }
+
   look() {
+    const wasHidden = this.root.hidden;
     const board = this.shown();
     const asked = this.asked();
     const words = board ? formDifferences(board, this.promptId) : [];
     if (board && asked) words.push(...laneDifferences(board, asked));
     this.root.hidden = !board || (!this.isRunning && words.length === 0);
     if (this.root.hidden) return;
+    if (wasHidden) this.grewOld();
     const refusal = asked ? refusalOf(asked, this.promptId) : "";
     const wish = wishWords(words, "Race", refusal, this.hasFailed);
     const next = this.isRunning ? "yours takes its place when all lanes are home" : wish;

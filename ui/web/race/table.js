@@ -5,7 +5,7 @@ import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
 import { fasterWords, timesLess } from "../core/run/saving.js";
 import { numMissing } from "../core/text/diff.js";
 import { make, setText } from "../dom/elements.js";
-import { term, withTerms } from "../dom/terms.js";
+import { question, term } from "../dom/terms.js";
 
 /** @import { BoardRow, Comparison } from "./board.js" */
 
@@ -17,7 +17,6 @@ const COLUMNS = [
   "Differs from next-token",
 ];
 const FIRST_COMPARED = 3; // this column and those after it compare with next-token prediction
-const CAPTION = "The result, in [forward passes|pass] and engine time";
 /** @type {Record<string, string>} what a lane is, by its name: words of the glossary */
 const LANE_TERMS = {
   ntp: "ntp",
@@ -76,8 +75,10 @@ function rowWords(row, plain, comparison) {
  * The table, its rows empty until they have finished.
  * @param {BoardRow[]} rows
  * @param {(Comparison | null)[]} comparisons
+ * @param {string} words about the times
  */
-export function makeRaceTable(rows, comparisons) {
+export function makeRaceTable(rows, comparisons, words) {
+  const about = question("how the lanes were timed", words);
   const plain = rows.find(({ name }) => name === "ntp");
   const bodies = rows.map((row, index) => {
     const cells = COLUMNS.map((name) => make("td", "", { "data-name": name }));
@@ -91,7 +92,7 @@ export function makeRaceTable(rows, comparisons) {
     "table",
     "sbd-race-table",
     {},
-    make("caption", "", {}, ...withTerms(CAPTION)),
+    make("caption", "", {}, "Result", about),
     make("thead", "", {}, make("tr", "", {}, ...heads)),
     make("tbody", "", {}, ...bodies.map(({ node }) => node)),
   );

@@ -8,8 +8,9 @@ import { make } from "../dom/elements.js";
 const HEADINGS = { pass: "by forward pass", time: "by engine time" };
 
 /** @param {(isByTime: boolean) => void} choose */
-export function makeMeasure(choose) {
-  const group = make("fieldset", "sbd-race-measure", {}, make("legend", "", {}, "Lanes advance"));
+function makeMeasure(choose) {
+  const legend = make("legend", "sbd-unseen", {}, "Lanes advance");
+  const group = make("fieldset", "sbd-race-measure", {}, legend);
   let isPointed = false; // a choice made with a pointer leaves the keys to the race
   group.addEventListener("pointerdown", () => (isPointed = true));
   group.addEventListener("keydown", () => (isPointed = false));
@@ -40,6 +41,7 @@ export function makeTransport(player) {
     ),
     make("div", "sbd-scrubber", {}, player.range),
     player.place,
+    makeMeasure((isByTime) => player.measureBy(isByTime)),
     makeSpeedChoice("Pace", (speed) => player.set({ speed })),
     makeButton("share", "Copy the link (S)", actions.share),
     makeButton("lecture", "Lecture mode (L)", actions.lecture),

@@ -6,7 +6,7 @@ import { raceSeconds } from "../core/numbers.js";
 /** @import { RaceState } from "./player.js" */
 
 export const KEY_OF_MARKS =
-  "Underlined: a [token] that differs from [next-token prediction]’s. " +
+  "Underlined: a token that differs from next-token prediction’s. " +
   "A number in a dashed box: so many of its tokens are missing there.";
 
 const TIMES_WORDS =

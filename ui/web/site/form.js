@@ -11,7 +11,7 @@ import { choiceOf } from "../form/fields.js";
 
 /** @typedef {Record<string, string | number | undefined>} Values of fields by their names */
 
-/** @type {[name: FieldName, value: number, step: number][]} */
+/** @type {[name: FieldName, value: number | "", step: number][]} */
 const NUMBERS = [
   ["gamma", 0.35, 0.01],
   ["tau", 0.9, 0.01],
@@ -19,12 +19,13 @@ const NUMBERS = [
   ["k", 2, 1],
   ["num_predrafts", 0, 1],
   ["draft_threshold", 0.5, 0.05],
+  ["repetition_penalty", 0, 0.05], // 0 is the model’s own
   ["block_size", 16, 1],
   ["max_new_tokens", 128, 1],
   ["seed", 0, 1],
 ];
 /** Fields that every strategy has. */
-const ALWAYS = ["strategy", "block_size", "max_new_tokens"];
+const ALWAYS = ["strategy", "repetition_penalty", "block_size", "max_new_tokens"];
 const MEASURES = ["confidence", "entropy", "margin"];
 
 /**
@@ -57,6 +58,7 @@ export function makeFields() {
     choice("strategy", Object.values(constants.strategyTitles)),
     choice("solver", Object.values(constants.solverNames)),
     choice("by", MEASURES),
+    choice("row_policy", Object.values(constants.rowPolicyTitles)),
     ...NUMBERS.map(([name, value, step]) =>
       field(name, make("input", "", { type: "number", value, step, min: 0 })),
     ),
@@ -71,7 +73,7 @@ export function showFieldsInUse() {
   const rule = choiceOf("solver") ?? "entropy-bound";
   const own = strategy === "sbd" ? ["solver", ...Object.keys(SOLVERS[rule] ?? {})] : [];
   if (strategy === "sbd" && rule === "random") own.push("seed");
-  if (strategy === "verify") own.push("num_predrafts", "draft_threshold");
+  if (strategy === "verify") own.push("row_policy", "num_predrafts", "draft_threshold");
   for (const [name, id] of Object.entries(constants.formIds)) {
     const isInUse = ALWAYS.includes(name) || own.includes(name);
     document.querySelector(`#${id}`)?.classList.toggle("hidden", !isInUse);
@@ -84,7 +86,11 @@ export function showFieldsInUse() {
  */
 export function fillForm(values) {
   /** @type {Record<string, Record<string, string>>} */
-  const titles = { strategy: constants.strategyTitles, solver: constants.solverNames };
+  const titles = {
+    strategy: constants.strategyTitles,
+    solver: constants.solverNames,
+    row_policy: constants.rowPolicyTitles,
+  };
   for (const [name, id] of Object.entries(constants.formIds)) {
     const value = values[name];
     if (value === undefined || value === null) continue;

@@ -5,8 +5,8 @@
 import { SOLVER_LINES } from "../core/glossary.js";
 import { listInWords } from "../core/numbers.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import { isDarkPage, keepHash, onTurn, watchForm } from "../dom/page.js";
-import { explain, makeTermNote, term, withTerms } from "../dom/terms.js";
+import { isDarkPage, onTurn, watchForm } from "../dom/page.js";
+import { explain, makeTermNote, question, term, unfold, withTerms } from "../dom/terms.js";
 import { dialWords } from "../form/fields.js";
 import { formDifferences, isPromptEmpty, wishWords } from "../race/stale.js";
 import { drawStairs, extentOf, makeStairs } from "./stairs.js";
@@ -69,6 +69,7 @@ class SolverComparison {
       return box;
     });
     this.go = make("button", "sbd-solver-comparison-go", { type: "button" }, "Decode all");
+    this.about = make("p", "sbd-solver-comparison-about");
     this.promptId = setting.prompt_id;
     this.names = Object.fromEntries(setting.solvers.map(({ key, name }) => [key, name]));
     this.parameters = new Map(setting.solvers.map(({ key, parameters }) => [key, parameters]));
@@ -82,7 +83,15 @@ class SolverComparison {
       "div",
       "sbd-card sbd-solver-comparison-body",
       { hidden: "" },
-      make("div", "sbd-solver-comparison-form", {}, ...this.choices, this.go),
+      make(
+        "div",
+        "sbd-solver-comparison-form",
+        {},
+        ...this.choices,
+        this.go,
+        unfold("the staircases", this.about),
+      ),
+      this.about,
       this.stale,
       this.lanes,
     );
@@ -90,8 +99,7 @@ class SolverComparison {
     this.go.addEventListener("click", () => this.start());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
     root.append(this.body);
-    this.words = "";
-    this.say("", false);
+    this.look();
   }
 
   /** @param {boolean} isOpen */
@@ -116,11 +124,9 @@ class SolverComparison {
    * @param {boolean} isError
    */
   say(words, isError) {
-    this.words = words;
     this.hasError = isError;
     this.status.classList.toggle("is-error", isError);
-    this.said = words || wordsOf(this.dials);
-    this.status.replaceChildren(...(words ? [words] : withTerms(this.said)));
+    setText(this.status, words);
   }
 
   /** @param {News} news */
@@ -132,13 +138,13 @@ class SolverComparison {
     this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
     this.look();
     this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true }));
-    const blocks = asked ? `, blocks of ${asked.block_size}` : "";
+    const blocks = asked ? ` in blocks of ${asked.block_size}` : "";
     this.lanes.replaceChildren(
       ...this.shown.map(({ lane, canvas }) => {
         const { label, num_tokens: tokens, num_passes: passes, verdict } = lane;
         const rate = (tokens / Math.max(passes, 1)).toFixed(2);
         const isJudged = verdict && verdict.right !== null;
-        const right = isJudged ? `, the answer is ${verdict.right ? "right" : "wrong"}` : "";
+        const right = isJudged ? (verdict.right ? "✓ right" : "✗ wrong") : "";
         return make(
           "section",
           "sbd-solver-comparison-lane",
@@ -149,12 +155,11 @@ class SolverComparison {
             "",
             {},
             make("strong", "", {}, String(passes)),
-            " ",
-            term("pass", "forward passes"),
-            ` for ${tokens} tokens${blocks}`,
+            " passes",
+            question(label, `${tokens} tokens${blocks}: ${rate} tokens a forward pass.`),
+            make("span", "sbd-solver-comparison-right", {}, right),
           ),
           make("div", "", {}, canvas),
-          make("p", "", {}, `${rate} tokens a forward pass${right}`),
         );
       }),
     );
@@ -166,8 +171,10 @@ class SolverComparison {
    * @param {Event} [event] an input: with it goes an error, which is of what was asked before
    */
   look(event) {
-    const isOld = !this.words && this.said !== wordsOf(this.dials);
-    if ((event && this.hasError) || isOld) this.say("", false);
+    if (event && this.hasError) this.say("", false);
+    const about = wordsOf(this.dials);
+    if (about !== this.said) this.about.replaceChildren(...withTerms(about));
+    this.said = about;
     const words = this.asked ? formDifferences(this.asked, this.promptId) : [];
     const shown = this.shown.map(({ lane }) => lane.name);
     if (this.asked) words.push(...solverDifferences(shown, this.chosen, this.names));
@@ -213,7 +220,6 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
     size.disconnect();
   });
   onTurn((name) => name === NAME && section.open(true), signal);
-  keepHash(NAME, signal);
   // The player's keys are not meant while a solver is chosen.
   section.body.addEventListener("keydown", (event) => {
     if (elementOf(event)?.matches("select")) event.stopPropagation();

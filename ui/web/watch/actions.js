@@ -59,6 +59,7 @@ export function makeActions(player) {
     share: () => player.share.toggle(),
     toggleHindsight: () => player.set({ showsHindsight: !player.state.showsHindsight }),
     letGo: () => {
+      player.parts.details.close();
       player.set({ held: null, gammaPreview: null, alternative: null });
       player.lecture.leave();
     },
@@ -93,7 +94,9 @@ function positionActions(player) {
   /** @param {number | null} position */
   const holdAt = (position) => {
     player.set({ held: position, alternative: null });
-    if (position !== null) player.parts.tiles.keepInSight();
+    if (position === null) return;
+    player.parts.details.turn(false);
+    player.parts.tiles.keepInSight();
   };
   /** @param {number} position */
   const hold = (position) => holdAt(state.held === position ? null : position);
@@ -123,11 +126,12 @@ function positionActions(player) {
  * @param {Player} player
  */
 function runActions(player) {
-  /** @param {"pin" | "branch"} name a button of the inspector, whose key works while it can be seen */
+  /** @param {"pin" | "branch"} name a button of the inspector, which comes first if it is not open */
   const redoShown = (name) => () => {
     const view = player.makeView();
-    const isSeen = view?.showsFocus || (!view?.isPlaying && !view?.isLecture);
-    if (isSeen) player.parts.inspector.top[name].act();
+    if (!view || view.isLecture) return;
+    if (view.held === null) player.set({ held: view.focus, isPlaying: false });
+    else player.parts.inspector.top[name].act();
   };
   return {
     canRedo: player.redo !== null,

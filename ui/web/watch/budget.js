@@ -18,7 +18,7 @@ import { clamp, draggedGamma, formatGamma } from "../core/numbers.js";
 import { boundOf } from "../core/rules.js";
 import { entropyColour, inkOn } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { explain, paperLink, term, withTerms } from "../dom/terms.js";
+import { explain, paperLink, question, withTerms } from "../dom/terms.js";
 import { showToken } from "../dom/tokens.js";
 
 /** @import { BudgetLayout, Segment } from "../core/budget.js" */
@@ -59,7 +59,7 @@ export class Budget {
     /** @type {{ node: HTMLElement, at: number }[]} segments on the page and their positions */
     this.segments = [];
     this.note = make("span", "sbd-budget-note");
-    this.rule = term("solver");
+    this.rule = question("solver", "");
     this.again = make(
       "button",
       "sbd-action sbd-again",
@@ -213,7 +213,8 @@ export class Budget {
     }
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
     this.showFree(layout, freeWords(solver, layout));
-    explain(this.rule, RULE_NAMES[solver.name] ?? solver.name, SOLVER_LINES[solver.name] ?? "");
+    const rule = RULE_NAMES[solver.name] ?? solver.name;
+    explain(this.rule, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
     this.root.classList.toggle("has-gamma", this.hasLine);
     this.root.classList.toggle("is-cut", layout.isCut);
     this.root.classList.toggle("is-preview", view.gammaPreview !== null);

@@ -2,6 +2,7 @@
 
 import { elementOf, find } from "../dom/elements.js";
 import { currentView, goButtons, onTurn, STOP_MS, turnTo } from "../dom/page.js";
+import { foldForm } from "../dom/phone.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
 
 import { TabKeeper } from "../saved_runs/tab.js";
@@ -45,7 +46,10 @@ export function mountPlayer({ element, value, trigger, signal }) {
   signal.addEventListener("abort", () => player.destroy());
   document.addEventListener("input", forgetLink, { signal });
   // Nobody sees it behind another view, and drawing takes time from an engine on this machine.
-  onTurn((name) => name !== "watch" && player.set({ isPlaying: false }), signal);
+  onTurn((name) => {
+    foldForm(name === "watch");
+    if (name !== "watch") player.set({ isPlaying: false });
+  }, signal);
   /** @param {string} text wire lines, or "stop": no more will come */
   function take(text) {
     // What the server says last of a run that it gave up is not about one of this browser.

@@ -1,9 +1,9 @@
-// The row of numbers above the lanes: those of this moment apart from those of the whole run. Shows
-// what the run counts, counts nothing itself.
+// The numbers in full, for the drawer of details: those of this moment apart from those of the whole
+// run. Shows what the run counts, counts nothing itself.
 
 import { countOf, formatSeconds, median } from "../core/numbers.js";
 import { lengthWords, timesLess } from "../core/run/saving.js";
-import { bothTimes, timesOf, whyNotFaster } from "../core/run/times.js";
+import { timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Numbers, Timing } from "../core/run/times.js" */
@@ -15,13 +15,6 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 export const NUM_TIMINGS = 5;
 const UNKNOWN = "–";
 const WHOLE = "The whole run";
-
-/** @type {Readonly<Record<string, string>>} */
-const LECTURE_LABELS = {
-  passes: "forward passes",
-  tokens: "tokens",
-  perPass: "a forward pass",
-};
 
 /**
  * "0.14 s to 0.19 s"
@@ -58,7 +51,7 @@ function momentCells({ run }, { numPasses, numTokens, numGiven, tokensPerPass })
  * @param {Numbers} numbers
  * @returns {Cell}
  */
-function savedCell({ run, isLecture }, { wholePasses, wholeTokens, ntpPasses }) {
+function savedCell({ run }, { wholePasses, wholeTokens, ntpPasses }) {
   if (wholePasses === null) {
     return { shown: UNKNOWN, label: "forward passes, once it is complete" };
   }
@@ -69,7 +62,7 @@ function savedCell({ run, isLecture }, { wholePasses, wholeTokens, ntpPasses }) 
     ntpPasses === null
       ? `for ${countOf(wholeTokens, "token")}${run.main.pins.size ? " not given" : ""}`
       : `instead of ${ntpPasses}`;
-  return { shown, label: `${isLecture ? "" : "forward passes "}${what}` };
+  return { shown, label: `forward passes ${what}` };
 }
 
 /**
@@ -96,20 +89,18 @@ function wholeTitle(view, numbers) {
 }
 
 /**
- * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  * @returns {Cell}
  */
-function clockCell({ isLecture }, numbers, timing) {
+function clockCell(numbers, timing) {
   const { seconds } = numbers;
   const times = timesOf(numbers, timing);
   const own = timing?.seconds.length ? timing.seconds : [seconds ?? 0];
   if (seconds === null) return { shown: UNKNOWN, label: "engine time" };
-  if (!times) return { shown: formatSeconds(median(own)), label: ownTimeWords(own, isLecture) };
+  if (!times) return { shown: formatSeconds(median(own)), label: ownTimeWords(own) };
   const shown = formatSeconds(median(times.seconds));
   const plain = formatSeconds(median(times.ntpSeconds));
-  if (isLecture) return { shown, label: `next-token ${plain}` };
   if (times !== timing) return { shown, label: `engine time, one timing; next-token ${plain}` };
   const runs = countOf(timing.seconds.length, "new run");
   const plainRange = `${plain}, ${rangeWords(timing.ntpSeconds)}`;
@@ -120,29 +111,24 @@ function clockCell({ isLecture }, numbers, timing) {
 /**
  * What is said of a run's time where there is none beside it.
  * @param {number[]} seconds of every time that it ran
- * @param {boolean} isLecture
  */
-function ownTimeWords(seconds, isLecture) {
-  if (isLecture) return "engine time";
+function ownTimeWords(seconds) {
   if (seconds.length === 1) return "engine time, one timing";
   return `median of ${countOf(seconds.length, "new run")}, ${rangeWords(seconds)}`;
 }
 
 /**
  * What the numbers of the whole run leave open: another length, fewer forward passes in more time.
- * For a lecture also the clock, which has a number of its own only where there is room.
  * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  */
-function wholeWords({ run, isLecture }, numbers, timing) {
+function wholeWords({ run }, numbers, timing) {
   const { wholeTokens, ntpPasses, ntpTokens } = numbers;
   const isCompared = ntpPasses !== null && run.strategy !== "ntp";
-  const times = isLecture ? 0 : timesFewer(run, numbers);
+  const times = timesFewer(run, numbers);
   const length = isCompared ? lengthWords(wholeTokens, ntpTokens, times || null) : "";
-  const why = whyNotFaster(run, numbers, timing, isLecture);
-  const clock = isLecture && !why ? bothTimes(numbers, timing) : "";
-  return { words: [length, why].filter(Boolean).join(" "), clock };
+  return [length, whyNotFaster(run, numbers, timing)].filter(Boolean).join(" ");
 }
 
 /**
@@ -174,9 +160,7 @@ export function makeNumbers(actions) {
   const moment = makeGroup("moment", "This moment", ["passes", "tokens", "perPass"]);
   const whole = makeGroup("whole", WHOLE, ["saved", "clock"]);
   const again = make("button", "sbd-action sbd-time-again", { type: "button" });
-  const words = make("span");
-  const clock = make("span", "sbd-numbers-clock");
-  const why = make("p", "sbd-numbers-why", {}, words, " ", clock);
+  const why = make("p", "sbd-numbers-why");
   again.addEventListener("click", actions.timeAgain);
   const title = make("span", "", {}, WHOLE);
   whole.root.querySelector("h3")?.replaceChildren(title, again);
@@ -203,7 +187,7 @@ export function makeNumbers(actions) {
 
   /** @param {View} view */
   function update(view) {
-    const { run, isLecture } = view;
+    const { run } = view;
     setAttribute(root, "data-lane", run.strategy);
     const numbers = run.numbersAt(view.pass);
     const timing = timingOf(run);
@@ -211,19 +195,17 @@ export function makeNumbers(actions) {
     const shown = {
       ...momentCells(view, numbers),
       saved: savedCell(view, numbers),
-      clock: clockCell(view, numbers, timing),
+      clock: clockCell(numbers, timing),
     };
     for (const [key, { value, label }] of cells) {
       setText(value, shown[key]?.shown ?? UNKNOWN);
-      setText(label, (isLecture && LECTURE_LABELS[key]) || (shown[key]?.label ?? ""));
+      setText(label, shown[key]?.label ?? "");
     }
     const isFewer = timesFewer(run, numbers) > 0;
     cells.get("saved")?.root.classList.toggle("is-fewer", isFewer);
-    const said = wholeWords(view, numbers, timing);
-    if (timing?.error) Object.assign(said, { words: timing.error, clock: "" });
-    why.hidden = !said.words && !said.clock;
-    setText(words, said.words);
-    setText(clock, said.clock);
+    const said = timing?.error ?? wholeWords(view, numbers, timing);
+    why.hidden = !said;
+    setText(why, said);
     setText(title, wholeTitle(view, numbers));
     again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
     showProgress(again, timing);

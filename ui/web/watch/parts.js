@@ -1,9 +1,13 @@
 // The parts that the player is put together from: made, laid out, and given what a frame shows.
 
+import { makeButton } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { makeLegend } from "../dom/legend.js";
+import { promptBox } from "../dom/page.js";
+import { foldForm } from "../dom/phone.js";
 import { Hood } from "../hood/hood.js";
-import { Budget } from "./budget.js";
+import { BlockView } from "./block.js";
+import { Details } from "./details.js";
+import { makeHeadline } from "./headline.js";
 import { Help } from "./help.js";
 import { Inspector } from "./inspector/inspector.js";
 import { makeNumbers } from "./numbers.js";
@@ -11,14 +15,23 @@ import { makeTransport } from "./playback/transport.js";
 import { Staircase } from "./staircase/staircase.js";
 import { SudokuView } from "./sudoku.js";
 import { LaneView } from "./text/lane.js";
-import { Tiles } from "./tiles.js";
 import { Tree } from "./tree.js";
-import { VerifyView } from "./verify/view.js";
 
 /** @import { Family } from "../core/run/family.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { Stale } from "./stale.js" */
 /** @import { View } from "./view.js" */
+
+/** On a phone the form is folded away: the button that opens it. */
+function makeEdit() {
+  const edit = make("button", "sbd-action sbd-edit", { type: "button" }, "Edit");
+  edit.setAttribute("aria-label", "Edit in the form");
+  edit.addEventListener("click", () => {
+    foldForm(false);
+    promptBox("sbd-prompt-box")?.focus();
+  });
+  return edit;
+}
 
 export class Parts {
   /**
@@ -28,54 +41,59 @@ export class Parts {
    * @param {() => void} redraw
    */
   constructor(actions, family, stale, redraw) {
+    this.headline = makeHeadline();
     this.numbers = makeNumbers(actions);
+    this.details = new Details(actions, this.numbers.root);
     this.prompt = make("p", "sbd-prompt");
     this.news = make("p", "sbd-news", { role: "status" });
     this.news.hidden = true;
     this.about = make("p", "sbd-about");
     this.tree = new Tree(family, actions);
     this.main = new LaneView("Text decoded so far", actions);
-    this.tiles = new Tiles(actions);
-    this.sudoku = new SudokuView(actions);
-    this.budget = new Budget(actions);
-    this.verify = new VerifyView();
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
+    this.sudoku = new SudokuView(actions);
+    this.main.root.append(this.sudoku.root);
+    this.block = new BlockView(actions);
     this.staircase = new Staircase(actions);
     this.transport = makeTransport(actions);
     this.hood = new Hood(redraw);
     this.inspector = new Inspector(actions);
     this.help = new Help(actions.canRedo);
     this.live = make("div", "sbd-live", { "aria-live": "polite" });
-    this.watch = this.makeWatch(stale);
+    this.watch = make("div", "sbd-lanes", {}, this.main.root, this.ntp.root);
+    const asides = make(
+      "div",
+      "sbd-asides",
+      {},
+      this.details.button,
+      makeButton("share", "Take it home (S)", actions.share),
+      makeButton("lecture", "Lecture mode (L)", actions.lecture),
+      makeButton("help", "Help (?)", actions.help),
+    );
+    const notes = make("div", "sbd-notes", {}, stale.root, this.news, this.about);
+    this.stage = make(
+      "div",
+      "sbd-stage",
+      {},
+      make("div", "sbd-stage-head", {}, this.headline.root, notes, asides),
+      make("div", "sbd-prompt-row", {}, this.prompt, makeEdit()),
+      this.watch,
+      this.tree.root,
+      this.block.root,
+      this.staircase.root,
+      this.hood.root,
+      this.transport.root,
+    );
   }
 
-  /** @param {Stale} stale */
-  makeWatch(stale) {
-    return make(
-      "div",
-      "sbd-card sbd-watch",
-      {},
-      this.numbers.root,
-      make("div", "sbd-prompt-row", {}, stale.root, this.prompt, makeLegend()),
-      this.news,
-      this.about,
-      this.tree.root,
-      make("div", "sbd-lanes", {}, this.main.root, this.ntp.root),
-      this.tiles.root,
-      this.tiles.more,
-      make("p", "sbd-hint", {}, "Tap a tile to look inside it."),
-      this.budget.root,
-      this.verify.root,
-    );
+  get tiles() {
+    return this.block.tiles;
   }
 
   /** What stands on the page, in order. */
   get roots() {
-    const replay = make("div", "sbd-card sbd-replay", {}, this.staircase.root, this.sudoku.root);
-    const rows = [this.watch, replay, this.hood.root, this.transport.root];
-    const stage = make("div", "sbd-stage", {}, ...rows);
-    return [stage, this.inspector.root, this.help.root, this.live];
+    return [this.stage, this.inspector.root, this.details.root, this.help.root, this.live];
   }
 
   /** @param {View} view */
@@ -84,21 +102,21 @@ export class Parts {
     setText(this.prompt, run.prompt);
     setText(this.about, run.about);
     setAttribute(this.prompt, "title", run.prompt);
+    this.headline.update(view, this.numbers.timingOf(run));
     this.numbers.update(view);
+    this.details.update(view);
     this.tree.update(view);
     this.main.update(view, run.main);
-    this.tiles.update(view);
     this.sudoku.update(view);
-    this.budget.root.hidden = run.strategy !== "sbd";
-    if (run.strategy === "sbd") this.budget.update(view);
-    this.verify.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) this.ntp.update(view, run.ntp);
+    this.block.update(view);
     this.transport.update(view);
     this.inspector.update(view);
     // Last: text on its canvas makes the browser work out all styles, once is enough.
     this.staircase.update(view);
     this.hood.update(view);
+    this.stage.classList.toggle("has-hood", this.hood.isOpen && !view.isLecture);
   }
 
   /**

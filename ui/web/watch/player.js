@@ -9,12 +9,11 @@
 import { clamp } from "../core/numbers.js";
 import { Family } from "../core/run/family.js";
 import { History } from "../core/run/history.js";
-import { middlePass } from "../core/run/lane.js";
 import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
 import { isDarkPage } from "../dom/page.js";
-import { showOnPhone } from "../dom/phone.js";
+import { foldForm, showOnPhone } from "../dom/phone.js";
 import { Reveals, STILL } from "../dom/reveal.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
@@ -99,9 +98,7 @@ export class Player {
   /** The layout follows the width of the player, not of the window. */
   fit() {
     const width = this.root.clientWidth;
-    const isLecture = isLecturing(this.root);
-    this.root.classList.toggle("is-wide", width >= 880 && !isLecture);
-    this.root.classList.toggle("is-roomy", width >= 1400 && !isLecture);
+    this.root.classList.toggle("is-wide", width >= 760 && !isLecturing(this.root));
     this.root.classList.toggle("is-narrow", width < 640);
     this.draw();
   }
@@ -151,11 +148,11 @@ export class Player {
     const { isRecorded, main } = run;
     const isCalm = isRecorded && STILL.matches;
     this.family.take(run);
+    foldForm(true);
     this.parts.tellVisitor(null);
     // A live run opens after the pass that only read the prompt, if it came along.
     const isRead = !isRecorded && main.steps[0]?.kind === "prefill" && main.lastPass > 0;
-    const first = run.id === "opening" ? middlePass(main) : isRead ? 1 : 0;
-    this.open(isCalm ? middlePass(main) : first, !isCalm);
+    this.open(isCalm ? Math.max(main.lastPass, 0) : isRead ? 1 : 0, !isCalm);
     if (isRead) this.playback.startStep();
     if (run.id !== "opening") showOnPhone(this.root);
   }

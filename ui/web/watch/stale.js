@@ -40,17 +40,7 @@ export function useSettings(detail) {
   document.dispatchEvent(new CustomEvent(USE, { detail }));
 }
 
-/**
- * The settings of the run that the page opens on, which the form does not start from; null for any
- * other run: it brought its own along, or was made with the form's.
- * @param {Run} run
- */
-function openingSettings({ id, strategy, solver }) {
-  const { gamma, name } = solver;
-  return id === "opening" && typeof gamma === "number" ? { strategy, gamma, solver: name } : null;
-}
-
-/** A line over the stage that is there while the form says otherwise. */
+/** A line beside the numbers that is there while the form says otherwise. */
 export class Stale {
   /**
    * @param {() => Run | null} shown
@@ -59,13 +49,7 @@ export class Stale {
   constructor(shown, signal) {
     this.shown = shown;
     this.words = make("span", "", { role: "status" });
-    this.use = make("button", "sbd-stale-use", { type: "button" });
-    this.use.addEventListener("click", () => {
-      const run = shown();
-      const detail = run && openingSettings(run);
-      if (detail) useSettings(detail);
-    });
-    this.root = make("p", "sbd-stale", { hidden: "" }, this.words, this.use);
+    this.root = make("p", "sbd-stale", { hidden: "" }, this.words);
     watchForm(() => this.look(), signal);
     document.addEventListener("sbd-run", () => this.look(), { signal });
   }
@@ -80,8 +64,5 @@ export class Stale {
       ? "A recording. Decode runs its prompt with"
       : "Not this run: the form asks for";
     setText(this.words, `${start} ${listInWords(words)}.`);
-    const own = isSamePrompt ? openingSettings(run) : null;
-    this.use.hidden = own === null;
-    if (own) setText(this.use, `Use its γ ${own.gamma}`);
   }
 }

@@ -6,12 +6,12 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
-/** Letters of a reason that a hall has room for: in a column beside a lane, and over the text of one. */
-export const ROOM = { column: 50, line: 110 };
+/** Letters of a reason that a hall has room for in a column beside a lane. */
+export const ROOM = { column: 50 };
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
-const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
+export const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
 
 /**
  * What a checker said, null if none did; and what stands for it then, the reason if one is known.

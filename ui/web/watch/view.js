@@ -53,6 +53,7 @@ export function initialState() {
 
 /**
  * @typedef {object} ViewFocus
+ * @property {boolean} isOver whether the whole run has been
  * @property {number | null} focus position that the inspector shows
  * @property {boolean} showsFocus whether the visitor chose it
  * @property {Set<number> | null} wouldReveal positions that the dragged gamma would reveal
@@ -124,6 +125,7 @@ export function viewOf(state, parts) {
     ...parts,
     focus: chosen ?? hardestPosition(parts.run, pass),
     showsFocus: chosen !== null,
+    isOver: parts.run.main.finish !== null && pass >= parts.run.main.lastPass,
     wouldReveal: gammaPreview === null ? null : revealedAt(parts.run, pass, gammaPreview),
   };
 }

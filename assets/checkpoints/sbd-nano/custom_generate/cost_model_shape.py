@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from .config import require_integer
-from .errors import ArgumentError
+from .errors import ArgumentError, require_integer
 
 MAX_SIZE = 10**9
 NAMES = {

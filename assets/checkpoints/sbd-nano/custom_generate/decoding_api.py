@@ -1,28 +1,27 @@
 # Written by sbd_core.hf.vendoring from sbd_core/decoding/api.py; change that file instead.
-"""stream(): one StepEvent per forward pass. generate(): drains it into a Trace.
+"""stream(): one StepEvent per forward pass. generate(): drains it and takes its Trace.
 
 stream_batch() and generate_batch() do the same for many prompts, whose forward passes are made
 together. Knows the strategies by name and checks every argument before the first forward pass;
 knows nothing of how they work.
 """
 
-import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-import transformers
 
-from .config import DecodeConfig, require_integer
+from .config import DecodeConfig
 from .decoding_ntp import NextTokenPrediction
+from .decoding_row_costs import row_costs_of
 from .decoding_sbd import SetBlockDecoding
 from .decoding_state import DecodingState, ForwardResult, Strategy
 from .decoding_verify import DraftAndVerify
-from .errors import ArgumentError
+from .environment import versions
+from .errors import ArgumentError, require_integer
 from .events import StepEvent
 from .models_protocol import Cache, ForwardRequest, SetBlockModel
-from .package_version import VERSION
 from .trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 
 Prompt = str | Sequence[int]
@@ -45,14 +44,43 @@ class _Active:
     request: ForwardRequest
 
 
-def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Iterator[StepEvent]:
-    """Decode, yielding one event per forward pass as it is made.
+def settled(model: SetBlockModel, config: DecodeConfig) -> DecodeConfig:
+    """The config with what it leaves to the model and the machine: penalty and costs of rows."""
+    if config.repetition_penalty is None:
+        config = replace(config, repetition_penalty=model.repetition_penalty)
+    if config.row_policy == "fastest" and config.row_costs is None:
+        config = replace(config, row_costs=row_costs_of(model))
+    return config
+
+
+class Stream(Iterator[StepEvent]):
+    """The events of one decode, each made when it is asked for, and the trace of those so far."""
+
+    def __init__(self, model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> None:
+        """See stream()."""
+        self._asked = (model, prompt, config)
+        prompt_ids = prompt_token_ids(model, prompt, config)
+        self._left = _events(model, [prompt_ids], [config], model.new_caches(1))
+        self._done: list[StepEvent] = []
+
+    def __next__(self) -> StepEvent:
+        """The event of the next forward pass."""
+        _, event = next(self._left)
+        self._done.append(event)
+        return event
+
+    def trace(self) -> Trace:
+        """Of the events made so far; its finish is "stopped" while more would come."""
+        return make_trace(*self._asked, self._done)
+
+
+def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Stream:
+    """Decode, giving one event per forward pass as it is made, and `.trace()` at any time.
 
     prompt: text, wrapped in the model's chat template unless config.is_raw_prompt, or token
     ids, taken as they are. Raises ArgumentError at the call, before any forward pass.
     """
-    prompt_ids = prompt_token_ids(model, prompt, config)
-    return (event for _, event in _events(model, [prompt_ids], [config], [model.new_cache()]))
+    return Stream(model, prompt, config)
 
 
 def stream_batch(
@@ -77,7 +105,10 @@ def stream_batch(
 
 def generate(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Trace:
     """Decode to the end. Raises as stream() does."""
-    return make_trace(model, prompt, config, stream(model, prompt, config))
+    events = stream(model, prompt, config)
+    for _ in events:
+        pass
+    return events.trace()
 
 
 def generate_batch(
@@ -111,7 +142,11 @@ def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> l
 def make_trace(
     model: SetBlockModel, prompt: Prompt, config: DecodeConfig, events: Iterable[StepEvent]
 ) -> Trace:
-    """The trace of events that stream() gave for the same arguments, all of them or some."""
+    """The trace of events that stream() gave for the same arguments, all of them or some.
+
+    Its config is settled(): with the penalty and the costs of rows that were used.
+    """
+    config = settled(model, config)
     done = tuple(events)
     prompt_ids = prompt_token_ids(model, prompt, config)
     answer = committed_token_ids(done)
@@ -129,16 +164,6 @@ def make_trace(
         shape=model.shape,
         end_token_ids=tuple(sorted(model.end_token_ids)),
     )
-
-
-def versions() -> dict[str, str]:
-    """What a result depends on besides model and config."""
-    return {
-        "sbd_core": VERSION,
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "transformers": transformers.__version__,
-    }
 
 
 def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:
@@ -170,7 +195,8 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
     length = len(token_ids) + config.max_new_tokens
     if model.max_positions is not None and length > model.max_positions:
         rule = (
-            f"prompt tokens and max_new_tokens together must be at most {model.max_positions}, "
+            "must leave room: its tokens and max_new_tokens together must be at most "
+            f"{model.max_positions}, "
             f"the reach of {model.name}"
         )
         raise ArgumentError("prompt", rule, f"{len(token_ids)} + {config.max_new_tokens}")
@@ -192,7 +218,7 @@ def _events(
             index, prompt_ids = waiting.pop()
             cache = free.pop()
             cache.truncate(0)
-            config = configs[index]
+            config = settled(model, configs[index])
             state = DecodingState(model, cache, prompt_ids, config)
             strategy = STRATEGIES[config.strategy](state)
             request = strategy.next_request()
@@ -201,7 +227,7 @@ def _events(
         results = _results(model, [one.request for one in active])
         still_active = []
         for one, result in zip(active, results, strict=True):
-            yield one.index, one.strategy.finish(result)
+            yield one.index, one.strategy.update(result)
             request = one.strategy.next_request()
             if request is None:
                 free.append(one.cache)

@@ -23,10 +23,10 @@ class NextTokenPrediction:
         state = self._state
         return None if state.is_finished else state.request(self._causal_ids, (), 1)
 
-    def finish(self, result: ForwardResult) -> StepEvent:
+    def update(self, result: ForwardResult) -> StepEvent:
         """See Strategy."""
         state = self._state
-        stats = state.block_stats(state.receive(result), 0)
+        stats = state.next_token_stats(state.receive(result))
         position, self._causal_ids = len(state.answer), stats.sample(state.generator)
         [hindsight] = make_hindsight(self._causal_ids, stats, position)
         return state.event(

@@ -7,16 +7,20 @@ et al., arXiv 2211.17192) keeps NTP's distribution. With config.num_predrafts th
 drafts for the case that one of its least sure tokens is rejected, so that a draft is there then.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from .decoding_drafts import (
     NOTHING,
     Draft,
+    confident_length,
     draft_of,
     next_block_size,
     predraft_offsets,
 )
+from .decoding_row_plans import ONE_A_PASS, Acceptance, RowPlan, plan_rows
 from .decoding_state import (
     DecodingState,
     ForwardResult,
@@ -33,7 +37,8 @@ class DraftAndVerify:
     """Each forward pass adds the accepted draft and one exact token, so at least one token.
 
     config.block_size bounds the draft; how far it goes follows what was accepted last and how
-    sure the head is. Neither looks at the tokens drawn, which keeps the distribution exact.
+    sure the head is, or config.row_policy. None of it looks at the tokens drawn, which keeps the
+    distribution exact.
     """
 
     def __init__(self, state: DecodingState) -> None:
@@ -44,32 +49,51 @@ class DraftAndVerify:
         self._longest = state.config.block_size
         self._block = Span(0, 0)
         self._early_blocks: list[Span] = []
+        self._plan = RowPlan((0,), 0, 0.0)
+        policy, costs = state.config.row_policy, state.config.row_costs
+        self._costs = {"fixed": None, "fewest-passes": ONE_A_PASS, "fastest": costs}[policy]
+        """What rows cost to the policy that plans them; None where num_predrafts says it."""
+        self._acceptance = Acceptance()
+        self._asked_length = 0
+        """How far the draft might have gone."""
 
     def next_request(self) -> ForwardRequest | None:
         """See Strategy."""
         state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
-        num_drafted = len(draft.token_ids)
+        self._plan = self._next_plan()
+        *early, last = [Span(start + i, size) for i, size in enumerate(self._plan.block_sizes)]
         ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
-        self._block = Span(start + num_drafted, 0 if ends else self._size_behind(num_drafted))
+        self._block = Span(last.start, 0) if ends else last
+        self._early_blocks = [span for span in early if span.size]
+        num_exact = len(self._exact_ids)
         return state.request(
             [*self._exact_ids, *draft.token_ids],
             self._masks(self._block),
-            num_drafted + 1,
-            self._choose_early_blocks(start) if state.config.num_predrafts else (),
+            len(draft.token_ids) + 1,
+            [
+                EarlyBlock(num_exact + span.start - start, self._masks(span))
+                for span in self._early_blocks
+            ],
         )
 
-    def _choose_early_blocks(self, start: int) -> list[EarlyBlock]:
-        """Those of the next forward pass, in which the draft begins at position `start`."""
-        state, num_exact = self._state, len(self._exact_ids)
-        fitting = self._draft.probabilities[: state.num_left - 1]
-        offsets = predraft_offsets(fitting, state.config.num_predrafts)
-        self._early_blocks = [Span(start + i, self._size_behind(i)) for i in offsets]
-        return [
-            EarlyBlock(num_exact + span.start - start, self._masks(span))
-            for span in self._early_blocks
-        ]
+    def _next_plan(self) -> RowPlan:
+        """What the next forward pass feeds besides the draft."""
+        state, draft, config = self._state, self._draft, self._state.config
+        if self._costs is not None:
+            return plan_rows(
+                self._acceptance,
+                draft.probabilities,
+                self._costs,
+                block_size=config.block_size,
+                num_left=state.num_left,
+            )
+        num_drafted = len(draft.token_ids)
+        fitting = draft.probabilities[: state.num_left - 1]
+        offsets = {*predraft_offsets(fitting, config.num_predrafts), num_drafted}
+        sizes = [self._size_behind(i) if i in offsets else 0 for i in range(num_drafted + 1)]
+        return RowPlan(tuple(sizes), config.block_size, config.draft_threshold)
 
     def _size_behind(self, num_drafted: int) -> int:
         """Masks worth feeding behind so many drafted tokens.
@@ -83,27 +107,36 @@ class DraftAndVerify:
         assert self._state.model.mask_token_id is not None
         return [self._state.model.mask_token_id] * span.size
 
-    def finish(self, result: ForwardResult) -> StepEvent:
+    def update(self, result: ForwardResult) -> StepEvent:
         """See Strategy."""
         state, block, start = self._state, self._block, len(self._state.answer)
         logits, num_checked = state.receive(result), len(self._draft.token_ids) + 1
         causal = state.causal_stats(logits, num_checked)
-        tokens = _checked(state, self._draft, causal)
-        num_accepted = len(tokens) - 1
+        exact = _checked(state, self._draft, causal)
+        num_accepted = len(exact) - 1
         if start:
-            self._longest = next_block_size(len(tokens), state.config.block_size)
-        state.cache.truncate(state.cache.length - num_checked + len(tokens))
-        tokens = cut_after_end(tokens, state.model.end_token_ids)[: state.num_left]
+            self._longest = next_block_size(len(exact), state.config.block_size)
+        if self._costs is not None:
+            num_rows = num_checked + sum(self._plan.block_sizes)
+            # What masks cost beside the many rows of a prompt is next to nothing.
+            relative = self._costs.seconds(num_rows) / self._costs.seconds(1) if start else 1.0
+            probabilities = self._draft.probabilities
+            self._acceptance = self._acceptance.after(
+                probabilities, num_accepted, self._asked_length, relative
+            )
+            self._asked_length = 0
+        state.cache.truncate(state.cache.length - num_checked + len(exact))
+        tokens = cut_after_end(exact, state.model.end_token_ids)[: state.num_left]
         masked: tuple[MaskedPosition, ...] = ()
         self._draft, self._exact_ids = NOTHING, tokens[-1:]
         stop = num_checked + block.size
         if num_accepted == num_checked - 1 and block.size:
-            stats = state.block_stats(logits, num_checked, stop)
+            stats, chosen = state.draft(logits, num_checked, stop, exact, is_recorded=True)
             masked = masked_positions(stats, range(block.size), block.start)
-            self._draft = self._drafted(stats)
+            self._draft = self._drafted(stats, chosen)
         predrafts: tuple[Predraft, ...] = ()
         if self._early_blocks:
-            predrafts = self._predrafts(logits, stop, start + num_accepted)
+            predrafts = self._predrafts(logits, stop, exact)
         hindsight = make_hindsight(tokens, causal.rows(0, len(tokens)), start)
         return state.event(
             block=block,
@@ -118,24 +151,36 @@ class DraftAndVerify:
             predrafts=predrafts,
         )
 
-    def _drafted(self, stats: LogitStats) -> Draft:
-        state = self._state
-        threshold, end_ids = state.config.draft_threshold, state.model.end_token_ids
-        return draft_of(stats, state.generator, threshold, end_ids)
+    def _drafted(self, stats: LogitStats, chosen: Sequence[int]) -> Draft:
+        chances, plan = stats.probability[1:], self._plan
+        if self._costs is not None:
+            self._acceptance = self._acceptance.having_seen(chances)
+            chances = self._acceptance.chances(chances)
+        length = min(confident_length(chances, plan.threshold), plan.draft_length)
+        self._asked_length = min(plan.draft_length, len(chances))
+        return draft_of(stats, chosen, length, self._state.model.end_token_ids)
 
-    def _predrafts(self, logits: Tensor, first: int, exact: int) -> tuple[Predraft, ...]:
-        """What was drafted ahead, logits from row `first` on; that for position `exact` is used.
+    def _predrafts(self, logits: Tensor, first: int, exact: Sequence[int]) -> tuple[Predraft, ...]:
+        """What was drafted ahead, logits from row `first` on; that behind `exact` is used.
 
-        `exact` is the position of the exact token: of the drafted token it replaced, if any.
+        The others are drafted only to be shown: not where a draft depends on the exact token
+        before it, and not where rows are planned.
         """
-        stats, row, predrafts = self._state.draft_stats(logits, first), 0, []
+        state, row, predrafts = self._state, first, []
+        used_at = len(state.answer) + len(exact) - 1
+        is_alike = state.rows_are_independent and self._costs is None
+        every = state.draft_stats(logits, first) if is_alike else None
         for span in self._early_blocks:
-            draft = self._drafted(stats.rows(row, row + span.size))
-            row += span.size
-            is_used = span.start == exact
+            stop, is_used, draft = row + span.size, span.start == used_at, NOTHING
+            if every is not None:
+                stats = every.rows(row - first, stop - first)
+                draft = self._drafted(stats, stats.sample(state.generator))
+            elif is_used:
+                draft = self._drafted(*state.draft(logits, row, stop, exact, is_recorded=False))
             if is_used:
                 self._draft = draft
             predrafts.append(Predraft(span, tuple(draft.token_ids), is_used))
+            row = stop
         return tuple(predrafts)
 
 

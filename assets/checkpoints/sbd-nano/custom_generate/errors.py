@@ -1,5 +1,7 @@
 # Written by sbd_core.hf.vendoring from sbd_core/errors.py; change that file instead.
-"""Every error this package raises on purpose, in one tree. Knows no other module.
+"""Every error this package raises on purpose, in one tree, and checks that raise them.
+
+Knows no other module.
 
 SetBlockDecodingError
 ├── ArgumentError        a value given by the caller breaks a rule (also a ValueError)
@@ -10,6 +12,8 @@ SetBlockDecodingError
 └── TrainingError        a run cannot start or go on: data, state folder, disk
 """
 
+import math
+import sys
 from typing import Any
 
 MAX_SHOWN = 80
@@ -65,6 +69,24 @@ class TrainingError(SetBlockDecodingError):
     """A training run cannot start or go on; the last good state is untouched."""
 
 
+def require_number(argument: str, value: object, low: float, high: float = math.inf) -> None:
+    """Raise ArgumentError unless `value` is a finite int or float in [low, high]."""
+    rule = f"must be a finite number >= {low:g}" + ("" if high == math.inf else f" and <= {high:g}")
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    # NaN fails every comparison; infinities and huge ints lie beyond the largest float.
+    top = min(high, sys.float_info.max)
+    if not is_number or not low <= value <= top:  # type: ignore[operator]
+        raise ArgumentError(argument, rule, value)
+
+
+def require_integer(argument: str, value: object, low: int, high: int | None = None) -> None:
+    """Raise ArgumentError unless `value` is an int (not bool) in [low, high]."""
+    rule = f"must be a whole number >= {low}" + ("" if high is None else f" and <= {high}")
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if not is_integer or value < low or (high is not None and value > high):  # type: ignore[operator]
+        raise ArgumentError(argument, rule, value)
+
+
 def _remade(
     kind: type[SetBlockDecodingError], args: tuple[Any, ...], fields: dict[str, Any]
 ) -> SetBlockDecodingError:
@@ -89,3 +111,18 @@ def shown(value: object) -> str:
         # An int of thousands of digits, or lists nested thousands deep.
         return f"{type(value).__name__} too large to show"
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+
+
+ADVICE = (
+    "out of memory: ask for a smaller batch size, block size or answer, for dtype bfloat16, or use "
+    "a smaller model or another device"
+)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the machine or the GPU had no more memory to give."""
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
+    )

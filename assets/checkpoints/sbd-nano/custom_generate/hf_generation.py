@@ -14,13 +14,14 @@ from torch import LongTensor, Tensor
 from transformers.generation import EosTokenCriteria, MaxLengthCriteria, StoppingCriteriaList
 from transformers.utils import ModelOutput, logging
 
-from .config import DecodeConfig, EntropyBound, Solver
+from .config import DecodeConfig
 from .decoding_api import stream_batch
 from .errors import ArgumentError
 from .events import StepEvent
-from .hf_logits_rules import split_at_temperature, with_processors
+from .hf_logits_rules import read_processors, with_processors
 from .hf_token_model import TokenModel
 from .models_model_config import block_range_of, untrained_note
+from .rules import EntropyBound, Solver
 
 logger = logging.get_logger(__name__)
 
@@ -94,12 +95,12 @@ def generate(
     ArgumentError, ModelError.
     """
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
-    before, temperature, after = split_at_temperature(logits_processor or [])
+    attention_mask = model_kwargs.get("attention_mask")
+    rules = read_processors(logits_processor or [], _num_padding(attention_mask))
     mask_token_id = _mask_token_id(model, mask_token_id, is_needed=strategy != "ntp")
     ends = _end_token_ids(generation_config)
-    rules = with_processors(before, temperature, after)
-    wrapped = TokenModel(model, mask_token_id, ends, rules)
-    temperature, seed = _sampling(generation_config, temperature, seed)
+    wrapped = TokenModel(model, mask_token_id, ends, with_processors(rules))
+    temperature, seed = _sampling(generation_config, rules.temperature, seed)
     config = DecodeConfig(
         strategy=strategy,
         solver=_solver(gamma, solver),
@@ -108,9 +109,10 @@ def generate(
         temperature=temperature,
         seed=seed,
         top_k_recorded=0,
+        repetition_penalty=rules.penalty,
         allows_untrained_block_size=allows_untrained_block_size,
     )
-    rows = [_Row(ids) for ids in _without_padding(input_ids, model_kwargs.get("attention_mask"))]
+    rows = [_Row(ids) for ids in _without_padding(input_ids, attention_mask)]
     events = _events(wrapped, rows, config, generation_config.num_return_sequences or 1)
     if token_streamer is not None:
         token_streamer.put(input_ids.cpu())
@@ -292,6 +294,11 @@ def _without_padding(input_ids: Tensor, attention_mask: Tensor | None) -> list[l
         return input_ids.tolist()
     kept = attention_mask.bool()
     return [ids[keep].tolist() for ids, keep in zip(input_ids, kept, strict=True)]
+
+
+def _num_padding(attention_mask: Tensor | None) -> list[int]:
+    """Tokens before the first that each row of the mask keeps."""
+    return [] if attention_mask is None else (attention_mask != 0).int().argmax(dim=1).tolist()
 
 
 def _other_criteria(criteria: Any) -> StoppingCriteriaList:

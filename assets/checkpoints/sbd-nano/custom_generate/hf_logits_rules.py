@@ -1,11 +1,13 @@
 # Written by sbd_core.hf.vendoring from sbd_core/hf/logits_rules.py; change that file instead.
 """The logits processors of transformers that mean the same for every position of a block.
 
-A processor that looks at the tokens before a position cannot be honoured, since the positions of
-a block are predicted together: it is refused by name.
+Of those that look at the tokens before a position, decoding itself has the repetition penalty. The
+others cannot be honoured, since the positions of a block are predicted together: they are refused
+by name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -26,6 +28,12 @@ EVERYWHERE_ALIKE: tuple[type, ...] = (
     kinds.InfNanRemoveLogitsProcessor,
     kinds.LogitNormalization,
 )
+BEFORE_A_PENALTY: tuple[type, ...] = (
+    kinds.SuppressTokensLogitsProcessor,
+    kinds.NoBadWordsLogitsProcessor,
+    kinds.InfNanRemoveLogitsProcessor,
+)
+"""What leaves the same logits on either side of a repetition penalty."""
 SETTINGS: dict[type, str] = {
     kinds.RepetitionPenaltyLogitsProcessor: "repetition_penalty",
     kinds.NoRepeatNGramLogitsProcessor: "no_repeat_ngram_size",
@@ -45,14 +53,29 @@ SETTINGS: dict[type, str] = {
 """The argument of generate() that brings a processor which is refused."""
 
 
-def split_at_temperature(processors: Sequence[Any]) -> tuple[list[Any], float, list[Any]]:
-    """(those before the temperature, the temperature, those after it). Raises ArgumentError."""
+@dataclass(frozen=True, slots=True)
+class LogitsRules:
+    """What processors ask for: a penalty, those before the temperature, it, those after it."""
+
+    penalty: float
+    before: list[Any]
+    temperature: float
+    after: list[Any]
+
+
+def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> LogitsRules:
+    """What these ask for, in the order in which transformers applies them. Raises ArgumentError.
+
+    num_padding: tokens of padding before each prompt, which a penalty is told to leave out.
+    """
     before: list[Any] = []
     after: list[Any] = []
-    temperature, current = 1.0, before
+    penalty, temperature, current = 1.0, 1.0, before
     for processor in processors:
         if isinstance(processor, kinds.TemperatureLogitsWarper):
             temperature, current = temperature * float(processor.temperature), after
+        elif isinstance(processor, kinds.RepetitionPenaltyLogitsProcessor):
+            penalty *= _penalty_of(processor, num_padding, [*before, *after])
         elif _is_alike_everywhere(processor):
             current.append(processor)
         else:
@@ -62,7 +85,22 @@ def split_at_temperature(processors: Sequence[Any]) -> tuple[list[Any], float, l
                 "predicted all at once",
                 type(processor).__name__,
             )
-    return before, temperature, after
+    return LogitsRules(penalty, before, temperature, after)
+
+
+def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:
+    """Raises ArgumentError for one that decoding cannot apply before all the others."""
+    ignored = processor.prompt_ignore_length
+    lengths = ignored.tolist() if isinstance(ignored, Tensor) else [ignored or 0]
+    if not set(lengths) <= {0, *num_padding}:
+        rule = "must count the whole prompt, without a prompt_ignore_length"
+        raise ArgumentError("repetition_penalty", rule, lengths)
+    for other in earlier:
+        if type(other) not in BEFORE_A_PENALTY:
+            name = SETTINGS.get(type(other), type(other).__name__)
+            rule = f"must not come after {name}, as it is applied to the model's own logits"
+            raise ArgumentError("repetition_penalty", rule, processor.penalty)
+    return float(processor.penalty)
 
 
 def _is_alike_everywhere(processor: Any) -> bool:
@@ -71,10 +109,12 @@ def _is_alike_everywhere(processor: Any) -> bool:
     return type(processor) in EVERYWHERE_ALIKE
 
 
-def with_processors(
-    before: Sequence[Any], temperature: float, after: Sequence[Any]
-) -> ComputeLogitStats:
-    """compute_logit_stats() of logits that the processors have changed in place."""
+def with_processors(rules: LogitsRules) -> ComputeLogitStats:
+    """compute_logit_stats() of logits that the processors have changed in place.
+
+    The penalty is not among them: it depends on what stands before a row.
+    """
+    before, temperature, after = rules.before, rules.temperature, rules.after
     if not before and not after:
         return compute_logit_stats
 

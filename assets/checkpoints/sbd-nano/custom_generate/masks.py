@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from .config import require_integer
+from .errors import require_integer
 
 if TYPE_CHECKING:
     from torch.nn.attention.flex_attention import BlockMask

@@ -3,7 +3,8 @@
 
 from typing import Any
 
-from .errors import ModelError
+from .config import PENALTIES
+from .errors import ArgumentError, ModelError, require_number
 
 
 def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
@@ -17,6 +18,18 @@ def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
     if not 1 <= low <= high:
         raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
     return low, high
+
+
+def own_repetition_penalty(model: Any, name: str) -> float:
+    """What a model's generation_config asks for, 1 where it asks for none. Raises ModelError."""
+    found = getattr(getattr(model, "generation_config", None), "repetition_penalty", None)
+    if found is None:
+        return 1.0
+    try:
+        require_number("generation_config.repetition_penalty", found, *PENALTIES)
+    except ArgumentError as error:
+        raise ModelError(f"{name}: {error}") from error
+    return float(found)
 
 
 def is_trained_for_blocks(config: Any) -> bool:

@@ -36,7 +36,7 @@ class EarlyBlock:
 
 @dataclass(frozen=True, slots=True)
 class ForwardRequest:
-    """One text's share of a forward pass; see SetBlockModel.forward.
+    """One text's share of a forward pass; see SetBlockModel.forward_batch.
 
     Its rows are the causal tokens, the block behind all of them, then the early blocks. The
     logits are of the last num_causal_logits causal tokens and of every block position. Keys and
@@ -88,7 +88,9 @@ class SetBlockModel(Protocol):
 
     mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
     block size the masked head was trained on, None if it was not or is not known. shape: its
-    sizes, None where costs cannot be worked out from them.
+    sizes, None where costs cannot be worked out from them. repetition_penalty: what a config that
+    names none decodes with, 1 for none. transition: what a drafted token says of the next, None
+    where the model has learnt none.
     """
 
     name: str
@@ -100,6 +102,8 @@ class SetBlockModel(Protocol):
     max_positions: int | None
     block_range: tuple[int, int] | None
     shape: ModelShape | None
+    repetition_penalty: float
+    transition: "Transition | None"
     compute_logit_stats: "ComputeLogitStats"
 
     def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
@@ -114,33 +118,15 @@ class SetBlockModel(Protocol):
         """One token on its own, for showing: special tokens by name, lone bytes as \\xE2."""
         ...
 
-    def new_cache(self) -> Cache:
-        """An empty cache."""
-        ...
-
-    def forward(
-        self,
-        cache: Any,
-        causal_ids: Sequence[int],
-        block_ids: Sequence[int],
-        num_causal_logits: int,
-    ) -> "Tensor":
-        """One forward pass over causal tokens, then a block that also sees itself both ways.
-
-        Returns fp32 logits (num_causal_logits + len(block_ids), vocab) of the last causal
-        positions and of the block. The causal keys and values stay in the cache, the block's
-        are dropped. The cache must come from this model's new_cache(); the logits are the
-        caller's to change.
-        """
-        ...
-
     def new_caches(self, count: int) -> Sequence[Cache]:
         """`count` empty caches whose forward passes forward_batch() may make together."""
         ...
 
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> "list[Tensor]":
-        """forward() of every request, in one forward pass where the model can.
+        """One forward pass over every text's causal tokens and blocks; of each, fp32 logits.
 
-        Every cache must come from one call of this model's new_caches(), none twice.
+        Each tensor is (request.num_logits, vocab) and the caller's to change. The causal keys and
+        values stay in the caches, those of blocks are dropped. Every cache must come from one call
+        of this model's new_caches(), none twice.
         """
         ...

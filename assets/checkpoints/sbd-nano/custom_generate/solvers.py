@@ -1,50 +1,22 @@
 # Written by sbd_core.hf.vendoring from sbd_core/solvers.py; change that file instead.
-"""Which masked positions a forward pass reveals. Pure: same inputs and generator, same answer.
+"""Which masked positions a forward pass reveals: the rules of sbd_core.rules, for tensors.
 
-Every rule puts the masked positions in an order of preference and reveals a prefix of it, at
-least one position; they differ in the order and in where the prefix ends. The rules' settings
-live in sbd_core.config and are exported here.
+Pure: same inputs and generator, same answer. Every rule's class is exported here.
 """
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import torch
 from torch import Tensor
 
-from .config import (
-    ConfidenceThreshold,
-    EntropyBound,
-    EntropyBoundByConfidence,
-    EntropyBoundByMargin,
-    EntropyBoundFromLeft,
-    EntropyThreshold,
-    Factor,
-    LeftToRight,
-    Random,
-    Solver,
-    TopK,
-)
 from .errors import ArgumentError
-from .sampling import Candidates, ConfidenceScores
+from .rules import *  # noqa: F403
+from .rules import SOLVERS, ConfidenceScores, Solver
+from .rules import __all__ as RULES
+from .sampling import Candidates
 
-__all__ = [
-    "ConfidenceThreshold",
-    "EntropyBound",
-    "EntropyBoundByConfidence",
-    "EntropyBoundByMargin",
-    "EntropyBoundFromLeft",
-    "EntropyThreshold",
-    "Factor",
-    "LeftToRight",
-    "Random",
-    "Solver",
-    "TopK",
-    "needs_margin",
-    "ranked",
-    "reveal_order",
-    "select",
-]
+__all__ = ["needs_margin", "ranked", "reveal_order", "select"]
+__all__ += RULES
 
 
 def select(
@@ -84,9 +56,7 @@ def reveal_order(
 
 def needs_margin(solver: Solver) -> bool:
     """Whether the rule looks at margins."""
-    return isinstance(solver, EntropyBoundByMargin) or (
-        isinstance(solver, TopK) and solver.by == "margin"
-    )
+    return solver.needs_margin
 
 
 def ranked(
@@ -96,66 +66,8 @@ def ranked(
     generator: torch.Generator | None = None,
 ) -> list[int]:
     """reveal_order() of plain numbers: `masked` holds the masked positions left to right."""
-    entropy, probability = scores.entropy, scores.probability
-    match solver:
-        case EntropyBound(gamma):
-            return _bounded(sorted(masked, key=entropy.__getitem__), entropy, gamma)
-        case EntropyBoundByConfidence(gamma):
-            return _bounded(_descending(masked, probability), entropy, gamma)
-        case EntropyBoundByMargin(gamma):
-            return _bounded(_descending(masked, scores.margin), entropy, gamma)
-        case EntropyBoundFromLeft(gamma):
-            leftmost, *rest = masked
-            order = sorted(rest, key=entropy.__getitem__)
-            sums = accumulate(_of(entropy, order))
-            return [leftmost, *order[: sum(total <= gamma for total in sums)]]
-        case EntropyThreshold(gamma):
-            order = sorted(masked, key=entropy.__getitem__)
-            return order[: max(1, sum(value < gamma for value in _of(entropy, order)))]
-        case ConfidenceThreshold(tau):
-            order = _descending(masked, probability)
-            return order[: max(1, sum(top >= tau for top in _of(probability, order)))]
-        case Factor(factor):
-            order = _descending(masked, probability)
-            return order[: _count_factor(_of(probability, order), factor)]
-        case TopK(k, "entropy"):
-            return sorted(masked, key=entropy.__getitem__)[:k]
-        case TopK(k, by):
-            return _descending(masked, scores.margin if by == "margin" else probability)[:k]
-        case Random(k):
-            shuffle = torch.randperm(len(masked), generator=generator).tolist()
-            return [masked[index] for index in shuffle[:k]]
-        case LeftToRight(k):
-            return list(masked[:k])
-        case _:
-            raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
-
-
-def _descending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
-    """Masked positions by falling value; equal ones left to right, as sorted() keeps them."""
-    return sorted(masked, key=values.__getitem__, reverse=True)
-
-
-def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
-    return [values[position] for position in order]
-
-
-def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
-    """The longest prefix whose (sum of entropies) - (their maximum) is at most gamma, Eq. 18.
-
-    For entropies in ascending order the maximum is the last, which makes it Eq. 8. Summed
-    without the maximum rather than by subtraction, so that no rounding creeps in.
-    """
-    total_of_others, largest = 0.0, 0.0
-    for count, entropy in enumerate(_of(entropies, order)):
-        total_of_others += min(entropy, largest) if count else 0.0
-        largest = max(entropy, largest)
-        if count and total_of_others > gamma:
-            return order[:count]
-    return order
-
-
-def _count_factor(confidences: list[float], factor: float) -> int:
-    """Largest n with (n + 1)(1 - c_n) < factor, stopping at the first failure; at least 1."""
-    holds = [(n + 1) * (1 - c) < factor for n, c in enumerate(confidences, start=1)]
-    return max(1, sum(accumulate(holds, lambda so_far, now: so_far and now)))
+    if type(solver) not in SOLVERS.values():
+        raise ArgumentError("solver", "must be a rule of sbd_core.solvers", solver)
+    return solver.order(
+        scores, masked, lambda count: torch.randperm(count, generator=generator).tolist()
+    )

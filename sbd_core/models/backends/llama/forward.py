@@ -20,16 +20,28 @@ from sbd_core.models.backends.llama.attention import (
     SingleSequenceAttention,
 )
 from sbd_core.models.backends.llama.kv_cache import STEP, FusedLlamaCache, KVCachePool
+from sbd_core.models.backends.llama.low_rank import BlockRows, LowRankLayer, low_rank_layers
 from sbd_core.models.backends.llama.weights import Norm, Weights, fuse_weights
+from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.protocol import ForwardRequest
 
 
 class FusedLlamaBackend:
     """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
 
-    def __init__(self, model: Any) -> None:
-        """model: one that weights.can_fuse(); its modules become views of fused weights."""
+    name = "PyTorch"
+
+    def __init__(self, model: Any, adapter: BlockAdapter | None = None) -> None:
+        """model: one that weights.can_fuse(); its modules become views of fused weights.
+
+        adapter: what the rows of blocks read beside them.
+        """
         self.weights: Weights = fuse_weights(model)
+        embedding = self.weights.embedding
+        self.dtype = str(embedding.dtype).removeprefix("torch.")
+        self._adapter: list[LowRankLayer] | None = (
+            None if adapter is None else low_rank_layers(adapter, embedding)
+        )
         self._masks = MaskTable(self.weights.embedding)
         self._rotary = self._rotary_table(STEP)
         w = self.weights
@@ -53,7 +65,7 @@ class FusedLlamaBackend:
         self.rotary_until(longest)
         token_ids = [token_id for request in texts for token_id in request.token_ids]
         ids = torch.tensor(token_ids, device=self.weights.embedding.device)
-        hidden = self.hidden(ids, self._angles(rows), self._parts(rows))
+        hidden = self.hidden(ids, self._angles(rows), self._parts(rows), self._block_rows(rows))
         num_logits = [request.num_logits for request in texts]
         logits = self._logits(hidden, [text.num_queries for text in rows], num_logits)
         for request, text in zip(texts, rows, strict=True):
@@ -70,6 +82,19 @@ class FusedLlamaBackend:
             SingleSequenceAttention(text, self._masks) for text in rows[:num_long]
         ]
         return alone + ([PaddedBatchAttention.of(rows[num_long:])] if rows[num_long:] else [])
+
+    def _block_rows(self, rows: Sequence[QuerySpan]) -> BlockRows | None:
+        """The rows that an adapter is for; None without an adapter or blocks."""
+        if self._adapter is None or all(text.num_queries == text.num_causal for text in rows):
+            return None
+        if len(rows) == 1:
+            return slice(rows[0].num_causal, rows[0].num_queries)
+        found: list[int] = []
+        start = 0
+        for text in rows:
+            found += range(start + text.num_causal, start + text.num_queries)
+            start += text.num_queries
+        return torch.tensor(found, device=self.weights.embedding.device)
 
     def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
@@ -92,21 +117,39 @@ class FusedLlamaBackend:
         ids: Tensor,
         angles: tuple[Tensor, Tensor],
         parts: Sequence[Attention],
+        block_rows: BlockRows | None = None,
     ) -> Tensor:
-        """(rows, hidden) of token ids (rows,), after the last layer, before the last norm."""
+        """(rows, hidden) of token ids (rows,), after the last layer, before the last norm.
+
+        block_rows: those that the adapter is for, None where there are none.
+        """
         w = self.weights
         hidden = w.embedding.index_select(0, ids)
         shape = angles[0].shape
         width = w.layers[0].gate_up.weight.shape[1] // 2
         for index, layer in enumerate(w.layers):
-            heads = layer.query_key_value(layer.attention_norm(hidden)).view(shape)
+            normed = layer.attention_norm(hidden)
+            heads = layer.query_key_value(normed)
+            low = self._adapter[index] if self._adapter and block_rows is not None else None
+            if low is not None and block_rows is not None:
+                low[0].add_to(heads, normed, block_rows)
+            heads = heads.view(shape)
             if layer.query_norm is not None and layer.key_norm is not None:
                 heads = self._normed(heads, layer.query_norm, layer.key_norm)
             heads = torch.addcmul(heads * angles[0], heads.flip(2), angles[1]).flatten(2)
-            layer.out.add_to(hidden, self._attended(parts, index, heads))
-            gate_up = layer.gate_up(layer.feed_forward_norm(hidden))
+            mixed = self._attended(parts, index, heads)
+            layer.out.add_to(hidden, mixed)
+            if low is not None and block_rows is not None:
+                low[1].add_to(hidden, mixed, block_rows)
+            normed = layer.feed_forward_norm(hidden)
+            gate_up = layer.gate_up(normed)
+            if low is not None and block_rows is not None:
+                low[2].add_to(gate_up, normed, block_rows)
             gate, up = gate_up.narrow(1, 0, width), gate_up.narrow(1, width, width)
-            layer.down.add_to(hidden, silu(gate).mul_(up))
+            product = silu(gate).mul_(up)
+            layer.down.add_to(hidden, product)
+            if low is not None and block_rows is not None:
+                low[3].add_to(hidden, product, block_rows)
         return hidden
 
     def _normed(self, heads: Tensor, query_norm: Norm, key_norm: Norm) -> Tensor:

@@ -87,6 +87,11 @@ def can_fuse(model: Any) -> bool:
 
     On the CPU in fp32 alone, where the two agree to rounding; elsewhere in any dtype.
     """
+    return has_known_shape(model) and (model.device.type != "cpu" or model.dtype == torch.float32)
+
+
+def has_known_shape(model: Any) -> bool:
+    """Whether the fused forward has every layer of a model, up to the rounding of its dtype."""
     config = model.config
     if config.model_type not in MODEL_TYPES or type(model).__module__.split(".")[0] != (
         "transformers"
@@ -104,7 +109,6 @@ def can_fuse(model: Any) -> bool:
             type(m).__module__.split(".")[0] in ("torch", "transformers") for m in model.modules()
         )
         and model.lm_head.bias is None
-        and (model.device.type != "cpu" or model.dtype == torch.float32)
     )
 
 

@@ -8,7 +8,7 @@ from sbd_core.errors import TrainingError
 from sbd_core.models.chat import encode_prompt, encode_turn
 from sbd_core.training.data.examples import ExampleStream
 from sbd_core.training.data.sources import read_source
-from sbd_core.training.recipes.recipe_files import read_recipe
+from sbd_core.training.recipes.recipe import read_recipe
 from tests.core.models.tiny_models import maskless_tokenizer, tiny_tokenizer
 
 # Shaped like Qwen3's: an end token and a line break after each turn, an empty thought in the last.
@@ -44,7 +44,7 @@ def recipe_of(source: str, **changes):
     return read_recipe(
         "sbd",
         None,
-        {"data": (source,), "tasks": {}, "batch_size": 8, "reweight_steps": 0, **changes},
+        {"data": (source,), "tasks": {}, "batch_size": 8, **changes},
     )
 
 
@@ -112,7 +112,7 @@ def test_without_a_template_messages_are_refused_and_prompts_stand_as_they_are(t
     with pytest.raises(TrainingError, match=r"line 1.*no chat template, which messages need"):
         ExampleStream(recipe_of(source_of(tmp_path, {"messages": TALK})), bare)
     text = recipe_of(source_of(tmp_path, {"text": "abcdefgh"}), row_tokens=40, max_block_size=16)
-    drawn = {(*prompt, *answer) for _, (prompt, answer) in ExampleStream(text, bare).draw(0)}
+    drawn = {(*prompt, *answer) for prompt, answer in ExampleStream(text, bare).draw(0)}
     assert drawn == {(*bare.encode("abcdefgh"), bare.eos_token_id)}
 
 

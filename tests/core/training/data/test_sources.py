@@ -108,7 +108,7 @@ def test_tasks_come_by_weight_sources_at_weight_1_and_the_same_for_a_seed() -> N
         tasks = {"math": 1.0, "sudoku": 2.0}
         return list(islice(mixed(seed, tasks, [["a", "b"], ["c"]]), 5000))
 
-    kinds = Counter(item if isinstance(item, str) else item.task for _, item in drawn(1))
+    kinds = Counter(item if isinstance(item, str) else item.task for item in drawn(1))
     assert all(900 < kinds[kind] < 1100 for kind in ("math", "c"))
     assert 1850 < kinds["sudoku"] < 2150
     assert 400 < kinds["a"] < 600
@@ -120,7 +120,7 @@ def test_long_texts_are_cut_and_only_the_last_piece_ends(tmp_path) -> None:
     recipe = replace(TINY, tasks={}, data=(written(tmp_path, "a.txt", text),), batch_size=80)
     _, tokenizer = new_model(recipe)
     drawn = ExampleStream(recipe, tokenizer).draw(0)
-    pieces = {tuple(answer): prompt for _, (prompt, answer) in drawn}
+    pieces = {tuple(answer): prompt for prompt, answer in drawn}
     whole = tokenizer.encode(text, add_special_tokens=False)
     assert len(pieces) > 3
     assert sum(answer[-1] == tokenizer.eos_token_id for answer in pieces) == 1
@@ -135,7 +135,7 @@ def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_pat
     both = written(tmp_path, "both.jsonl", f"{json.dumps(long)}\n{json.dumps(short)}")
     recipe = replace(TINY, tasks={}, data=(both,))
     tokenizer = new_model(recipe)[1]
-    assert len({tuple(answer) for _, (_, answer) in ExampleStream(recipe, tokenizer).draw(0)}) == 1
+    assert len({tuple(answer) for _, answer in ExampleStream(recipe, tokenizer).draw(0)}) == 1
     only = written(tmp_path, "only.jsonl", json.dumps(long))
     with pytest.raises(TrainingError, match="no record fits"):
         ExampleStream(replace(recipe, data=(only,)), tokenizer)
@@ -152,10 +152,10 @@ def test_a_run_on_a_file_trains_and_resumes_exactly(tmp_path, monkeypatch) -> No
     train(recipe, None, whole)
     draw = ExampleStream.draw
 
-    def dying(data: ExampleStream, step: int, weights: object):
+    def dying(data: ExampleStream, step: int):
         if step == 2:
             raise Killed
-        return draw(data, step, weights)
+        return draw(data, step)
 
     monkeypatch.setattr(ExampleStream, "draw", dying)
     with pytest.raises(Killed):

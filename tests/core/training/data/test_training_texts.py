@@ -7,7 +7,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import TrainingError
 from sbd_core.training.data.examples import ExampleStream
-from sbd_core.training.recipes.recipe_files import read_recipe
+from sbd_core.training.recipes.recipe import read_recipe
 
 RECIPE = read_recipe("sbd", None, {"batch_size": 50})
 
@@ -29,7 +29,7 @@ def test_the_texts_of_a_step_depend_on_recipe_and_step_alone(tokenizer) -> None:
 def test_a_text_is_the_chat_turn_ends_in_eos_and_fits_a_row_with_its_copy(tokenizer) -> None:
     model = sbd_core.load(device="cpu")
     user, assistant, end = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>", "<eos>"])
-    for _, (prompt, answer) in ExampleStream(RECIPE, tokenizer).draw(0):
+    for prompt, answer in ExampleStream(RECIPE, tokenizer).draw(0):
         assert (prompt[0], prompt[-1], answer[-1]) == (user, assistant, end)
         assert list(model.encode(tokenizer.decode(prompt[1:-1]), is_raw=False)) == prompt
         longest = len(prompt) + 2 * len(answer) + RECIPE.max_block_size - 1

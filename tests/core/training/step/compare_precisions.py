@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 from sbd_core.training import loop
-from sbd_core.training.recipes.recipe_files import read_recipe
+from sbd_core.training.recipes.recipe import read_recipe
 from sbd_core.training.step.step_runner import RunSettings
 from tests.core.training.training_runs import all_losses
 

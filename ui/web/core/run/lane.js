@@ -237,25 +237,3 @@ export class Lane {
     });
   }
 }
-
-/**
- * A pass in the middle of the work: of those that leave masks behind, the one with the most doubt
- * left, once something was revealed.
- * @param {Lane} lane
- */
-export function middlePass(lane) {
-  let best = 0;
-  let most = -1;
-  lane.steps.forEach((step, pass) => {
-    const { reveals } = step;
-    const isNew = new Set(reveals.map(({ position }) => position));
-    const left = [...step.masked.values()].filter(
-      ({ position }) => !isNew.has(position) && position < lane.end,
-    );
-    const doubt = left.reduce((sum, { entropy }) => sum + entropy, 0);
-    if (!reveals.length || !left.length || pass === 0 || doubt <= most) return;
-    best = pass;
-    most = doubt;
-  });
-  return best;
-}

@@ -2,6 +2,7 @@
 // The first lane is the main one. Knows no DOM.
 
 import { MAX_POSITIONS } from "../limits.js";
+import { isOffered } from "../models.js";
 import { BYTE, joinBytes } from "../text/bytes.js";
 import { Lane } from "./lane.js";
 import { readSizes } from "./wire.js";
@@ -32,6 +33,8 @@ export class Run {
     this.seed = line.seed ?? 0;
     this.numPredrafts = line.num_predrafts ?? 0;
     this.draftThreshold = line.draft_threshold;
+    this.rowPolicy = line.row_policy ?? "fixed";
+    this.repetitionPenalty = line.repetition_penalty ?? 1;
     this.sizes = readSizes(line);
     this.read = line.read ?? []; // tokens of the prompt, where the run says them
     /** @type {{ id: number, text: string }[]} */
@@ -118,6 +121,8 @@ export class Run {
       block_size: this.blockSize,
       max_new_tokens: this.maxNewTokens,
       seed: this.seed,
+      repetition_penalty: this.repetitionPenalty,
+      ...(isOffered(this.model) ? { model: this.model } : {}),
       ...this.drafting,
       pinned,
       ...changes,
@@ -127,7 +132,12 @@ export class Run {
   /** The settings that only verify has. */
   get drafting() {
     if (this.strategy !== "verify") return {};
-    return { num_predrafts: this.numPredrafts, draft_threshold: this.draftThreshold };
+    const { numPredrafts, draftThreshold, rowPolicy } = this;
+    return {
+      num_predrafts: numPredrafts,
+      draft_threshold: draftThreshold,
+      row_policy: rowPolicy,
+    };
   }
 
   get isComplete() {

@@ -1,5 +1,5 @@
-// What is said of a run's engine times: why fewer forward passes were not faster, where the answers
-// differ in length what a token took, and both times in one sentence. Knows no DOM.
+// What is said of a run's engine times: why fewer forward passes were not faster, and where the
+// answers differ in length what a token took. Knows no DOM.
 
 import { formatSeconds, median } from "../numbers.js";
 import { secondsOfPasses, slowness, timesLess } from "./saving.js";
@@ -59,9 +59,8 @@ export function timesOf({ seconds, ntpSeconds }, timing) {
  * @param {Run} run
  * @param {Numbers} numbers
  * @param {Timing | null} timing
- * @param {boolean} isShort for a room to read: the two times alone
  */
-export function whyNotFaster(run, numbers, timing, isShort) {
+export function whyNotFaster(run, numbers, timing) {
   const { wholePasses, wholeTokens, ntpTokens } = numbers;
   const times = timesOf(numbers, timing);
   if (!times || !run.ntp || !wholePasses) return "";
@@ -73,7 +72,7 @@ export function whyNotFaster(run, numbers, timing, isShort) {
   // Timed again, only whole answers are known: their forward passes are those of another run.
   const isAgain = times === timing;
   const [block, single] = [secondsOfPasses(run.main.steps), secondsOfPasses(run.ntp.steps)];
-  if (isShort || isAgain || !block || !single) {
+  if (isAgain || !block || !single) {
     const spent = each
       ? [fine(found.own / wholeTokens), fine(found.plain / ntpTokens)]
       : [formatSeconds(found.own), formatSeconds(found.plain)];
@@ -103,16 +102,4 @@ function tokenTimes({ wholePasses, wholeTokens, ntpTokens }, times, numPlain) {
   const [each, other] = [own / wholeTokens, plain / ntpTokens];
   const whole = `It took ${formatSeconds(own)} in all, next-token ${formatSeconds(plain)}`;
   return `${whole}; a token took less: ${fine(each)}, next-token ${fine(other)}.`;
-}
-
-/**
- * Both times in a sentence, for where their number has no room; "" until both are known.
- * @param {Numbers} numbers
- * @param {Timing | null} timing
- */
-export function bothTimes(numbers, timing) {
-  const times = timesOf(numbers, timing);
-  if (!times) return "";
-  const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];
-  return `Engine time ${formatSeconds(own)}, next-token ${formatSeconds(plain)}.`;
 }

@@ -38,6 +38,8 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {number} [seed]
  * @property {number} [num_predrafts]
  * @property {number} [draft_threshold]
+ * @property {string} [row_policy] fixed where it is not said
+ * @property {number} [repetition_penalty] 1 where it is not said
  * @property {string} [ask]
  * @property {number[]} [ends] ids of the tokens that end an answer
  * @property {boolean} [is_recorded]

@@ -1,7 +1,8 @@
 // A model folder as `sbd train` leaves it, read into the kernel. Knows no network: who calls says
 // how a file of the folder is read.
 
-import { ModelError } from "../errors.js";
+import { PENALTIES, requireNumber } from "../decoding/settings.js";
+import { ArgumentError, ModelError } from "../errors.js";
 import { Model } from "../model.js";
 import { checkTemplate, encodePrompt } from "../text/template.js";
 import { Tokenizer } from "../text/tokenizer.js";
@@ -23,15 +24,17 @@ export class Checkpoint {
    * @param {string} name
    * @param {Model} model
    * @param {Tokenizer} tokenizer
-   * @param {{ template: string | null, maskId: number | null, endIds: Set<number> }} rest
+   * @param {{ template: string | null, maskId: number | null, endIds: Set<number>, repetitionPenalty?: number }} rest
    */
-  constructor(name, model, tokenizer, { template, maskId, endIds }) {
+  constructor(name, model, tokenizer, { template, maskId, endIds, repetitionPenalty = 1 }) {
     this.name = name;
     this.model = model;
     this.tokenizer = tokenizer;
     this.template = template;
     this.maskId = maskId;
     this.endIds = endIds;
+    /** What a decode takes that names none. */
+    this.repetitionPenalty = repetitionPenalty;
   }
 
   /**
@@ -72,6 +75,7 @@ export async function readCheckpoint(name, kernel, read) {
     template,
     maskId: idOf(tokenizer, settings.mask_token, shape),
     endIds: endIds(generation, shape, idOf(tokenizer, settings.eos_token, shape)),
+    repetitionPenalty: ownPenalty(generation.repetition_penalty ?? 1),
   });
 }
 
@@ -138,6 +142,17 @@ function idOf(tokenizer, token, shape) {
     typeof token === "object" && token !== null ? /** @type {any} */ (token).content : token;
   const id = tokenizer.ids.get(String(text));
   return id !== undefined && id < shape.vocabulary ? id : null;
+}
+
+/** @param {unknown} value of generation_config.json */
+function ownPenalty(value) {
+  const name = "generation_config.repetition_penalty";
+  try {
+    requireNumber(name, value, ...PENALTIES);
+  } catch (error) {
+    throw new ModelError(error instanceof ArgumentError ? error.message : String(error));
+  }
+  return Number(value);
 }
 
 /**

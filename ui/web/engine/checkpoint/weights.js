@@ -1,4 +1,4 @@
-// A model's tensors in the kernel's memory, laid out as sbd_core/models/backends/c/forward.c reads
+// A model's tensors in the kernel's memory, laid out as kernel/forward.c reads
 // them: matrices (in, out), queries, keys and values side by side, gate and up too.
 
 import { ModelError, shown } from "../errors.js";

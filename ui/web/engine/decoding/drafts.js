@@ -3,7 +3,6 @@
 
 import { cutAfterEnd } from "./state.js";
 
-/** @import { Generator } from "../random.js" */
 /** @import { LogitStats } from "../stats.js" */
 
 const GROWTH = 2;
@@ -23,14 +22,13 @@ export const NOTHING = { tokenIds: [], probabilities: [], distributions: null };
 /**
  * The draft that a block's rows make; its first position is known exactly by another row.
  * @param {LogitStats} stats
- * @param {Generator} generator
- * @param {number} threshold
+ * @param {number[]} chosen a token a row, by its distribution
+ * @param {number} length of the draft, unless it ends before
  * @param {Set<number>} endIds
  * @returns {Draft}
  */
-export function draftOf(stats, generator, threshold, endIds) {
-  const wanted = confidentLength(stats.probability.slice(1), threshold);
-  const tokenIds = cutAfterEnd(stats.sample(generator).slice(1, wanted + 1), endIds);
+export function draftOf(stats, chosen, length, endIds) {
+  const tokenIds = cutAfterEnd(chosen.slice(1, length + 1), endIds);
   const stop = tokenIds.length + 1;
   return {
     tokenIds,

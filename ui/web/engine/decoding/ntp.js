@@ -20,7 +20,7 @@ export class NextTokenPrediction {
   /** @param {Logits} logits */
   finish(logits) {
     const { state } = this;
-    const stats = state.blockStats(logits, 0);
+    const stats = state.nextTokenStats(logits);
     const position = state.answer.length;
     this.causalIds = stats.sample(state.generator);
     const hindsight = makeHindsight(this.causalIds, stats, position);

@@ -55,13 +55,13 @@ export class SetBlockDecoding {
   finish(logits) {
     const { state, pending, block } = this;
     if (!pending || !block) {
-      this.pending = new PendingTokens(state.causalStats(logits, 0, 1));
+      this.pending = new PendingTokens(state.causalStats(logits, 1));
       return state.event({ block: { start: 0, size: 0 } });
     }
     const numPending = pending.tokenIds.length;
     /** @type {Hindsight[]} */
     let hindsight = [];
-    if (numPending) hindsight = pending.rescoreAndClear(state.causalStats(logits, 0, numPending));
+    if (numPending) hindsight = pending.rescoreAndClear(state.causalStats(logits, numPending));
     const revealed = block.size ? this.revealed(block, logits, numPending) : {};
     const final = block.finalTokenIds;
     const committed = [...this.waiting, ...(final ?? [])];
@@ -82,7 +82,7 @@ export class SetBlockDecoding {
   revealed(block, logits, first) {
     const { state } = this;
     block.keepOpen(logits, first);
-    const stats = state.blockStats(logits, first);
+    const stats = state.blockStats(logits, first, block.tokenIds);
     const tokenIds = stats.sample(state.generator);
     const offsets = block.masked();
     const masked = maskedPositions(stats, offsets, block.start);

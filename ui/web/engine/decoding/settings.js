@@ -2,9 +2,14 @@
 
 import { ArgumentError } from "../errors.js";
 
+/** @import { RowCosts } from "./row_plans.js" */
+
 export const MAX_BLOCK_SIZE = 1024;
 export const MAX_PREDRAFTS = 16;
+/** The smallest and the largest repetition penalty. */
+export const PENALTIES = /** @type {const} */ ([0.1, 100]);
 export const STRATEGIES = ["sbd", "ntp", "verify"];
+export const ROW_POLICIES = ["fixed", "fewest-passes", "fastest"];
 const MEASURES = ["confidence", "entropy", "margin"];
 
 /** The parameters of each solver with their values where none is given. */
@@ -38,6 +43,9 @@ export const SOLVERS =
  * @property {boolean} allows_untrained_block_size
  * @property {number} num_predrafts
  * @property {number} draft_threshold
+ * @property {number} repetition_penalty 1 for none
+ * @property {string} row_policy
+ * @property {RowCosts | null} row_costs of policy fastest alone, which needs them
  */
 
 const DEFAULTS = {
@@ -52,6 +60,9 @@ const DEFAULTS = {
   allows_untrained_block_size: false,
   num_predrafts: 0,
   draft_threshold: 0.5,
+  repetition_penalty: 1,
+  row_policy: "fixed",
+  row_costs: null,
 };
 
 /**
@@ -79,11 +90,29 @@ export function readSettings(given) {
   requireWhole("top_k_recorded", settings.top_k_recorded, 0, 50);
   requireWhole("num_predrafts", settings.num_predrafts, 0, MAX_PREDRAFTS);
   if (settings.num_predrafts && settings.strategy !== "verify") {
-    const rule = `must be 0 but for strategy verify, and this is ${settings.strategy}`;
+    const rule = `requires strategy="verify" instead of "${settings.strategy}"`;
     throw new ArgumentError("num_predrafts", rule, settings.num_predrafts);
   }
   requireNumber("draft_threshold", settings.draft_threshold, 0, 1);
+  requireNumber("repetition_penalty", settings.repetition_penalty, ...PENALTIES);
+  checkRows(settings);
   return { ...settings, pinned: readPinned(settings) };
+}
+
+/** @param {Settings} settings */
+function checkRows({ strategy, row_policy: policy, row_costs: costs, num_predrafts }) {
+  if (!ROW_POLICIES.includes(policy))
+    throw new ArgumentError("row_policy", `must be one of ${ROW_POLICIES.join(", ")}`, policy);
+  if (policy !== "fixed" && strategy !== "verify") {
+    const rule = `requires strategy="verify" instead of "${strategy}"`;
+    throw new ArgumentError("row_policy", rule, policy);
+  }
+  if (policy !== "fixed" && num_predrafts) {
+    const rule = `must be 0 with row_policy ${policy}, which chooses the predrafts`;
+    throw new ArgumentError("num_predrafts", rule, num_predrafts);
+  }
+  if ((policy === "fastest") !== (costs !== null))
+    throw new ArgumentError("row_costs", "go with row_policy fastest", policy);
 }
 
 /** @param {unknown} given */

@@ -2,9 +2,11 @@
 // sbd_core/decoding/state.py; an event is that of sbd_core/events.py.
 
 import { Generator } from "../random.js";
+import { LogitStats } from "../stats.js";
+import { SeenTokens } from "./repetition.js";
 
 /** @import { Cache, EarlyBlock, ForwardRequest, Logits, Model } from "../model.js" */
-/** @import { LogitStats } from "../stats.js" */
+/** @import { StatsSpec } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
 /** @typedef {{ start: number, size: number }} Span positions of the answer */
@@ -55,6 +57,12 @@ export class DecodingState {
     const { temperature } = settings;
     this.causalSpec = { forbiddenId: maskId, temperature, numTop: 0 };
     this.blockSpec = { forbiddenId: maskId, temperature, numTop: settings.top_k_recorded };
+    const penalty = settings.repetition_penalty;
+    /** The tokens in the cache; null without a penalty. */
+    this.seen = penalty === 1 ? null : new SeenTokens(penalty);
+    this.numSeen = 0;
+    /** @type {number[]} causal tokens of this forward pass that the cache may not keep */
+    this.unsure = [];
     this.numForwards = 0;
     this.began = 0;
     this.context = [0, 0];
@@ -80,27 +88,95 @@ export class DecodingState {
    */
   request(causalIds, blockIds, numCausalLogits, earlyBlocks = []) {
     this.context = [this.cache.length, causalIds.length];
+    if (this.seen) {
+      this.seen.add(this.unsure.slice(0, this.cache.length - this.numSeen));
+      const numSure = causalIds.length - Math.max(0, numCausalLogits - 1);
+      this.seen.add(causalIds.slice(0, numSure));
+      this.unsure = causalIds.slice(numSure);
+      this.numSeen = this.cache.length + numSure;
+    }
     return { cache: this.cache, causalIds, blockIds, numCausalLogits, earlyBlocks };
   }
 
   /**
-   * Of the rows from `start` to before `stop` what a check of tokens needs.
+   * Of the causal rows before `stop` what a check of tokens needs.
    * @param {Logits} logits
-   * @param {number} start
    * @param {number} stop
    */
-  causalStats(logits, start, stop) {
-    return this.model.stats(logits, start, stop, this.causalSpec);
+  causalStats(logits, stop) {
+    return this.stats(logits, 0, stop, this.causalSpec, (row) => this.unsure.slice(0, row));
+  }
+
+  /** Of the one causal row all that the record of a prediction needs. @param {Logits} logits */
+  nextTokenStats(logits) {
+    return this.stats(logits, 0, 1, this.blockSpec, () => []);
   }
 
   /**
-   * Of the rows from `start` to before `stop` all that solver and record of a prediction need.
+   * Of a block's rows, those from `start` on, all that solver and record need.
+   * @param {Logits} logits
+   * @param {number} start
+   * @param {number[]} blockIds as the model read them; a row counts the tokens known at its left
+   */
+  blockStats(logits, start, blockIds) {
+    const known = (/** @type {number} */ row) =>
+      blockIds.slice(0, row).filter((id) => id !== this.maskId);
+    const before = (/** @type {number} */ row) => [...this.unsure, ...known(row)];
+    return this.stats(logits, start, start + blockIds.length, this.blockSpec, before);
+  }
+
+  /**
+   * What a block's rows say, and a token for each. With a penalty the tokens are chosen left to
+   * right, each by the row that counts those before it.
    * @param {Logits} logits
    * @param {number} start
    * @param {number} stop
+   * @param {number[]} exact accepted and brought by the forward pass; the last of them stands at the
+   *   block's first position
+   * @param {boolean} isRecorded all that the record needs, too
+   * @returns {[LogitStats, number[]]}
    */
-  blockStats(logits, start, stop = logits.numRows) {
-    return this.model.stats(logits, start, stop, this.blockSpec);
+  draft(logits, start, stop, exact, isRecorded) {
+    const spec = isRecorded ? this.blockSpec : this.causalSpec;
+    if (!this.seen) {
+      const stats = this.stats(logits, start, stop, spec, () => []);
+      return [stats, stats.sample(this.generator)];
+    }
+    /** @type {LogitStats[]} */
+    const rows = [];
+    const chosen = exact.slice(-1);
+    for (let row = start; row < stop; row += 1) {
+      const isFirst = row === start;
+      const before = [...exact.slice(0, -1), ...(isFirst ? [] : chosen)];
+      const one = this.stats(logits, row, row + 1, spec, () => before);
+      rows.push(one);
+      if (!isFirst) chosen.push(...one.sample(this.generator));
+    }
+    return [LogitStats.joined(rows), chosen];
+  }
+
+  /**
+   * Of the rows from `start` on what a draft needs, where there is no penalty.
+   * @param {Logits} logits
+   * @param {number} start
+   */
+  draftStats(logits, start) {
+    return this.stats(logits, start, logits.numRows, this.causalSpec, () => []);
+  }
+
+  /**
+   * @param {Logits} logits
+   * @param {number} start
+   * @param {number} stop
+   * @param {StatsSpec} spec
+   * @param {(row: number) => number[]} before of each row, the tokens that it counts besides those
+   *   certain in the cache
+   */
+  stats(logits, start, stop, spec, before) {
+    for (let row = start; this.seen && row < stop; row += 1) {
+      this.seen.penalise(logits.row(row), before(row - start));
+    }
+    return this.model.stats(logits, start, stop, spec);
   }
 
   /**

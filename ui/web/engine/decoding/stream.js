@@ -3,6 +3,7 @@
 import { ArgumentError } from "../errors.js";
 import { Cache } from "../model.js";
 import { NextTokenPrediction } from "./ntp.js";
+import { MAX_ROWS } from "./row_plans.js";
 import { SetBlockDecoding } from "./sbd.js";
 import { DecodingState } from "./state.js";
 import { DraftAndVerify } from "./verify.js";
@@ -24,7 +25,7 @@ const STRATEGIES = { ntp: NextTokenPrediction, sbd: SetBlockDecoding, verify: Dr
 export function* stream(checkpoint, promptIds, settings) {
   checkFits(checkpoint, promptIds, settings);
   const { model } = checkpoint;
-  const most = settings.block_size * (2 + settings.num_predrafts);
+  const most = Math.max(MAX_ROWS, settings.block_size * (2 + settings.num_predrafts));
   const cache = new Cache(model, promptIds.length + settings.max_new_tokens + most);
   try {
     const state = new DecodingState(model, cache, promptIds, settings, checkpoint);
@@ -52,7 +53,7 @@ export function checkFits({ model, name, maskId }, promptIds, settings) {
   if (!promptIds.length) throw new ArgumentError("prompt", "must hold at least one token", "[]");
   for (const id of promptIds) if (!isToken(id)) throw new ArgumentError("prompt", rule, id);
   if (promptIds.length + settings.max_new_tokens > maxPositions) {
-    const most = `prompt tokens and max_new_tokens together must be at most ${maxPositions}, the reach of ${name}`;
+    const most = `must leave room: its tokens and max_new_tokens together must be at most ${maxPositions}, the reach of ${name}`;
     throw new ArgumentError("prompt", most, `${promptIds.length} + ${settings.max_new_tokens}`);
   }
   if (settings.strategy === "ntp") return;

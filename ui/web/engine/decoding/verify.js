@@ -1,11 +1,13 @@
 // Lossless drafting with the masked head; sbd_core/decoding/verify.py. One forward pass checks the
 // current draft causally and drafts the next block.
 
-import { draftOf, NOTHING, nextBlockSize, predraftOffsets } from "./drafts.js";
+import { confidentLength, draftOf, NOTHING, nextBlockSize, predraftOffsets } from "./drafts.js";
+import { Acceptance, ONE_A_PASS, planRows, secondsOf } from "./row_plans.js";
 import { cutAfterEnd, makeHindsight, maskedPositions } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
 /** @import { LogitStats } from "../stats.js" */
+/** @import { RowCosts, RowPlan } from "./row_plans.js" */
 /** @import { DecodingState, MaskedPosition, Predraft, Span } from "./state.js" */
 
 export class DraftAndVerify {
@@ -20,6 +22,14 @@ export class DraftAndVerify {
     this.block = { start: 0, size: 0 };
     /** @type {Span[]} */
     this.earlyBlocks = [];
+    const { row_policy, row_costs } = state.settings;
+    /** @type {RowCosts | null} what rows cost to the policy that plans them */
+    this.costs = row_policy === "fewest-passes" ? ONE_A_PASS : row_costs;
+    this.acceptance = new Acceptance();
+    /** How far the draft might have gone. */
+    this.askedLength = 0;
+    /** @type {RowPlan} */
+    this.plan = { blockSizes: [0], draftLength: 0, threshold: 0 };
   }
 
   nextRequest() {
@@ -29,13 +39,10 @@ export class DraftAndVerify {
     const numDrafted = draft.tokenIds.length;
     const last = draft.tokenIds.at(-1);
     const ends = last !== undefined && state.endIds.has(last);
-    this.block = { start: start + numDrafted, size: ends ? 0 : this.sizeBehind(numDrafted) };
-    const probabilities = draft.probabilities.slice(0, state.numLeft - 1); // behind others nothing fits
-    const offsets = predraftOffsets(probabilities, state.settings.num_predrafts);
-    this.earlyBlocks = offsets.map((offset) => ({
-      start: start + offset,
-      size: this.sizeBehind(offset),
-    }));
+    this.plan = this.nextPlan();
+    const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
+    this.block = { start: start + numDrafted, size: ends ? 0 : (spans[numDrafted]?.size ?? 0) };
+    this.earlyBlocks = spans.slice(0, numDrafted).filter((span) => span.size);
     const numExact = this.exactIds.length;
     return state.request(
       [...this.exactIds, ...draft.tokenIds],
@@ -46,6 +53,26 @@ export class DraftAndVerify {
         tokenIds: this.masks(span),
       })),
     );
+  }
+
+  /**
+   * What the next forward pass feeds besides the draft.
+   * @returns {RowPlan}
+   */
+  nextPlan() {
+    const { state, draft } = this;
+    const { block_size, num_predrafts, draft_threshold } = state.settings;
+    if (this.costs) {
+      const { acceptance, costs } = this;
+      return planRows(acceptance, draft.probabilities, costs, block_size, state.numLeft);
+    }
+    const numDrafted = draft.tokenIds.length;
+    const fitting = draft.probabilities.slice(0, state.numLeft - 1); // behind others nothing fits
+    const offsets = [...predraftOffsets(fitting, num_predrafts), numDrafted];
+    const blockSizes = Array.from({ length: numDrafted + 1 }, (_, end) =>
+      offsets.includes(end) ? this.sizeBehind(end) : 0,
+    );
+    return { blockSizes, draftLength: block_size, threshold: draft_threshold };
   }
 
   /**
@@ -71,23 +98,30 @@ export class DraftAndVerify {
     const { state, block } = this;
     const start = state.answer.length;
     const numChecked = this.draft.tokenIds.length + 1;
-    const causal = state.causalStats(logits, 0, numChecked);
-    const checked = this.checked(causal);
-    const numAccepted = checked.length - 1;
-    if (start) this.longest = nextBlockSize(checked.length, state.settings.block_size);
-    state.cache.truncate(state.cache.length - numChecked + checked.length);
-    const tokens = cutAfterEnd(checked, state.endIds).slice(0, state.numLeft);
+    const causal = state.causalStats(logits, numChecked);
+    const exact = this.checked(causal);
+    const numAccepted = exact.length - 1;
+    if (start) this.longest = nextBlockSize(exact.length, state.settings.block_size);
+    if (this.costs) {
+      const numRows = numChecked + this.plan.blockSizes.reduce((total, size) => total + size, 0);
+      const relative = start ? secondsOf(this.costs, numRows) / secondsOf(this.costs, 1) : 1;
+      const { draft, askedLength } = this;
+      this.acceptance.count(draft.probabilities, numAccepted, askedLength, relative);
+      this.askedLength = 0;
+    }
+    state.cache.truncate(state.cache.length - numChecked + exact.length);
+    const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
     /** @type {MaskedPosition[]} */
     let masked = [];
     this.draft = NOTHING;
     this.exactIds = tokens.slice(-1);
     const stop = numChecked + block.size;
     if (numAccepted === numChecked - 1 && block.size) {
-      const stats = state.blockStats(logits, numChecked, stop);
+      const [stats, chosen] = state.draft(logits, numChecked, stop, exact, true);
       masked = maskedPositions(stats, [...new Array(block.size).keys()], block.start);
-      this.draft = this.drafted(stats);
+      this.draft = this.drafted(stats, chosen);
     }
-    const predrafts = this.predrafts(logits, stop, start + numAccepted);
+    const predrafts = this.predrafts(logits, stop, exact);
     const hindsight = makeHindsight(tokens, causal.rows(0, tokens.length), start);
     return state.event({
       block,
@@ -105,28 +139,46 @@ export class DraftAndVerify {
     });
   }
 
-  /** @param {LogitStats} stats */
-  drafted(stats) {
-    const { generator, settings, endIds } = this.state;
-    return draftOf(stats, generator, settings.draft_threshold, endIds);
+  /**
+   * @param {LogitStats} stats
+   * @param {number[]} chosen
+   */
+  drafted(stats, chosen) {
+    const { plan, acceptance } = this;
+    let chances = stats.probability.slice(1);
+    if (this.costs) {
+      acceptance.see(chances);
+      chances = acceptance.chances(chances);
+    }
+    const length = Math.min(confidentLength(chances, plan.threshold), plan.draftLength);
+    this.askedLength = Math.min(plan.draftLength, chances.length);
+    return draftOf(stats, chosen, length, this.state.endIds);
   }
 
   /**
-   * What was drafted ahead, logits from row `first` on; that for position `exact` is used.
+   * What was drafted ahead, logits from row `first` on; that behind `exact` is used. The others are
+   * drafted only to be shown: not with a penalty, nor where rows are planned.
    * @param {Logits} logits
    * @param {number} first
-   * @param {number} exact the position of the exact token
+   * @param {number[]} exact
    * @returns {Predraft[]}
    */
   predrafts(logits, first, exact) {
     if (!this.earlyBlocks.length) return [];
-    const stats = this.state.causalStats(logits, first, logits.numRows);
-    let row = 0;
+    const { state } = this;
+    const usedAt = state.answer.length + exact.length - 1;
+    const every = state.seen || this.costs ? null : state.draftStats(logits, first);
+    let row = first;
     return this.earlyBlocks.map((block) => {
-      const draft = this.drafted(stats.rows(row, row + block.size));
-      row += block.size;
-      const isUsed = block.start === exact;
+      const stop = row + block.size;
+      const isUsed = block.start === usedAt;
+      let draft = NOTHING;
+      if (every) {
+        const stats = every.rows(row - first, stop - first);
+        draft = this.drafted(stats, stats.sample(state.generator));
+      } else if (isUsed) draft = this.drafted(...state.draft(logits, row, stop, exact, false));
       if (isUsed) this.draft = draft;
+      row = stop;
       return { block, tokenIds: draft.tokenIds, isUsed };
     });
   }

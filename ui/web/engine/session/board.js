@@ -2,12 +2,11 @@
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";
-import { verdictOf } from "./verdict.js";
+import { NOT_CHECKED } from "./wire.js";
 
 /** @import { Board } from "../../race/board.js" */
 /** @import { Form } from "./form.js" */
 /** @import { Lane } from "./lanes.js" */
-/** @import { Example } from "./verdict.js" */
 
 /** @typedef {{ prompt: unknown, lanes: string[], low: number | null, high: number | null, [field: string]: unknown }} RaceEntry */
 
@@ -40,10 +39,9 @@ export function raceForms({ lanes, low, high, ...shared }) {
 
 /**
  * @param {Map<string, Lane>} lanes finished ones
- * @param {Example[]} examples
  * @returns {Board}
  */
-export function boardOf(lanes, examples) {
+export function boardOf(lanes) {
   const [first] = lanes.values();
   return {
     prompt: first?.prompt ?? "",
@@ -60,7 +58,7 @@ export function boardOf(lanes, examples) {
       limit: lane.finish === "length" ? lane.settings.max_new_tokens : null,
       num_passes: lane.events.length,
       num_tokens: lane.answer.length,
-      verdict: verdictOf(lane, examples),
+      verdict: NOT_CHECKED,
     })),
   };
 }

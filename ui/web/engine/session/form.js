@@ -1,6 +1,7 @@
 // What a visitor asks for, and the rules it must keep: ui/decode/form.py and ui/decode/blanks.py.
 
 import constants from "../../constants.json" with { type: "json" };
+import { rowCostsOf } from "../decoding/row_costs.js";
 import { readSettings, SOLVERS } from "../decoding/settings.js";
 import { checkFits } from "../decoding/stream.js";
 import { ArgumentError, EngineError, shown } from "../errors.js";
@@ -26,6 +27,8 @@ const DEFAULTS = {
   template: "",
   num_predrafts: 0,
   draft_threshold: 0.5,
+  repetition_penalty: 0, // the model’s own
+  row_policy: "fixed",
 };
 
 /**
@@ -54,6 +57,9 @@ export function openForm(checkpoint, form) {
     seed: fields.seed,
     num_predrafts: fields.num_predrafts,
     draft_threshold: fields.draft_threshold,
+    repetition_penalty: fields.repetition_penalty || checkpoint.repetitionPenalty,
+    row_policy: fields.row_policy,
+    row_costs: fields.row_policy === "fastest" ? rowCostsOf(checkpoint) : null,
     pinned: pairs(fields.pinned),
   });
   if (settings.max_new_tokens > newTokens) {

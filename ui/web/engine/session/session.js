@@ -7,14 +7,12 @@ import { boardOf, labelOf, raceForms } from "./board.js";
 import { messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
 import { traceJson } from "./trace.js";
-import { verdictOf } from "./verdict.js";
 import { RunWire } from "./wire.js";
 
 /** @import { Checkpoint } from "../checkpoint/folder.js" */
 /** @import { Board } from "../../race/board.js" */
 /** @import { RaceEntry } from "./board.js" */
 /** @import { Form } from "./form.js" */
-/** @import { Example } from "./verdict.js" */
 
 /**
  * What the page is told. wire: lines for the player. file: a trace, as asked for. traces: those of
@@ -44,11 +42,9 @@ export class Session {
    * @param {Checkpoint} checkpoint
    * @param {(news: News) => void} say
    * @param {() => Promise<void>} breathe lets messages in
-   * @param {Example[]} [examples] whose answers can be checked
    */
-  constructor(checkpoint, say, breathe, examples = []) {
+  constructor(checkpoint, say, breathe) {
     this.checkpoint = checkpoint;
-    this.examples = examples;
     this.say = say;
     this.breathe = breathe;
     /** @type {Map<string, Lane[]>} the runs that the page can still show, by id */
@@ -112,6 +108,7 @@ export class Session {
       block_size: settings.block_size,
       max_new_tokens: settings.max_new_tokens,
       seed: settings.seed,
+      repetition_penalty: settings.repetition_penalty,
     });
     return [main, new Lane(this.checkpoint, prompt, promptIds, plain.settings)];
   }
@@ -158,7 +155,7 @@ export class Session {
    * @param {Lane} lane a complete one
    */
   endLine(wire, lane) {
-    return wire.end(lane.name, lane.finish, lane.text, verdictOf(lane, this.examples));
+    return wire.end(lane.name, lane.finish, lane.text);
   }
 
   /**
@@ -185,7 +182,7 @@ export class Session {
         }
         this.say({ about: "race", text: `Ran ${labelOf(name, lane)} …`, isRunning: true });
       }
-      this.say({ about: "race", text: "", isRunning: false, board: boardOf(lanes, this.examples) });
+      this.say({ about: "race", text: "", isRunning: false, board: boardOf(lanes) });
     } catch (error) {
       this.fail("race", error);
     } finally {

@@ -11,6 +11,12 @@ import { BYTES_PER_VALUE, costParts, eventCost } from "./cost.js";
 
 const MIN_SHOWN_PROBABILITY = 0.0005;
 
+/** @type {Verdict} of every answer: this engine decodes, only the server checks. */
+export const NOT_CHECKED = {
+  right: null,
+  words: "Not checked in the browser.",
+};
+
 export class RunWire {
   /**
    * @param {string} runId
@@ -37,6 +43,7 @@ export class RunWire {
     const drafting = {
       num_predrafts: settings.num_predrafts || null,
       draft_threshold: settings.draft_threshold,
+      row_policy: settings.row_policy === "fixed" ? null : settings.row_policy,
     };
     return this.line("run", {
       tokens: this.newTokens(),
@@ -50,6 +57,7 @@ export class RunWire {
       block_size: settings.block_size,
       max_new_tokens: settings.max_new_tokens,
       seed: settings.seed || null,
+      repetition_penalty: settings.repetition_penalty === 1 ? null : settings.repetition_penalty,
       ...(settings.strategy === "verify" ? drafting : {}),
       ask,
       ends: [...this.checkpoint.endIds].sort((a, b) => a - b),
@@ -76,10 +84,9 @@ export class RunWire {
    * @param {string} lane
    * @param {string} finish
    * @param {string} text the whole decoded answer
-   * @param {Verdict | null} verdict
    */
-  end(lane, finish, text, verdict) {
-    return this.line("end", { lane, finish, text, verdict });
+  end(lane, finish, text) {
+    return this.line("end", { lane, finish, text, verdict: NOT_CHECKED });
   }
 
   /** @param {number} id of a token */

@@ -1,16 +1,18 @@
 // The bound: the player's own tiles and budget at one forward pass; the reader drags gamma.
 
-import { axisNats, axisPlace, layOut } from "../../core/budget.js";
+import { axisNats, axisPlace, layOut, revealedAt } from "../../core/budget.js";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/legend.js";
 import { Budget } from "../../watch/budget.js";
 import { Tiles } from "../../watch/tiles.js";
 import { Figure } from "../figure.js";
-import { makeCallWords } from "../parts/calls.js";
 import { sweep } from "../parts/motion.js";
+import { makePassWords } from "../parts/passes.js";
+import { makeRoom } from "../parts/room.js";
 import { sumWords, withKept } from "../states.js";
 
+/** @import { BudgetLayout } from "../../core/budget.js" */
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { View } from "../../watch/view.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -18,29 +20,53 @@ import { sumWords, withKept } from "../states.js";
 const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
-const AXIS = "The axis is uneven; thin pieces have no label. ";
+
+/**
+ * The sum of the entropies of what a γ keeps, in words.
+ * @param {BudgetLayout} layout
+ * @param {number} gamma
+ */
+function keptWords(layout, gamma) {
+  const { total, free, more } = sumWords(layout, gamma);
+  return `Sum: ${total}, at most ${formatGamma(gamma)}. The last one kept, ${free}, is free. ${more}`;
+}
+
+/**
+ * What may be said while γ is dragged: one text for every count of guesses that can be kept.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function everyKeptWords(run, pass) {
+  const entropies = [...(run.main.steps[pass]?.masked.values() ?? [])]
+    .map(({ entropy }) => entropy)
+    .sort((a, b) => a - b);
+  let sum = 0;
+  return entropies.map((entropy) => {
+    sum += entropy;
+    return keptWords(layOut(run, pass, revealedAt(run, pass, sum)), sum);
+  });
+}
 
 /**
  * How many guesses a γ keeps, and the sum of entropies that says so.
  * @param {Run} run
+ * @param {number} pass
  * @param {Budget} budget its label gets the digits of the sum, or an entropy may look like a γ
  */
-function makeSum(run, budget) {
+function makeSum(run, pass, budget) {
   const kept = make("p", "sbd-learn-count");
   const sum = make("p", "sbd-learn-sum");
   /** @param {View} view */
-  function update({ pass, wouldReveal, gammaPreview }) {
+  function update({ wouldReveal, gammaPreview }) {
+    const gamma = gammaPreview ?? 0;
     const layout = layOut(run, pass, wouldReveal ?? new Set());
-    const gamma = formatGamma(gammaPreview ?? 0);
-    const { total, free, more } = sumWords(layout, gammaPreview ?? 0);
+    const { free } = sumWords(layout, gamma);
     if (free) setText(budget.free, `not counted: ${free}`);
-    setText(kept, `With γ = ${gamma} it keeps ${layout.count} of ${layout.segments.length}.`);
-    setText(
-      sum,
-      `The sum: ${total}, at most ${gamma}. The last one kept, ${free}, does not count. ${more}`,
-    );
+    const count = `${layout.count} of ${layout.segments.length}`;
+    setText(kept, `With γ = ${formatGamma(gamma)}, forward pass ${pass + 1} keeps ${count}.`);
+    setText(sum, keptWords(layout, gamma));
   }
-  return { nodes: [kept, sum], update };
+  return { nodes: [kept, makeRoom(sum, everyKeptWords(run, pass))], update };
 }
 
 /**
@@ -84,12 +110,11 @@ export function makeBoundScene({ lesson, signal, did }) {
   });
   const tiles = new Tiles(actions);
   const budget = new Budget(actions);
-  const sum = makeSum(run, budget);
+  const sum = makeSum(run, lesson.bound_pass, budget);
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
-  figure.add(makeKeptTiles(tiles), makeCallWords(tiles.root), budget, sum);
-  const axis = make("p", "sbd-learn-source", {}, AXIS, readWords(run, lesson.bound_pass));
-  const nodes = [tiles.root, budget.root, ...sum.nodes, axis, makeLegend()];
+  figure.add(makeKeptTiles(tiles), makePassWords(tiles.root), budget, sum);
+  const nodes = [tiles.root, budget.root, ...sum.nodes, makeLegend()];
 
   /** @param {number} part */
   function pour(part) {
@@ -101,16 +126,4 @@ export function makeBoundScene({ lesson, signal, did }) {
     did();
   }
   return { root: make("div", "sbd-learn-bound", {}, ...nodes), answer };
-}
-
-/**
- * What the calls before this one did.
- * @param {Run} run
- * @param {number} pass
- */
-function readWords({ main }, pass) {
-  const isOnlyRead = pass === 1 && !main.steps[0]?.reveals.length;
-  return isOnlyRead
-    ? "Call 1 only read the prompt, without masks; this is call 2."
-    : `This is call ${pass + 1}.`;
 }

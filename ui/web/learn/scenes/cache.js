@@ -1,9 +1,10 @@
-// The block is done: what each call reads, what it keeps in the cache, and what it drops.
+// The block is done: what each forward pass reads, what it keeps in the cache, and what it drops.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { STILL } from "../../dom/reveal.js";
 import { showToken } from "../../dom/tokens.js";
+import { makeRoom } from "../parts/room.js";
 import { makePlayedSlider } from "../parts/slider.js";
 import { blockState } from "../states.js";
 
@@ -13,26 +14,26 @@ import { blockState } from "../states.js";
 
 const WORDS = {
   ahead: "not reached yet",
-  block: "looks both ways: tokens stay, what was computed is dropped",
-  riding: "full: read again, each looking back only; this is stored",
-  cached: "stored in the cache: read, each looking back only",
+  block: "both ways; only tokens stay",
+  riding: "reread one way, then stored",
+  cached: "stored, read one way",
 };
 const SOURCE =
-  "The cache: what no later call need compute again. Exact for these tokens; whether they are the " +
-  "right ones: scenes 7 and 8.";
+  "Rereading rides along: no extra forward pass. The cache is then that of reading the text one " +
+  "token at a time.";
 
 /**
- * What a call computes, what becomes of it, and what the cache then holds.
+ * What a forward pass computes, what becomes of it, and what the cache then holds.
  * @param {LaneStep | undefined} step
  * @param {number} pass
  */
-function callWords(step, pass) {
+function passWords(step, pass) {
   const [causal, block] = [step?.causal ?? 0, step?.block.size ?? 0];
   const ofBlock = block ? `, ${block} of the block` : "";
   const parts = causal ? `: ${causal} read and stored${ofBlock}` : ", all of the block";
   return (
-    `Call ${pass + 1} computes ${countOf(causal + block, "row")}${parts}. ` +
-    `The cache then holds ${countOf((step?.cached ?? 0) + causal, "token")}.`
+    `Forward pass ${pass + 1} computes ${countOf(causal + block, "token")}${parts}. ` +
+    `The cache then holds ${(step?.cached ?? 0) + causal}.`
   );
 }
 
@@ -67,7 +68,8 @@ function makeBlock(run, start, index) {
   const cells = Array.from({ length: run.blockSize }, () => make("span", "sbd-learn-cell"));
   const words = make("span", "sbd-learn-block-words");
   const middle = make("div", "sbd-learn-cells", { "aria-hidden": "true" }, ...cells);
-  const root = makeRow(`Block ${index + 1}`, middle, words);
+  const room = makeRoom(words, Object.values(WORDS));
+  const root = makeRow(`Block ${index + 1}`, middle, room);
   /** @param {number} pass */
   function show(pass) {
     const state = blockState(run, pass, start);
@@ -89,13 +91,20 @@ export function makeCacheScene({ lesson, signal, did, say }) {
   const { main } = run;
   const blocks = blockStarts(main).map((start, index) => makeBlock(run, start, index));
   const counts = make("p", "sbd-learn-count");
+  const room = makeRoom(counts, main.steps.map(passWords));
   /** @param {number} pass */
   function show(pass) {
     for (const block of blocks) block.show(pass);
-    setText(counts, callWords(main.steps[pass], pass));
+    setText(counts, passWords(main.steps[pass], pass));
   }
   const words = (/** @type {number} */ pass) => `${pass + 1} of ${main.steps.length}`;
-  const slider = makePlayedSlider("Call", main.lastPass, words, { show, took: did }, signal);
+  const slider = makePlayedSlider(
+    "Forward pass",
+    main.lastPass,
+    words,
+    { show, took: did },
+    signal,
+  );
 
   function answer() {
     did();
@@ -114,7 +123,7 @@ export function makeCacheScene({ lesson, signal, did, say }) {
     makePrompt(main.steps[0]?.causal ?? 0),
     ...blocks.map((block) => block.root),
     slider.root,
-    counts,
+    room,
     make("p", "sbd-learn-source", {}, SOURCE),
   );
   return { root, answer };

@@ -7,7 +7,8 @@ import { make, setText } from "../../dom/elements.js";
 import { Tiles } from "../../watch/tiles.js";
 import { makeVerifyLegend } from "../../watch/verify/legend.js";
 import { Figure } from "../figure.js";
-import { makeCallWords } from "../parts/calls.js";
+import { makePassWords } from "../parts/passes.js";
+import { makeRoom } from "../parts/room.js";
 import { apart, choiceWords } from "../states.js";
 
 /** @import { Run } from "../../core/run/run.js" */
@@ -16,13 +17,13 @@ import { apart, choiceWords } from "../states.js";
 /** @import { MakeScene } from "../view.js" */
 
 /**
- * What the call did with the draft, and what the whole answer took.
+ * What the forward pass did with the draft, and what the whole answer took.
  * @param {Lesson} lesson
  */
 function checkWords({
   runs: { verify: run },
   check_pass: pass,
-  check_ntp_calls: alone,
+  check_ntp_passes: alone,
   is_verify_ntp: isSame,
 }) {
   const { main } = run;
@@ -32,28 +33,34 @@ function checkWords({
   const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
   const onWords = main.steps[pass]?.draft.length
     ? "It drafts on at once."
-    : "It drafts nothing; the next call does.";
+    : "The next forward pass drafts again.";
   const same = isSame ? ", same words" : "";
   return (
-    `The call accepts ${countInWords(numAccepted, "token")} and throws away ${thrown}, from ${first} on: ` +
-    `it writes ${instead} there itself. ${onWords} In all ${countOf(main.steps.length, "call")}, one at ` +
-    `a time ${alone}${same}.`
+    `It accepts ${countInWords(numAccepted, "token")} and throws away ${thrown}, from ${first} on: there ` +
+    `it writes ${instead}. ${onWords} In all ${countOf(main.steps.length, "forward pass")}, one at a ` +
+    `time ${alone}${same}.`
   );
 }
 
 /**
- * The text that is written by the end of the call shown.
+ * The text that is written by the end of the forward pass shown.
  * @param {Run} run
+ * @param {number} last the last that is shown
  */
-function makeWritten(run) {
+function makeWritten(run, last) {
   const root = make("pre", "sbd-learn-code", { tabindex: "0", "aria-label": "Written so far" });
+  /** @param {number} pass */
+  const textAt = (pass) =>
+    run.main
+      .knownAt(pass)
+      .map(({ token }) => run.tokenText(token))
+      .join("");
   /** @param {View} view */
   function update({ pass }) {
-    const known = run.main.knownAt(pass);
-    setText(root, known.map(({ token }) => run.tokenText(token)).join(""));
+    setText(root, textAt(pass));
     root.scrollTop = root.scrollHeight;
   }
-  return { root, update };
+  return { room: makeRoom(root, [textAt(last)]), update };
 }
 
 /** @type {MakeScene} */
@@ -66,14 +73,16 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
   const legend = makeVerifyLegend();
   const news = make("p", "sbd-learn-yours", { role: "status" });
-  const written = makeWritten(run);
+  const written = makeWritten(run, pass);
+  const outcome = checkWords(lesson);
+  const replies = names.map((name, at) => `${choiceWords(name, at, numAccepted)}${outcome}`);
   /** @type {number | null} the position that the reader would throw away */
   let own = null;
   const mark = () =>
     tiles.tiles.forEach(({ node, at }) => {
       node.toggleAttribute("data-chosen", at === own);
     });
-  figure.add(tiles, makeCallWords(tiles.root), { update: mark }, legend, written);
+  figure.add(tiles, makePassWords(tiles.root), { update: mark }, legend, written);
   figure.seek(pass - 1, false);
   let isAnswered = false;
 
@@ -89,18 +98,18 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     if (isAnswered) return;
     isAnswered = true;
     figure.seek(pass, true);
-    const words = `${verdict}${checkWords(lesson)}`;
+    const words = `${verdict}${outcome}`;
     setText(news, words);
     say(words);
     did();
   }
   const nodes = [
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
-    written.root,
-    make("h3", "", {}, "A draft has no gaps and goes on while all of it is likely right"),
+    written.room,
+    make("h3", "", {}, "The draft: guesses of one forward pass, from the left"),
     tiles.root,
     legend.root,
-    news,
+    makeRoom(news, replies),
   ];
   return { root: make("div", "sbd-learn-check", {}, ...nodes), answer: () => answer() };
 }

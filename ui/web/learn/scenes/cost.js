@@ -1,10 +1,11 @@
-// What it buys: the calls of one answer, and the seconds they take on a machine of choice.
+// What it buys: the forward passes of one answer, and the seconds they take on a machine of choice.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar } from "../parts/bars.js";
 import { sweep } from "../parts/motion.js";
-import { callsWords, secondsWords, timesWords, timeTitle } from "../states.js";
+import { makeRoom } from "../parts/room.js";
+import { passesWords, secondsWords, timesWords, timeTitle } from "../states.js";
 
 /** @import { Edge, Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -21,22 +22,23 @@ function makeLanes() {
 }
 
 /** @param {Lesson} lesson */
-function makeCalls({ runs: { text: run } }) {
+function makePasses({ runs: { text: run } }) {
   const bars = makeLanes();
   const alone = (run.ntp ?? run.main).steps.length;
   const blocks = run.main.steps.length;
-  bars.ntp.set(1, countOf(alone, "call"));
-  bars.sbd.set(blocks / alone, countOf(blocks, "call"));
-  return [make("h3", "", {}, "Calls of the model"), bars.ntp.root, bars.sbd.root];
+  bars.ntp.set(1, String(alone));
+  bars.sbd.set(blocks / alone, String(blocks));
+  return [make("h3", "", {}, "Forward passes"), bars.ntp.root, bars.sbd.root];
 }
 
 /**
  * The seconds of both lanes on a machine, as a race; `show` begins it and says its outcome at its end.
+ * @param {Machine[]} machines
  * @param {AbortSignal} signal ends it
  */
-function makeTimes(signal) {
+function makeTimes(machines, signal) {
   const bars = makeLanes();
-  const title = make("h3", "", {}, "Time");
+  const title = make("h3", "sbd-learn-time", {}, "Time");
   const ratio = make("p", "sbd-learn-count", { role: "status" });
   let race = new AbortController();
   signal.addEventListener("abort", () => race.abort());
@@ -68,7 +70,9 @@ function makeTimes(signal) {
     };
     sweep(RACE_MS, draw, race.signal);
   }
-  return { nodes: [title, bars.ntp.root, bars.sbd.root, ratio], show };
+  const titleRoom = makeRoom(title, machines.map(timeTitle));
+  const ratioRoom = makeRoom(ratio, [timesWords(1, 1)]);
+  return { nodes: [titleRoom, bars.ntp.root, bars.sbd.root, ratioRoom], show };
 }
 
 /**
@@ -96,7 +100,7 @@ function makeMachines(machines, choose) {
 
 /** @type {MakeScene} */
 export function makeCostScene({ lesson, signal, did, say }) {
-  const times = makeTimes(signal);
+  const times = makeTimes(lesson.machines, signal);
   const machines = makeMachines(lesson.machines, choose);
 
   /** @param {Machine} machine */
@@ -110,23 +114,22 @@ export function makeCostScene({ lesson, signal, did, say }) {
     if (big) choose(big);
   }
   const source = make("p", "sbd-learn-source", {}, sourceOf(lesson));
-  const nodes = [...makeCalls(lesson), source, machines.root, ...times.nodes];
+  const nodes = [...makePasses(lesson), source, machines.root, ...times.nodes];
   return { root: make("div", "sbd-learn-cost", {}, ...nodes), answer };
 }
 
 /**
- * What the calls and times were counted and worked out from.
+ * What the forward passes and times were counted and worked out from.
  * @param {Lesson} lesson
  */
 function sourceOf({ runs, num_different: numDifferent, edges }) {
   const { text: run } = runs;
   const same = numDifferent
-    ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ from those of one at a time`
-    : "here token for token the same text";
+    ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ`
+    : "the same text, token for token";
   return (
-    `In blocks: unchecked, γ = ${run.solver.gamma ?? 0}, ${same}. Calls are this small model’s, the ` +
-    "prompt’s included; chip times assume that a large one needs as many." +
-    storyWords(edges, run.solver.gamma)
+    `In blocks: γ = ${run.solver.gamma ?? 0}, unchecked; here ${same}. The prompt’s forward pass is ` +
+    `counted.${storyWords(edges, run.solver.gamma)}`
   );
 }
 
@@ -137,5 +140,5 @@ function sourceOf({ runs, num_different: numDifferent, edges }) {
  */
 function storyWords(edges, gamma) {
   const same = edges.find((edge) => edge.gamma === gamma);
-  return same ? ` The gain depends on the text: scene 7’s story took ${callsWords(same)}.` : "";
+  return same ? ` Another text gains more or less: scene 7’s story took ${passesWords(same)}.` : "";
 }

@@ -1,17 +1,17 @@
 // Sure and unsure: guess the word at two gaps, then see what the model says, and its entropy.
 
 import { formatNats, formatPercent } from "../../core/numbers.js";
-import { entropyAt, MAX_ENTROPY } from "../../core/scale.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
+import { makeLegend } from "../../dom/legend.js";
 import { showToken } from "../../dom/tokens.js";
 import { makeChoices } from "../parts/choices.js";
 import { paintEntropy } from "../parts/ink.js";
+import { makeRoom } from "../parts/room.js";
 
 /** @import { Gap } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const SHOWN_BEFORE = 80; // letters
-const BAR_WORDS = `full bar: ${MAX_ENTROPY}, half: ${entropyAt(0.5)}`;
 
 /** @param {string} text */
 function endOf(text) {
@@ -44,11 +44,21 @@ function makeMeter(entropy) {
   const bar = make("span", "sbd-learn-entropy-bar");
   paintEntropy(bar, entropy);
   const well = make("span", "sbd-learn-entropy-well", { "aria-hidden": "true" }, bar);
-  const number = make("span", "sbd-learn-entropy-number");
-  return {
-    root: make("div", "sbd-learn-entropy", {}, well, number),
-    tell: () => setText(number, `entropy ${formatNats(entropy)} nats (${BAR_WORDS})`),
-  };
+  const number = `entropy ${formatNats(entropy)} nats`;
+  return make("div", "sbd-learn-entropy", {}, well, make("span", "", {}, number));
+}
+
+/**
+ * What the model makes of the word that a reader chose.
+ * @param {Gap} gap
+ * @param {string} chosen
+ */
+function replyWords({ guesses }, chosen) {
+  const [best, ...others] = guesses.map(([text, part]) => ({ text: text.trim(), part }));
+  if (!best || best.text === chosen) return "The model’s likeliest word too.";
+  const own = others.find(({ text }) => text === chosen);
+  const part = own ? `gives “${chosen}” ${formatPercent(own.part)}` : `does not expect “${chosen}”`;
+  return `The model ${part}; likeliest is “${best.text}”, ${formatPercent(best.part)}.`;
 }
 
 /**
@@ -60,19 +70,25 @@ function makeGap(gap, name, done) {
   const best = gap.guesses[0]?.[0].trim() ?? "";
   const gapBox = make("span", "sbd-learn-gap", {}, "?");
   const options = gap.options.map((option) => option.trim());
-  const choices = makeChoices(`The word at ${name}`, options, () => open());
-  const meter = makeMeter(gap.entropy);
+  const news = make("p", "sbd-learn-yours", { role: "status" });
+  const choices = makeChoices(`The word at ${name}`, options, (chosen) => {
+    if (!isOpen) setText(news, replyWords(gap, chosen));
+    open();
+  });
   const sentence = make("p", "sbd-learn-sentence", {}, endOf(gap.before), " ", gapBox);
-  const result = make("div", "sbd-learn-result", {}, makeGuesses(gap), meter.root);
-  const attributes = { "aria-label": name };
-  const root = make("section", "sbd-learn-gap-card", attributes, sentence, choices.root, result);
+  const room = makeRoom(
+    news,
+    options.map((option) => replyWords(gap, option)),
+  );
+  const result = make("div", "sbd-learn-result", {}, makeGuesses(gap), makeMeter(gap.entropy));
+  const nodes = [sentence, choices.root, room, result];
+  const root = make("section", "sbd-learn-gap-card", { "aria-label": name }, ...nodes);
   let isOpen = false;
   function open() {
     if (isOpen) return;
     isOpen = true;
-    choices.reveal(best, "most likely");
+    choices.reveal(best);
     setText(gapBox, best);
-    meter.tell();
     root.classList.add("is-shown");
     done();
   }
@@ -87,7 +103,7 @@ export function makeGuessScene({ lesson, did }) {
     }),
   );
   return {
-    root: make("div", "sbd-learn-guess", {}, ...gaps.map(({ root }) => root)),
+    root: make("div", "sbd-learn-guess", {}, ...gaps.map(({ root }) => root), makeLegend()),
     answer: () => {
       for (const gap of gaps) gap.open();
     },

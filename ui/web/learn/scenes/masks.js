@@ -3,7 +3,7 @@
 import { capital, tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
-
+import { makeRoom } from "../parts/room.js";
 import { mayLook } from "../states.js";
 
 /** @import { Lesson } from "../lesson.js" */
@@ -25,8 +25,7 @@ function placesOf({ runs, mask_pass: pass }) {
   return { written, size };
 }
 
-const SOURCE =
-  "A line is a place and what it uses (looks at). An earlier call or this one computes the lines of text.";
+const SOURCE = "A line is a place, and what it looks at.";
 const ZONES = [
   ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],
@@ -52,7 +51,7 @@ function lookWords({ written, size }, row) {
     return `${name} looks at itself and at the text before it, at nothing after it.`;
   return (
     `${capital(name)} looks at all the text and at all ${size} places of the block, as they were ` +
-    "before the call. Once known, it goes on looking both ways until the block is done."
+    "before this forward pass."
   );
 }
 
@@ -126,7 +125,10 @@ export function makeMaskScene({ lesson, did, say }) {
     {},
     makeSides(),
     make("div", "sbd-learn-places", { role: "group", "aria-label": "Places" }, ...places),
-    caption,
+    makeRoom(
+      caption,
+      all.map((row) => lookWords(everyone, row)),
+    ),
     make("p", "sbd-learn-source", {}, SOURCE),
     makePicture(lines),
   );

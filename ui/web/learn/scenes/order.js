@@ -5,7 +5,8 @@ import { capital } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { SudokuView } from "../../watch/sudoku.js";
 import { Figure } from "../figure.js";
-import { makeCallNumbers } from "../parts/calls.js";
+import { makePassNumbers } from "../parts/passes.js";
+import { makeRoom } from "../parts/room.js";
 import { fillWords } from "../states.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */
@@ -14,8 +15,7 @@ import { fillWords } from "../states.js";
 /** @import { MakeScene } from "../view.js" */
 
 const SOURCE =
-  "Each row, column and box of 2 by 2 holds 1 to 4. Outlined: a digit of the puzzle. Small number: the " +
-  "call that filled the cell; colour: how unsure the model was.";
+  "Each row, column and box of 2 by 2 holds 1 to 4. Small number: the forward pass that filled the cell.";
 
 /**
  * The pass that filled a cell.
@@ -35,23 +35,21 @@ function solvedPass(lane) {
 }
 
 /**
- * The calls up to a pass, each with the empty cells that it filled.
+ * The forward passes, each with the empty cells that it filled; those to come keep their room.
  * @param {Lane} lane
  * @param {string} puzzle
  */
-function makeCalls(lane, puzzle) {
-  const root = make("ol", "sbd-learn-calls-list");
-  const solved = solvedPass(lane);
+function makePasses(lane, puzzle) {
+  const lines = lane.steps.slice(0, solvedPass(lane) + 1).flatMap(({ reveals }, pass) => {
+    const blanks = reveals.filter(({ position }) => puzzle[position] === "0");
+    const cells = blanks.map(({ position }) => cellName(position)).join(", ");
+    if (!cells && pass > 0) return [];
+    return [{ pass, node: make("li", "", {}, `${pass + 1}: ${cells || "reads the prompt"}`) }];
+  });
+  const root = make("ol", "sbd-learn-passes-list", {}, ...lines.map(({ node }) => node));
   /** @param {View} view */
   function update({ pass }) {
-    const lines = lane.steps[0]?.reveals.length ? [] : ["call 1: reads the prompt, without masks"];
-    for (let at = 0; at <= Math.min(pass, solved); at += 1) {
-      const blanks = lane.steps[at]?.reveals.filter(({ position }) => puzzle[position] === "0");
-      const cells = (blanks ?? []).map(({ position }) => cellName(position));
-      if (cells.length) lines.push(`call ${at + 1}: ${cells.join(", ")}`);
-    }
-    if (root.childElementCount === lines.length) return;
-    root.replaceChildren(...lines.map((line) => make("li", "", {}, line)));
+    for (const { pass: own, node } of lines) node.classList.toggle("is-ahead", own > pass);
   }
   return { root, update };
 }
@@ -85,7 +83,7 @@ function firstWords({ order, runs: { sudoku: run } }, first) {
   const open = order.candidates.split("").join(" or ");
   const others = order.settled_by.map((cell) => {
     const digit = run.tokenText(main.fixed.get(cell)?.token).trim();
-    return `${digit} in ${cellName(cell)} (call ${passOf(main, cell) + 1})`;
+    return `${digit} in ${cellName(cell)} (forward pass ${passOf(main, cell) + 1})`;
   });
   const settled = Math.max(...order.settled_by.map((cell) => passOf(main, cell)));
   const waited =
@@ -104,15 +102,16 @@ export function makeOrderScene({ lesson, signal, did, say }) {
   const figure = new Figure(run, signal);
   const view = new SudokuView(figure.actions({ hold: (cell) => choose(cell) }));
   const question = makeQuestion(main, first, lesson.order.candidates);
-  const calls = makeCalls(main, puzzle);
+  const passes = makePasses(main, puzzle);
   const news = make("p", "sbd-learn-yours", { role: "status" });
+  const empty = [...puzzle].flatMap((digit, cell) => (digit === "0" ? [cell] : []));
   /** @type {number | null} */
   let chosen = null;
   view.cells.forEach(({ node }, cell) => {
     node.setAttribute("tabindex", puzzle[cell] === "0" ? "0" : "-1");
   });
   if (lesson.order.settled_by.length) view.cells[first]?.node.append(question.root);
-  figure.add(view, makeCallNumbers(view.root), question, calls);
+  figure.add(view, makePassNumbers(view.root), question, passes);
   figure.seek(0, false);
 
   /** @param {number} cell */
@@ -123,22 +122,39 @@ export function makeOrderScene({ lesson, signal, did, say }) {
     answer();
   }
 
+  /** @param {number | null} cell that the reader chose */
+  function wordsFor(cell) {
+    const own =
+      cell === null ? "" : `${ownWords(cell)}it came in forward pass ${passOf(main, cell) + 1}. `;
+    return `${own}${firstWords(lesson, first)}`;
+  }
+
   function answer() {
-    const own = chosen === null ? "" : `You chose ${cellName(chosen)}: `;
-    const call = chosen === null ? "" : `the model filled it in call ${passOf(main, chosen) + 1}. `;
-    if (own) setText(news, `${own}and the model …`);
+    if (chosen !== null) setText(news, `${ownWords(chosen)}and the model …`);
     figure.play(solvedPass(main), () => {
-      const words = `${own}${call}${firstWords(lesson, first)}`;
-      setText(news, words);
-      say(words);
+      setText(news, wordsFor(chosen));
+      say(wordsFor(chosen));
     });
     did();
   }
 
   const source = make("p", "sbd-learn-source", {}, SOURCE);
-  const title = make("h3", "", {}, "Empty cells, call by call");
-  const side = make("div", "sbd-learn-order-side", {}, source, title, calls.root, news);
+  const title = make("h3", "", {}, "Cells filled by each forward pass");
+  const side = make(
+    "div",
+    "sbd-learn-order-side",
+    {},
+    source,
+    title,
+    passes.root,
+    makeRoom(news, empty.map(wordsFor)),
+  );
   return { root: make("div", "sbd-learn-order", {}, view.root, side), answer };
+}
+
+/** @param {number} cell */
+function ownWords(cell) {
+  return `You chose ${cellName(cell)}: `;
 }
 
 /** @param {number} cell */

@@ -1,4 +1,4 @@
-// One at a time: a token a call, and what one call spends its time on.
+// One at a time: a token a forward pass, and what one spends its time on.
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
@@ -6,45 +6,50 @@ import { showToken } from "../../dom/tokens.js";
 import { makeBar } from "../parts/bars.js";
 import { makeChoices } from "../parts/choices.js";
 import { sweep } from "../parts/motion.js";
+import { makeRoom } from "../parts/room.js";
 
-/** @import { CallTime, Lesson } from "../lesson.js" */
+/** @import { PassTime, Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 const FILL_MS = 4200;
+const SEVERAL = 16; // tokens in one forward pass
 
 /**
- * The calls of next-token prediction as cells that fill, one each.
+ * The forward passes of next-token prediction as cells that fill, one each.
  * @param {Lesson} lesson
  */
 function makeStrip({ runs }) {
   const { text } = runs;
   const lane = text.ntp ?? text.main;
-  const calls = lane.steps.length;
+  const passes = lane.steps.length;
   const cells = Array.from({ length: lane.numCommitted }, () =>
     make("span", "sbd-learn-cell", { "aria-hidden": "true" }),
   );
-  const count = make("p", "sbd-learn-count", {}, "0 calls, 0 tokens");
+  const count = make("p", "sbd-learn-count", {}, "0 forward passes, 0 tokens");
   /** @param {number} part of the run, 0 to 1 */
   function show(part) {
-    const numCalls = Math.round(part * calls);
+    const numPasses = Math.round(part * passes);
     cells.forEach((cell, position) => {
-      const item = lane.fixedAt(position, numCalls - 1);
+      const item = lane.fixedAt(position, numPasses - 1);
       cell.classList.toggle("is-full", item !== null);
       if (item) showToken(cell, text.tokenText(item.token));
     });
-    const tokens = lane.numTokensAt(numCalls - 1);
-    setText(count, `${countOf(numCalls, "call")}, ${countOf(numCalls ? tokens : 0, "token")}`);
+    const tokens = lane.numTokensAt(numPasses - 1);
+    setText(
+      count,
+      `${countOf(numPasses, "forward pass")}, ${countOf(numPasses ? tokens : 0, "token")}`,
+    );
   }
   const grid = make("div", "sbd-learn-cells", {}, ...cells);
   return { root: make("div", "sbd-learn-strip", {}, count, grid), show };
 }
 
 /**
- * What a call of so many rows spends its time on, as two bars.
- * @param {CallTime} time
+ * What a forward pass of so many tokens spends its time on, as two bars.
+ * @param {PassTime} time
  * @param {number} longest seconds
  */
-function makeCallBars(time, longest) {
+function makePassBars(time, longest) {
   /**
    * @param {string} kind
    * @param {number} seconds
@@ -56,9 +61,9 @@ function makeCallBars(time, longest) {
   }
   return make(
     "div",
-    "sbd-learn-call",
+    "sbd-learn-pass",
     {},
-    make("h3", "", {}, `A call with ${countOf(time.rows, "row")}`),
+    make("h3", "", {}, `A forward pass with ${countOf(time.rows, "token")}`),
     bar("loading", time.loading),
     bar("computing", time.computing),
   );
@@ -67,29 +72,41 @@ function makeCallBars(time, longest) {
 /** @type {MakeScene} */
 export function makeSingleScene({ lesson, signal, did }) {
   const strip = makeStrip(lesson);
-  const calls = String((lesson.runs.text.ntp ?? lesson.runs.text.main).steps.length);
-  const options = [1, lesson.runs.text.blockSize].map(String).filter((each) => each !== calls);
-  const choices = makeChoices("Calls", [...options, calls], () => answer());
-  const shown = lesson.call_times.filter(({ rows }) => rows === 1 || rows === 16);
+  const lane = lesson.runs.text.ntp ?? lesson.runs.text.main;
+  const passes = String(lane.steps.length);
+  const options = [1, lesson.runs.text.blockSize].map(String).filter((each) => each !== passes);
+  const news = make("p", "sbd-learn-yours", { role: "status" });
+  /** @param {string} chosen */
+  const reply = (chosen) =>
+    chosen === passes
+      ? `${passes} it is.`
+      : `Not ${chosen}: each forward pass writes one token, so ${countOf(lane.numCommitted, "token")} take ${passes}.`;
+  const choices = makeChoices("Forward passes", [...options, passes], (chosen) => {
+    if (isAnswered) return;
+    setText(news, reply(chosen));
+    answer();
+  });
+  const shown = lesson.pass_times.filter(({ rows }) => rows === 1 || rows === SEVERAL);
   const longest = Math.max(...shown.map(({ loading, computing }) => Math.max(loading, computing)));
   const bars = make(
     "div",
-    "sbd-learn-calls",
+    "sbd-learn-passes",
     {},
-    ...shown.map((time) => makeCallBars(time, longest)),
+    ...shown.map((time) => makePassBars(time, longest)),
     make(
       "p",
       "sbd-learn-source",
       {},
-      `Loading: all weights, a little more for each row. Worked out for ${lesson.layer_weights} weights, Llama-3.1-8B’s layers, 2 bytes each, on one ${lesson.big_chip}. A call is one forward pass; the one that reads the prompt writes the first token. · is a space, ⏎ a line break.`,
+      `Worked out for ${lesson.layer_weights} weights of 2 bytes (Llama-3.1-8B) on one ${lesson.big_chip}. Loading and computing overlap: the longer counts. · is a space, ⏎ a line break.`,
     ),
   );
-  const root = make("div", "sbd-learn-single", {}, choices.root, strip.root, bars);
+  const question = [choices.root, makeRoom(news, options.map(reply))];
+  const root = make("div", "sbd-learn-single", {}, ...question, strip.root, bars);
   let isAnswered = false;
   function answer() {
     if (isAnswered) return;
     isAnswered = true;
-    choices.reveal(calls);
+    choices.reveal(passes);
     root.classList.add("is-shown");
     sweep(FILL_MS, strip.show, signal);
     did();

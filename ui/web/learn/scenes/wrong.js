@@ -1,29 +1,42 @@
 // What goes wrong: one story at rising gammas; the reader finds where it breaks.
 
+import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { STILL } from "../../dom/reveal.js";
 import { makeBar } from "../parts/bars.js";
+import { makeRoom } from "../parts/room.js";
 import { makePlayedSlider } from "../parts/slider.js";
-import { callsWords, storyPieces, verdictWords } from "../states.js";
+import { storyPieces, verdictWords } from "../states.js";
 
 /** @import { Edge, Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 
 /** @param {Edge} edge */
+function storyText(edge) {
+  return storyPieces(edge)
+    .map(({ text, isTogether, pass }) => (isTogether ? `${text}${pass}` : text))
+    .join("");
+}
+
+/** @param {Edge} edge */
 function storyNodes(edge) {
-  return storyPieces(edge).map(({ text, isClash, isTogether, call }) => {
+  return storyPieces(edge).map(({ text, isClash, isTogether, pass }) => {
     const span = make("span", isClash ? "sbd-learn-clash" : "", {}, text);
-    if (isTogether) span.append(make("sub", "", { title: `filled in call ${call}` }, String(call)));
+    if (isTogether)
+      span.append(make("sub", "", { title: `filled by forward pass ${pass}` }, String(pass)));
     return span;
   });
 }
 
-/** The story at a gamma, and whether it holds. */
-function makeStory() {
+/**
+ * The story at a gamma, and whether it holds.
+ * @param {Edge[]} edges
+ */
+function makeStory(edges) {
   const story = make("p", "sbd-learn-story");
   const verdict = make("p", "sbd-learn-verdict", { role: "status" });
   return {
-    nodes: [story, verdict],
+    nodes: [makeRoom(story, edges.map(storyText)), makeRoom(verdict, edges.map(verdictWords))],
     verdict,
     /** @param {Edge} edge */
     show(edge) {
@@ -35,32 +48,35 @@ function makeStory() {
 }
 
 /** @param {Edge} edge */
-const callsOfToken = ({ calls, tokens }) => calls / tokens.length;
+const shareWords = ({ passes, tokens }) => `${passes} for ${countOf(tokens.length, "token")}`;
+
+/** @param {Edge} edge */
+const passesOfToken = ({ passes, tokens }) => passes / tokens.length;
 
 /**
- * The calls of a token one at a time, at a gamma where the story holds, and at the one chosen: the
+ * The forward passes of a token one at a time, at a gamma where the story holds, and at the one chosen: the
  * story is of another length at each.
  * @param {Lesson} lesson
  * @param {Edge | undefined} held
  */
-function makeCallBars({ edges }, held) {
-  const most = Math.max(1, ...edges.map(callsOfToken));
+function makePassBars({ edges }, held) {
+  const most = Math.max(1, ...edges.map(passesOfToken));
   /**
    * @param {ReturnType<typeof makeBar>} bar
    * @param {Edge} edge
    */
-  const fill = (bar, edge) => bar.set(callsOfToken(edge) / most, callsWords(edge));
+  const fill = (bar, edge) => bar.set(passesOfToken(edge) / most, shareWords(edge));
   const [plain, before, own] = [
     makeBar("one at a time", "ntp"),
     makeBar("", "sbd"),
     makeBar("", "sbd"),
   ];
-  plain.set(1 / most, "1 call a token");
+  plain.set(1 / most, "1 for 1 token");
   if (held) {
     before.rename(`γ = ${held.gamma}`);
     fill(before, held);
   }
-  const title = make("h3", "", {}, "Calls for each token");
+  const title = make("h3", "", {}, "Forward passes for each token");
   const bars = held ? [plain, before, own] : [plain, own];
   return {
     root: make("div", "sbd-learn-bars", {}, title, ...bars.map(({ root }) => root)),
@@ -77,8 +93,8 @@ export function makeWrongScene({ lesson, signal, did, say }) {
   const { edges } = lesson;
   const last = edges.length - 1;
   const broken = edges.findIndex(({ is_right: isRight }) => !isRight);
-  const story = makeStory();
-  const bars = makeCallBars(lesson, edges[Math.min(1, broken - 1)]);
+  const story = makeStory(edges);
+  const bars = makePassBars(lesson, edges[Math.min(1, broken - 1)]);
   /** @param {number} index */
   function show(index) {
     const edge = edges[index];

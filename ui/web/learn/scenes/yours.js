@@ -9,8 +9,9 @@ import { make } from "../../dom/elements.js";
 /** @type {MakeScene} */
 export function makeYoursScene({ lesson, did, host }) {
   const box = makePromptBox(lesson);
-  const nodes = host ? makeForm(lesson, box, did, host) : makeNotes(lesson);
+  const nodes = host ? makeForm(lesson, box, host) : makeNotes(lesson);
   const root = make("div", "sbd-learn-yours-card", {}, ...nodes);
+  did();
   return { root, answer: did, prompt: () => box.value.trim() };
 }
 
@@ -28,25 +29,19 @@ function makePromptBox({ prompts }) {
  * The prompt, examples to put there, and the button that decodes it.
  * @param {ScenePlace["lesson"]} lesson
  * @param {HTMLTextAreaElement} box
- * @param {() => void} did
  * @param {LearnHost} host
  */
-function makeForm({ prompts }, box, did, host) {
+function makeForm({ prompts }, box, host) {
   const chips = prompts.map((prompt) => {
     const look = { type: "button", title: prompt };
     const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
     chip.addEventListener("click", () => {
       box.value = prompt;
-      did();
     });
     return chip;
   });
-  box.addEventListener("input", did);
   const go = make("button", "sbd-learn-step is-main", { type: "button" }, "Decode it");
-  go.addEventListener("click", () => {
-    did();
-    host.decode(box.value.trim() || (prompts[0] ?? ""));
-  });
+  go.addEventListener("click", () => host.decode(box.value.trim() || (prompts[0] ?? "")));
   return [
     box,
     make("div", "sbd-learn-choices", { role: "group", "aria-label": "Examples" }, ...chips),

@@ -8,6 +8,7 @@ import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
 import { makeKernel } from "../../engine/kernel.js";
 import { Cache } from "../../engine/model.js";
+import { openForm } from "../../engine/session/form.js";
 import { Tokenizer } from "../../engine/text/tokenizer.js";
 
 const ASSETS = new URL("../../../../assets/", import.meta.url);
@@ -281,5 +282,23 @@ test("a vocabulary that fills no whole panel gives the same logits", async () =>
       for (let id = size; id < size + 3; id += 1)
         assert.ok(Math.abs((found[id] ?? 0) - (expected[twin] ?? 0)) < 1e-4);
     }
+  }
+});
+
+test("a decode takes the penalty of generation_config where it names none", async () => {
+  const generation = await json("generation_config.json");
+  /** @param {unknown} penalty */
+  const changed = (penalty) =>
+    read({
+      "generation_config.json": JSON.stringify({ ...generation, repetition_penalty: penalty }),
+    });
+  assert.equal((await read({})).repetitionPenalty, 1);
+  const checkpoint = await changed(1.3);
+  const own = openForm(checkpoint, { prompt: "Hi" }).settings;
+  assert.equal(own.repetition_penalty, 1.3);
+  const named = openForm(checkpoint, { prompt: "Hi", repetition_penalty: 1 }).settings;
+  assert.equal(named.repetition_penalty, 1);
+  for (const wrong of [0, -1, "1.3", [1.3]]) {
+    await assert.rejects(changed(wrong), /^Error: generation_config.repetition_penalty: must be/);
   }
 });

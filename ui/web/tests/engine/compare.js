@@ -1,5 +1,5 @@
 // Reads traces made by sbd_core, one JSON object a line, decodes each prompt again with the
-// engine, and says where the two differ. Run by scripts/browser/compare_engines.py.
+// engine, and says where the two differ. Run by tests/ui/test_browser_engine.py.
 
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";

@@ -51,20 +51,19 @@ test("a decode is a run that the player can play, beside next-token prediction",
   assert.deepEqual([last()?.text, last()?.isRunning], ["", false]);
 });
 
-test("what its prompt can decide is right or wrong, and nothing is said of the rest", async () => {
+test("every answer is said to be not checked", async () => {
   const { session, said, last } = makeSession();
   await session.decode({ prompt: PROMPT, max_new_tokens: 40 });
   for (const { text, verdict } of played(said).lanes.values()) {
-    assert.equal(verdict?.right, / 42\.$/.test(text));
-    assert.match(verdict?.words ?? "", /answer is 42/);
+    assert.match(text, / 42\.$/);
+    assert.equal(verdict?.right, null);
+    assert.match(verdict?.words ?? "", /^Not checked/);
   }
   const lanes = ["ntp", "verify"];
   await session.race({ prompt: PROMPT, lanes, low: null, high: null, max_new_tokens: 40 });
   for (const lane of last()?.board?.lanes ?? assert.fail("no board")) {
-    assert.match(lane.verdict?.words ?? "", /answer is 42/);
+    assert.match(lane.verdict?.words ?? "", /^Not checked/);
   }
-  await session.decode({ prompt: "Tell me about 12 + 30 cats.", max_new_tokens: 8 });
-  for (const { verdict } of played(said).lanes.values()) assert.equal(verdict, null);
 });
 
 test("settings of the form reach the decode, and the same run can be asked for again", async () => {

@@ -61,7 +61,7 @@ async function ask(wish, isAwaited) {
 /** @param {Reply} reply */
 const isSettled = ({ kind }) => kind === "ready" || kind === "failed";
 /** @type {Wish} */
-const LOAD = { kind: "load", source: SOURCE, wasm: { ...WASM, fma: WASM.plain }, examples: [] };
+const LOAD = { kind: "load", source: SOURCE, wasm: { ...WASM, fma: WASM.plain } };
 
 test("a browser without 128-bit SIMD, or without room, says so", async () => {
   const without = (/** @type {Error} */ error) =>

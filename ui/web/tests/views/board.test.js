@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { raceSeconds } from "../../core/numbers.js";
 import { numMissing } from "../../core/text/diff.js";
-import { compareLanes, endBeside, placeWords } from "../../race/board.js";
+import { compareLanes, endBeside, placeOf } from "../../race/board.js";
 import { laneDifferences, refusalOf, wishWords } from "../../race/stale.js";
 import { paceWords } from "../../race/table.js";
 import { solverDifferences } from "../../solver_comparison/mount.js";
@@ -81,7 +81,7 @@ test("a hall is told a short reason, and of a long one only the verdict", () => 
   const long = { right: true, words: `Right: ${"people and things ".repeat(4)}.` };
   assert.deepEqual(inHall(long, ROOM.column), { right: true, words: "Right" });
   const line = { right: true, words: "Right: the JSON that was asked for, with each field once." };
-  assert.deepEqual([inHall(line, ROOM.line), inHall(line, 0)?.words], [line, "Right"]);
+  assert.deepEqual([inHall(line, 110), inHall(line, 0)?.words], [line, "Right"]);
   assert.equal(inHall(null, ROOM.column), null);
 });
 
@@ -101,10 +101,10 @@ test("how much faster a lane was follows from the times that are shown", () => {
   assert.notEqual(one, other, "lanes of different factors show different times");
 });
 
-test("a lane on its way has no second time beside the clock's", () => {
-  const lane = row("verify", [1, 2, 3]);
-  assert.equal(placeWords(2, lane, 4, 0.35, true), "2 of 3 tokens · forward pass 5");
-  assert.equal(placeWords(2, lane, 4, 0.35, false), "2 of 3 tokens · forward pass 5 · 350 ms");
+test("a lane is so many forward passes on its way, or so long by time", () => {
+  assert.deepEqual(placeOf(-1, 0, false), { value: "0", unit: "passes" });
+  assert.deepEqual(placeOf(0, 0.35, false), { value: "1", unit: "pass" });
+  assert.deepEqual(placeOf(4, 0.35, true), { value: "350 ms", unit: "" });
 });
 
 test("what a race refuses is not offered, and why is said", () => {

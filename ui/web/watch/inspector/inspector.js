@@ -1,9 +1,8 @@
-// Everything known about one position: what the model thinks of it in this pass, its entropy
-// over the passes, when and how it was revealed, and what the causal pass later gave it.
+// A drawer with everything known about one position: what the model thinks of it in this pass, its
+// entropy over the passes, when and how it was revealed, and what the causal pass later gave it.
 
 import { make, setText } from "../../dom/elements.js";
 import { icon } from "../../dom/icons.js";
-import { makeKeyList, SHORT_KEY_WORDS } from "../../dom/keys.js";
 import { makeLegend } from "../../dom/legend.js";
 import { term } from "../../dom/terms.js";
 import { showToken } from "../../dom/tokens.js";
@@ -31,12 +30,10 @@ export class Inspector {
     this.release = make(
       "button",
       "sbd-button sbd-release",
-      { type: "button", "aria-label": "Release this position", title: "Release" },
+      { type: "button", "aria-label": "Release this position", title: "Close (Esc)" },
       icon("close"),
     );
     this.release.addEventListener("click", actions.release);
-    const still = "Playing. Pause, or point at a tile, a token or a cell, to look inside it.";
-    this.still = make("p", "sbd-inspector-still", {}, still);
     this.token = make("div", "sbd-inspector-token");
     this.reveal = make("p", "sbd-inspector-reveal");
     this.topTitle = make("h3", "");
@@ -57,18 +54,13 @@ export class Inspector {
       this.sparkSection,
       section([term("hindsight", "Hindsight")], this.hindsight),
     );
-    legend.classList.add("sbd-legend-section");
-    const keys = section("Keys", makeKeyList(SHORT_KEY_WORDS, actions.canRedo));
-    keys.classList.add("sbd-keys-section");
     this.root = make(
       "aside",
-      "sbd-inspector sbd-card",
+      "sbd-drawer sbd-inspector",
       { "aria-label": "Inspector" },
-      make("div", "sbd-inspector-head", {}, this.kicker, this.release),
+      make("div", "sbd-drawer-head", {}, this.kicker, this.release),
       this.about,
-      this.still,
       legend,
-      keys,
     );
   }
 
@@ -77,9 +69,6 @@ export class Inspector {
     const { run, focus } = view;
     // While it plays, only a position that somebody chose is worth following.
     const isStill = view.isPlaying && !view.showsFocus;
-    this.about.hidden = isStill;
-    this.still.hidden = !isStill;
-    if (isStill) setText(this.kicker, "Inspector");
     if (isStill) return;
     const pass = focus === null ? null : inspectedPass(view, focus);
     const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);

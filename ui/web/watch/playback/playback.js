@@ -2,7 +2,6 @@
 // no view.
 
 import { clamp } from "../../core/numbers.js";
-import { middlePass } from "../../core/run/lane.js";
 import { makeClock } from "../../dom/clock.js";
 import { playRate } from "../../dom/pace.js";
 
@@ -52,7 +51,9 @@ export class Playback {
   pace() {
     const { state } = this;
     const run = this.shown();
-    return playRate(state.speed, !run || run.isComplete ? 0 : run.main.lastPass - state.pass);
+    if (!run) return playRate(state.speed, 0, 0);
+    const backlog = run.isComplete ? 0 : run.main.lastPass - state.pass;
+    return playRate(state.speed, backlog, run.main.steps.length);
   }
 
   /** The pace, but the pass that only reads a new prompt shows nothing to wait for. */
@@ -93,9 +94,7 @@ export class Playback {
     if (this.state.pass < main.lastPass) {
       this.seek(this.state.pass + 1, false);
     } else if (main.finish !== null || run.isStopped) {
-      const isOpening = run.id === "opening";
-      // The page stands where there is something to see: tokens landed, others still guesses.
-      this.change({ isPlaying: false, ...(isOpening ? { pass: middlePass(main) } : {}) });
+      this.change({ isPlaying: false });
     }
   }
 }

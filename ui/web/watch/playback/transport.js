@@ -3,9 +3,15 @@
 import { evenly, MAX_TICKS } from "../../core/limits.js";
 import { makeButton, makeSpeedChoice, showPlaying } from "../../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
+import { question } from "../../dom/terms.js";
 
 /** @import { Actions } from "../actions.js" */
 /** @import { View } from "../view.js" */
+
+const STAIRS =
+  "Every forward pass is a row, every position of the answer a column. Colour: entropy while " +
+  "masked. Dot: the token came. Dashed: next-token prediction, one token a forward pass; the gap " +
+  "is what was saved. Press or drag to go to a forward pass.";
 
 /**
  * @param {Actions} actions
@@ -49,7 +55,7 @@ function makeScrubber(actions) {
 }
 
 /**
- * The row under the staircase.
+ * The row over the staircase.
  * @param {Actions} actions
  */
 export function makeTransport(actions) {
@@ -80,14 +86,7 @@ export function makeTransport(actions) {
     scrubber.root,
     place,
     makeSpeedChoice("Speed", actions.setSpeed),
-    make(
-      "div",
-      "sbd-buttons sbd-extras",
-      {},
-      makeButton("share", "Take it home (S)", actions.share),
-      makeButton("lecture", "Lecture mode (L)", actions.lecture),
-      makeButton("help", "Help (?)", actions.help),
-    ),
+    question("staircase", STAIRS),
   );
 
   /** @param {View} view */

@@ -4,9 +4,9 @@
 
 import { clamp, formatNats, formatPercent } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
-import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
+import { make, setAttribute, setStyle } from "../../dom/elements.js";
 import { StaircasePictures } from "./cached.js";
-import { drawBlocks, drawCells, drawCurrent, stairsKey } from "./drawing.js";
+import { drawBlocks, drawCells, drawCurrent } from "./drawing.js";
 import { MAX_CELL_HEIGHT, staircaseExtent } from "./extent.js";
 
 /** @import { Run } from "../../core/run/run.js" */
@@ -91,20 +91,7 @@ export class Staircase {
       this.canvas,
       this.readout,
     );
-    this.key = make("span", "sbd-stairs-key");
-    this.root = make(
-      "section",
-      "sbd-stairs",
-      { "aria-label": "Staircase" },
-      make(
-        "div",
-        "sbd-stairs-head",
-        {},
-        make("h3", "", {}, "Position → by forward pass ↓"),
-        this.key,
-      ),
-      this.stage,
-    );
+    this.root = make("section", "sbd-stairs", { "aria-label": "Staircase" }, this.stage);
     this.listen();
   }
 
@@ -271,8 +258,6 @@ export class Staircase {
   /** @param {View} view */
   update(view) {
     this.shown = view;
-    const { colour, dots } = stairsKey(view.run);
-    setText(this.key, `colour: ${colour} · ${dots}`);
     const tokens = view.run.main.numTokensAt(view.pass);
     setAttribute(
       this.canvas,

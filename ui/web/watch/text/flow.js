@@ -16,6 +16,11 @@ function mayPart(nodes, index) {
   return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
 }
 
+/** Where the lines of a part begin. @param {HTMLElement} node */
+function startOf(node) {
+  return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
+}
+
 /** A text in parts. */
 export class Flow {
   /** @param {HTMLElement} root */
@@ -104,7 +109,7 @@ export class Flow {
    */
   align(first) {
     const [head, ...more] = this.parts;
-    const left = head && more.length ? head.node.getBoundingClientRect().left : 0;
+    const left = head && more.length ? startOf(head.node) : 0;
     for (const { start, node } of this.parts.slice(first)) {
       const before = this.nodes[start - 1];
       const isOnLine = !before?.textContent?.endsWith("\n");

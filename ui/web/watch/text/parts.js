@@ -1,6 +1,5 @@
-// A lane's text so far: real line breaks, each token underlined in the colour of its entropy
-// when it was revealed; positions still masked inside the current block are small blanks.
-// What stands where, and as which pieces. Knows no DOM.
+// What a lane shows at each position: its token, or, where one is still masked or drafted, an empty
+// place as wide as what will stand there. So no word moves when another lands. Knows no DOM.
 
 import { lanePieces } from "../../core/text/letters.js";
 
@@ -13,11 +12,11 @@ import { lanePieces } from "../../core/text/letters.js";
  * @typedef {object} TextPart
  * @property {number} position
  * @property {FixedItem | null} item
- * @property {string} text
- * @property {"token" | "end" | "hole"} kind
+ * @property {string} text of a hole or a draft, what will stand there, as far as that is known
+ * @property {"token" | "end" | "hole" | "draft"} kind
  */
 
-const HOLE = " ";
+const UNKNOWN = "   ";
 
 export const LONGEST_CHARACTER = 4; // bytes
 
@@ -29,14 +28,27 @@ export const LONGEST_CHARACTER = 4; // bytes
  */
 export function textExtent(run, lane, pass) {
   const settled = lane.steps[pass]?.committedBefore ?? 0;
-  if (lane === run.main && run.strategy === "sbd") {
-    const window = run.windowAt(pass);
-    const stop = lane.lastPass < 0 ? 0 : Math.min(window.start + window.size, lane.endAt(pass));
+  if (lane === run.main && run.strategy !== "ntp") {
+    const stop = lane.lastPass < 0 ? 0 : Math.min(stopOf(run, pass), lane.endAt(pass));
     return { count: stop, settled: Math.min(settled, stop) };
   }
   let count = settled;
   while (count < lane.numCommitted && lane.fixedAt(count, pass)) count += 1;
   return { count, settled };
+}
+
+/**
+ * Up to where a forward pass looks: the end of its block; of verify, the last place that it wrote,
+ * drafted or guessed among its tiles.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function stopOf(run, pass) {
+  const { start, size } = run.windowAt(pass);
+  const step = run.main.steps[pass];
+  if (run.strategy !== "verify" || !step) return start + size;
+  const written = step.committedBefore + step.committed.length + step.draft.length;
+  return Math.max(written, Math.min(start + size, Math.max(-1, ...step.masked.keys()) + 1));
 }
 
 /**
@@ -54,17 +66,35 @@ export function textParts(run, lane, pass, from, to) {
   const parts = [];
   for (let position = from; position < to; position += 1) {
     const item = lane.fixedAt(position, pass);
-    const isEnd = item !== null && isOver && position === lane.end - 1;
+    if (!item) {
+      parts.push(emptyPart(run, lane, pass, position));
+      continue;
+    }
+    const isEnd = isOver && position === lane.end - 1;
     const whole = joined.get(position);
-    const own = item && (!whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "");
-    parts.push({
-      position,
-      item,
-      text: isEnd ? "end" : (own ?? HOLE),
-      kind: isEnd ? "end" : item ? "token" : "hole",
-    });
+    const own = !whole ? run.tokenText(item.token) : whole.index === 0 ? whole.text : "";
+    parts.push({ position, item, text: isEnd ? "end" : own, kind: isEnd ? "end" : "token" });
   }
   return parts;
+}
+
+/**
+ * A place without a token: as wide as the one that came later, the draft or the best guess.
+ * @param {Run} run
+ * @param {Lane} lane
+ * @param {number} pass
+ * @param {number} position
+ * @returns {TextPart}
+ */
+function emptyPart(run, lane, pass, position) {
+  const step = lane.steps[pass];
+  const offset = step ? position - step.committedBefore - step.committed.length : -1;
+  const draft = step?.draft[offset];
+  const later = position < lane.end ? lane.fixed.get(position)?.token : undefined;
+  const token = later ?? draft ?? step?.masked.get(position)?.top[0]?.token;
+  const isText = token !== undefined && !lane.isEnd(token);
+  const kind = draft === undefined ? "hole" : "draft";
+  return { position, item: null, text: (isText && run.tokenText(token)) || UNKNOWN, kind };
 }
 
 /** @type {Map<string, Piece[]>} */
@@ -87,22 +117,38 @@ function rememberedPieces(text, before, after) {
 }
 
 /** @type {Piece[]} */
-const NO_PIECES = [];
-/** @type {Piece[]} */
 const END_PIECES = [["end", ""]];
 
 /**
- * The pieces of a part between its neighbours; a blank or the end mark hides nothing.
+ * The pieces of a part between its neighbours; the end mark hides nothing.
  * @param {TextPart[]} parts
  * @param {number} index
  */
 export function partPieces(parts, index) {
   const part = parts[index];
-  if (part?.kind !== "token") return part?.kind === "end" ? END_PIECES : NO_PIECES;
+  if (!part || part.kind === "end") return END_PIECES;
   const { text, position } = part;
-  const previous = parts[index - 1];
-  const next = parts[index + 1];
-  const before = position === 0 ? "" : (previous?.kind === "token" && previous.text.at(-1)) || "…";
-  const after = (next?.kind === "token" && next.text[0]) || "…";
+  const [previous, next] = [parts[index - 1], parts[index + 1]];
+  const before =
+    position === 0 ? "" : (previous && previous.kind !== "end" && previous.text.at(-1)) || "…";
+  const after = (next && next.kind !== "end" && next.text[0]) || "…";
   return rememberedPieces(text, before, after);
+}
+
+const LEAD = /^\s+$/;
+
+/**
+ * Pieces parted into the white space at their beginning and the word after it; white space alone is
+ * the word itself, so that it can be seen and pointed at.
+ * @param {Piece[]} pieces
+ * @returns {{ lead: Piece[], word: Piece[] }}
+ */
+export function partLead(pieces) {
+  const first = pieces.findIndex(([text]) => !LEAD.test(text));
+  if (first < 0) return { lead: [], word: pieces };
+  const [text = "", kind = ""] = pieces[first] ?? [];
+  const space = kind === "" && text.startsWith(" ") ? 1 : 0;
+  /** @type {Piece[]} */
+  const lead = [...pieces.slice(0, first), ...(space ? [/** @type {Piece} */ ([" ", ""])] : [])];
+  return { lead, word: [[text.slice(space), kind], ...pieces.slice(first + 1)] };
 }

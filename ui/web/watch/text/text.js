@@ -1,14 +1,15 @@
-// A lane's text so far: real line breaks, each token underlined in the colour of its entropy
-// when it was revealed; positions still masked inside the current block are small blanks.
+// A lane's text: every token in its place, the colour of its ground and the line under it as unsure
+// as the model was; masks and drafts as empty places, the current block outlined.
 
 import { MAX_TEXT_TOKENS } from "../../core/limits.js";
 import { formatPercent } from "../../core/numbers.js";
-import { entropyColour } from "../../core/scale.js";
+import { againstPlain } from "../../core/run/against.js";
+import { entropyColour, unsureness } from "../../core/scale.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make } from "../../dom/elements.js";
-import { showPieces } from "../../dom/tokens.js";
+import { pieceNodes, showPieces } from "../../dom/tokens.js";
 import { Flow } from "./flow.js";
-import { LONGEST_CHARACTER, partPieces, textExtent, textParts } from "./parts.js";
+import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "./parts.js";
 
 /** @import { Piece } from "../../core/text/letters.js" */
 /** @import { Run } from "../../core/run/run.js" */
@@ -30,6 +31,33 @@ function hindsightTitle(run, lane, position) {
   return `Next-token prediction would have said ${name} (${share}) here.`;
 }
 
+/**
+ * How unsure the model was of a token, nats: at its reveal, or, where a check wrote it, when a mask
+ * last stood there.
+ * @param {TextPart} part
+ * @param {Lane} lane
+ */
+function entropyOf({ item, position }, lane) {
+  if (!item || item.isPinned) return null;
+  const last = () => lane.entropyHistory(position).findLast(({ pass }) => pass <= item.pass);
+  return item.entropy ?? last()?.entropy ?? null;
+}
+
+/**
+ * Whether a position is in the current block, and at which of its ends; "" if it is not.
+ * @param {View} view
+ * @param {Lane} lane
+ * @param {number} position
+ * @param {number} count of positions shown
+ */
+function blockMarks({ run, pass }, lane, position, count) {
+  if (lane !== run.main || run.strategy === "ntp") return "";
+  const { start, size } = run.windowAt(pass);
+  const stop = Math.min(start + size, count);
+  if (position < start || position >= stop) return "";
+  return ` is-block${position === start ? " is-first" : ""}${position === stop - 1 ? " is-last" : ""}`;
+}
+
 /** A token on the page; what it shows now is remembered, as asking the page is slow. */
 class Token {
   /**
@@ -42,6 +70,8 @@ class Token {
     this.colour = "";
     /** @type {Piece[] | null} */
     this.pieces = null;
+    this.isEmpty = false;
+    this.word = make("span", "sbd-word");
     this.node = make("span", "sbd-token", { "data-position": position });
     this.node.addEventListener("pointerenter", () => actions.hover(position));
     this.node.addEventListener("pointerleave", () => actions.hover(null));
@@ -54,25 +84,29 @@ class Token {
    * @param {number} index
    * @param {View} view
    * @param {Lane} lane
+   * @param {{ count: number, others: Set<number> | null }} text
    */
-  show(parts, index, view, lane) {
+  show(parts, index, view, lane, { count, others }) {
     const part = parts[index];
     if (!part) return;
     const { item, kind, position } = part;
     const isNew = item !== null && item.pass === view.pass;
-    const isFocused = view.showsFocus && view.focus === position;
-    const isDoubted =
-      view.showsHindsight && lane === view.run.main && lane.disagrees(position, view.pass);
-    const entropy = item?.entropy ?? null;
-    const look = `sbd-token sbd-token-${kind}`;
-    const marks = `${isNew ? " is-new" : ""}${isFocused ? " is-focused" : ""}`;
-    this.dress(`${look}${marks}${isDoubted ? " is-doubted" : ""}`);
+    const isMain = lane === view.run.main;
+    const isDoubted = view.showsHindsight && isMain && lane.disagrees(position, view.pass);
+    const marks = [
+      isNew && " is-new",
+      view.showsFocus && view.focus === position && " is-focused",
+      isDoubted && " is-doubted",
+      others?.has(position) && " is-other",
+    ].filter(Boolean);
+    const place = blockMarks(view, lane, position, count);
+    this.write(partPieces(parts, index), item === null);
+    this.dress(`sbd-token sbd-token-${kind}${this.lead}${place}${marks.join("")}`);
     this.doubt(isDoubted ? hindsightTitle(view.run, lane, position) : "");
-    this.paint(entropy === null ? "transparent" : entropyColour(entropy, view.isDark));
-    this.write(partPieces(parts, index));
+    this.paint(isMain ? entropyOf(part, lane) : null, view.isDark);
     if (!isNew || !view.isStep) return;
-    const count = lane.steps[view.pass]?.reveals.length ?? 0;
-    view.reveals.play(this.node, "text", item.rank, count);
+    const reveals = lane.steps[view.pass]?.reveals.length ?? 0;
+    view.reveals.play(this.node, "text", item.rank, reveals);
   }
 
   /** @param {string} title what hindsight would have said, "" for none */
@@ -90,18 +124,38 @@ class Token {
     this.node.className = name;
   }
 
-  /** @param {string} colour */
-  paint(colour) {
+  /**
+   * @param {number | null} entropy
+   * @param {boolean} isDark
+   */
+  paint(entropy, isDark) {
+    const colour = entropy === null ? "" : entropyColour(entropy, isDark);
     if (this.colour === colour) return;
     this.colour = colour;
-    this.node.style.setProperty("--ink", colour);
+    this.node.style.setProperty("--ink", colour || "transparent");
+    this.node.style.setProperty(
+      "--unsure",
+      entropy === null ? "0" : unsureness(entropy).toFixed(2),
+    );
   }
 
-  /** @param {Piece[]} pieces */
-  write(pieces) {
-    if (this.pieces === pieces) return;
+  /** Whether white space stands before its word. */
+  get lead() {
+    return this.node.firstChild === this.word ? "" : " has-lead";
+  }
+
+  /**
+   * @param {Piece[]} pieces
+   * @param {boolean} isEmpty whether they only hold its place
+   */
+  write(pieces, isEmpty) {
+    if (this.pieces === pieces && this.isEmpty === isEmpty) return;
     this.pieces = pieces;
-    showPieces(this.node, pieces);
+    this.isEmpty = isEmpty;
+    const { lead, word } = partLead(pieces);
+    if (isEmpty) this.word.replaceChildren(make("span", "sbd-unseen", {}, ...pieceNodes(word)));
+    else showPieces(this.word, word);
+    this.node.replaceChildren(...pieceNodes(lead), this.word);
   }
 }
 
@@ -131,7 +185,7 @@ export class LaneText {
     this.nodes = [];
     this.start = 0;
     this.flow = new Flow(inner);
-    /** @type {{ look: (Run | string | boolean | null)[], settled: number, focus: number | null }} */
+    /** @type {{ look: unknown[], settled: number, focus: number | null }} */
     this.shown = { look: [], settled: 0, focus: null };
   }
 
@@ -162,14 +216,14 @@ export class LaneText {
    * @param {Lane} lane
    * @param {number} from
    * @param {number} to
-   * @param {number} count
+   * @param {{ count: number, others: Set<number> | null }} text
    */
-  showRange(view, lane, from, to, count) {
+  showRange(view, lane, from, to, text) {
     const pass = Math.min(view.pass, lane.lastPass);
     const first = Math.max(from - 1, 0);
-    const parts = textParts(view.run, lane, pass, first, Math.min(to + 1, count));
+    const parts = textParts(view.run, lane, pass, first, Math.min(to + 1, text.count));
     for (let position = from; position < to; position += 1) {
-      this.tokenAt(position).show(parts, position - first, view, lane);
+      this.tokenAt(position).show(parts, position - first, view, lane, text);
     }
   }
 
@@ -181,7 +235,8 @@ export class LaneText {
   update(view, lane) {
     const { run } = view;
     const { count, settled } = textExtent(run, lane, Math.min(view.pass, lane.lastPass));
-    const look = [run, lane.finish, view.isDark, run.hasBytes, view.showsHindsight];
+    const others = lane === run.main && view.isOver ? (againstPlain(run)?.positions ?? null) : null;
+    const look = [run, lane.finish, view.isDark, run.hasBytes, view.showsHindsight, others];
     const focus = view.showsFocus && view.focus !== null && view.focus < count ? view.focus : null;
     const first = firstToken(count);
     const isSame =
@@ -189,13 +244,14 @@ export class LaneText {
     if (!isSame) this.flow.clear();
     if (!isSame || settled < this.start) this.beginAt(view, lane, first);
     const { start, shown, nodes } = this;
+    const text = { count, others };
     // The letters of a token can depend on the next one; bytes can join over several.
     const reach = run.hasBytes ? LONGEST_CHARACTER : 1;
     const from = isSame ? Math.max(Math.min(settled, shown.settled) - reach, start) : start;
-    this.showRange(view, lane, from, count, count);
+    this.showRange(view, lane, from, count, text);
     for (const position of [shown.focus, focus]) {
       if (position === null || position >= from || position < start) continue;
-      this.showRange(view, lane, position, position + 1, count);
+      this.showRange(view, lane, position, position + 1, text);
     }
     this.flow.show(nodes, count - start + 1, Math.max(settled - reach - start + 1, 0));
     this.shown = { look, settled, focus };
@@ -210,9 +266,13 @@ function firstToken(count) {
   return Math.max(0, Math.ceil((count - MAX_TEXT_TOKENS) / step) * step);
 }
 
-/** The browser would copy a line break between two parts of the text. @param {ClipboardEvent} event */
+/**
+ * The browser would copy a line break between two parts of the text, and what holds a place.
+ * @param {ClipboardEvent} event
+ */
 function copyWithoutBreaks(event) {
-  const copied = getSelection()?.getRangeAt(0).cloneContents().textContent ?? "";
-  event.clipboardData?.setData("text/plain", copied);
+  const copied = getSelection()?.getRangeAt(0).cloneContents();
+  for (const node of copied?.querySelectorAll(".sbd-unseen") ?? []) node.remove();
+  event.clipboardData?.setData("text/plain", copied?.textContent ?? "");
   event.preventDefault();
 }

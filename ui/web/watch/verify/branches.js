@@ -1,6 +1,8 @@
-// The drafts made ahead, as pale branches under the tiles; the one that was used is joined on.
+// The drafts made ahead under the tiles, each behind the drafted token that it would stand in for; the
+// one that was used is marked.
 
 import { MAX_TILES } from "../../core/limits.js";
+import { draftedAt } from "../../core/run/drafts.js";
 import { branchesOf, branchWords } from "../../core/run/predrafts.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
@@ -14,12 +16,13 @@ const MAX_RESERVED = 4; // rows kept free, so that nothing moves from pass to pa
 
 /**
  * @param {Run} run
+ * @param {number} pass
  * @param {Branch} branch
- * @param {number} row from 0, the uppermost
  */
-function makeBranch(run, { position, column, isUsed, tokens, numHidden }, row) {
-  const joint = make("span", "sbd-branch-joint", { "aria-hidden": "true" });
-  joint.style.setProperty("--row", String(row));
+function makeBranch(run, pass, { position, isUsed, tokens, numHidden }) {
+  const { drafted } = draftedAt(run.main, pass, position);
+  const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
+  showToken(instead, drafted === undefined ? "…" : run.tokenText(drafted));
   const nodes = tokens.map((token) => {
     const node = make("span", "sbd-branch-token");
     showToken(node, run.tokenText(token));
@@ -30,12 +33,7 @@ function makeBranch(run, { position, column, isUsed, tokens, numHidden }, row) {
     `Drafted ahead in case position ${position} is thrown away: ${names}` +
     `${numHidden ? ` and ${numHidden} more` : ""}; ${isUsed ? "used" : "not needed"}`;
   const look = `sbd-branch${isUsed ? " is-used" : ""}`;
-  const root = make("li", look, { title }, joint, ...nodes);
-  root.style.setProperty("--column", String(column + 1));
-  nodes.forEach((node, index) => {
-    node.style.setProperty("--at", String(column + 2 + index));
-  });
-  return root;
+  return make("li", look, { title }, instead, ...nodes);
 }
 
 /** The branches of the pass, and a sentence under them. */
@@ -57,9 +55,8 @@ export class Branches {
     const size = Math.min(window.size, MAX_TILES);
     const predrafts = run.main.steps[pass]?.predrafts ?? [];
     const branches = branchesOf(predrafts, { ...window, size });
-    setStyle(this.list, "--columns", String(Math.min(size, 16)));
     setStyle(this.list, "--rows", String(Math.min(run.numPredrafts, MAX_RESERVED)));
-    this.list.replaceChildren(...branches.map((branch, row) => makeBranch(run, branch, row)));
+    this.list.replaceChildren(...branches.map((branch) => makeBranch(run, pass, branch)));
     setText(this.words, branchWords(predrafts));
   }
 }

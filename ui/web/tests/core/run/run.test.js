@@ -66,8 +66,15 @@ test("settings are flat, and say pins by token id", () => {
     block_size: 2,
     max_new_tokens: 16,
     seed: 0,
+    repetition_penalty: 1,
     pinned: [[1, 8]],
   });
+});
+
+test("a run keeps its penalty, 1 where its line says none", () => {
+  assert.equal(runOf(wire(start())).settings().repetition_penalty, 1);
+  const run = runOf(wire(start({ repetition_penalty: 1.1 })));
+  assert.equal(run.settings().repetition_penalty, 1.1);
 });
 
 test("the tiles show the block, or the one about to be", () => {

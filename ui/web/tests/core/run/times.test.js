@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { History } from "../../../core/run/history.js";
-import { bothTimes, timesOf, whyNotFaster } from "../../../core/run/times.js";
+import { timesOf, whyNotFaster } from "../../../core/run/times.js";
 import { recordedLines } from "../../../in_browser/replay.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
@@ -27,15 +27,16 @@ function beside(times) {
 test("fewer forward passes that took longer say what one took of either kind", () => {
   const { run, numbers } = beside([1000, 500, 500, 500]);
   const long = { ...numbers, wholeTokens: 4 };
-  const words = whyNotFaster(run, long, null, false);
+  const words = whyNotFaster(run, long, null);
   assert.match(words, /^Fewer .* not faster here: one over a block took 2\.5 ms, .* 0\.5 ms;/);
-  assert.match(whyNotFaster(run, long, null, true), /not faster here: 6 ms, next-token 3 ms\.$/);
+  const again = { run: "r", seconds: [0.006], ntpSeconds: [0.003] };
+  assert.match(whyNotFaster(run, long, again), /not faster here: 6 ms, next-token 3 ms\.$/);
 });
 
 test("of answers of other lengths, what is not faster a token is said for a token", () => {
   const { run, numbers } = beside([1000, 500, 500, 500]);
-  const [long, plain] = [{ ...numbers, wholeTokens: 4, seconds: 0.4 }, 0.24];
-  const words = whyNotFaster(run, { ...long, ntpTokens: 3, ntpSeconds: plain }, null, true);
+  const again = { run: "r", seconds: [0.4], ntpSeconds: [0.24] };
+  const words = whyNotFaster(run, { ...numbers, wholeTokens: 4, ntpTokens: 3 }, again);
   assert.match(words, /not faster a token here: 100\.00 ms, next-token 80\.00 ms\.$/);
 });
 
@@ -45,30 +46,27 @@ test("where reading the prompt alone made it slower, that is said", () => {
   assert.ok(prompt);
   prompt.seconds = 0.2;
   const slow = { ...numbers, wholeTokens: 4, ntpTokens: 4, seconds: 0.205 };
-  assert.match(
-    whyNotFaster(run, slow, null, false),
-    /that alone made the difference, in one timing/,
-  );
+  assert.match(whyNotFaster(run, slow, null), /that alone made the difference, in one timing/);
   const even = beside([1000, 500, 500, 500]);
   const long = { ...even.numbers, wholeTokens: 4 };
-  assert.doesNotMatch(whyNotFaster(even.run, long, null, false), /alone/);
+  assert.doesNotMatch(whyNotFaster(even.run, long, null), /alone/);
 });
 
 test("a longer answer that took longer says that a token took less", () => {
   const { run, numbers } = beside([1000, 1400, 1400, 1400]);
-  const words = whyNotFaster(run, { ...numbers, wholeTokens: 8 }, null, false);
+  const words = whyNotFaster(run, { ...numbers, wholeTokens: 8 }, null);
   assert.match(words, /took 6 ms in all, next-token 5 ms; .* 0\.75 ms, next-token 1\.30 ms/);
   const quick = { ...numbers, wholeTokens: 8, seconds: 0.004 };
-  assert.equal(whyNotFaster(run, quick, null, false), "");
+  assert.equal(whyNotFaster(run, quick, null), "");
 });
 
 test("what was timed again is what is said", () => {
   const { run, numbers } = beside([2000, 2000, 2000, 2000]);
-  assert.equal(bothTimes(numbers, null), "Engine time 6 ms, next-token 8 ms.");
+  assert.deepEqual(timesOf(numbers, null), { seconds: [0.006], ntpSeconds: [0.008] });
   const timing = { run: "r", seconds: [0.001, 0.002, 0.009], ntpSeconds: [0.004] };
-  assert.equal(bothTimes(numbers, timing), "Engine time 2 ms, next-token 4 ms.");
+  assert.equal(timesOf(numbers, timing), timing);
   assert.equal(timesOf({ ...numbers, ntpSeconds: null }, timing), null);
-  assert.equal(whyNotFaster(run, numbers, null, false), "");
+  assert.equal(whyNotFaster(run, numbers, null), "");
 });
 
 test("what a replay page brings along is what was timed", () => {

@@ -1,0 +1,55 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/repetition.py; change that file instead.
+"""The repetition penalty: tokens that stand before a row become less likely in it.
+
+The rule of transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv 1909.05858). Knows
+logits and token ids; which tokens stand before a row is the strategies' business.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+
+class SeenTokens:
+    """The distinct tokens of a text so far, and the penalty on each of them.
+
+    Only the logits of these tokens are read and written: the cost does not grow with the
+    vocabulary.
+    """
+
+    def __init__(self, penalty: float) -> None:
+        self._penalty = penalty
+        self._ids: dict[int, None] = {}
+        self._index = torch.empty(0, dtype=torch.long)
+
+    def add(self, token_ids: Iterable[int]) -> None:
+        """Tokens that stand before every row from now on."""
+        self._ids.update(dict.fromkeys(token_ids))
+
+    @torch.inference_mode()
+    def penalise(self, rows: Tensor, later: Sequence[Sequence[int]]) -> None:
+        """Change the logits `rows` (rows, vocab) in place, each row once.
+
+        later: of each row, the tokens before it that were not added yet.
+        """
+        if len(self._index) != len(self._ids) or self._index.device != rows.device:
+            self._index = torch.tensor(list(self._ids), dtype=torch.long, device=rows.device)
+        rows.index_copy_(1, self._index, _scaled(rows.index_select(1, self._index), self._penalty))
+        new = [[each for each in token_ids if each not in self._ids] for token_ids in later]
+        penalise(rows, new, self._penalty)
+
+
+def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> None:
+    """Change the logits `rows` (rows, vocab) in place: of row i at the tokens seen[i], each once.
+
+    seen may have fewer entries than there are rows.
+    """
+    pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
+    if pairs and penalty != 1:
+        row, token_id = torch.tensor(pairs, device=rows.device).unbind(1)
+        rows[row, token_id] = _scaled(rows[row, token_id], penalty)
+
+
+def _scaled(logits: Tensor, penalty: float) -> Tensor:
+    return torch.where(logits < 0, logits * penalty, logits / penalty)

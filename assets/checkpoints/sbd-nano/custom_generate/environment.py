@@ -1,0 +1,60 @@
+# Written by sbd_core.hf.vendoring from sbd_core/environment.py; change that file instead.
+"""What a result depends on besides model and config: machine, threads, versions, weights."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from .files import weights_sha256
+from .version import VERSION
+
+
+def environment(model_folder: Path | None) -> dict[str, Any]:
+    """Machine, threads, versions, and the weights of a folder: a results file's "circumstances"."""
+    facts: dict[str, Any] = {
+        "processor": processor_name(),
+        "vectors": vector_width(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        **versions(),
+    }
+    digest = None if model_folder is None else weights_sha256(model_folder)
+    if digest is not None:
+        facts["weights_sha256"] = digest
+    return facts
+
+
+VECTORS = {"amx_int8": "AMX", "avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
+"""Flags of a processor's vectors, widest first, and their names."""
+
+
+def vector_width() -> str | None:
+    """The widest vectors of this processor; None where the system does not say (not Linux)."""
+    info = Path("/proc/cpuinfo")
+    flags = set(info.read_text(errors="replace").split()) if info.is_file() else set()
+    return next((name for flag, name in VECTORS.items() if flag in flags), None)
+
+
+def processor_name() -> str:
+    """The processor as the system names it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def versions() -> dict[str, str]:
+    """Of this package, Python and what computes."""
+    return {
+        "sbd_core": VERSION,
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "transformers": transformers.__version__,
+    }

@@ -1,0 +1,72 @@
+# Written by sbd_core.hf.vendoring from sbd_core/files.py; change that file instead.
+"""Writing files so that a reader sees the old text or the new one, never half of it; digests; where
+the package's assets are.
+"""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from .errors import ArgumentError
+
+PACKAGE = Path(__file__).parent
+ASSETS = PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
+"""In an installed package inside it, in a checkout beside it."""
+
+
+def cache_folder() -> Path:
+    """Where bases, graphs and measured costs are kept: SBD_CACHE, else the user's cache folder."""
+    own, root = os.environ.get("SBD_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    if own:
+        return Path(own).expanduser()
+    return (Path(root).expanduser() if root else Path.home() / ".cache") / "sbd_core"
+
+
+def require_writable(argument: str, path: Path) -> None:
+    """Raise ArgumentError unless `path` is a file that could be written now, there or not yet."""
+    folder = path.absolute().parent
+    try:
+        is_fine = folder.is_dir() and os.access(folder, os.W_OK) and not path.is_dir()
+    except (OSError, ValueError):  # a name too long
+        is_fine = False
+    is_fine = is_fine and "\0" not in str(path)
+    if not is_fine:
+        rule = "must be a file in a folder that exists and can be written"
+        raise ArgumentError(argument, rule, str(path))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 `text` to a temporary file beside `path`, then rename it.
+
+    Raises ArgumentError if that cannot be done; the old file is then untouched.
+    """
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
+        ) as file:
+            temporary = file.name
+            file.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise ArgumentError("file", f"must be writable ({error.strerror})", str(path)) from error
+
+
+def sha256(*paths: Path) -> str:
+    """Of the bytes of files, one after the other, in hexadecimal. Raises OSError."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while part := file.read(2**20):
+                digest.update(part)
+    return digest.hexdigest()
+
+
+def weights_sha256(folder: Path) -> str | None:
+    """Of a model folder's safetensors, shards in order; None if it has none. Raises OSError."""
+    files = sorted(folder.glob("*.safetensors"))
+    return sha256(*files) if files else None

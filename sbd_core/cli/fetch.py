@@ -1,0 +1,39 @@
+"""`fetch`: bring the base model that the bundled adapter needs."""
+
+import argparse
+import json
+
+HELP = "bring the base of the bundled real model, once; generate and the page then need no network"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `fetch`."""
+    parser.add_argument("--base", default="SmolLM2-135M-Instruct", help="name of the base")
+    parser.add_argument("--remove", action="store_true", help="delete it from the cache instead")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Fetch, or find it there. Raises our errors."""
+    from tqdm import tqdm
+
+    from sbd_core.models.bases import base_folder, fetch, find_base, known_base, remove
+
+    source = known_base(arguments.base)
+    if arguments.remove:
+        was_there = remove(source)
+        print(f"{source.name} was {'removed' if was_there else 'not there'}")
+        return
+    if find_base(source) is None:
+        print(f"{source.name}, of {source.original}, {source.licence}")
+        with tqdm(total=source.num_bytes, unit="B", unit_scale=True) as bar:
+
+            def tell(what: str, done: int, total: int) -> None:
+                bar.set_description(what)
+                bar.update(max(0, done - bar.n))
+
+            fetch(source, tell)
+    folder = base_folder(source)
+    print(f"{source.name} is in {folder}")
+    if arguments.json:
+        print(json.dumps({"base": source.name, "folder": str(folder)}))

@@ -1,0 +1,62 @@
+"""`synthesize`: a chat model asks itself and answers, as text for its own training."""
+
+import argparse
+import json
+from pathlib import Path
+
+HELP = "let a chat model write its own training text: requests it makes up, and its answers"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `synthesize`."""
+    parser.add_argument("--model", required=True, help="folder, hub id or known base")
+    parser.add_argument("--out", type=Path, required=True, help="JSON Lines file; goes on with it")
+    parser.add_argument("--examples", type=int, default=25_000, help="lines it is to hold")
+    parser.add_argument(
+        "--prompts",
+        type=Path,
+        action="append",
+        default=[],
+        help="JSON Lines file of requests to ask first (prompt, question or instruction)",
+    )
+    parser.add_argument(
+        "--structured-ratio",
+        type=float,
+        default=0.25,
+        help="of requests for lists, steps, code, tables and the like",
+    )
+    parser.add_argument("--max-answer-tokens", type=int, default=160, help="of an answer")
+    parser.add_argument(
+        "--repetition-penalty", type=float, help="of the answers (the model's own, else 1.1)"
+    )
+    parser.add_argument("--batch-size", type=int, default=128, help="texts written together")
+    parser.add_argument("--seed", type=int, default=0, help="of the requests")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write text until there is enough. Raises our errors; Ctrl-C leaves a file to go on with."""
+    from tqdm import tqdm
+
+    from sbd_core.decoding.prompt_files import read_prompts
+    from sbd_core.models.devices import chosen_device, has_bf16
+    from sbd_core.models.loading import load
+    from sbd_core.training.synthesize import SynthesisConfig, synthesize
+
+    penalty = arguments.repetition_penalty
+    config = SynthesisConfig(
+        num_examples=arguments.examples,
+        structured_ratio=arguments.structured_ratio,
+        repetition_penalty=1.1 if penalty is None else penalty,
+        max_answer_tokens=arguments.max_answer_tokens,
+        batch_size=arguments.batch_size,
+        seed=arguments.seed,
+    )
+    prompts = [row["prompt"] for file in arguments.prompts for row in read_prompts("prompts", file)]
+    dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
+    model = load(arguments.model, device=arguments.device, dtype=dtype)
+    with tqdm(total=config.num_examples, unit="examples") as bar:
+        count = synthesize(model, arguments.out, config, prompts, lambda n: bar.update(n - bar.n))
+    if arguments.json:
+        print(json.dumps({"file": str(arguments.out), "num_examples": count}))

@@ -1,0 +1,132 @@
+"""`train-adapter`: teach a causal language model to read blocks by an adapter of its own."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+HELP = "train an adapter that only the rows of a block read; the base model stays as it is"
+SAVE_MINUTES, MEASURE_MINUTES = 10.0, 10.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The flags of `train-adapter`."""
+    parser.add_argument("--base", required=True, help="folder, hub id or known base")
+    parser.add_argument("--base-name", help="what the adapter calls its base (--base itself)")
+    parser.add_argument("--out", type=Path, required=True, help="adapter folder to write")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        action="append",
+        required=True,
+        help="JSON Lines file of prompt and answer, as synthesize writes; may be given again",
+    )
+    parser.add_argument("--minutes", type=float, required=True, help="of this start")
+    parser.add_argument("--init", type=Path, help="adapter folder to begin from")
+    parser.add_argument("--rank", type=int, default=32, help="of every low-rank product")
+    parser.add_argument("--transition-rank", type=int, default=64, help="0: no transition")
+    parser.add_argument("--learning-rate", type=float, default=1e-3, help="after the warm-up")
+    parser.add_argument("--batch-size", type=int, default=4, help="texts a step")
+    parser.add_argument("--rows", type=int, default=256, help="block rows a text")
+    parser.add_argument("--block-sizes", default="4,8,16", help="one is drawn for each step")
+    parser.add_argument("--whole-ratio", type=float, default=0.5, help="of blocks all masked")
+    parser.add_argument("--first-weight", type=float, default=0.5, help="of a block's first mask")
+    parser.add_argument("--decay", type=float, default=0.9, help="of the weight by place")
+    parser.add_argument("--max-tokens", type=int, default=256, help="of a text; the rest is cut")
+    parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--save-minutes", type=float, default=SAVE_MINUTES, help="between saves")
+    parser.add_argument(
+        "--measure-minutes", type=float, default=MEASURE_MINUTES, help="between measurements"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Train, going on from the state beside --out. Raises our errors; Ctrl-C saves."""
+    from contextlib import suppress
+    from dataclasses import asdict
+
+    from tqdm import tqdm
+
+    from sbd_core.errors import require_number
+    from sbd_core.training.adapter.base import read_base
+    from sbd_core.training.adapter.run import AdapterRecipe, AdapterRun, require_out
+    from sbd_core.training.adapter.states import read_texts
+    from sbd_core.training.graceful_stop import StepAbandoned, graceful_stop
+
+    require_number("minutes", arguments.minutes, 0)
+    require_out(arguments.out)
+    sizes = _sizes(arguments.block_sizes)
+    recipe = AdapterRecipe(
+        rank=arguments.rank,
+        transition_rank=arguments.transition_rank,
+        learning_rate=arguments.learning_rate,
+        num_texts=arguments.batch_size,
+        rows_per_text=arguments.rows,
+        block_sizes=sizes,
+        max_tokens=arguments.max_tokens,
+        whole_ratio=arguments.whole_ratio,
+        weight_of_first=arguments.first_weight,
+        decay=arguments.decay,
+        seed=arguments.seed,
+    )
+    base = read_base(
+        arguments.base,
+        recipe.rank,
+        (2, max(sizes)),
+        name=arguments.base_name,
+        device=arguments.device,
+    )
+    tokenizer, name = base.model.tokenizer, base.model.name
+    training, held_out = (
+        read_texts(
+            arguments.data, tokenizer, name, held_out=is_held_out, max_tokens=recipe.max_tokens
+        )
+        for is_held_out in (False, True)
+    )
+    print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
+    trainer = AdapterRun(
+        base.model, recipe, training, held_out, arguments.out, base.info, arguments.init
+    )
+    lines: list[dict[str, object]] = []
+    saved = measured = trainer.seconds
+    began = trainer.seconds
+    with (
+        graceful_stop() as wish,
+        tqdm(total=round(60 * arguments.minutes), unit="s", desc="train-adapter") as bar,
+    ):
+        for line in trainer.steps(arguments.minutes, wish):
+            bar.update(round(trainer.seconds - began) - bar.n)
+            bar.set_postfix_str(
+                f"step {trainer.step} nats {line['nats']:.2f} "
+                f"{line['masked_per_second']:.0f} masked/s"
+            )
+            if trainer.seconds - measured >= 60 * arguments.measure_minutes:
+                with suppress(StepAbandoned), wish.abandons():
+                    line |= {"measured": asdict(trainer.measure())}
+                    bar.write(json.dumps(line), file=sys.stderr)
+                measured = trainer.seconds
+            lines.append(line)
+            if trainer.seconds - saved >= 60 * arguments.save_minutes:
+                trainer.save(lines)
+                lines, saved = [], trainer.seconds
+        if wish.is_set():
+            trainer.save(lines)
+            bar.write("the state is saved, the same command goes on from here", file=sys.stderr)
+            raise KeyboardInterrupt
+        last = {"step": trainer.step, "measured": asdict(trainer.measure())}
+        trainer.save([*lines, last])
+        bar.write(json.dumps(last), file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"out": str(arguments.out), **last}))
+
+
+def _sizes(words: str) -> tuple[int, ...]:
+    from sbd_core.errors import ArgumentError
+
+    try:
+        return tuple(int(word) for word in words.split(","))
+    except ValueError as error:
+        rule = "must be whole numbers with commas between, as 4,8,16"
+        raise ArgumentError("block_sizes", rule, words) from error

@@ -1,0 +1,154 @@
+"""A file of prompts to a file of answers, shared over processes, taken up again after a kill.
+
+Every process that `accelerate launch` starts takes each n-th prompt and keeps a journal of its own
+beside the file of answers; whoever finds all answers in the journals writes the file. Nobody waits
+for anybody, so nothing can time out.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import make_trace, prompt_token_ids, stream_batch
+from sbd_core.errors import ArgumentError
+from sbd_core.events import StepEvent
+from sbd_core.files import require_writable, write_text
+from sbd_core.json_node import json_of
+from sbd_core.models.protocol import SetBlockModel
+from sbd_core.shared_work import Journal, Share
+
+PROMPT_FIELDS = ("prompt", "question", "instruction")
+"""Where a line may have its prompt, first come first served."""
+
+
+def read_prompts(argument: str, path: Path, *others: str) -> list[dict[str, Any]]:
+    """The objects of the file, at least one; each has a text under `prompt` and under `others`.
+
+    A prompt under another of PROMPT_FIELDS is copied to `prompt`, and the input of a line's first
+    instance (as instruction data sets have it) is added. Empty lines are skipped. Raises
+    ArgumentError with the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        rule = "must be a readable JSON Lines file of UTF-8 text"
+        raise ArgumentError(argument, rule, str(path)) from error
+    found = []
+    # Not splitlines(): JSON text may hold the other line ends that Unicode has.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            row = _row_of(line)
+            if row is None or not all(_is_text(row.get(name)) for name in ("prompt", *others)):
+                names = " and ".join([" or ".join(PROMPT_FIELDS), *others])
+                rule = f"line {number} must be an object with a text under {names}"
+                raise ArgumentError(argument, rule, line)
+            found.append(row)
+    if not found:
+        raise ArgumentError(argument, "must hold at least one line", str(path))
+    return found
+
+
+def _row_of(line: str) -> dict[str, Any] | None:
+    """The object of a line with its `prompt`; None where it is no such object."""
+    try:
+        row = json_of(line)
+        prompt = next(row[name] for name in PROMPT_FIELDS if name in row)
+        case = (row.get("instances") or [{}])[0].get("input", "")
+    except (ValueError, StopIteration, TypeError, AttributeError, LookupError):
+        return None
+    return {**row, "prompt": f"{prompt}\n\n{case}" if case and _is_text(prompt) else prompt}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of all answers, whoever made them."""
+
+    num_prompts: int
+    num_tokens: int
+    num_forwards: int
+
+
+def answer_prompts(
+    model: SetBlockModel,
+    prompts: Sequence[dict[str, Any]],
+    config: DecodeConfig,
+    out: Path,
+    *,
+    batch_size: int,
+    share: Share,
+    report: Callable[[int, int], Any] = lambda done, of: None,
+) -> Summary | None:
+    """Answer this process's share, then write `out` if every answer is there.
+
+    A line of `out` is the object of its prompt with `text`, `token_ids`, `num_tokens`,
+    `num_forwards` and `finish`, in the order of the prompts. report: called with the answers of
+    this share that are done, and how many it has. Gives None if other processes still work.
+    Raises ArgumentError.
+    """
+    require_writable("out", out)
+    for row in prompts:
+        prompt_token_ids(model, row["prompt"], config)
+    journal = Journal(out, _fingerprint(model, prompts, config), share.rank)
+    mine = list(range(share.rank, len(prompts), share.num_processes))
+    done = journal.entries()
+    missing = [index for index in mine if index not in done]
+    report(len(mine) - len(missing), len(mine))
+    with journal as write:
+        chosen = [prompts[index]["prompt"] for index in missing]
+        answers = _finished(model, chosen, config, batch_size)
+        for count, (place, answer) in enumerate(answers, start=1):
+            write(missing[place], {**prompts[missing[place]], **answer})
+            report(len(mine) - len(missing) + count, len(mine))
+    return _written(out, journal, len(prompts))
+
+
+def _finished(
+    model: SetBlockModel, prompts: Sequence[str], config: DecodeConfig, batch_size: int
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(index, answer) of each prompt as soon as it is complete."""
+    events: list[list[StepEvent]] = [[] for _ in prompts]
+    lengths = [0] * len(prompts)
+    for index, event in stream_batch(model, prompts, config, batch_size=batch_size):
+        events[index].append(event)
+        lengths[index] += len(event.committed)
+        has_ended = bool(event.committed) and event.committed[-1] in model.end_token_ids
+        if has_ended or lengths[index] >= config.max_new_tokens:
+            trace = make_trace(model, prompts[index], config, events[index])
+            events[index] = []
+            yield (
+                index,
+                {
+                    "text": trace.text,
+                    "token_ids": list(trace.token_ids),
+                    "num_tokens": trace.num_tokens,
+                    "num_forwards": trace.num_forwards,
+                    "finish": trace.finish,
+                },
+            )
+
+
+def _written(out: Path, journal: Journal, count: int) -> Summary | None:
+    answers = journal.entries()
+    if len(answers) < count:
+        return None
+    rows = [answers[index] for index in range(count)]
+    write_text(out, "".join(json.dumps(row) + "\n" for row in rows))
+    journal.clear()
+    sums = (sum(row[name] for row in rows) for name in ("num_tokens", "num_forwards"))
+    return Summary(count, *sums)
+
+
+def _fingerprint(
+    model: SetBlockModel, prompts: Sequence[dict[str, Any]], config: DecodeConfig
+) -> str:
+    """What answers depend on: those of another run are not taken for this one's."""
+    asked = json.dumps([model.name, model.num_parameters, repr(config), list(prompts)])
+    return hashlib.sha256(asked.encode()).hexdigest()[:12]

@@ -1,0 +1,130 @@
+"""What a forward pass of so many rows costs here: measured once, kept in the user's cache folder.
+
+The policy "fastest" plans by it. Costs are of one text alone, after a short prompt.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sbd_core.config import RowCosts
+from sbd_core.environment import processor_name
+from sbd_core.errors import ArgumentError
+from sbd_core.files import cache_folder
+from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
+from sbd_core.sampling import LogitStatsSpec
+
+NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
+NUM_PROMPT = 64
+MAX_CAUSAL = 5
+"""Causal rows of a measured forward pass, exact token and draft; the other rows are masks."""
+BUDGET_SECONDS = 2.0
+MAX_ROUNDS = 40
+FORMAT = 1
+
+logger = logging.getLogger(__name__)
+_known: dict[str, RowCosts] = {}
+
+
+def row_costs_of(model: SetBlockModel) -> RowCosts:
+    """Those of this machine, measured the first time for this model, precision and backend."""
+    depends_on = _depends_on(model)
+    key = hashlib.sha256(json.dumps(depends_on).encode()).hexdigest()[:24]
+    if key not in _known:
+        file = cache_folder() / f"row-costs-{key}.json"
+        found = _read(file)
+        if found is None:
+            found = measure_row_costs(model)
+            _write(file, found, depends_on)
+        _known[key] = found
+    return _known[key]
+
+
+def measure_row_costs(model: SetBlockModel) -> RowCosts:
+    """Median seconds of forward passes of 1 to 48 rows, in about BUDGET_SECONDS."""
+    assert model.mask_token_id is not None
+    reach = model.max_positions or NUM_PROMPT + NUM_ROWS[-1]
+    longest = min(NUM_ROWS[-1], reach - 1)
+    [cache] = model.new_caches(1)
+    prompt = [0] * min(NUM_PROMPT, reach - longest)
+    sizes = [size for size in NUM_ROWS if size <= longest]
+    found: dict[int, list[float]] = {size: [] for size in sizes}
+    _seconds(model, ForwardRequest(cache, prompt, (), 1))
+    _seconds(model, _request(model, cache, sizes[-1]))  # what it makes room for is not measured
+    cache.truncate(len(prompt))
+    began = time.perf_counter()
+    for _ in range(MAX_ROUNDS):
+        for size in sizes:
+            found[size].append(_seconds(model, _request(model, cache, size)))
+            cache.truncate(len(prompt))
+        if time.perf_counter() - began > BUDGET_SECONDS:
+            break
+    return RowCosts(tuple((size, statistics.median(times)) for size, times in found.items()))
+
+
+def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardRequest:
+    num_causal = min(num_rows, MAX_CAUSAL)
+    masks = [model.mask_token_id or 0] * (num_rows - num_causal)
+    return ForwardRequest(cache, [0] * num_causal, masks, num_causal)
+
+
+def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
+    """With what is read from the logits: of the causal rows, and of a block if there is one."""
+    spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
+    began = time.perf_counter()
+    [logits] = model.forward_batch([request])
+    num_causal = request.num_causal_logits
+    model.compute_logit_stats(logits, 0, num_causal, spec)
+    if request.block_ids:
+        stop = min(len(logits), num_causal + MAX_CAUSAL)
+        model.compute_logit_stats(logits, num_causal, stop, spec)
+    return time.perf_counter() - began
+
+
+def _depends_on(model: SetBlockModel) -> dict[str, Any]:
+    """What the costs depend on."""
+    backend = getattr(model, "backend", model)
+    return {
+        "format": FORMAT,
+        "processor": processor_name(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "device": torch.cuda.get_device_name() if "cuda" in model.device else model.device,
+        "torch": str(torch.__version__),
+        "model": model.name,
+        "num_parameters": model.num_parameters,
+        "shape": model.shape.to_data() if model.shape else None,
+        "backend": f"{type(backend).__module__}.{type(backend).__name__}",
+    }
+
+
+def _read(file: Path) -> RowCosts | None:
+    """None for a file that is not there or is damaged."""
+    try:
+        return RowCosts.from_data(json.loads(file.read_text(encoding="utf-8"))["points"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, ArgumentError) as error:
+        logger.warning("%s is measured again, as it cannot be read: %s", file, error)
+        return None
+
+
+def _write(file: Path, costs: RowCosts, depends_on: dict[str, Any]) -> None:
+    """In one step, so that no other process reads half of it."""
+    text = json.dumps({**depends_on, "points": costs.points})
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
+        with os.fdopen(handle, "w", encoding="utf-8") as target:
+            target.write(text)
+        os.replace(name, file)
+    except OSError as error:
+        logger.warning("%s cannot be kept: %s", file, error)

@@ -1,0 +1,78 @@
+"""Whether an answer follows its instructions: IFEval (Zhou et al. 2023), by lm-eval's verifiers."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+from unittest import mock
+
+from sbd_core.errors import ArgumentError
+from sbd_core.extras import require
+
+IDS, ARGUMENTS = "instruction_id_list", "kwargs"
+
+
+def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
+    """What tells whether an answer follows every instruction of the request, by IFEval's strict
+    rule; None for a request that names none.
+
+    row: prompt, instruction_id_list and kwargs, as google/IFEval has them. Raises ArgumentError.
+    """
+    if IDS not in row:
+        return None
+    names, arguments = row[IDS], row.get(ARGUMENTS)
+    known = verifiers()
+    if (
+        not isinstance(names, list)
+        or not isinstance(arguments, list)
+        or len(arguments) != len(names)
+        or any(name not in known for name in names)
+        or not all(isinstance(each, dict) for each in arguments)
+    ):
+        rule = f"{IDS} and {ARGUMENTS} must be IFEval's, one mapping an instruction"
+        raise ArgumentError("requests", rule, str(names)[:200])
+
+    def check(answer: str) -> bool:
+        return bool(answer.strip()) and all(
+            _follows(known[name](name), given, str(row.get("prompt", "")), answer)
+            for name, given in zip(names, arguments, strict=True)
+        )
+
+    return check
+
+
+def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
+    verifier.build_description(**{key: value for key, value in given.items() if value})
+    if "prompt" in (verifier.get_instruction_args() or {}):
+        verifier.build_description(prompt=prompt)
+    return bool(verifier.check_following(answer))
+
+
+@cache
+def verifiers() -> Mapping[str, Any]:
+    """{instruction id: class of lm-eval}.
+
+    lm-eval downloads a sentence splitter when it is imported. Where it is not there already,
+    sentences are split by the same algorithm without its list of abbreviations. Raises ModelError.
+    """
+    require("lm-eval")
+    import nltk
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
+
+    with mock.patch.object(nltk, "download", return_value=False):
+        from lm_eval.tasks.ifeval import instructions_registry, instructions_util
+    try:
+        nltk.data.find("tokenizers/punkt_tab")
+    except LookupError:
+        splitter = PunktSentenceTokenizer()
+        instructions_util._get_sentence_tokenizer = lambda: splitter
+        nltk.word_tokenize = words_of
+    found: Mapping[str, Any] = instructions_registry.INSTRUCTION_DICT
+    return found
+
+
+def words_of(text: str) -> list[str]:
+    """As nltk.word_tokenize of one sentence, which needs no data."""
+    from nltk.tokenize import NLTKWordTokenizer
+
+    found: list[str] = NLTKWordTokenizer().tokenize(text)
+    return found

@@ -1,1 +1,0 @@
-"""The forward and the logit statistics of single short sequences in C, compiled at first use."""

@@ -1,0 +1,89 @@
+"""Which backend makes a model's forward passes: the one place where that is decided."""
+
+import logging
+from typing import Any
+
+import torch
+
+from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
+from sbd_core.models.backends.transformers import TransformersBackend
+from sbd_core.models.block_adapter import BlockAdapter
+from sbd_core.models.devices import QUANTIZED
+from sbd_core.models.hf_model import HuggingFaceModel
+
+logger = logging.getLogger(__name__)
+
+
+def choose(
+    model: Any,
+    name: str,
+    *,
+    dtype: str = "auto",
+    block_size: int = 16,
+    adapter: BlockAdapter | None = None,
+) -> Any:
+    """GPU -> PyTorch; CPU and a shape that can be exported -> ONNX Runtime; else transformers.
+
+    model: a transformers model on its device. dtype: as of load(). block_size: the largest that it
+    is to be decoded with. adapter: what the rows of blocks alone read. Where ONNX Runtime was the
+    choice and cannot be, one line in the log says why. Raises ModelError for an adapter that cannot
+    be applied.
+    """
+    if model.device.type != "cpu":
+        fused = plain(model, name, adapter)
+        if isinstance(fused, FusedLlamaBackend) and model.device.type == "cuda" and not adapter:
+            return CudaGraphBackend(fused, name, block_size)
+        return fused
+    if dtype in QUANTIZED or model.dtype == torch.float32:
+        try:
+            from sbd_core.models.backends.onnx.build import OnnxUnavailable, build
+        except (ImportError, OSError) as error:  # OSError: a library that cannot be loaded
+            why = f"onnxruntime or onnx cannot be imported: {error}"
+        else:
+            try:
+                return build(
+                    model,
+                    dtype if dtype in QUANTIZED else "float32",  # type: ignore[arg-type]
+                    adapter.layers if adapter else None,
+                )
+            except OnnxUnavailable as error:
+                why = str(error)
+        if dtype in QUANTIZED:
+            logger.warning("%s runs in PyTorch in float32, not in %s: %s", name, dtype, why)
+        elif can_fuse(model):
+            logger.warning("%s runs in PyTorch, not in ONNX Runtime: %s", name, why)
+    return plain(model, name, adapter)
+
+
+def plain(
+    model: Any, name: str, adapter: BlockAdapter | None = None
+) -> FusedLlamaBackend | TransformersBackend:
+    """In PyTorch: fused where that can be, else through the model's own modules.
+
+    Raises ModelError for an adapter where it cannot be fused.
+    """
+    if can_fuse(model):
+        return FusedLlamaBackend(model, adapter)
+    if adapter is not None:
+        raise ModelError(
+            f"{name}: a block adapter needs a base that the fused forward pass takes (Llama, "
+            "Mistral, Qwen), in a dtype that this device computes in"
+        )
+    return TransformersBackend(model)
+
+
+def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
+    """The model's own backend if it is the fused one, else a new one of its weights.
+
+    Decoding fuses on a CPU in fp32 alone, to equal transformers; here rounding does not matter.
+    Raises ArgumentError for a family that it does not take.
+    """
+    if isinstance(model.backend, FusedLlamaBackend):
+        return model.backend
+    if not has_known_shape(model.model):
+        rule = "must be of a family that the fused forward pass takes: Llama, Mistral, Qwen"
+        raise ArgumentError("model", rule, model.name)
+    return FusedLlamaBackend(model.model)

@@ -1,0 +1,279 @@
+"""The forward passes of a Llama-shaped model by ONNX Runtime, on the CPU."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import torch
+from torch import Tensor
+
+from sbd_core.masks import Blocks, decoding_mask
+from sbd_core.models.backends.onnx.export import BLOCKS_GRAPH_FILE, GRAPH_FILE, Dtype, Shape
+from sbd_core.models.protocol import ForwardRequest
+
+STEP = 64
+"""Capacity is a multiple of this, so that sums over positions keep their order when it grows."""
+
+
+class KVCachePool:
+    """`parts`: keys and values of each layer in turn, each (slots, KV heads, capacity, head size).
+
+    Whatever lies beyond a slot's length is finite, so that a weight of zero takes it out.
+    """
+
+    def __init__(self, num_slots: int, shape: Shape) -> None:
+        self.num_slots = num_slots
+        self.capacity = 0
+        sizes = (num_slots, shape.num_kv_heads, 0, shape.head_size)
+        self.parts = [torch.zeros(sizes) for _ in range(2 * shape.num_layers)]
+        self.bindings: dict[tuple[int, ...], tuple[Any, Any]] = {}
+        """Sessions' bindings of these very tensors, which a larger capacity replaces, and what
+        else they point to."""
+
+    def ensure_capacity(self, length: int) -> None:
+        """See that every slot holds at least `length` positions.
+
+        A quarter is added at least, so that a text is copied a few times in all; not the double,
+        as the attention reads what is empty too.
+        """
+        if length <= self.capacity:
+            return
+        wanted = max(length, self.capacity * 5 // 4)
+        more = -(-wanted // STEP) * STEP - self.capacity
+        self.parts = [torch.nn.functional.pad(part, (0, 0, 0, more)) for part in self.parts]
+        self.capacity += more
+        self.bindings.clear()
+
+
+class OnnxCache:
+    """A slot of a pool; see sbd_core.models.protocol.Cache."""
+
+    def __init__(self, pool: KVCachePool, slot: int) -> None:
+        self.pool = pool
+        self.slot = slot
+        self.length = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget every token from position `length` on."""
+        self.length = min(self.length, length)
+
+    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
+        """(keys, values) of every layer, each (heads, length, head size)."""
+        mine = [part[self.slot, :, : self.length] for part in self.pool.parts]
+        return list(zip(mine[::2], mine[1::2], strict=True))
+
+
+LONG = 48
+"""Rows from which a text of a batch is read alone: beside it the others would be padded."""
+MOST_ROWS = 512
+"""Causal rows read at once: scores grow with their square."""
+REACH = 1024
+"""Positions by which the rotary table grows."""
+
+
+def sessions_of(folder: Path, num_threads: int) -> tuple[Any, ...]:
+    """The sessions of a written model: its graph's, and with an adapter that for blocks.
+
+    Threads spin for work only within a forward pass.
+    """
+    return tuple(
+        session_of(folder / name, num_threads)
+        for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
+        if (folder / name).exists()
+    )
+
+
+def session_of(file: Path, num_threads: int) -> Any:
+    """The session of one graph."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = num_threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.force_spinning_stop", "1")
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+
+
+class OnnxBackend:
+    """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
+
+    name = "ONNX Runtime"
+
+    def __init__(
+        self, sessions: Sequence[Any], shape: Shape, rotary: Any, dtype: Dtype = "float32"
+    ) -> None:
+        """sessions: of sessions_of(). dtype: of their weights. rotary: the model's own."""
+        self.sessions = sessions
+        self.dtype: str = dtype
+        self.shape = shape
+        self._rotary_embedding = rotary
+        self._rotary = self._rotary_table(REACH)
+
+    def new_caches(self, count: int) -> list[OnnxCache]:
+        """Empty caches whose forward passes can be made together."""
+        pool = KVCachePool(count, self.shape)
+        return [OnnxCache(pool, slot) for slot in range(count)]
+
+    def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
+        requests = [self._without_most(request) for request in requests]
+        short = [i for i, request in enumerate(requests) if request.num_rows <= LONG]
+        groups = [short] if short else []
+        groups += [[i] for i, request in enumerate(requests) if request.num_rows > LONG]
+        found: dict[int, Tensor] = {}
+        for group in groups:
+            logits = self._run([requests[i] for i in group])
+            found.update(zip(group, logits, strict=True))
+        return [found[i] for i in range(len(requests))]
+
+    def _without_most(self, request: ForwardRequest) -> ForwardRequest:
+        """The last part of a request of very many tokens, after the others have been read."""
+        ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
+        if len(ids) <= max(MOST_ROWS, kept) or request.early_blocks:
+            return request
+        first = 0
+        while len(ids) - first > max(MOST_ROWS, kept):
+            size = min(MOST_ROWS, len(ids) - first - kept)
+            self._run([ForwardRequest(request.cache, ids[first : first + size], (), 1)])
+            first += size
+        return ForwardRequest(
+            request.cache, ids[first:], request.block_ids, request.num_causal_logits
+        )
+
+    def _run(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
+        rows = Rows(requests, self.shape)
+        pool = rows.pool
+        pool.ensure_capacity(rows.stop)
+        # The operator takes no more rows than its table has, whatever their positions.
+        rotary = self._rotary_until(max(rows.stop, rows.num_rows))
+        logits = torch.empty(rows.num_logits, self.shape.vocabulary)
+        inputs = rows.inputs()
+        reads_blocks = len(self.sessions) > 1 and rows.num_causal < rows.num_rows
+        session = self.sessions[reads_blocks]
+        if reads_blocks:
+            inputs["num_causal"] = np.array([rows.num_causal])
+            inputs["block_padding"] = np.array([rows.num_causal, 0, 0, 0])
+        key = (reads_blocks, rows.first_slot, rows.num_slots, len(rotary[0]))
+        binding, _ = pool.bindings.get(key) or (None, None)
+        if binding is None:
+            binding = _bound(session, rows, rotary)
+            pool.bindings[key] = binding, rotary
+        for name, values in inputs.items():
+            binding.bind_cpu_input(name, values)
+        binding.bind_output("logits", "cpu", 0, np.float32, list(logits.shape), logits.data_ptr())
+        session.run_with_iobinding(binding)
+        for request in requests:
+            request.cache.length += len(request.causal_ids)
+        return list(logits.split([request.num_logits for request in requests]))
+
+    def _rotary_until(self, length: int) -> tuple[np.ndarray, np.ndarray]:
+        table = self._rotary
+        if length > len(table[0]):
+            table = self._rotary = self._rotary_table(-(-length // REACH) * REACH)
+        return table
+
+    @torch.inference_mode()
+    def _rotary_table(self, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """Cosines and sines (length, half a head)."""
+        positions = torch.arange(length)[None]
+        tables = self._rotary_embedding(torch.zeros(1), positions)
+        half = self.shape.head_size // 2
+        cosines, sines = (np.ascontiguousarray(t[0, :, :half].numpy()) for t in tables)
+        return cosines, sines
+
+
+def _bound(session: Any, rows: "Rows", rotary: tuple[np.ndarray, np.ndarray]) -> Any:
+    """A binding of what stays where it is from one forward pass to the next."""
+    binding, parts = session.io_binding(), rows.pool.parts
+    for name, table in zip(("cosines", "sines"), rotary, strict=True):
+        binding.bind_cpu_input(name, table)
+    sizes = [rows.num_slots, *parts[0].shape[1:]]
+    for index, part in enumerate(parts):
+        name = f"{'values' if index % 2 else 'keys'}.{index // 2}"
+        place = ("cpu", 0, np.float32, sizes, part[rows.first_slot].data_ptr())
+        binding.bind_input(name, *place)
+        binding.bind_output(f"{name}.new", *place)
+    return binding
+
+
+class Rows:
+    """Where the rows of a forward pass stand."""
+
+    def __init__(self, requests: Sequence[ForwardRequest], shape: Shape) -> None:
+        self._requests = requests
+        self._shape = shape
+        slots = [request.cache.slot for request in requests]
+        self.pool: KVCachePool = requests[0].cache.pool
+        self.first_slot = min(slots)
+        self.num_slots = max(slots) + 1 - self.first_slot
+        self.stop = max(request.cache.length + request.num_rows for request in requests)
+        self.num_logits = sum(request.num_logits for request in requests)
+        self.num_causal = sum(len(request.causal_ids) for request in requests)
+        self.num_rows = sum(request.num_rows for request in requests)
+        self.width = max(request.num_rows for request in requests)
+        if shape.num_heads == shape.num_kv_heads:
+            # One row alone would be multiplied by another kernel, which rounds otherwise.
+            self.width = max(self.width, 2)
+
+    def inputs(self) -> dict[str, np.ndarray]:
+        """The graph's inputs that change with every forward pass; see export.py."""
+        width, kv_heads = self.width, self._shape.num_kv_heads
+        num_rows = self.num_rows
+        queries = np.zeros((self.num_slots, width), np.int64)
+        query_positions = np.zeros((self.num_slots, width), np.int64)
+        group = self._shape.num_heads // kv_heads
+        bias = np.full((self.num_slots, group, width, self.pool.capacity), -np.inf, np.float32)
+        bias[..., 0] = 0  # padding sees the first key, so that its softmax is a number
+        places = np.empty((num_rows, kv_heads, 3), np.int64)
+        places[:, :, 1] = np.arange(kv_heads)
+        token_ids = np.empty(num_rows, np.int64)
+        positions = np.empty(num_rows, np.int64)
+        rows = np.empty(num_rows, np.int64)
+        wanted: list[np.ndarray] = []
+        first, first_of_block = 0, self.num_causal
+        for request in self._requests:
+            size, start = request.num_rows, request.cache.length
+            slot = request.cache.slot - self.first_slot
+            # The rows of blocks stand behind all causal ones, as an adapter reads them alone.
+            stop = first + len(request.causal_ids)
+            stop_of_block = first_of_block + size - len(request.causal_ids)
+            own = np.r_[first:stop, first_of_block:stop_of_block]
+            first, first_of_block = stop, stop_of_block
+            token_ids[own] = request.token_ids
+            positions[own] = request.positions()
+            wanted.append(own[size - request.num_logits :])
+            places[own, :, 0] = slot
+            places[own, :, 2] = np.arange(start, start + size)[:, None]
+            queries[slot, :size] = own
+            rows[own] = np.arange(slot * width, slot * width + size)
+            query_positions[slot, :size] = positions[own]
+            bias[slot, :, :size, :start] = 0
+            bias[slot, :, :size, start : start + size] = own_bias(
+                len(request.causal_ids), len(request.block_ids), request.early_shapes
+            )
+        return {
+            "token_ids": token_ids,
+            "positions": positions[None],
+            "wanted": np.concatenate(wanted),
+            "places": places,
+            "queries": queries,
+            "query_positions": query_positions,
+            "rows": rows,
+            "bias": bias.reshape(self.num_slots, 1, group * width, -1),
+        }
+
+
+def own_bias(num_causal: int, num_block: int, early_blocks: Blocks) -> np.ndarray:
+    """What is added to the scores (rows, rows) of a text's own rows; what is cached all see."""
+    is_usual = num_causal + num_block <= 2 * LONG
+    return (_usual_bias if is_usual else _bias)(num_causal, num_block, early_blocks)
+
+
+def _bias(num_causal: int, num_block: int, early_blocks: Blocks) -> np.ndarray:
+    may_attend = decoding_mask(0, num_causal, num_block, early_blocks).numpy()
+    return np.where(may_attend, np.float32(0), np.float32(-np.inf))
+
+
+_usual_bias = lru_cache(maxsize=256)(_bias)

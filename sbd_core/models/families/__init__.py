@@ -1,1 +1,0 @@
-"""Families of models that transformers reads only once their folders are told of otherwise."""

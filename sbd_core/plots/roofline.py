@@ -1,0 +1,264 @@
+"""Figures of the roofline: what a block's forward pass costs, and what decoding by blocks gains.
+
+The heatmaps hold the quantities of the paper's Tables 3 and 4, as the paper counts and corrected.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from sbd_core.cost.model_shape import ModelShape
+from sbd_core.errors import ArgumentError, require_integer, require_number
+from sbd_core.plots.theme import LEGEND, TYPE, Ink, Theme, figure_of, ink_of, readable_on
+from sbd_core.roofline import MAX_TOKENS, Device, Mode, pass_seconds, slowdown, speedup
+
+BLOCK_SIZES = (1, 2, 4, 8, 16, 32, 64)
+KV_LENGTHS = (16, 256, 1024, 4096, 16384, 65536, 1048576, 4194304)
+"""The rows and columns of the paper's Table 3."""
+NFE_SPEEDUPS = (1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 8)
+MODES: tuple[Mode, ...] = ("published", "corrected")
+NARROW_WIDTH = 266
+"""Pixels of all cells of a table on a phone."""
+DIGIT_WIDTH = 0.62
+"""Of a digit, in times of its size."""
+WORDS = {"published": "as the paper counts", "corrected": "corrected"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitPoint:
+    """What the reader asks about: a device, a model and how it decodes.
+
+    shape: None is the paper's model, in either mode with the widths that mode counts.
+    tokens_per_forward: the NFE speed-up, at most block_size. Raises ArgumentError.
+    """
+
+    device: Device
+    shape: ModelShape | None = None
+    block_size: int = 16
+    kv_length: int = 1024
+    batch_size: int = 1
+    tokens_per_forward: float = 3.4
+
+    def __post_init__(self) -> None:
+        require_integer("block_size", self.block_size, 1, MAX_TOKENS)
+        require_integer("kv_length", self.kv_length, 0, MAX_TOKENS)
+        require_integer("batch_size", self.batch_size, 1, MAX_TOKENS)
+        require_number("tokens_per_forward", self.tokens_per_forward, 0, self.block_size)
+        if self.tokens_per_forward == 0:
+            raise ArgumentError("tokens_per_forward", "must be above 0", 0)
+
+    def slowdown(self, block_size: int, kv_length: int, mode: Mode) -> float:
+        """See sbd_core.roofline.slowdown, at the point's batch size."""
+        return slowdown(block_size, kv_length, self.batch_size, mode, **self._where())
+
+    def cache_growth(self, mode: Mode) -> float:
+        """Time of a forward pass over one token with the longest KV cache, over the shortest."""
+        long, short = (
+            pass_seconds(1, length, self.batch_size, mode, **self._where())
+            for length in (KV_LENGTHS[-1], KV_LENGTHS[0])
+        )
+        return long / short
+
+    def speedup(self, nfe_speedup: float, kv_length: int, mode: Mode) -> float:
+        """See sbd_core.roofline.speedup, at the point's block and batch size."""
+        return speedup(
+            self.block_size, nfe_speedup, kv_length, self.batch_size, mode, **self._where()
+        )
+
+    def _where(self) -> dict[str, Any]:
+        return {"shape": self.shape and self.shape.layer, "device": self.device}
+
+
+def slowdown_curve(
+    point: LimitPoint,
+    measured: Mapping[int, float] | None = None,
+    theme: Theme = "light",
+    measured_name: str = "measured",
+) -> go.Figure:
+    """How many times longer a forward pass over n tokens takes than one over a single token.
+
+    measured: {tokens: seconds} of a machine, 1 among them, drawn as marks on top and called
+    measured_name.
+    """
+    ink = ink_of(theme)
+    sizes = sorted({*BLOCK_SIZES, point.block_size, 2 * point.block_size})
+    looks: dict[Mode, tuple[str, str]] = {
+        "published": (ink.muted, "dash"),
+        "corrected": (ink.accent, "solid"),
+    }
+    data: list[dict[str, Any]] = [
+        {
+            "type": "scatter",
+            "name": f"roofline, {WORDS[mode]}",
+            "x": sizes,
+            "y": [round(point.slowdown(size, point.kv_length, mode), 4) for size in sizes],
+            "mode": "lines",
+            "line": {"color": colour, "dash": dash, "width": 2.5},
+            "hovertemplate": "%{x} tokens: %{y:.3f} times one token<extra></extra>",
+        }
+        for mode, (colour, dash) in looks.items()
+    ]
+    if measured:
+        data.append(_measured(measured, measured_name, ink))
+    here = point.slowdown(point.block_size, point.kv_length, "corrected")
+    data.append(_star(point.block_size, round(here, 4), "your block", ink))
+    across = {"title": "tokens in the forward pass", "type": "log", **_ticks()}
+    up = {"title": "time, times one token", "rangemode": "tozero"}
+    legend = {"showlegend": True, "legend": LEGEND, "height": 380}
+    margin = {"l": 8, "r": 8, "t": 34, "b": 84}
+    return figure_of("slowdown-curve", ink, data, across, up, margin=margin, **legend)
+
+
+def slowdown_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
+    """Table 3's quantity over block size and KV cache, at the point's batch size; it is marked."""
+    tables = {
+        each: [
+            [round(point.slowdown(size, length, each), 3) for size in BLOCK_SIZES]
+            for length in KV_LENGTHS
+        ]
+        for each in MODES
+    }
+    place = (_nearest(point.block_size, BLOCK_SIZES), _nearest(point.kv_length, KV_LENGTHS))
+    return _heatmap(
+        f"slowdown-{mode}", tables, mode, BLOCK_SIZES, "block size", place, ink_of(theme), "slower"
+    )
+
+
+def framed_column(point: LimitPoint, mode: Mode) -> list[float]:
+    """The numbers of slowdown_table at the block size nearest to the point's."""
+    size = BLOCK_SIZES[_nearest(point.block_size, BLOCK_SIZES)]
+    return [round(point.slowdown(size, length, mode), 3) for length in KV_LENGTHS]
+
+
+def speedup_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
+    """Table 4's quantity, Eq. 16, over tokens per forward pass and KV cache; the point marked."""
+    gains = [gain for gain in NFE_SPEEDUPS if gain <= point.block_size]
+    tables = {
+        each: [
+            [round(point.speedup(gain, length, each), 3) for gain in gains] for length in KV_LENGTHS
+        ]
+        for each in MODES
+    }
+    place = (_nearest(point.tokens_per_forward, gains), _nearest(point.kv_length, KV_LENGTHS))
+    name = "tokens per forward pass"
+    return _heatmap(f"speedup-{mode}", tables, mode, gains, name, place, ink_of(theme), "faster")
+
+
+def _heatmap(
+    name: str,
+    tables: Mapping[Mode, list[list[float]]],
+    mode: Mode,
+    columns: Any,
+    across: str,
+    place: tuple[int, int],
+    ink: Ink,
+    words: str,
+) -> go.Figure:
+    """Cells with their numbers; the one nearest to the reader's point has a frame.
+
+    The colours are those of all `tables`, so that a number has one colour in both modes.
+    """
+    known = [value for table in tables.values() for row in table for value in row]
+    heat = _cells(tables[mode], columns, across, ink, words)
+    heat |= {"zmin": min(known), "zmax": max(known)}
+    numbers = _numbers(heat, ink.ramp.split())
+    column, row = place
+    sides = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    frame = {"type": "rect", **sides, "line": {"color": ink.ntp, "width": 4}}
+    horizontal = {"title": across, "tickvals": list(range(len(columns)))}
+    horizontal["ticktext"] = [f"{value:g}" for value in columns]
+    vertical = {"title": "tokens in the KV cache", "tickvals": list(range(len(KV_LENGTHS)))}
+    vertical["ticktext"] = [_short(length) for length in KV_LENGTHS]
+    quiet: dict[str, Any] = {"showgrid": False}
+    wide = quiet | horizontal | {"range": [-0.5, len(columns) - 0.5]}
+    tall = quiet | vertical | {"range": [-0.5, len(KV_LENGTHS) - 0.5]}
+    longest = max(len(text) for text in numbers["text"])
+    size = min(TYPE, int(NARROW_WIDTH / len(columns) / longest / DIGIT_WIDTH))
+    meta = {"id": name, "narrow": {"data": {"1": {"textfont": {"size": size}}}}}
+    data, more = [heat, numbers], {"shapes": [frame], "height": 340}
+    return figure_of(name, ink, data, wide, tall, meta=meta, **more)
+
+
+def _cells(
+    values: list[list[float]], columns: Any, across: str, ink: Ink, words: str
+) -> dict[str, Any]:
+    ramp = ink.ramp.split()
+    return {
+        "type": "heatmap",
+        "z": values,
+        "text": [[f"{value:.2f}" for value in row] for row in values],
+        "customdata": [
+            [f"{column:g} {across}, KV cache {length:,}" for column in columns]
+            for length in KV_LENGTHS
+        ],
+        "colorscale": [[index / (len(ramp) - 1), colour] for index, colour in enumerate(ramp)],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hovertemplate": f"%{{customdata}}: %{{z:.3f}} times {words}<extra></extra>",
+    }
+
+
+def _numbers(heat: Mapping[str, Any], ramp: list[str]) -> dict[str, Any]:
+    """The numbers of the cells, each black or white: whichever is read better on its cell."""
+    least, span = heat["zmin"], max(heat["zmax"] - heat["zmin"], 1e-9)
+    cells = [
+        (x, y, text, readable_on(ramp, (value - least) / span))
+        for y, (values, texts) in enumerate(zip(heat["z"], heat["text"], strict=True))
+        for x, (value, text) in enumerate(zip(values, texts, strict=True))
+    ]
+    across, up, texts, colours = (list(column) for column in zip(*cells, strict=True))
+    return {
+        "type": "scatter",
+        "mode": "text",
+        "x": across,
+        "y": up,
+        "text": texts,
+        "textfont": {"size": TYPE, "color": colours},
+        "hoverinfo": "skip",
+    }
+
+
+def _measured(times: Mapping[int, float], name: str, ink: Ink) -> dict[str, Any]:
+    sizes = sorted(times)
+    return {
+        "type": "scatter",
+        "name": name,
+        "x": sizes,
+        "y": [round(times[size] / times[1], 4) for size in sizes],
+        "mode": "markers",
+        "marker": {"symbol": "diamond", "size": 10, "color": ink.sbd},
+        "hovertemplate": "%{x} tokens: %{y:.2f} times one token, measured<extra></extra>",
+    }
+
+
+def _star(x: float, y: float, words: str, ink: Ink) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "name": words,
+        "x": [x],
+        "y": [y],
+        "mode": "markers",
+        "marker": {"symbol": "star", "size": 16, "color": ink.ntp},
+        "hovertemplate": f"{words}: %{{x}} tokens, %{{y:.3f}} times one token<extra></extra>",
+    }
+
+
+def _ticks() -> dict[str, Any]:
+    return {"tickvals": list(BLOCK_SIZES), "ticktext": [str(value) for value in BLOCK_SIZES]}
+
+
+def _nearest(value: float, values: Any) -> int:
+    """The index of the value that is nearest by ratio."""
+    ratios = [max(value, 0.5) / known for known in values]
+    distances = [max(ratio, 1 / ratio) for ratio in ratios]
+    return distances.index(min(distances))
+
+
+def _short(length: int) -> str:
+    for size, unit in ((1024**2, "M"), (1024, "k")):
+        if length >= size:
+            return f"{length // size}{unit}"
+    return str(length)

@@ -1,0 +1,336 @@
+"""The solvers: the settings of each, checked, and its rule, in one class. Standard library only.
+
+A solver sees one forward pass: entropy, top probability and margin of every position, in plain
+numbers. It puts the masked positions in an order of preference and reveals a prefix of it, at least
+one. sbd_core.solvers does the same for tensors, and is where users find these classes.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import accumulate
+from typing import Any, ClassVar, Literal, get_args
+
+from sbd_core.errors import ArgumentError, require_integer, require_number
+
+__all__ = [
+    "ConfidenceThreshold",
+    "EntropyBound",
+    "EntropyBoundByConfidence",
+    "EntropyBoundByMargin",
+    "EntropyBoundFromLeft",
+    "EntropyThreshold",
+    "Factor",
+    "LeftToRight",
+    "Random",
+    "Solver",
+    "TopK",
+]
+
+Measure = Literal["confidence", "entropy", "margin"]
+Shuffle = Callable[[int], Sequence[int]]
+"""A number of things -> their indices in random order."""
+
+BOUNDS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5)
+COUNTS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceScores:
+    """probability, margin and entropy of Candidates, in plain numbers, one a row."""
+
+    probability: list[float]
+    margin: list[float]
+    entropy: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """What every solver has.
+
+    name: as commands, traces and links have it. title: as a reader meets it. compared_at: the
+    values of its first setting in the sweep of solvers. A subclass is one of SOLVERS.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    compared_at: ClassVar[tuple[float, ...]]
+
+    @property
+    def needs_margin(self) -> bool:
+        """Whether the rule looks at margins, which cost time to compute."""
+        return False
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """The positions to reveal, best first, out of those masked, which come left to right."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class _WithGamma(Solver):
+    """Solvers with a bound in nats."""
+
+    gamma: float = 0.1
+    compared_at: ClassVar[tuple[float, ...]] = BOUNDS
+
+    def __post_init__(self) -> None:
+        require_number("gamma", self.gamma, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _WithCount(Solver):
+    """Solvers that reveal a number of positions."""
+
+    k: int = 2
+    compared_at: ClassVar[tuple[float, ...]] = COUNTS
+
+    def __post_init__(self) -> None:
+        require_integer("k", self.k, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBound(_WithGamma):
+    """Eq. 8: lowest entropies first; all but the largest revealed sum to at most gamma nats."""
+
+    name = "entropy-bound"
+    title = "Entropy bound (Eq. 8)"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return _bounded(_ascending(masked, scores.entropy), scores.entropy, self.gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBoundByConfidence(_WithGamma):
+    """Eq. 18: highest top probability first; sum of H minus max of H at most gamma nats."""
+
+    name = "entropy-bound-by-confidence"
+    title = "Entropy bound by confidence"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return _bounded(_descending(masked, scores.probability), scores.entropy, self.gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBoundByMargin(_WithGamma):
+    """Eq. 18: highest margin p1 - p2 first; sum of H minus max of H at most gamma nats."""
+
+    name = "entropy-bound-by-margin"
+    title = "Entropy bound by margin"
+
+    @property
+    def needs_margin(self) -> bool:
+        """See Solver."""
+        return True
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return _bounded(_descending(masked, scores.margin), scores.entropy, self.gamma)
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyBoundFromLeft(_WithGamma):
+    """The leftmost masked position, and the lowest entropies that sum to at most gamma nats (ours).
+
+    Stricter than Eq. 18, which leaves out the largest entropy of all: here only the leftmost
+    position, which a causal model knows best, may be uncertain. Gamma 0 is left to right.
+    """
+
+    gamma: float = 0.35
+    name = "entropy-bound-from-left"
+    title = "Entropy bound from the left"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        leftmost, *rest = masked
+        order = _ascending(rest, scores.entropy)
+        sums = accumulate(_of(scores.entropy, order))
+        return [leftmost, *order[: sum(total <= self.gamma for total in sums)]]
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyThreshold(_WithGamma):
+    """Every position with entropy below gamma nats, else the single lowest."""
+
+    name = "entropy-threshold"
+    title = "Entropy threshold"
+    compared_at: ClassVar[tuple[float, ...]] = (0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        order = _ascending(masked, scores.entropy)
+        return order[: max(1, sum(value < self.gamma for value in _of(scores.entropy, order)))]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceThreshold(Solver):
+    """Every position with top probability at least tau, else the single highest (Fast-dLLM)."""
+
+    tau: float = 0.9
+    name = "confidence-threshold"
+    title = "Confidence threshold"
+    compared_at: ClassVar[tuple[float, ...]] = (0.99, 0.95, 0.9, 0.8, 0.7, 0.5)
+
+    def __post_init__(self) -> None:
+        require_number("tau", self.tau, 0, 1)
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        order = _descending(masked, scores.probability)
+        return order[: max(1, sum(top >= self.tau for top in _of(scores.probability, order)))]
+
+
+@dataclass(frozen=True, slots=True)
+class Factor(Solver):
+    """Highest top probability first, while (n + 1)(1 - p_n) < factor (Fast-dLLM)."""
+
+    factor: float = 1.0
+    name = "factor"
+    title = "Factor"
+    compared_at: ClassVar[tuple[float, ...]] = (0.1, 0.25, 0.5, 1.0, 1.5)
+
+    def __post_init__(self) -> None:
+        require_number("factor", self.factor, 0)
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        order = _descending(masked, scores.probability)
+        tops = enumerate(_of(scores.probability, order), start=1)
+        holds = [(n + 1) * (1 - top) < self.factor for n, top in tops]
+        return order[: max(1, sum(accumulate(holds, lambda so_far, now: so_far and now)))]
+
+
+@dataclass(frozen=True, slots=True)
+class TopK(_WithCount):
+    """The k best positions by confidence, entropy or margin (LLaDA, Dream)."""
+
+    by: Measure = "confidence"
+    name = "top-k"
+    title = "Top-k"
+
+    def __post_init__(self) -> None:
+        require_integer("k", self.k, 1)
+        if self.by not in get_args(Measure):
+            raise ArgumentError("by", f"must be one of {', '.join(get_args(Measure))}", self.by)
+
+    @property
+    def needs_margin(self) -> bool:
+        """See Solver."""
+        return self.by == "margin"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        if self.by == "entropy":
+            return _ascending(masked, scores.entropy)[: self.k]
+        values = scores.margin if self.by == "margin" else scores.probability
+        return _descending(masked, values)[: self.k]
+
+
+@dataclass(frozen=True, slots=True)
+class Random(_WithCount):
+    """k positions drawn uniformly (LLaDA)."""
+
+    name = "random"
+    title = "Random"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return [masked[index] for index in shuffle(len(masked))[: self.k]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftToRight(_WithCount):
+    """The first k positions (SDAR)."""
+
+    name = "left-to-right"
+    title = "Left to right"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        return list(masked[: self.k])
+
+
+SOLVERS: dict[str, type[Solver]] = {
+    rule.name: rule
+    for rule in (
+        EntropyBound,
+        EntropyBoundByConfidence,
+        EntropyBoundByMargin,
+        EntropyBoundFromLeft,
+        EntropyThreshold,
+        ConfidenceThreshold,
+        Factor,
+        TopK,
+        Random,
+        LeftToRight,
+    )
+}
+SOLVER_TITLES = {name: rule.title for name, rule in SOLVERS.items()}
+SOLVER_PARAMETERS = tuple(
+    dict.fromkeys(item.name for rule in SOLVERS.values() for item in fields(rule))
+)
+"""Settings that at least one of them takes."""
+LETTERS = {"gamma": "γ", "tau": "τ"}
+"""Of settings that the page shows by a letter."""
+
+
+def solver_name(solver: Solver) -> str:
+    """A key of SOLVERS."""
+    return solver.name
+
+
+def solver_parameters(solver: Solver) -> dict[str, Any]:
+    """The settings of a solver by name."""
+    return {item.name: getattr(solver, item.name) for item in fields(solver)}
+
+
+def solver_words(solver: Solver) -> str:
+    """A solver for a reader: its title and its settings."""
+    parameters = [
+        f"{LETTERS.get(name, name)} {value}" for name, value in solver_parameters(solver).items()
+    ]
+    return ", ".join([solver.title, *parameters])
+
+
+def make_solver(name: str, parameters: Mapping[str, Any]) -> Solver:
+    """The solver called `name` with `parameters`; ArgumentError names what does not fit."""
+    if name not in SOLVERS:
+        raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", name)
+    rule = SOLVERS[name]
+    known = [item.name for item in fields(rule)]
+    for parameter, value in parameters.items():
+        if parameter not in known:
+            raise ArgumentError(
+                parameter,
+                f"is not a parameter of {name}, which takes {', '.join(known) or 'none'}",
+                value,
+            )
+    return rule(**parameters)
+
+
+def _ascending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
+    """Masked positions by rising value; equal ones left to right, as sorted() keeps them."""
+    return sorted(masked, key=values.__getitem__)
+
+
+def _descending(masked: Sequence[int], values: Sequence[float]) -> list[int]:
+    return sorted(masked, key=values.__getitem__, reverse=True)
+
+
+def _of(values: Sequence[float], order: Sequence[int]) -> list[float]:
+    return [values[position] for position in order]
+
+
+def _bounded(order: list[int], entropies: Sequence[float], gamma: float) -> list[int]:
+    """The longest prefix whose (sum of entropies) - (their maximum) is at most gamma, Eq. 18.
+
+    For entropies in ascending order the maximum is the last, which makes it Eq. 8. Summed
+    without the maximum rather than by subtraction, so that no rounding creeps in.
+    """
+    total_of_others, largest = 0.0, 0.0
+    for count, entropy in enumerate(_of(entropies, order)):
+        total_of_others += min(entropy, largest) if count else 0.0
+        largest = max(entropy, largest)
+        if count and total_of_others > gamma:
+            return order[:count]
+    return order

@@ -1,0 +1,95 @@
+"""One piece of work shared by several processes: which share is whose, and what is finished.
+
+Each process takes every n-th part and adds lines to a file of its own, so that nobody waits for
+anybody and a kill loses only what was under way. Whoever finds everything there writes the result
+and clears the files away.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Which process of how many this one is, and its number on its machine."""
+
+    rank: int = 0
+    num_processes: int = 1
+    local_rank: int = 0
+
+    @classmethod
+    def of_environment(cls) -> "Share":
+        """As accelerate launch and torchrun say it; one process of one without them."""
+        names = ("RANK", "WORLD_SIZE", "LOCAL_RANK")
+        rank, size, local = (int(os.environ.get(name) or 0) for name in names)
+        return cls(rank, max(size, 1), local)
+
+    def device(self, asked: str) -> str:
+        """The device of this process: with "auto" and several, a GPU each where there are GPUs."""
+        if asked != "auto" or self.num_processes == 1 or not torch.cuda.is_available():
+            return asked
+        return f"cuda:{self.local_rank % torch.cuda.device_count()}"
+
+
+class Journal:
+    """The entries of one piece of work, by number.
+
+    out: the file of the result. work: a short digest of all that the entries depend on, so that
+    those of another run are not taken for this one's. rank: of this process.
+    """
+
+    def __init__(self, out: Path, work: str, rank: int) -> None:
+        self._out = out
+        self._stem = f".{out.name}.{work}"
+        self._own = out.with_name(f"{self._stem}.part-{rank}")
+
+    def __enter__(self) -> Callable[[int, Any], None]:
+        """Gives what writes an entry of JSON, on its way to the disk when it returns."""
+        self._file: TextIO | None = None
+        return self._write
+
+    def _write(self, number: int, entry: Any) -> None:
+        if self._file is None:
+            self._file = self._own.open("a", encoding="utf-8")
+            if self._file.tell():
+                self._file.write("\n")  # a kill may have cut the last line; an empty one is fine
+        self._file.write(json.dumps([number, entry]) + "\n")
+        self._file.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def entries(self) -> dict[int, Any]:
+        """Those of every process; what was cut off by a kill is left out."""
+        found: dict[int, Any] = {}
+        for part in self.parts():
+            try:
+                text = part.read_text(encoding="utf-8", errors="replace")
+            except FileNotFoundError:
+                continue  # another process has written the result and cleared up
+            for line in text.splitlines():
+                try:
+                    number, entry = json.loads(line)
+                except ValueError:
+                    continue
+                found[number] = entry
+        return found
+
+    def clear(self) -> None:
+        """Remove the files of every process."""
+        for part in self.parts():
+            part.unlink(missing_ok=True)
+
+    def parts(self) -> list[Path]:
+        """The files that there are."""
+        names = sorted(os.listdir(self._out.absolute().parent))
+        return [
+            self._out.with_name(name) for name in names if name.startswith(f"{self._stem}.part-")
+        ]

@@ -1,0 +1,287 @@
+"""Facts in a short text to one line of JSON.
+
+Every value asked for stands in the text as it must be copied; yes and no become true and false, and
+what is not told is null. What decides the split is the set of fields asked for, whatever the record,
+their order or values.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from sbd_core.tasks import words
+from sbd_core.tasks.base import (
+    Example,
+    Phrasings,
+    Split,
+    Task,
+    draw_wording,
+    listed,
+    sentences,
+    split_of,
+)
+
+NAME = "json"
+MAX_ANSWER_CHARACTERS = 4000
+NUM_FIELDS, NUM_FIELDS_WEIGHTS = (1, 2, 3, 4, 5), (1, 4, 6, 4, 2)
+MISSING_RATE, EXTRA_RATE, SNAKE_RATE, AFTER_RATE, JOIN_RATE = 0.03, 0.5, 0.4, 0.25, 0.5
+
+Told = tuple[object, str]
+"""A value, and the words of the text that tell it."""
+Kind = Callable[[Random], Told]
+
+
+def whole(low: int, high: int, step: int = 1) -> Kind:
+    """A whole number."""
+
+    def draw(random: Random) -> Told:
+        value = random.randrange(low, high + 1, step)
+        return value, str(value)
+
+    return draw
+
+
+def text(draw: Callable[[Random], str]) -> Kind:
+    """Whatever text `draw` gives."""
+
+    def kind(random: Random) -> Told:
+        value = draw(random)
+        return value, value
+
+    return kind
+
+
+def one_of(choices: str | Sequence[str]) -> Kind:
+    """One of some texts, apart by commas or as a list."""
+    items = choices.split(", ") if isinstance(choices, str) else choices
+    return text(lambda random: random.choice(items))
+
+
+def several(choices: str | Sequence[str]) -> Kind:
+    """Two or three different ones of some texts."""
+    items = choices.split(", ") if isinstance(choices, str) else choices
+
+    def draw(random: Random) -> Told:
+        chosen = random.sample(items, random.choice((2, 2, 3)))
+        return chosen, listed(chosen)
+
+    return draw
+
+
+def yes_no(random: Random) -> Told:
+    """True or false."""
+    return (True, "") if random.random() < 0.5 else (False, "")
+
+
+FIRST_NAME, FULL_NAME = one_of(words.NAMES), text(lambda random: f"{random.choice(words.NAMES)} {random.choice(words.SURNAMES)}")  # fmt: skip
+TIME = text(lambda random: f"{random.randint(6, 23)}:{random.randrange(0, 60, 5):02d}")
+DATE = text(lambda random: f"{random.choice(words.MONTHS)} {random.randint(1, 28)}")
+PHONE = text(lambda random: f"555-{random.randint(0, 9999):04d}")
+EMAIL = text(lambda random: f"{random.choice(words.NAMES).lower()}@example.com")
+CITY, COUNTRY, COLOR, DAY = map(one_of, (words.CITIES, words.COUNTRIES, words.COLORS, words.DAYS))
+TITLE = one_of(
+    "The Silent River, The Golden Island, The Hidden Garden, The Secret Letter, The Broken Mirror, The Lonely Castle, The Little Window"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One fact of a record. tellings: said of the subject; of yes and no both, apart by a bar."""
+
+    name: str
+    kind: Kind
+    tellings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A sort of thing that has facts. subject: "" for a person, else what it is called later on."""
+
+    subject: str
+    name: str
+    kind: Kind
+    opening: tuple[str, ...]
+    """Sentences that tell its name."""
+    fields: tuple[Field, ...]
+
+
+AGE = Field("age", whole(18, 90), ("is {} years old",))
+JOB = Field("job", one_of(words.JOBS), ("works as a {}", "is a {}"))
+HOME = Field("city", CITY, ("lives in {}", "comes from {}"))
+PRICE = Field("price", whole(2, 99), ("costs {} dollars", "costs ${}"))
+RECORDS = (
+    Record("", "name", FIRST_NAME, ("Meet {}.", "This is {}.", "I met {} today.", "My friend is called {}."), (
+        AGE, JOB, HOME,
+        Field("pet", one_of("cat, dog, parrot, hamster, turtle, horse"), ("has a {}", "owns a {}")),
+        Field("hobby", one_of("music, cooking, chess, painting, sailing, gardening"), ("likes {}", "enjoys {}")),
+        Field("favorite color", COLOR, ("likes the color {}", "always wears {}")),
+        Field("languages", several("English, French, German, Spanish, Italian, Polish"), ("speaks {}", "is fluent in {}")),
+        Field("children", several(words.NAMES), ("has the children {}",)),
+        Field("married", yes_no, ("is married|is not married",)),
+        Field("height", whole(120, 205), ("is {} cm tall",)),
+    )),
+    Record("", "name", FULL_NAME, ("We have a new contact, {}.", "My name is {}.", "Here is the card of {}."), (
+        AGE, HOME, JOB,
+        Field("phone", PHONE, ("can be reached at {}", "has the phone number {}")),
+        Field("email", EMAIL, ("reads mail at {}", "uses the address {}")),
+        Field("country", COUNTRY, ("comes from {}", "was born in {}")),
+        Field("newsletter", yes_no, ("wants the newsletter|does not want the newsletter",)),
+    )),
+    Record("the animal", "name", FIRST_NAME, ("A pet called {} is here.", "Our patient is {}.", "We have found {}."), (
+        Field("animal", one_of("cat, dog, parrot, hamster, turtle, horse, pony, snake"), ("is a {}",)),
+        Field("age", whole(1, 25), ("is {} years old",)),
+        Field("color", COLOR, ("has {} fur",)),
+        Field("owner", FIRST_NAME, ("belongs to {}", "lives with {}")),
+        Field("city", CITY, ("lives in {}", "was last seen in {}")),
+        Field("toys", several("ball, rope, bone, mouse, ring, stick"), ("plays with {}",)),
+        Field("vaccinated", yes_no, ("is vaccinated|is not vaccinated",)),
+    )),
+    Record("the event", "event", one_of("concert, workshop, lecture, market, festival, meeting, race, party"),
+           ("There will be a {}.", "Come to our {}.", "You are invited to a {}.", "We plan a {}."), (
+        Field("day", DAY, ("takes place on {}", "is on {}")),
+        Field("time", TIME, ("starts at {}", "begins at {}")),
+        Field("date", DATE, ("is on {}",)),
+        Field("place", one_of("library, museum, park, theater, gallery, stadium, hotel, cafe"), ("takes place at the {}", "is held in the {}")),
+        Field("city", CITY, ("is in {}", "takes place in {}")),
+        Field("seats", whole(10, 900, 5), ("has {} seats", "offers room for {} people")),
+        Field("host", FIRST_NAME, ("is hosted by {}", "is led by {}")),
+        Field("guests", several(words.NAMES), ("has the guests {}", "welcomes {}")),
+        Field("price", whole(2, 90), ("costs {} dollars",)),
+        Field("free", yes_no, ("is free|is not free",)),
+    )),
+    Record("the book", "title", TITLE, ('I read "{}".', 'The book is called "{}".', 'The library has "{}".'), (
+        Field("author", FULL_NAME, ("was written by {}", "is by {}")),
+        Field("year", whole(1890, 2025), ("came out in {}", "was published in {}")),
+        Field("pages", whole(40, 900), ("has {} pages", "is {} pages long")),
+        Field("price", whole(3, 60), ("costs {} dollars", "sells for ${}")),
+        Field("languages", several("English, French, German, Spanish, Italian, Polish"), ("can be read in {}",)),
+        Field("bestseller", yes_no, ("is a bestseller|is not a bestseller",)),
+    )),
+    Record("the film", "title", TITLE, ('We saw "{}".', 'The film is called "{}".', 'Last night I watched "{}".'), (
+        Field("director", FULL_NAME, ("was directed by {}",)),
+        Field("year", whole(1925, 2026), ("is from {}", "came out in {}")),
+        Field("minutes", whole(60, 220), ("lasts {} minutes", "is {} minutes long")),
+        Field("genre", one_of("comedy, drama, thriller, romance, western, musical, mystery"), ("is a {}",)),
+        Field("actors", several(words.NAMES), ("stars {}",)),
+        Field("country", COUNTRY, ("was filmed in {}", "comes from {}")),
+        Field("day", DAY, ("is shown on {}",)),
+        Field("time", TIME, ("begins at {}", "starts at {}")),
+    )),
+    Record("the dish", "dish", one_of(words.FOODS), ("Tonight we cook {}.", "Here is my recipe for {}.", "Our dish of the day is {}."), (
+        Field("minutes", whole(5, 180, 5), ("takes {} minutes", "is ready in {} minutes")),
+        Field("servings", whole(2, 12), ("serves {}", "is enough for {} people")),
+        Field("ingredients", several("butter, cheese, garlic, pepper, chicken, beef, mushroom, spinach, honey, cream"), ("needs {}", "is made with {}")),
+        Field("cook", FIRST_NAME, ("is made by {}",)),
+        Field("calories", whole(80, 1200, 5), ("has {} calories",)),
+        Field("vegetarian", yes_no, ("is vegetarian|is not vegetarian",)),
+        Field("price", whole(2, 40), ("costs {} dollars",)),
+    )),
+    Record("the order", "item", one_of(words.THINGS), ("New order: {}.", "Somebody ordered {}.", "There is an order for {}."), (
+        Field("quantity", whole(2, 90), ("holds {} pieces", "is for {} pieces")),
+        Field("price", whole(3, 199), ("costs {} dollars", "comes to ${}")),
+        Field("customer", FULL_NAME, ("is for {}", "was placed by {}")),
+        Field("city", CITY, ("goes to an address in {}", "is sent to {}")),
+        Field("day", DAY, ("arrives on {}", "is due on {}")),
+        Field("paid", yes_no, ("is paid|is not paid",)),
+        Field("date", DATE, ("was placed on {}", "came in on {}")),
+    )),
+)  # fmt: skip
+ASKS = Phrasings(
+    (
+        "Extract {fields} as JSON", "Extract the following fields as JSON: {fields}", "Please extract {fields} as JSON",
+        "Give {fields} as JSON", "Give me {fields} as JSON", "Return {fields} as JSON", "Return a JSON object with {fields}",
+        "Write {fields} as JSON", "Write a JSON object with {fields}", "Turn this into JSON with {fields}",
+        "Convert to JSON with {fields}", "Find {fields} and answer in JSON", "Make a JSON object with {fields}",
+        "Output JSON with {fields}", "I need {fields} as JSON",
+    ),
+    (
+        "Extract the fields {fields} as JSON", "Return only JSON with the fields {fields}",
+        "Fields: {fields}. Answer as JSON",
+    ),
+)  # fmt: skip
+BEFORE = (
+    "{ask}: {text}",
+    "{ask}.\n{text}",
+    "{ask}:\n{text}",
+    "{ask}. Text: {text}",
+    "{ask}.\n\nText: {text}",
+)
+AFTER = ("{text} {ask}.", "{text}\n{ask}.", "Text: {text}\n{ask}.")
+
+
+def generate(random: Random, split: Split) -> Example:
+    """An extraction whose set of fields belongs to `split`; a field that is not told is null."""
+    wording = draw_wording(random, split)
+    while True:
+        record = random.choice(RECORDS)
+        anchor = Field(record.name, record.kind, record.opening)
+        count = random.choices(NUM_FIELDS, NUM_FIELDS_WEIGHTS)[0]
+        asked = random.sample((anchor, *record.fields), count)
+        if split_of(", ".join(sorted(field.name for field in asked))) == split:
+            break
+    untold = [field for field in asked if field is not anchor and random.random() < MISSING_RATE]
+    others = [field for field in record.fields if field not in asked]
+    extra = random.sample(others, 1) if others and random.random() < EXTRA_RATE else []
+    rest = [field for field in asked if field is not anchor and field not in untold] + extra
+    random.shuffle(rest)
+    facts = {id(field): field.kind(random) for field in (anchor, *rest)}
+    is_snake = random.random() < SNAKE_RATE
+    keys = [field.name.replace(" ", "_") if is_snake else field.name for field in asked]
+    values = [facts[id(field)][0] if id(field) in facts else None for field in asked]
+    answer = json.dumps(dict(zip(keys, values, strict=True)))
+    around = random.choice(AFTER if random.random() < AFTER_RATE else BEFORE)
+    asking = ASKS.draw(random, wording).format(fields=listed(keys))
+    told = [(field, facts[id(field)]) for field in rest]
+    prompt = around.format(ask=asking, text=tell(random, record, facts[id(anchor)][1], told))
+    return Example(NAME, prompt, answer, answer, wording)
+
+
+def tell(random: Random, record: Record, name: str, told: Sequence[tuple[Field, Told]]) -> str:
+    """The facts as a text: a sentence that tells the name, then what is said of it."""
+    parts = [random.choice(record.opening).format(name)]
+    later = record.subject or ("she" if name.split()[0] in words.WOMEN else "he")
+    pronoun = "it" if record.subject else later
+    said: list[str] = []
+    for field, (value, word) in told:
+        telling = random.choice(field.tellings)
+        if isinstance(value, bool):
+            telling = telling.split("|")[not value]
+        said.append(telling.format(word))
+    while said:
+        count = 2 if len(said) > 1 and random.random() < JOIN_RATE else 1
+        subject = later if len(parts) == 1 else pronoun
+        parts.append(f"{subject} {' and '.join(said[:count])}.")
+        said = said[count:]
+    return sentences(" ".join(parts))
+
+
+def check(example: Example, text: str) -> bool:
+    """True when `text` is JSON of the expected object, in any key order, types counting."""
+    if len(text) > MAX_ANSWER_CHARACTERS:
+        return False
+    try:
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        # Compared as text because True == 1 and 1 == 1.0 in Python.
+        return _canonical(found) == _canonical(json.loads(example.case))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _refuse(literal: str) -> object:
+    raise ValueError(f"{literal} is not a value any answer holds")
+
+
+TASK = Task(NAME, generate, check)
+"""Facts in a text to one line of JSON."""

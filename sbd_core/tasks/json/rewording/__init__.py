@@ -1,1 +1,0 @@
-"""Other words for what a request for JSON and its text say."""

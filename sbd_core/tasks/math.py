@@ -1,0 +1,308 @@
+"""Sums and word problems of one to three steps, solved line by line.
+
+A small model is right where each thing that it writes follows from few digits, so what takes several
+digits is worked out by places, always in the same way:
+
+    47 + 86 = 120 + 13 = 133                     places added, then put together
+    133 - 86 = 53 - 6 = 47                       greatest place taken away first
+    12 * 8 = 80 + 16 = 96, 14 * 17 = 140 + 98 = 238
+    741 / 3 = (600 + 120 + 21) / 3 = 247         parts that each give one digit
+
+What decides the split is the chain of calculations, whatever the words around it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+from sbd_core.tasks import words
+from sbd_core.tasks.base import (
+    Example,
+    Phrasings,
+    Split,
+    Task,
+    Wording,
+    draw_wording,
+    sentences,
+    split_of,
+)
+
+NAME = "math"
+MAX_RESULT = 999
+ANSWER = re.compile(r"The answer is (-?[0-9]{1,6})\.")
+NUMBER = re.compile(r"(\w)=(?:(\w(?:\*\w)*)([*+]))?(\d+)\.\.(\d+)")
+SUM_RATE, SECOND_FACT_RATE = 0.35, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """`left` `sign` `right` = `result`: a line of the answer."""
+
+    left: int
+    sign: str
+    right: int
+    result: int
+
+    def __str__(self) -> str:
+        worked = WORKED[self.sign](self)
+        return " = ".join(filter(None, (self.asked, worked, str(self.result))))
+
+    @property
+    def asked(self) -> str:
+        """The sum without its result."""
+        return f"{self.left} {self.sign} {self.right}"
+
+
+def calculate(left: int, sign: str, right: int) -> Calculation | None:
+    """The calculation; None where its result is no whole number from 0 to MAX_RESULT."""
+    result = {"+": left + right, "-": left - right, "*": left * right, "/": left // right}[sign]
+    is_whole = sign != "/" or left % right == 0
+    return (
+        Calculation(left, sign, right, result) if is_whole and 0 <= result <= MAX_RESULT else None
+    )
+
+
+def places(number: int) -> list[int]:
+    """47 as 40 and 7: the digits that are not 0 with their place, greatest first."""
+    digits = str(number)
+    return [int(d) * 10 ** (len(digits) - i - 1) for i, d in enumerate(digits) if d != "0"]
+
+
+def _added(item: Calculation) -> str:
+    terms, place, both = [], 1, 0
+    while place <= max(item.left, item.right):
+        one, other = (number // place % 10 * place for number in (item.left, item.right))
+        both += bool(one and other)
+        terms.append(one + other)
+        place *= 10
+    return " + ".join(str(term) for term in reversed(terms) if term) if both > 1 else ""
+
+
+def _taken(item: Calculation) -> str:
+    left, rest, steps = item.left, item.right, []
+    for place in places(item.right)[:-1]:
+        left, rest = left - place, rest - place
+        steps.append(f"{left} - {rest}")
+    return " = ".join(steps)
+
+
+def _multiplied(item: Calculation) -> str:
+    few, many = sorted((item.left, item.right))
+    if few > 10:
+        is_plain = 1 in (len(places(few)), len(places(many)))
+        return "" if is_plain else f"{item.left * 10} + {item.left * (item.right - 10)}"
+    terms = [few * place for place in places(many)]
+    return " + ".join(map(str, terms)) if many > 10 > few and len(terms) > 1 else ""
+
+
+def _divided(item: Calculation) -> str:
+    parts = [str(place * item.right) for place in places(item.result)]
+    return f"({' + '.join(parts)}) / {item.right}" if len(parts) > 1 and item.result > 10 else ""
+
+
+WORKED = {"+": _added, "-": _taken, "*": _multiplied, "/": _divided}
+
+FRAMES = Phrasings(
+    (
+        "What is {}?", "How much is {}?", "Work out {}.", "Calculate {}.", "Compute {}.", "{}",
+        "{} =", "Solve {}.", "What's {}?", "Can you work out {}?", "Find {}.", "Please calculate {}.",
+        "Work out: {}", "Calculate: {}", "Solve: {}", "What is the result of {}?", "{}?", "{} = ?",
+    ),
+    ("What would {} be?", "Help me with {}.", "Exercise: {}", "What comes out of {}?"),
+)  # fmt: skip
+"""What stands around a sum."""
+SUMS = {
+    "+": Phrasings(
+        ("{m} plus {n}", "the sum of {m} and {n}", "{m} added to {n}", "the total of {m} and {n}"),
+        ("{m} and {n} in all", "{m} and {n} together"),
+    ),
+    "-": Phrasings(
+        ("{m} minus {n}", "{m} take away {n}", "the difference between {m} and {n}", "{m} less {n}"),
+        ("{n} deducted from {m}",),
+    ),
+    "*": Phrasings(("{m} times {n}", "{m} multiplied by {n}", "the product of {m} and {n}")),
+    "/": Phrasings(("{m} divided by {n}", "{m} split into {n} equal parts"), ("{m} divided into {n}",)),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A kind of word problem.
+
+    numbers: as "k=2..9 p=2..40 m=k*p+1..90": a range, or a product of earlier numbers plus or times
+    a number of a range. steps: as "k * p", "m - _": numbers by name or value, "_" what the last step
+    gave. facts: told in this order, each with its phrasings. asked: the question at the end.
+    """
+
+    numbers: str
+    steps: tuple[str, ...]
+    facts: tuple[Phrasings, ...]
+    asked: Phrasings
+
+
+HAS = Phrasings(
+    ("{A} has {n} {thing}", "{A} starts with {n} {thing}", "{A} buys {n} {thing}",
+     "{A} collects {n} {thing}", "{A} finds {n} {thing}", "there are {n} {thing} in {A}'s bag"),
+    ("{A} counts {n} {thing}",),
+)  # fmt: skip
+MORE = Phrasings(
+    ("{B} gives {him} {e} more", "{he} buys {e} more {thing}", "{he} finds {e} more", "{he} gets {e} more from {B}",
+     "{he} makes {e} more {thing}"),
+    ("{he} then gets {e} more {thing}",),
+)  # fmt: skip
+FEWER = Phrasings(
+    ("{he} gives {e} to {B}", "{he} loses {e}", "{B} takes away {e} of them", "{he} gives away {e} {thing}",
+     "{he} sells {e}", "{he} uses {e} of them"),
+    ("{he} sells {e} {thing} to {B}", "{B} takes {e} {thing} from {him}"),
+)  # fmt: skip
+NOW = Phrasings(
+    ("how many {thing} does {A} have now?", "how many {thing} does {A} have in the end?", "how many {thing} does {A} have?"),
+    ("how many {thing} does {A} end up with?", "how many does {A} have now?"),
+)  # fmt: skip
+LEFT = Phrasings(
+    ("how many {thing} are left?", "how many {thing} does {A} have left?", "how many {thing} remain?"),
+    ("how many does {A} have left?",),
+)  # fmt: skip
+IN_ALL = Phrasings(
+    ("how many {thing} are there in total?", "how many {thing} is that in all?", "how many {thing} are there altogether?"),
+    ("how many {thing} does that make in all?",),
+)  # fmt: skip
+MONEY = Phrasings(
+    ("{A} has {m} dollars", "{A} goes to the shop with {m} dollars", "{B} gives {him} {m} dollars", "{A} starts with {m} dollars"),
+    ("{A} brings {m} dollars",),
+)  # fmt: skip
+BUYS = Phrasings(
+    ("{A} buys {k} {thing} for {p} dollars each", "{A} buys {k} {thing} at {p} dollars each", "{A} buys {k} {thing} that cost {p} dollars each"),
+    ("{A} pays for {k} {thing} of {p} dollars each",),
+)  # fmt: skip
+CHANGE = Phrasings(
+    ("how much does {A} have left?", "how much money does {A} have left?", "how many dollars are left?"),
+    ("what is left of the money?",),
+)  # fmt: skip
+COST = Phrasings(
+    ("how much is that in total?", "what is the total?", "how much does {A} pay?", "how much is that altogether?"),
+    ("how much does {A} pay in all?",),
+)  # fmt: skip
+BOXES = Phrasings(
+    ("{A} has {k} boxes of {n} {thing} each", "there are {k} boxes with {n} {thing} in each", "{A} fills {k} bags with {n} {thing} each"),
+    ("{A} has {k} bags with {n} {thing} in each",),
+)  # fmt: skip
+SHARED = Phrasings(
+    ("{k} children share them equally", "they are shared equally among {k} people", "they are split evenly between {k} friends"),
+    ("{A} divides them equally among {k} children",),
+)  # fmt: skip
+EACH = Phrasings(
+    ("how many {thing} does each one get?", "how many {thing} does each child get?", "how many is that for each?"),
+    ("how many {thing} does everybody get?",),
+)  # fmt: skip
+PROBLEMS = (
+    Problem(numbers="n=2..99 e=2..60", steps=("n + e",), facts=(HAS, MORE), asked=NOW),
+    Problem(numbers="e=2..60 n=e+1..90", steps=("n - e",), facts=(HAS, FEWER), asked=LEFT),
+    Problem(numbers="e=2..40 n=e*2..2", steps=("n / 2",), asked=LEFT,
+            facts=(HAS, Phrasings(("{he} gives half of them to {B}", "{he} loses half of the {thing}"), ("{B} gets half of them",)))),
+    Problem(numbers="k=2..9 n=2..20", steps=("k * n",), facts=(BOXES,), asked=IN_ALL),
+    Problem(numbers="k=2..12 n=2..20 e=2..60", steps=("k * n", "_ + e"), asked=IN_ALL,
+            facts=(BOXES, Phrasings(("{B} adds {e} more {thing}", "{A} finds {e} more {thing}"), ("{B} brings {e} more {thing}",)))),
+    Problem(numbers="k=2..9 e=2..12 n=k*e+1..60", steps=("k * e", "n - _"), asked=LEFT,
+            facts=(HAS, Phrasings(("{A} gives {e} {thing} to each of {k} friends", "{k} children take {e} {thing} each"), ("{he} gives {k} friends {e} {thing} each",)))),
+    Problem(numbers="k=2..12 n=k*2..25", steps=("n / k",), facts=(HAS, SHARED), asked=EACH),
+    Problem(numbers="k=2..12 p=2..20", steps=("k * p",), facts=(BUYS,), asked=COST),
+    Problem(numbers="k=2..9 p=2..40 m=k*p+1..90", steps=("k * p", "m - _"), facts=(MONEY, BUYS), asked=CHANGE),
+    Problem(numbers="m=2..99 n=2..99 e=2..60", steps=("m + n", "_ - e"),
+            asked=Phrasings(("how many {thing} are left?", "how many {thing} remain?"), ("how many are left?",)),
+            facts=(Phrasings(("{A} has {m} {color} and {n} {color2} {thing}", "{A} picks {m} {thing} and {B} picks {n}"), ("{A} finds {m} {thing} and {B} finds {n}",)),
+                   Phrasings(("{e} of them are lost", "{e} {thing} are given to {C}", "they sell {e} of them"), ("{C} takes {e} of them",)))),
+    Problem(numbers="m=2..99 n=2..60", steps=("m + n",), asked=Phrasings(("how many {thing} does {B} have?",)),
+            facts=(Phrasings(("{A} has {m} {thing}",)), Phrasings(("{B} has {n} more {thing} than {A}", "{B} has {n} more than {A}")))),
+    Problem(numbers="m=2..99", steps=("m * 2",), asked=Phrasings(("how many {thing} does {B} have?",)),
+            facts=(Phrasings(("{A} has {m} {thing}",)), Phrasings(("{B} has twice as many {thing} as {A}", "{B} has twice as many as {A}")))),
+)  # fmt: skip
+
+
+def generate(random: Random, split: Split) -> Example:
+    """A sum or a word problem, whose chain of calculations belongs to `split`."""
+    wording = draw_wording(random, split)
+    while True:
+        make = _sum if random.random() < SUM_RATE else _problem
+        prompt, chain = make(random, wording)
+        if chain and split_of("; ".join(f"{one.asked} = {one.result}" for one in chain)) == split:
+            result = chain[-1].result
+            answer = "\n".join([*map(str, chain), f"The answer is {result}."])
+            return Example(NAME, prompt, answer, str(result), wording)
+
+
+def check(example: Example, text: str) -> bool:
+    """True when the last "The answer is N." of `text` holds the right number."""
+    found = ANSWER.findall(text)
+    return bool(found) and int(found[-1]) == int(example.case)
+
+
+def _sum(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
+    sign = random.choice("+-*/")
+    left, right = random.randint(2, 99), random.randint(2, 99)
+    if sign == "-":
+        left, right = max(left, right), min(left, right)
+    if sign in "*/":
+        left, right = random.randint(2, 20), random.randint(2, 10)
+        left = left * right if sign == "/" else left
+    said = f"{{m}} {sign} {{n}}" if random.random() < 0.5 else SUMS[sign].draw(random, wording)
+    asked = FRAMES.draw(random, wording).format(said.format(m=left, n=right))
+    one = calculate(left, sign, right)
+    return asked[0].upper() + asked[1:], [one] if one else []
+
+
+def _problem(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:
+    problem = random.choice(PROBLEMS)
+    numbers = draw_numbers(random, problem.numbers)
+    chain = solve(problem, numbers)
+    first, second, third = random.sample(words.NAMES, 3)
+    he, him = ("she", "her") if first in words.WOMEN else ("he", "him")
+    color, color2 = random.sample(words.COLORS, 2)
+    facts = [fact.draw(random, wording) for fact in problem.facts]
+    if "{A}" not in facts[0]:
+        facts[0] = facts[0].replace("{him}", "{A}")
+    elif (
+        len(facts) > 1
+        and facts[0].startswith("{A} ")
+        and facts[1].startswith("{he} ")
+        and random.random() < SECOND_FACT_RATE
+    ):
+        facts = [f"{facts[0]} and {facts[1].removeprefix('{he} ')}", *facts[2:]]
+    text = ". ".join([*facts, problem.asked.draw(random, wording)]).format(
+        A=first, B=second, C=third, he=he, him=him, color=color, color2=color2,
+        thing=random.choice(words.THINGS), **numbers,
+    )  # fmt: skip
+    return sentences(text), chain
+
+
+def draw_numbers(random: Random, numbers: str) -> dict[str, int]:
+    """Values of the `numbers` of a problem."""
+    found: dict[str, int] = {}
+    for name, product, sign, low, high in NUMBER.findall(numbers):
+        # Small numbers are common in problems; the whole range is drawn as often.
+        top = int(high) if random.random() < 0.6 else min(int(high), max(int(low) + 3, 12))
+        found[name] = random.randint(int(low), top)
+        if product:
+            base = 1
+            for factor in product.split("*"):
+                base *= found[factor]
+            found[name] = base * found[name] if sign == "*" else base + found[name]
+    return found
+
+
+def solve(problem: Problem, numbers: Mapping[str, int]) -> list[Calculation]:
+    """The calculations of the steps; none where one leaves the limits."""
+    chain: list[Calculation] = []
+    for step in problem.steps:
+        left, sign, right = step.split()
+        known = {**numbers, "_": chain[-1].result if chain else 0, "2": 2}
+        one = calculate(known[left], sign, known[right])
+        if one is None:
+            return []
+        chain.append(one)
+    return chain
+
+
+TASK = Task(NAME, generate, check)
+"""Work out a sum or a word problem."""

@@ -1,5 +1,0 @@
-"""Arithmetic word problems, solved line by line."""
-
-from sbd_core.tasks.math.task import TASK
-
-__all__ = ["TASK"]

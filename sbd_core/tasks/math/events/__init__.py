@@ -1,1 +1,0 @@
-"""Settings of chains: what counts there are and what changes them."""

@@ -1,1 +1,0 @@
-"""Word problems of fixed calculations, told by facts in free order."""

@@ -1,0 +1,525 @@
+"""Short stories about told people, animals and things, and whether a text keeps to what was told.
+
+There is no one right answer: plot, sentences and whatever the prompt leaves open are free. What decides
+the split is the told species, thing and plot, or everything told where those are fewer than two.
+
+The case of an example is JSON: for each slot that the prompt tells (person, animal, species, object,
+color, place), its phrases; "owns": lists of person, species and animal's name that belong together;
+"pronouns": for people told as a woman or a man, "she" or "he". For instance
+{"person": ["Mia"], "species": ["dog"], "animal": ["Rex"], "owns": [["Mia", "dog", "Rex"]],
+"object": ["boat"], "pronouns": {"Mia": "she"}}.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cache
+from random import Random
+
+from sbd_core.tasks.base import (
+    Example,
+    Phrasings,
+    Split,
+    Task,
+    Wording,
+    draw_wording,
+    listed,
+    sentences,
+    split_of,
+)
+from sbd_core.tasks.words import (
+    COLORS,
+    DAYS,
+    MEN,
+    NAMES,
+    OBJECTS,
+    PET_NAMES,
+    PLACES,
+    SPECIES,
+    WOMEN,
+)
+
+NAME = "story"
+OF_TWO_RATE, COLOR_RATE = 0.06, 0.5
+TOLD_RATES = {
+    "person": 0.9,
+    "species": 0.9,
+    "animal": 0.85,
+    "object": 0.8,
+    "place": 0.35,
+    "plot": 0.3,
+}
+WRITER_PEOPLE = ("Amy", "Ben", "Lucy", "Tom", "Max", "Mia", "Sam", "Lily", "Leo")
+WRITER_OBJECTS = ("kite", "book", "hat", "key", "map", "bell", "drum", "boat", "coin")
+WRITER_PLACES = ("park", "forest", "garden", "beach", "village", "meadow", "hill")
+
+# {cast} is what the story is about, as in "Mia, her dog Rex and a kite"; {at} is empty or a place.
+ASKS = Phrasings(
+    (
+        "Write a story about {cast}{at}.", "Write a short story about {cast}{at}.", "Tell a story about {cast}{at}.",
+        "Tell me a story about {cast}{at}.", "Please tell me a story about {cast}{at}.", "Make up a story about {cast}{at}.",
+        "I would like a story about {cast}{at}.", "Can you tell me a story about {cast}{at}?",
+        "Write a tale with {cast}{at}.", "Give me a story about {cast}{at}.", "Write a story with {cast}{at}.",
+    ),
+    (
+        "A story about {cast}{at}, please.", "Write about {cast}{at}.", "A bedtime story about {cast}{at}.",
+        "Tell the children about {cast}{at}.",
+    ),
+)  # fmt: skip
+PETS = {
+    ("species", "animal"): Phrasings(("{his} {S} {N}", "{N} the {S}", "a {S} named {N}", "the {S} {N}"), ("a {S} called {N}",)),
+    ("species",): Phrasings(("{his} {S}", "a {S}"), ("the {S}",)),
+    ("animal",): Phrasings(("{his} pet {N}", "an animal called {N}", "a pet named {N}")),
+}  # fmt: skip
+"""By which of its species and its name are told."""
+PAIRS = Phrasings(
+    ("{A} and {his} {S} {N}, {B} and {her} {T} {M}", "{A} with {N} the {S}, {B} with {M} the {T}",
+     "{A} with {his} {S} {N}, {B} with {her} {T} {M}", "{A} and {N} the {S}, {B} and {M} the {T}"),
+    ("{A} with a {S} named {N}, {B} with a {T} named {M}",),
+)  # fmt: skip
+
+# Slots of a sentence: {A} the person, {he} {him} {his} {He} to match, {S} {N} species and name of the
+# animal, {o} the thing with its color and {k} without, {place} as "the park" and {at} as "in the park",
+# {time} {glad} free choices, {cry} what the animal does with its voice; in a plot of two, {B} is the
+# other person, {T} {M} that one's animal. No sentence holds a listed word, so that such a word in a
+# story is always a fact.
+TIMES = (
+    "One day",
+    "One morning",
+    "One sunny day",
+    "One afternoon",
+    "On a windy day",
+    "Last summer",
+    "After lunch",
+)
+GLAD = ("happy", "glad", "proud", "pleased", "cheerful")
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """What happens: its name, how a prompt asks for it, and for every beat its sentences."""
+
+    name: str
+    hint: str
+    beats: tuple[tuple[str, ...], ...]
+    is_of_two: bool = False
+
+
+OPENINGS = (
+    "{time}, {A} and {his} {S} {N} went to {place}.", "{time}, {A} was {at} with {his} {S} {N}.",
+    "{A} had a {S} called {N}. {time}, they went to {place}.", "{N} the {S} and {A} were best friends. {time}, they met {at}.",
+    "{A} and {N} the {S} liked to play {at}.",
+)  # fmt: skip
+ENDINGS = (
+    "They walked home together, tired but {glad}.", "{A} hugged {N}, and both were {glad}.", "{A} and {N} would never forget that day.",
+    "That night {A} and {N} slept very well.", "What a day it had been for {A} and {N}!",
+)  # fmt: skip
+OPENINGS_OF_TWO = (
+    "{time}, {A} and {his} {S} {N} met {B} and a {T} called {M} {at}.",
+    "{A} had a {S} called {N}, and {B} had a {T} called {M}. {time}, they met {at}.",
+    "{A} came to {place} with {N} the {S}. {B} came with {M} the {T}.",
+)
+ENDINGS_OF_TWO = (
+    "From then on, {A} and {B} were good friends.", "{A} and {B} promised to meet again {at}.",
+    "It was a fine day for {A}, {B} and their animals.", "{N} and {M} were friends for ever.",
+)  # fmt: skip
+PLOTS = (
+    Plot("lost", "something that gets lost", (
+        ("{A} had a {o}, but suddenly it was gone.", "On the way {A} lost a {o}.", "There {he} dropped a {o} and could not find it."),
+        ("{A} looked everywhere and was very sad.", "{A} and {N} searched under every bush, but it was not there."),
+        ("Then {N} {cry} and ran behind a big stone. There was the {k}!", "Then {N} found the {k} in the tall grass."),
+    )),
+    Plot("present", "a surprise", (
+        ("It was the birthday of {A}, and a big box stood there.", "Someone had left a small box for {A}."),
+        ("Inside was a {o}.", "{A} opened it and found a {o}.", "What was in it? It was a {o}!"),
+        ("{A} showed the {k} to {N}, who {cry}.", "They played with the {k} all day.", "{A} had wanted a {k} for a long time."),
+    )),
+    Plot("race", "a race", (
+        ("There was a big race, and the prize was a {o}.", "{A} and {N} joined a race to win a {o}."),
+        ("{N} was slow at first, but {A} ran beside it.", "{N} {cry} and ran as fast as the wind.", "They ran through mud and over stones."),
+        ("They came in first and won the {k}!", "In the end the {S} was first, and {A} got the {k}."),
+    )),
+    Plot("storm", "a storm", (
+        ("Dark clouds came, and a storm began.", "Suddenly it started to rain very hard.", "Then there was thunder, and {N} {cry}."),
+        ("{A} held the {o} tight and looked for a dry spot.", "{A} hid with {N} and a {o} under a tree."),
+        ("When the sun came out, the {k} was wet, but they were safe.", "Soon the storm was over, and the {k} was still there."),
+    )),
+    Plot("cake", "a cake", (
+        ("{A} wanted to bake a cake that looked like a {o}.", "{A} made a big cake with a {o} on top."),
+        ("But {N} was hungry and ate half of it.", "{N} {cry}, because it smelled so good.", "{N} jumped up, and the cake fell down."),
+        ("{A} laughed and shared the rest with {N}.", "They made another cake and kept the {k}."),
+    )),
+    Plot("visit", "a visit to grandma", (
+        ("They wanted to visit grandma and bring a {o}.", "It was time to see grandma. {A} packed a {o}."),
+        ("The way was long, and {N} {cry}.", "They got lost, but the {S} knew the way.", "On the way they crossed a little stream."),
+        ("Grandma loved the {k} and made hot soup.", "Grandma saw the {k} and was very {glad}."),
+    )),
+    Plot("treasure", "a treasure", (
+        ("{N} began to dig in the ground.", "{N} {cry} and dug a deep hole.", "They had heard of a treasure and began to look for it."),
+        ("There was an old box with a {o} inside.", "Under the sand lay a {o}.", "Something shone. It was a {o}!"),
+        ("{A} cleaned the {k} and showed it to everyone.", "{He} kept the {k}, and {N} got a treat."),
+    )),
+    Plot("picture", "a picture", (
+        ("{A} wanted to draw a picture of {N}.", "{A} had new paints and a big sheet of paper."),
+        ("Something was missing, so {A} added a {o}.", "{A} put a {o} next to {N}.", "But {N} only looked at a {o}."),
+        ("Everyone liked the picture with the {k} best.", "{A} gave the picture away but kept the {k}."),
+    )),
+    Plot("friends", "a new friend", (
+        ("{N} and {M} both wanted to play with a {o}.", "{A} had a {o}, and {B} wanted to play with it."),
+        ("{A} let {B} and {M} have the {k} first.", "{A} and {B} took turns with the {k}."),
+    ), is_of_two=True),
+    Plot("contest", "a contest", (
+        ("Who was faster, {N} or {M}? The prize was a {o}.", "There was a contest, and the best animal would get a {o}."),
+        ("{N} the {S} was first and won the {k}.", "Both were first, so {A} and {B} shared the {k}."),
+    ), is_of_two=True),
+    Plot("trade", "a trade", (
+        ("{A} had a {o}, and {B} had a sweet cake.", "{B} had brought a {o} along, and {A} liked it."),
+        ("They swapped, and {N} sat down beside the {k}.", "So they traded, and {M} got the {k}."),
+    ), is_of_two=True),
+)  # fmt: skip
+
+MORE_WORDS = """
+about above afraid after ahead almost already angry any anywhere are around asked asleep awake
+baby back bag be bed before believe believed bench better bird bite bone bow boxes boy branches
+brave bread broke broken build built bump can care carried cart caught cheer cheese clapped clean
+clever climbed close closed clues coat cold come coming concert cook corner counted cried cross
+danced dark den did dinner do doctor done door dragged dream dreamed dried ears eat else empty
+ended enough evening everything eyes fairy far fed feet felt fence finest fire fix fixed flakes
+flash flew flower fly flying followed foot forgot friend from front full fun ghost giant gift girl
+give given glass glue go goodbye grew growled hair hardly he head hear heavy hello help helped her
+hide high him his hissed hit hopped hour hours house how howled hummed hung hurt hut idea ill
+instead into is its journey joy just keep kind kiss knocked know land landed last late later laugh
+learn leave led licked lifted lived lot loudly magic make man many me mended middle mistake moment
+money monster moon more move moved music nail named near nearly needed neighbor nest net no nobody
+noise nose note nothing off often once one onto open outside own paid past pay pennies people
+photo picked picnic place placed planned plant plate present proudly pulled pushed quickly quiet
+reach real right road roared rocket roof room rose said sale sang saved scared seed seek seen sell
+sent shade share she shook should shouted show sign sing sleep slipped smile smiled snapped snow
+snowed snowman softly sold someone something song soon spaceship splashed spring squawked star
+stayed steps story strange stranger strong stuck swam swim table take talk taller teach ten than
+thanked thanks them thief things thought three tiny told too tracks trade trees trick tried trip
+true turn twice two until upset us used waited walk wall want warm washed water wave waves we
+weeks what which whistled whole why will window winner wiped wish wished without wizard woke woman
+work worked world worried worth wrote yawned year years you Again All An And At Back Between Big
+By Early Every First For Give Good Halfway Later Let Nobody Now Once Only People Puff Shall Sit
+Slowly Thank This To Today Up Was We While With You
+"""
+"""What other stories may say: the bundled model learnt more plots than these."""
+
+MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
+NAME_SLOTS = ("person", "animal")
+LISTS: dict[str, frozenset[str]] = {
+    "person": frozenset(NAMES), "animal": frozenset(PET_NAMES), "species": frozenset(SPECIES),
+    "object": frozenset(OBJECTS), "color": frozenset(COLORS), "place": frozenset(PLACES),
+}  # fmt: skip
+"""The words by which a fact is known that nobody told."""
+LISTED_NAMES = LISTS["person"] | LISTS["animal"]
+FEMALE, MALE = frozenset(("she", "her", "hers")), frozenset(("he", "him", "his"))
+WORD = re.compile(r"[A-Za-z]+|[.!?,]")
+SENTENCE_END = re.compile(r"[.!?]+[\"' ]*")
+# "Puff!" may stand alone, "Coco." may not.
+ONE_WORD = re.compile(r"(?:^|[.!?])[\"'\s]*(\w+)[.?]")
+# A word with a capital inside a sentence: a name, if it is not one of these.
+INNER_CAPITAL = re.compile(r"(?<=[A-Za-z,] )[A-Z][a-z]*")
+NO_NAMES = frozenset((*DAYS, "I", "Grandma", "Grandpa", "Mom", "Dad", "Christmas"))
+SENTENCE_START = re.compile(r"(?:^|[.!?\"'] ?)([A-Z][a-z]{2,})")
+# A word that begins with no capital; what an apostrophe begins is the end of another.
+SMALL_WORD = re.compile(r"(?<![\w'])(?![A-Z])\w+")
+ALIKE, ALIKE_AT_START = 0.6, 0.75
+UNHEARD_OF = "is a word of no prompt or story"
+
+Owner = tuple[str | None, str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a story has to keep to."""
+
+    told: Mapping[str, Sequence[str]]
+    """For each slot told, its phrases; a slot that is not here is the writer's choice."""
+    owns: Sequence[Owner]
+    """(person, species, animal name) that belong together; None where not told."""
+    pronouns: Mapping[str, str] = field(default_factory=dict)
+    """ "she" or "he" for people whom the prompt tells as such."""
+
+    def to_case(self) -> str:
+        """The `case` of an example."""
+        return json.dumps({**self.told, "owns": self.owns, "pronouns": self.pronouns})
+
+
+def read_case(case: str) -> Facts:
+    """The facts that to_case wrote."""
+    told = json.loads(case)
+    owns = [tuple(owner) for owner in told.pop("owns", [])]
+    return Facts(told, owns, told.pop("pronouns", {}))
+
+
+def check(example: Example, text: str) -> bool:
+    """True when `text` is a story, ended and without repeats, that keeps to the facts of the prompt.
+
+    Each told phrase occurs and no other word of its list does; of a slot not told at most one word
+    occurs, and no name that nobody told or that is a told one misspelt. Animals keep their species
+    and owner, people their pronouns. Every word is one of stories or told, but for a new name where
+    the prompt leaves one open. The plot that a prompt hints at is not checked.
+    """
+    return not fault_of(read_case(example.case), text)
+
+
+def fault_of(facts: Facts, text: str) -> str:
+    """The first thing found that keeps `text` from being consistent, as a clause; "" if none."""
+    if len(text) > MAX_CHARACTERS:
+        return f"it has more than {MAX_CHARACTERS} characters"
+    return next(_faults(facts, text, WORD.findall(text)), "")
+
+
+def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
+    """The words in small letters that are of no story and not in `told`, as they occur."""
+    words_told = {word for phrase in told for word in re.findall(r"\w+", phrase)}
+    known = vocabulary().union(words_told, (word.lower() for word in words_told))
+    return (found for found in SMALL_WORD.finditer(text) if not _is_of(known, found[0]))
+
+
+def _sentences() -> Iterator[str]:
+    yield from (*OPENINGS, *ENDINGS, *OPENINGS_OF_TWO, *ENDINGS_OF_TWO, *TIMES, *GLAD, MORE_WORDS)
+    yield from (sentence for plot in PLOTS for beat in plot.beats for sentence in beat)
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """Every word in small letters that a story may have without being told it."""
+    texts = re.sub(r"\{\w+\}", " ", " ".join(_sentences()))
+    listed_words = (word for each in LISTS.values() for word in each if word.islower())
+    return frozenset(
+        (*SMALL_WORD.findall(texts), *listed_words, *SPECIES.values(), *PLACES.values())
+    )
+
+
+@cache
+def _starts() -> frozenset[str]:
+    """Words that sentences begin with, so that none of them is taken for a name."""
+    return frozenset(re.findall(r"(?:^|[.!?\"\s] ?)([A-Z][a-z]+)", " ".join(_sentences())))
+
+
+def _is_of(known: frozenset[str], word: str) -> bool:
+    """Whether `word` is known, be it as a plural."""
+    return not known.isdisjoint((word, word.removesuffix("s"), word.removesuffix("es")))
+
+
+def _faults(facts: Facts, text: str, found: Sequence[str]) -> Iterator[str]:
+    if not MIN_WORDS <= sum(word.isalpha() for word in found) <= MAX_WORDS:
+        yield f"it has not {MIN_WORDS} to {MAX_WORDS} words"
+    if re.search(r"[.!?][\"']?$", text) is None:
+        yield "its last sentence does not end"
+    yield from _repeats(text)
+    for slot in LISTS:
+        yield from _slot_faults(facts, slot, text, found)
+    yield from _name_faults(facts, text)
+    if not _keeps_owners(facts, found):
+        yield "an animal has another name, kind or owner than in the prompt"
+    if not _keeps_pronouns(facts, found):
+        yield "“he” and “she” are mixed up"
+    yield from (f"“{word}” {UNHEARD_OF}" for word in _unheard_of(facts, text))
+
+
+def _repeats(text: str) -> Iterator[str]:
+    parts = [part for part in SENTENCE_END.split(text) if part]
+    if len(set(parts)) < len(parts):
+        yield "it has a sentence twice"
+    if (alone := ONE_WORD.search(text)) is not None:
+        yield f"it has a sentence of one word, “{alone[1]}”"
+    if (twice := re.search(r"\b(\w+) \1\b", text)) is not None:
+        yield f"it has a word twice in a row, “{twice[0]}”"
+
+
+def _told_words(facts: Facts) -> set[str]:
+    """Every word of every told phrase, as told and in small letters."""
+    phrases = (phrase for told in facts.told.values() for phrase in told)
+    found = {word for phrase in phrases for word in WORD.findall(phrase)}
+    return found | {word.lower() for word in found}
+
+
+def _occurs(phrase: str, text: str) -> bool:
+    """Whether `phrase` is in `text`, also in the plural; a name only with its capital."""
+    flags = re.IGNORECASE if phrase[:1].islower() else re.RegexFlag(0)
+    return re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags) is not None
+
+
+def _listed(slot: str, found: Sequence[str]) -> frozenset[str]:
+    """The words of the slot's list in the text, plurals folded."""
+    if slot in NAME_SLOTS:
+        return LISTS[slot] & set(found)
+    forms = {word.lower() for word in found}
+    return LISTS[slot] & (forms | {form[:-1] for form in forms if form.endswith("s")})
+
+
+def _slot_faults(facts: Facts, slot: str, text: str, found: Sequence[str]) -> Iterator[str]:
+    others = sorted(_listed(slot, found) - _told_words(facts))
+    if slot in facts.told and others:
+        yield f"“{others[0]}” is not in the prompt"
+    if slot not in facts.told and len(others) > 1:
+        yield f"“{others[0]}” and “{others[1]}” are not in the prompt"
+    missing = (phrase for phrase in facts.told.get(slot, ()) if not _occurs(phrase, text))
+    yield from (f"“{phrase}” of the prompt is missing" for phrase in missing)
+
+
+def _name_faults(facts: Facts, text: str) -> Iterator[str]:
+    """A told name misspelt, or inside sentences more new names than the prompt leaves open."""
+    known = _told_words(facts) | LISTED_NAMES | NO_NAMES
+    found = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
+    names = [name for slot in NAME_SLOTS for name in facts.told.get(slot, ()) if name[:1].isupper()]
+    yield from _misspelt(names, found, ALIKE)
+    starts = [word for word in SENTENCE_START.findall(text) if word not in known | _starts()]
+    yield from _misspelt(
+        [name for name in names if name not in LISTED_NAMES], starts, ALIKE_AT_START
+    )
+    num_open = sum(slot not in facts.told for slot in (*NAME_SLOTS, "place"))
+    if len(found) > num_open:
+        yield f"“{found[num_open]}” is a name too many, not in the prompt"
+
+
+def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
+    """Words that are neither told nor of any story.
+
+    One that begins a sentence may be a new name, as many times as the prompt leaves one open.
+    """
+    phrases = [phrase for told in facts.told.values() for phrase in told]
+    yield from (found[0] for found in unheard_of(text, phrases))
+    told = _told_words(facts)
+    names = told.union(LISTED_NAMES, NO_NAMES, _starts(), INNER_CAPITAL.findall(text))
+    known = vocabulary() | told
+    starts = dict.fromkeys(SENTENCE_START.findall(text))
+    new = [word for word in starts if word not in names and not _is_of(known, word.lower())]
+    yield from new[sum(slot not in facts.told for slot in NAME_SLOTS) :]
+
+
+def _misspelt(names: Sequence[str], found: Sequence[str], least: float) -> Iterator[str]:
+    alike = ((name, word) for name in names for word in found if _likeness(name, word) >= least)
+    yield from (f"“{word}” looks like “{name}” of the prompt, misspelt" for name, word in alike)
+
+
+def _likeness(name: str, word: str) -> float:
+    return SequenceMatcher(None, name, word).ratio()
+
+
+def _keeps_owners(facts: Facts, found: Sequence[str]) -> bool:
+    """No "cat Rex" or "Rex the cat" or "Tom s cat" against the facts."""
+    names, people, kinds = (_heads(facts, slot, found) for slot in ("animal", "person", "species"))
+    owns = [[_head(part) if part else None for part in owner] for owner in facts.owns]
+    species_of = {name: species for _, species, name in owns if name and species}
+    owner_of = {species: person for person, species, _ in owns if person and species}
+    is_right = True
+    for first, second, third in zip(found, found[1:], found[2:], strict=False):
+        if first in kinds and second in names:
+            is_right &= species_of.setdefault(second, first) == first
+        elif first in names and second in ("the", "a") and third in kinds:
+            is_right &= species_of.setdefault(first, third) == third
+        elif first in people and second == "s" and third in kinds:
+            is_right &= owner_of.setdefault(third, first) == first
+    return is_right
+
+
+def _heads(facts: Facts, slot: str, found: Sequence[str]) -> frozenset[str]:
+    """Words that stand for something of the slot: listed ones, and the last of told phrases."""
+    return _listed(slot, found) | {_head(phrase) for phrase in facts.told.get(slot, ())}
+
+
+def _head(phrase: str) -> str:
+    return phrase.split(" ")[-1]
+
+
+def _keeps_pronouns(facts: Facts, found: Sequence[str]) -> bool:
+    """No "he" when all people are women, no "she" when all are men, not both for one person."""
+    people = _heads(facts, "person", found)
+    said = {word.lower() for word in found}
+    known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
+    kinds = {known.get(name) or _listed_pronoun(name) for name in people}
+    if kinds == {"she"}:
+        return not said & MALE
+    if kinds == {"he"}:
+        return not said & FEMALE
+    return len(people) > 1 or not (said & MALE and said & FEMALE)
+
+
+def _listed_pronoun(name: str) -> str | None:
+    return "she" if name in WOMEN else "he" if name in MEN else None
+
+
+def generate(random: Random, split: Split) -> Example:
+    """A request for a story, whose composition belongs to `split`, and one such story."""
+    wording = draw_wording(random, split)
+    while True:
+        is_of_two = random.random() < OF_TWO_RATE
+        plot = random.choice([plot for plot in PLOTS if plot.is_of_two == is_of_two])
+        told = {slot for slot, rate in TOLD_RATES.items() if random.random() < rate}
+        told |= {"person", "species", "animal"} if plot.is_of_two else set()
+        people = random.sample(NAMES if "person" in told else WRITER_PEOPLE, 2)
+        kinds, names = random.sample(tuple(SPECIES), 2), random.sample(PET_NAMES, 2)
+        thing = random.choice(OBJECTS if "object" in told else WRITER_OBJECTS)
+        color = random.choice(COLORS) if "object" in told and random.random() < COLOR_RATE else ""
+        place = random.choice(tuple(PLACES) if "place" in told else WRITER_PLACES)
+        count = 2 if plot.is_of_two else 1
+        every = {"person": people[:count], "animal": names[:count], "species": kinds[:count],
+                 "object": [thing], "color": [color] * bool(color), "place": [place]}  # fmt: skip
+        facts = {
+            slot: phrases
+            for slot, phrases in every.items()
+            if phrases and (slot in told or slot == "color")
+        }
+        hint = [plot.hint] if "plot" in told else []
+        if {"person", "species", "animal", "object"} & told and split_of(
+            composition(facts, plot.name if hint else "")
+        ) == split:
+            break
+    he, him, his = ("she", "her", "her") if people[0] in WOMEN else ("he", "him", "his")
+    slots = {
+        "A": people[0], "B": people[1], "S": kinds[0], "T": kinds[1], "N": names[0], "M": names[1],
+        "he": he, "him": him, "his": his, "He": he.title(), "her": "her" if people[1] in WOMEN else "his",
+        "k": thing, "o": f"{color} {thing}".strip(), "place": f"the {place}", "at": f"{PLACES[place]} the {place}",
+        "cry": SPECIES[kinds[0]], "time": random.choice(TIMES), "glad": random.choice(GLAD),
+    }  # fmt: skip
+    cast = (
+        _cast(random, wording, told, is_of_two=is_of_two)
+        + (["a {o}"] if "object" in told else [])
+        + hint
+    )
+    asked = (
+        ASKS.draw(random, wording)
+        .replace("{cast}", listed(cast))
+        .replace("{at}", " {at}" if "place" in told else "")
+    )
+    openings, endings = (OPENINGS_OF_TWO, ENDINGS_OF_TWO) if plot.is_of_two else (OPENINGS, ENDINGS)
+    story = " ".join(random.choice(beat) for beat in (openings, *plot.beats, endings))
+    columns = [facts.get(slot, [None] * count) for slot in ("person", "species", "animal")]
+    pronouns = {person: "she" if person in WOMEN else "he" for person in facts.get("person", ())}
+    case = Facts(facts, list(zip(*columns, strict=True)), pronouns).to_case()
+    return Example(
+        NAME, sentences(asked.format(**slots)), sentences(story.format(**slots)), case, wording
+    )
+
+
+def _cast(random: Random, wording: Wording, told: set[str], *, is_of_two: bool) -> list[str]:
+    """The people and animals as a request lists them."""
+    if is_of_two:
+        return [PAIRS.draw(random, wording)]
+    people = ["{A}"] if "person" in told else []
+    slots = tuple(slot for slot in ("species", "animal") if slot in told)
+    if not slots:
+        return people
+    pet = PETS[slots].draw(random, wording)
+    while not people and "{his}" in pet:
+        pet = PETS[slots].draw(random, wording)
+    return [*people, pet]
+
+
+def composition(facts: Mapping[str, Sequence[str]], plot: str) -> str:
+    """The key that decides the split of a prompt: words that it tells, and its plot."""
+    key = [*facts.get("species", ()), *facts.get("object", ()), *filter(None, [plot])]
+    if len(key) < 2:
+        key = [*(word for phrases in facts.values() for word in phrases), *filter(None, [plot])]
+    return " ".join(sorted(key))
+
+
+TASK = Task(NAME, generate, check)
+"""Write a short story."""

@@ -1,0 +1,314 @@
+"""The run that trains a block adapter: steps, what they cost, and the state it goes on from."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.models.backends.choose import fused_backend
+from sbd_core.models.block_adapter import (
+    BlockAdapter,
+    BlockAdapterInfo,
+    read_block_adapter,
+    write_block_adapter,
+)
+from sbd_core.models.checkpoint_info import ADAPTER_INFO, is_block_adapter
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.training.adapter.states import NO_TARGET, Text, make_states, order_of
+from sbd_core.training.adapter.step import AdapterModule
+from sbd_core.training.checkpoints.checkpoint import keep_others, recover, replace_folder
+from sbd_core.training.graceful_stop import StepAbandoned, StopWish
+
+STATE_FILE, METRICS_FILE = "state.pt", "metrics.jsonl"
+NUM_MEASURED = 96
+"""Held-out texts that a measurement reads."""
+LEAD_SIZE = 16
+"""Masks of a block whose guesses are counted from the left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterRecipe:
+    """How a block adapter is trained. Raises ArgumentError naming the field, the rule, the value.
+
+    num_texts, rows_per_text: of a step; small steps learn more by the minute than large ones.
+    block_sizes: one is drawn for each step. whole_ratio: of blocks that are masked throughout.
+    weight_of_first, decay: see AdapterModule.loss. average_decay: of the running average of the
+    values, which is what ships. transition_rank: 0 leaves the transition out.
+    """
+
+    rank: int = 32
+    transition_rank: int = 64
+    learning_rate: float = 1e-3
+    warmup_steps: int = 50
+    num_texts: int = 4
+    rows_per_text: int = 256
+    block_sizes: tuple[int, ...] = (4, 8, 16)
+    max_tokens: int = 256
+    whole_ratio: float = 0.5
+    weight_of_first: float = 0.5
+    decay: float = 0.9
+    average_decay: float = 0.998
+    max_gradient_norm: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_integer("rank", self.rank, 1)
+        require_integer("transition_rank", self.transition_rank, 0)
+        require_number("learning_rate", self.learning_rate, 0)
+        require_integer("num_texts", self.num_texts, 1)
+        for size in self.block_sizes:
+            require_integer("block_sizes", size, 2)
+        require_integer("rows_per_text", self.rows_per_text, max(self.block_sizes))
+        require_number("whole_ratio", self.whole_ratio, 0, 1)
+        require_number("average_decay", self.average_decay, 0, 1)
+        require_integer("seed", self.seed, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Of held-out texts. nats: of masked tokens of whole blocks, without and with the transition.
+
+    lead: exact guesses from the left of a wholly masked block, first position included. drafted:
+    those behind the first, which the causal head knows, each by the token before it.
+    """
+
+    nats: float
+    nats_with_before: float
+    lead: float
+    drafted: float
+    drafted_plain: float
+
+
+class AdapterRun:
+    """Training from where `out`'s state, `init` or nothing stands. masked_tokens: seen so far."""
+
+    def __init__(
+        self,
+        model: HuggingFaceModel,
+        recipe: AdapterRecipe,
+        texts: Sequence[Text],
+        held_out: Sequence[Text],
+        out: Path,
+        info: BlockAdapterInfo,
+        init: Path | None = None,
+    ) -> None:
+        self.recipe, self._texts, self._held_out = recipe, list(texts), list(held_out)
+        self._out, self._info = out, info
+        self._state_folder = out.with_name(out.name + ".state")
+        generator = torch.Generator().manual_seed(recipe.seed)
+        self.module = AdapterModule(
+            fused_backend(model), recipe.rank, recipe.transition_rank, info.mask_token_id, generator
+        )
+        if init is not None:
+            self.module.load(read_block_adapter(init))
+        self._average = {name: p.detach().clone() for name, p in self.module.named_parameters()}
+        self._optimizer = torch.optim.AdamW(
+            self.module.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), weight_decay=0.0
+        )
+        self.step, self.masked_tokens, self.seconds = 0, 0, 0.0
+        recover(self._state_folder)
+        if (self._state_folder / STATE_FILE).is_file():
+            self._restore()
+
+    def steps(self, minutes: float, wish: StopWish) -> Any:
+        """Train for so many minutes of this start, yielding the metrics of each step."""
+        began = last = time.monotonic()
+        recipe = self.recipe
+        while time.monotonic() - began < 60 * minutes and not wish.is_set():
+            generator = torch.Generator().manual_seed(recipe.seed * 1_000_003 + self.step)
+            size = recipe.block_sizes[
+                int(torch.randint(len(recipe.block_sizes), (), generator=generator))
+            ]
+            states = make_states(
+                self._next_texts(),
+                size,
+                recipe.rows_per_text // size,
+                self._info.mask_token_id,
+                recipe.whole_ratio,
+                generator,
+            )
+            try:
+                with wish.abandons():
+                    loss = self.module.loss(states, recipe.weight_of_first, recipe.decay)
+                    loss.total.backward()
+            except StepAbandoned:
+                self._optimizer.zero_grad()
+                return
+            norm = torch.nn.utils.clip_grad_norm_(
+                self.module.parameters(), recipe.max_gradient_norm
+            )
+            if not torch.isfinite(norm):
+                raise TrainingError(f"the gradient's norm is {norm} at step {self.step}; stopped")
+            rate = recipe.learning_rate * min(1.0, (self.step + 1) / max(1, recipe.warmup_steps))
+            self._optimizer.param_groups[0]["lr"] = rate
+            self._optimizer.step()
+            self._optimizer.zero_grad()
+            self._follow()
+            self.step += 1
+            self.masked_tokens += loss.num_masked
+            now = time.monotonic()
+            self.seconds, last, took = self.seconds + now - last, now, now - last
+            yield {
+                "step": self.step,
+                "block_size": size,
+                "nats": loss.plain,
+                "nats_with_before": loss.with_before,
+                "masked_tokens": self.masked_tokens,
+                "masked_per_second": loss.num_masked / took,
+                "seconds": self.seconds,
+            }
+
+    def _next_texts(self) -> list[Text]:
+        """The texts of this step: each once before any comes again."""
+        count, size = self.recipe.num_texts, len(self._texts)
+        epoch, place = divmod(self.step * count, size)
+        order = order_of(size, self.recipe.seed + epoch)
+        return [self._texts[i] for i in islice(order, place, place + count)]
+
+    @torch.no_grad()
+    def _follow(self) -> None:
+        # Follows faster while there is little to average over.
+        decay = min(self.recipe.average_decay, (1 + self.step) / (10 + self.step))
+        for name, value in self.module.named_parameters():
+            self._average[name].lerp_(value.detach(), 1 - decay)
+
+    @torch.no_grad()
+    def measure(self) -> Measurement:
+        """What the running average makes of held-out texts."""
+        own = {name: p.detach().clone() for name, p in self.module.named_parameters()}
+        self._set(self._average)
+        try:
+            return self._measured()
+        finally:
+            self._set(own)
+
+    def _set(self, values: dict[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, parameter in self.module.named_parameters():
+                parameter.copy_(values[name])
+
+    def _measured(self) -> Measurement:
+        generator = torch.Generator().manual_seed(1)
+        sums, num_masked, num_blocks = [0.0, 0.0, 0, 0, 0], 0, 0
+        mask_id = self._info.mask_token_id
+        texts = [t for t in self._held_out if len(t.answer_ids) >= LEAD_SIZE][:NUM_MEASURED]
+        for first in range(0, len(texts), 4):
+            states = make_states(texts[first : first + 4], LEAD_SIZE, 8, mask_id, 1.0, generator)
+            hidden = self.module.hidden(states)
+            is_target = states.targets != NO_TARGET
+            # Behind the end of a text nothing is wanted and any guess is wrong.
+            rows = is_target.flatten().nonzero()[:, 0]
+            wanted = states.targets.flatten()[rows]
+            logits = self.module.logits(hidden.flatten(0, 2)[rows])
+            moved = logits
+            if self.module.transition_from is not None:
+                moved = logits + self.module.transition(states.before.flatten()[rows])
+            for place, each in enumerate((logits, moved)):
+                sums[place] += float(
+                    torch.nn.functional.cross_entropy(each, wanted, reduction="sum")
+                )
+            num_masked += len(rows)
+            plain, by_before = (
+                torch.zeros(is_target.numel(), dtype=torch.long)
+                .scatter(0, rows, (each.argmax(-1) == wanted).long())
+                .view(is_target.shape)
+                for each in (logits, moved)
+            )
+            num_blocks += plain.shape[0] * plain.shape[1]
+            sums[2] += int(plain.cumprod(-1).sum())
+            # By the true token before: right as long as all guesses before it are right.
+            sums[3] += int(by_before[..., 1:].cumprod(-1).sum())
+            sums[4] += int(plain[..., 1:].cumprod(-1).sum())
+        return Measurement(
+            sums[0] / num_masked,
+            sums[1] / num_masked,
+            sums[2] / num_blocks,
+            sums[3] / num_blocks,
+            sums[4] / num_blocks,
+        )
+
+    def adapter(self) -> BlockAdapter:
+        """The running average of the values, with what it was trained on."""
+        own = {name: p.detach().clone() for name, p in self.module.named_parameters()}
+        self._set(self._average)
+        trained = {
+            **self._info.trained,
+            "steps": self.step,
+            "masked_tokens": self.masked_tokens,
+            "minutes": round(self.seconds / 60, 1),
+            "recipe": asdict(self.recipe),
+        }
+        found = self.module.adapter(replace(self._info, trained=trained))
+        copied = BlockAdapter(
+            found.info,
+            tuple(
+                {name: (a.clone(), b.clone()) for name, (a, b) in layer.items()}
+                for layer in found.layers
+            ),
+            found.mask_embedding.clone(),
+            None if found.transition_from is None else found.transition_from.clone(),
+            None if found.transition_to is None else found.transition_to.clone(),
+        )
+        self._set(own)
+        return copied
+
+    def save(self, metrics: Sequence[dict[str, Any]]) -> None:
+        """Write the state, then the adapter's folder; each whole or not at all.
+
+        metrics: lines since the last save.
+        """
+        before = ""
+        if (self._state_folder / METRICS_FILE).is_file():
+            before = (self._state_folder / METRICS_FILE).read_text(encoding="utf-8")
+        lines = before + "".join(json.dumps(line) + "\n" for line in metrics)
+        state = {
+            "recipe": asdict(self.recipe),
+            "step": self.step,
+            "masked_tokens": self.masked_tokens,
+            "seconds": self.seconds,
+            "values": self.module.state_dict(),
+            "average": self._average,
+            "optimizer": self._optimizer.state_dict(),
+        }
+
+        def write_state(folder: Path) -> None:
+            torch.save(state, folder / STATE_FILE)
+            (folder / METRICS_FILE).write_text(lines, encoding="utf-8")
+
+        def write_out(folder: Path) -> None:
+            keep_others(self._out, folder)
+            write_block_adapter(self.adapter(), folder)
+
+        replace_folder(self._state_folder, write_state)
+        replace_folder(self._out, write_out)
+
+    def _restore(self) -> None:
+        place = self._state_folder / STATE_FILE
+        try:
+            state = torch.load(place, map_location="cpu", weights_only=True)
+            self.module.load_state_dict(state["values"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            self._average = state["average"]
+            self.step, self.masked_tokens = state["step"], state["masked_tokens"]
+            self.seconds = state["seconds"]
+        except (OSError, RuntimeError, KeyError, ValueError, EOFError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise TrainingError(f"{place}: cannot be gone on from: {reason}") from error
+
+
+def require_out(out: Path) -> None:
+    """Raise ArgumentError unless `out` is new, empty, or a folder of a block adapter."""
+    is_ours = not out.exists() or (
+        out.is_dir() and (is_block_adapter(out) or not any(os.scandir(out)))
+    )
+    if not is_ours:
+        rule = f"must be a new folder, or one with {ADAPTER_INFO}, which is replaced"
+        raise ArgumentError("out", rule, str(out))

@@ -1,0 +1,132 @@
+"""Block states: a text, where blocks stand in it, and which of their positions are masked.
+
+A state is what decoding may meet: all tokens before the block are known, and of the block some.
+Knows nothing of models.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sbd_core.decoding.prompt_files import read_prompts
+from sbd_core.errors import ArgumentError
+from sbd_core.models.chat import encode_turn
+from sbd_core.training.synthesize import is_held_out
+
+NO_TARGET = -100
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One example as token ids: a prompt with its template, then the answer to its end."""
+
+    prompt_ids: tuple[int, ...]
+    answer_ids: tuple[int, ...]
+
+    @property
+    def token_ids(self) -> tuple[int, ...]:
+        """All of them."""
+        return self.prompt_ids + self.answer_ids
+
+
+@dataclass(frozen=True, slots=True)
+class BlockStates:
+    """Blocks of one size over a batch of texts.
+
+    texts: token ids of each. start (texts, blocks): position of each block's first token.
+    token_ids, targets (texts, blocks, size): what stands in the block (mask_id where masked), and
+    the token wanted at a masked position, NO_TARGET elsewhere. before: the token before each
+    position in the text.
+    """
+
+    texts: tuple[tuple[int, ...], ...]
+    start: Tensor
+    token_ids: Tensor
+    targets: Tensor
+    before: Tensor
+
+    @property
+    def num_masked(self) -> int:
+        """Positions with a target."""
+        return int((self.targets != NO_TARGET).sum())
+
+
+def read_texts(
+    files: Sequence[Path], tokenizer: Any, name: str, *, held_out: bool, max_tokens: int
+) -> list[Text]:
+    """The examples of JSON Lines files with prompt and answer, those held out or all others.
+
+    An answer without `finished: false` ends with the end token. Longer texts than max_tokens are
+    cut at their end. Raises ArgumentError.
+    """
+    texts = []
+    for file in files:
+        for row in read_prompts("data", file, "answer"):
+            if is_held_out(row["prompt"]) != held_out:
+                continue
+            turns = [("user", row["prompt"])]
+            before, after = encode_turn(tokenizer, turns, row["answer"], name)
+            rest = after if row.get("finished", True) else after[:-1]
+            room = max_tokens - len(before)
+            if room >= 4 and len(rest) >= 2:
+                texts.append(Text(tuple(before), tuple(rest[:room])))
+    if not texts:
+        raise ArgumentError("data", "must hold examples", [str(file) for file in files])
+    return texts
+
+
+def order_of(num_texts: int, seed: int) -> Iterator[int]:
+    """Indices of texts without end: every text once in each pass, shuffled anew."""
+    epoch = 0
+    while True:
+        generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
+        yield from torch.randperm(num_texts, generator=generator).tolist()
+        epoch += 1
+
+
+def make_states(
+    texts: Sequence[Text],
+    block_size: int,
+    num_blocks: int,
+    mask_id: int,
+    whole_ratio: float,
+    generator: torch.Generator,
+) -> BlockStates:
+    """num_blocks blocks a text at random places of its answer; whole_ratio of them all masked.
+
+    Of the others each position is masked with a probability drawn from U(0, 1) for the block, and
+    at least one is. What stands behind the end of a text is masked and has no target.
+    """
+    shape = (len(texts), num_blocks)
+    start = torch.zeros(shape, dtype=torch.long)
+    clean = torch.full((*shape, block_size), NO_TARGET)
+    before = torch.zeros((*shape, block_size), dtype=torch.long)
+    for index, text in enumerate(texts):
+        ids = torch.tensor(text.token_ids)
+        num_prompt = len(text.prompt_ids)
+        first = torch.randint(num_prompt, len(ids), (num_blocks,), generator=generator)
+        place = first[:, None] + torch.arange(block_size)
+        inside = place < len(ids)
+        start[index] = first
+        clean[index] = ids[place.clamp(max=len(ids) - 1)].where(inside, NO_TARGET)
+        before[index] = ids[(place - 1).clamp(max=len(ids) - 1)]
+    rate = torch.rand((*shape, 1), generator=generator)
+    is_whole = torch.rand((*shape, 1), generator=generator) < whole_ratio
+    chance = torch.rand(clean.shape, generator=generator)
+    is_masked = is_whole | (chance < rate)
+    # The least chance of the block is masked whatever the rate.
+    is_inside = clean != NO_TARGET
+    least = chance.masked_fill(~is_inside, 2.0).argmin(-1, keepdim=True)
+    is_masked = is_masked.scatter(-1, least, value=True)
+    is_masked |= ~is_inside
+    return BlockStates(
+        tuple(text.token_ids for text in texts),
+        start,
+        clean.masked_fill(is_masked, mask_id),
+        clean.masked_fill(~is_masked, NO_TARGET),
+        before,
+    )

@@ -1,1 +1,0 @@
-"""Commands about the engine that decodes in the visitor's browser."""

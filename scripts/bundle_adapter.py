@@ -1,0 +1,242 @@
+"""Bundle a trained block adapter, with its model card: python -m scripts.bundle_adapter FOLDER
+
+FOLDER is what `sbd train-adapter --out FOLDER` wrote. Its figures are those of FOLDER and of the
+state beside it; how many tokens a forward pass gives is measured here, on the page's prompts.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sbd_core.config import DecodeConfig
+from sbd_core.environment import environment
+from sbd_core.errors import ModelError, SetBlockDecodingError
+from sbd_core.evaluation.requests import RequestScore, request_configs, score_requests
+from sbd_core.files import ASSETS
+from sbd_core.models.bases import BASES
+from sbd_core.models.block_adapter import (
+    BlockAdapter,
+    BlockAdapterInfo,
+    read_block_adapter,
+    read_info,
+    write_block_adapter,
+)
+from sbd_core.models.checkpoint_info import CHECKPOINTS, REAL_MODEL
+from sbd_core.models.loading import load
+from sbd_core.models.threads import choose_threads
+from sbd_core.training.adapter.run import METRICS_FILE
+from sbd_core.training.checkpoints.checkpoint import replace_folder
+from ui.form.measured import ADAPTER_BLOCK_SIZE
+
+PROMPTS = ASSETS / "presets-english.json"
+MOST_BYTES = 45_000_000
+"""Of all files: each copy stays in the repository's history."""
+MOST_BYTES_OF_FILE = 10_000_000
+ROWS = ("NTP", "verify, fewest passes")
+
+
+def bundle(
+    trained: Path, target: Path, *, cpu_dtype: str, prompts: Sequence[str], max_new_tokens: int
+) -> None:
+    """Write `target` from a trained folder, whole or not at all. Raises our errors."""
+    adapter = read_block_adapter(trained)
+    facts = dict(adapter.info.trained)
+    measured = last_measurement(trained)
+    if measured is not None:
+        facts["held_out"] = measured
+    info = replace(adapter.info, cpu_dtype=cpu_dtype, trained=facts)
+    adapter = replace(adapter, info=info)
+
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        write_block_adapter(adapter, folder)
+        require_small(folder)
+        numbers = "None were measured."
+        if prompts:
+            scores, circumstances = measured_here(folder, prompts, max_new_tokens)
+            numbers = numbers_of(scores, circumstances, max_new_tokens)
+        (folder / "README.md").write_text(card(target.name, adapter, numbers), encoding="utf-8")
+
+        def write(made: Path) -> None:
+            for file in folder.iterdir():
+                shutil.copyfile(file, made / file.name)
+
+        replace_folder(target, write)
+
+
+def last_measurement(trained: Path) -> dict[str, float] | None:
+    """What training measured last on held-out texts, None where its state is not there."""
+    metrics = trained.with_name(f"{trained.name}.state") / METRICS_FILE
+    if not metrics.is_file():
+        return None
+    lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    found = [line["measured"] for line in lines if "measured" in line]
+    return found[-1] if found else None
+
+
+def require_small(folder: Path) -> None:
+    """Raise ModelError for files that are too large for the repository."""
+    sizes = {file.name: file.stat().st_size for file in folder.iterdir()}
+    large = [name for name, size in sizes.items() if size > MOST_BYTES_OF_FILE]
+    if large or sum(sizes.values()) > MOST_BYTES:
+        raise ModelError(
+            f"adapter: {sum(sizes.values()) / 1e6:.0f} MB must be at most {MOST_BYTES / 1e6:.0f}, "
+            f"and each file {MOST_BYTES_OF_FILE / 1e6:.0f}: train it with a smaller --rank"
+        )
+
+
+def measured_here(
+    folder: Path, prompts: Sequence[str], max_new_tokens: int
+) -> tuple[list[RequestScore], dict[str, Any]]:
+    """The prompts answered in a few ways, one at a time, and the circumstances."""
+    model = load(folder)
+    choose_threads(model.num_parameters)
+    size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
+    configs = request_configs(DecodeConfig(max_new_tokens=max_new_tokens), size)
+    scores = score_requests(model, prompts, {row: configs[row] for row in ROWS})
+    return scores, environment(None) | {"runs_on": model.runs_on}
+
+
+def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
+    """The model card: front matter, what this is, how it was trained, what it does."""
+    info = adapter.info
+    source = BASES.get(info.base)
+    original = source.original if source else info.base
+    licence = source.licence if source else "other"
+    count = sum(tensor.numel() for tensor in adapter.tensors().values())
+    low, high = info.block_range
+    return f"""---
+base_model: {original}
+license: {licence.lower()}
+library_name: sbd-core
+pipeline_tag: text-generation
+tags:
+  - set-block-decoding
+  - masked-prediction
+  - adapter
+language:
+  - en
+---
+
+# {name}
+
+Set Block Decoding (Gat et al. 2025, arXiv 2509.04185) for [{original}](https://huggingface.co/{original}),
+whose weights stay as they are. This folder holds what training added; the base is fetched once.
+
+```python
+import sbd_core
+
+model = sbd_core.load("{name}")  # after: sbd fetch
+config = sbd_core.DecodeConfig(strategy="verify", row_policy="fewest-passes")
+print(sbd_core.generate(model, "Why is the sky blue?", config).text)
+```
+
+**What it adds.** {count / 1e6:.1f} million numbers: a low-rank product of rank {info.rank}
+beside each linear layer (gated LoRA, Samragh et al. 2025, arXiv 2507.11851), the embedding of the
+mask, and what a drafted token says of the next one. Only the rows of a block read them. Next-token
+prediction, the KV cache and what `verify` checks by are the base's own, so `verify` answers in the
+base's words. The paper itself fine-tunes all weights and adds none. Block sizes {low} to {high}.
+
+**Training.** {training_of(info)}
+
+**On a CPU** it is loaded in {info.cpu_dtype} unless `dtype` says otherwise. It decodes with a
+repetition penalty of {info.repetition_penalty:g}, as its training text was written.
+
+**Numbers.** {numbers}
+
+**Limits.** Those of a small base model: English, short answers, facts and arithmetic that are often
+wrong, no safety training beyond the base's.
+
+**Attribution.** The base is {original} by Hugging Face ({licence}); this adapter has the same
+licence.
+"""
+
+
+def training_of(info: BlockAdapterInfo) -> str:
+    """How it was trained, by the figures of its state."""
+    facts, recipe = info.trained, info.trained.get("recipe", {})
+    if "masked_tokens" not in facts:
+        return "It was not trained."
+    words = (
+        "The text is the base's own: requests that it was led to ask and its greedy answers. "
+        f"{facts['steps']:,} steps, {facts['masked_tokens']:,} masked tokens, "
+        f"{facts['minutes']:,.0f} minutes; learning rate {recipe.get('learning_rate')}, "
+        f"blocks of {', '.join(map(str, recipe.get('block_sizes', ())))}."
+    )
+    held_out = facts.get("held_out")
+    if held_out is not None:
+        words += (
+            f" On held-out text: {held_out['nats']:.2f} nats a masked token of a wholly masked "
+            f"block, {held_out['nats_with_before']:.2f} when the token before it is known; behind "
+            f"the first token {held_out['drafted']:.2f} guesses in a row are right."
+        )
+    return words
+
+
+def numbers_of(
+    scores: Sequence[RequestScore], circumstances: dict[str, Any], max_new_tokens: int
+) -> str:
+    """A table of the ways to decode, every forward pass counted."""
+    lines = [
+        f"| {score.row} | {score.tokens_per_forward:.2f} | {100 * score.same_as_ntp:.0f} % | "
+        f"{score.tokens_per_second:.1f} |"
+        for score in scores
+    ]
+    kept = scores[0].num_answers
+    rows = "\n".join(lines)
+    return f"""Prompts of the page, one at a time, {max_new_tokens} tokens at most, every
+forward pass counted; {kept} answers, {scores[0].num_loops} that repeat themselves left out.
+
+| | tokens a forward pass | same answer as NTP | tokens a second |
+| --- | --- | --- | --- |
+{rows}
+
+Measured on {circumstances["cores"]} cores of {circumstances["processor"]}, \
+{circumstances["runs_on"]}."""
+
+
+def page_prompts(count: int) -> list[str]:
+    """So many of the page's prompts for this model, of every kind in turn."""
+    rows = [row["prompts"] for row in json.loads(PROMPTS.read_text(encoding="utf-8"))]
+    found = [prompt for group in zip_longest(*rows) for prompt in group if prompt is not None]
+    return found[:count]
+
+
+def main() -> int:
+    """Exit status: 0 written, 2 refused in one line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("trained", type=Path, help="folder that train-adapter wrote")
+    parser.add_argument("--out", type=Path, default=CHECKPOINTS / REAL_MODEL, help="(%(default)s)")
+    parser.add_argument("--cpu-dtype", default="int8", help="of load() on a CPU (%(default)s)")
+    parser.add_argument(
+        "--prompts",
+        type=int,
+        default=6,
+        help="answered for the card's numbers, 0: none (%(default)s)",
+    )
+    parser.add_argument("--max-new-tokens", type=int, default=32, help="(%(default)s)")
+    flags = parser.parse_args()
+    try:
+        bundle(
+            flags.trained,
+            flags.out,
+            cpu_dtype=flags.cpu_dtype,
+            prompts=page_prompts(flags.prompts),
+            max_new_tokens=flags.max_new_tokens,
+        )
+    except SetBlockDecodingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"wrote {flags.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

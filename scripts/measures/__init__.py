@@ -1,1 +1,0 @@
-"""What scripts.measure_page measures."""

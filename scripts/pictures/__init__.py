@@ -1,1 +1,0 @@
-"""What scripts.take_pictures photographs."""

@@ -1,1 +1,0 @@
-"""The parts of scripts.write_tables: results files in, Markdown out."""

@@ -1,0 +1,113 @@
+"""The switch between two models in the head: the prompt stays, the examples change, downloads."""
+
+import re
+import threading
+
+import pytest
+
+from sbd_core.errors import ModelError
+from sbd_core.models.bases import SMOLLM2
+from tests.browser.conftest import decode_button, has_begun, sync_api
+from tests.ui.doubles import story_model
+from ui import models as models_module
+from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
+
+pytestmark = pytest.mark.browser
+
+expect = sync_api.expect
+RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
+TEXT = "The sky scatters blue light."
+
+
+class Base:
+    """Stands in for the cache; a fetch waits until it is told to go on."""
+
+    def __init__(self) -> None:
+        self.is_there = False
+        self.error: Exception | None = None
+        self.goes_on = threading.Event()
+
+    def fetch(self, source, tell) -> None:
+        while not self.goes_on.wait(0.1):
+            tell("downloading", 34_000_000, source.num_bytes)
+        if self.error:
+            raise self.error
+        self.is_there = True
+
+    def remove(self, source) -> None:
+        self.is_there = False
+
+
+@pytest.fixture
+def base(monkeypatch) -> Base:
+    fake = Base()
+    for name in ("fetch", "remove"):
+        monkeypatch.setattr(models_module, name, getattr(fake, name))
+    monkeypatch.setattr(models_module, "find_base", lambda source: fake.is_there or None)
+    return fake
+
+
+def pair() -> Models:
+    def large() -> LazyModel:
+        model = story_model(TEXT, name="large")
+        return LazyModel("large", can_draft=True, block_range=(2, 16), load=lambda: model)
+
+    first = Offer(lambda: LazyModel.of(story_model(name="small")), title="small 5M")
+    other = Offer(large, title="Large 135M", base=SMOLLM2, presets="presets-english.json")
+    return Models([other, first], first=first)
+
+
+def choice(page, name: str):
+    return page.get_by_role("radiogroup", name="Model").get_by_role("radio", name=name)
+
+
+def test_switching_keeps_the_prompt_changes_the_examples_and_decodes(
+    serve, open_page, base
+) -> None:
+    base.is_there = True
+    page = open_page(serve(pair()))
+    prompt = page.get_by_label("Prompt")
+    prompt.fill("Why is the sky blue?")
+    choice(page, "Large 135M").check()
+    expect(page.get_by_role("button", name="Rewriting")).to_be_visible()
+    expect(prompt).to_have_value("Why is the sky blue?")
+    decode_button(page).click()
+    has_begun(page)
+    page.wait_for_function(f"{RUN}.isComplete && {RUN}.model === 'large'")
+    assert page.evaluate(f"{RUN}.main.text") == TEXT
+    expect(page).to_have_url(re.compile("with=large"))
+    page.reload()
+    expect(choice(page, "Large 135M")).to_be_checked()
+    choice(page, "small 5M").check()
+    expect(page.get_by_role("button", name="Rewriting")).to_have_count(0)
+    decode_button(page).click()
+    page.wait_for_function(f"{RUN}.isComplete && {RUN}.model === 'small'")
+
+
+def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(
+    serve, open_page, base
+) -> None:
+    page = open_page(serve(pair()))
+    line = page.locator(".sbd-models-line")
+    choice(page, "Large 135M").click()
+    expect(line).to_contain_text("Large 135M is downloaded once, 98 MB")
+    expect(choice(page, "small 5M")).to_be_checked()
+    line.get_by_role("button", name="Download").click()
+    expect(line).to_contain_text("Downloading Large 135M: 34 of 98 MB.")
+    line.get_by_role("button", name="Cancel").click()
+    expect(line).to_contain_text("is downloaded once")
+    base.error = ModelError("base: no network")
+    line.get_by_role("button", name="Download").click()
+    expect(line).to_contain_text("34 of 98 MB")
+    base.goes_on.set()
+    expect(line).to_contain_text("could not be downloaded, so small 5M decodes: base: no network.")
+    base.error = None
+    line.get_by_role("button", name="Try again").click()
+    expect(choice(page, "Large 135M")).to_be_checked()
+    expect(line).to_be_hidden()
+    page.get_by_role("button", name="About the models").click()
+    expect(page.locator(".sbd-models-about")).to_contain_text("HuggingFaceTB")
+    page.get_by_role("button", name="Delete the download").click()
+    expect(choice(page, "small 5M")).to_be_checked()
+    assert not base.is_there

@@ -1,0 +1,133 @@
+"""The first visit: a sentence, a race that plays by itself, two ways on, and nothing that moves."""
+
+import re
+from unittest import mock
+
+import pytest
+
+from tests.browser.conftest import painted, recorded, sync_api, traces
+from tests.browser.learn.conftest import question
+from tests.browser.race.test_race import MOST_WORDS, NUM_WORDS
+from tests.browser.test_access import serious
+from tests.ui.doubles import story_model
+from ui.gallery.recorded import opening_traces
+
+pytestmark = pytest.mark.browser
+expect = sync_api.expect
+COUNTS = "() => [...document.querySelectorAll('.sbd-home-count b')].map((b) => Number(b.innerText))"
+PLACES = """() => ['.sbd-home-sentence', '.sbd-home-lane', '.sbd-lane-ntp', '.sbd-home-ways',
+  '.sbd-footer'].map((name) => document.querySelector(name).getBoundingClientRect().toJSON())"""
+
+
+def sentence(page):
+    return page.locator(".sbd-home-sentence")
+
+
+@pytest.fixture
+def visit(open_page, story_url):
+    """The page as whoever comes first opens it."""
+    return lambda *size, **media: open_page(f"{story_url}#", *size, **media)
+
+
+@pytest.fixture(scope="module")
+def short_url(serve):
+    """A page whose opening run is another one, and short."""
+    lines = recorded(story_model(), "opening", max_new_tokens=16)
+    with mock.patch("ui.gallery.replays.opening", return_value=lines):
+        return serve(story_model())
+
+
+def test_the_numbers_of_the_sentence_are_those_of_the_run_that_plays_below(visit):
+    page = visit()
+    main, ntp = opening_traces().values()
+    words = "the same words" if main.token_ids == ntp.token_ids else "an answer"
+    expect(sentence(page)).to_have_text(
+        f"The same model writes {words} in {main.num_forwards} forward passes "
+        f"instead of {ntp.num_forwards}."
+    )
+    first = page.evaluate(COUNTS)
+    page.wait_for_function(f"(first) => ({COUNTS})()[1] > first[1] + 2", arg=first)
+    expect(page.locator("#sbd-player")).to_be_hidden()
+
+
+def test_another_recorded_run_has_other_numbers_and_is_not_said_to_be_the_same(
+    open_page, short_url
+):
+    page = open_page(f"{short_url}#", reduced_motion="reduce")
+    main, ntp = traces(story_model(), max_new_tokens=16)
+    assert main.token_ids != ntp.token_ids
+    expect(sentence(page)).to_have_text(
+        f"The same model writes an answer in {main.num_forwards} forward passes "
+        f"instead of {ntp.num_forwards}."
+    )
+    assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
+
+
+def test_it_begins_again_after_its_end_and_stands_while_it_is_paused(open_page, serve):
+    lines = recorded(story_model("one two three four five six"), "opening")
+    with mock.patch("ui.gallery.replays.opening", return_value=lines):
+        url = serve(story_model())
+    page = open_page(f"{url}#")
+    expect(page.locator(".sbd-home-lane.is-finished")).to_have_count(2)
+    expect(page.locator(".sbd-lane-ntp.is-finished")).to_have_count(0)
+    page.get_by_role("button", name="Pause").click()
+    first = page.evaluate(COUNTS)
+    page.wait_for_timeout(800)
+    assert page.evaluate(COUNTS) == first
+
+
+def test_two_ways_lead_on_and_back_leads_here_again(visit):
+    page = visit()
+    page.get_by_role("link", name="How it works").click()
+    expect(question(page)).to_be_visible()
+    page.go_back()
+    expect(sentence(page)).to_be_visible()
+    expect(question(page)).to_be_hidden()
+    page.get_by_role("link", name="Try your own prompt").click()
+    expect(page.locator("#sbd-player")).to_be_visible()
+    expect(page.get_by_label("Prompt", exact=True)).to_be_focused()
+    page.get_by_role("link", name="Set Block Decoding").click()
+    expect(sentence(page)).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("address", "part"),
+    [
+        ("#watch", "#sbd-player"),
+        ("#learn", ".sbd-learn-question"),
+        ("#race", ".sbd-race-lanes"),
+        ("?prompt=p", "#sbd-player"),
+        ("?race=ntp&prompt=p", ".sbd-race-lanes"),
+    ],
+)
+def test_an_address_opens_its_view_at_once(open_page, story_url, address, part):
+    page = open_page(f"{story_url}{address}")
+    expect(page.locator(part)).to_be_visible()
+    expect(sentence(page)).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_moves_while_it_plays_and_all_of_it_is_in_the_window(visit, width):
+    page = visit(width, 900, reduced_motion="no-preference")
+    expect(sentence(page)).to_be_visible()
+    painted(page)
+    before = page.evaluate(PLACES)
+    for _ in range(4):
+        page.wait_for_timeout(400)
+        assert page.evaluate(PLACES) == before
+    assert before[3]["bottom"] <= 900
+    last = page.get_by_role("button", name="Pause (space)").first.bounding_box()
+    assert last["x"] + last["width"] <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_without_motion_it_shows_its_end_and_everyone_can_use_it(visit, width, scheme):
+    page = visit(width, 844, color_scheme=scheme, reduced_motion="reduce")
+    expect(page.locator(".sbd-home-lane.is-finished")).to_have_count(2)
+    expect(page.get_by_role("button", name="Play (space)", exact=True).first).to_be_visible()
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    expect(page.locator(".sbd-home .sbd-text").first).to_have_text(re.compile("."))
+    apart = NUM_WORDS.replace(".sbd-race-text", ".sbd-text")
+    assert page.evaluate(apart) <= MOST_WORDS

@@ -1,0 +1,144 @@
+"""Laws of decoding with an adapter that only the rows of a block read."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate, generate_batch
+from sbd_core.errors import ModelError
+from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
+from sbd_core.models.checkpoint_info import ADAPTER_INFO
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.protocol import ForwardRequest
+from sbd_core.rules import EntropyBound
+from tests.conftest import in_pytorch, loaded
+from tests.core.decoding.prompts import random_ids
+
+PENALTIES = (1.0, 1.3)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("block_size", [2, 5, 8])
+@pytest.mark.parametrize("num_predrafts", [0, 16])
+def test_verify_and_ntp_give_the_tokens_of_the_base_alone(
+    adapted: HuggingFaceModel,
+    llama: HuggingFaceModel,
+    penalty: float,
+    block_size: int,
+    num_predrafts: int,
+) -> None:
+    verify = DecodeConfig(
+        strategy="verify",
+        block_size=block_size,
+        max_new_tokens=24,
+        num_predrafts=num_predrafts,
+        draft_threshold=0.0,
+        repetition_penalty=penalty,
+    )
+    ntp = DecodeConfig(strategy="ntp", max_new_tokens=24, repetition_penalty=penalty)
+    for prompt in random_ids(4, llama.vocabulary_size):
+        wanted = generate(llama, prompt, ntp).token_ids
+        assert generate(adapted, prompt, ntp).token_ids == wanted
+        assert generate(adapted, prompt, verify).token_ids == wanted
+
+
+@pytest.mark.parametrize("strategy", ["sbd", "verify"])
+def test_batches_give_what_single_texts_give(adapted: HuggingFaceModel, strategy: str) -> None:
+    config = DecodeConfig(
+        strategy=strategy, solver=EntropyBound(gamma=2.0), block_size=4, max_new_tokens=20
+    )
+    prompts = random_ids(5, adapted.vocabulary_size)
+    together = generate_batch(adapted, prompts, config, batch_size=3)
+    assert [trace.token_ids for trace in together] == [
+        generate(adapted, prompt, config).token_ids for prompt in prompts
+    ]
+
+
+def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) -> None:
+    ids = max(random_ids(5, adapted.vocabulary_size), key=len)
+    masks = [adapted.mask_token_id] * 6
+    at_once = adapted.forward(adapted.new_cache(), ids, masks, 1)
+    cache = adapted.new_cache()
+    adapted.forward(cache, ids[:3], masks, 1)
+    later = adapted.forward(cache, ids[3:], masks, 1)
+    torch.testing.assert_close(later, at_once, atol=1e-4, rtol=1e-4)
+
+
+def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:
+    """Without the transition the drafts are others, and the answer is the same."""
+    plain = dataclasses.replace(adapted.adapter, transition_from=None, transition_to=None)
+    alone = in_pytorch(adapted.model, adapted.tokenizer, adapted.name, plain)
+    config = DecodeConfig(strategy="verify", block_size=8, max_new_tokens=24, draft_threshold=0.0)
+    drafts, answers = [], []
+    for model in (adapted, alone):
+        traces = [
+            generate(model, prompt, config) for prompt in random_ids(4, adapted.vocabulary_size)
+        ]
+        drafts.append([event.draft for trace in traces for event in trace.events])
+        answers.append([trace.token_ids for trace in traces])
+    assert drafts[0] != drafts[1]
+    assert answers[0] == answers[1]
+
+
+def test_the_mask_is_never_an_answer_and_costs_no_causal_row(adapted: HuggingFaceModel) -> None:
+    [ids] = random_ids(1, adapted.vocabulary_size)
+    caches = adapted.new_caches(2)
+    masks = [adapted.mask_token_id] * 4
+    with_block, alone = adapted.forward_batch(
+        [ForwardRequest(caches[0], ids, masks, 1), ForwardRequest(caches[1], ids, (), 1)]
+    )
+    torch.testing.assert_close(with_block[:1], alone, atol=1e-4, rtol=1e-4)
+    trace = generate(adapted, ids, DecodeConfig(block_size=8, max_new_tokens=30))
+    assert adapted.mask_token_id not in trace.token_ids
+
+
+def test_an_adapter_of_other_weights_is_refused(
+    adapter_folder: Path, tiny_folders: dict[str, Path], tmp_path: Path
+) -> None:
+    adapter = read_block_adapter(adapter_folder)
+    info = dataclasses.replace(adapter.info, base=str(tiny_folders["qwen3"]))
+    write_block_adapter(dataclasses.replace(adapter, info=info), tmp_path)
+    with pytest.raises(ModelError, match="was trained beside other weights"):
+        loaded(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("info", "is damaged, or of a newer version"),
+        ("cut", "is damaged"),
+        ("mask", "lacks 'mask_embedding'"),
+        ("gone", "is damaged"),
+    ],
+)
+def test_a_damaged_folder_is_one_line(
+    adapter_folder: Path, tmp_path: Path, damage: str, words: str
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    for file in adapter_folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    [weights] = tmp_path.glob("*.safetensors")
+    if damage == "info":
+        (tmp_path / ADAPTER_INFO).write_text("[]")
+    elif damage == "cut":
+        weights.write_bytes(weights.read_bytes()[:-100])
+    elif damage == "gone":
+        weights.unlink()
+    else:
+        tensors = load_file(weights)
+        del tensors["mask_embedding"]
+        save_file(tensors, weights)
+    with pytest.raises(ModelError, match=words) as raised:
+        loaded(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_merge_and_peft_refuse_it(adapter_folder: Path, tmp_path: Path) -> None:
+    from sbd_core.hf.merging import merge
+
+    with pytest.raises(ModelError, match="cannot be merged: its causal rows must not read it"):
+        merge(adapter_folder, tmp_path / "merged")

@@ -1,0 +1,254 @@
+"""The repetition penalty: transformers' rule on every row, whatever the strategy and the batch."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from transformers import RepetitionPenaltyLogitsProcessor
+
+from sbd_core import DecodeConfig, ModelError, Trace, generate
+from sbd_core.decoding.api import generate_batch
+from sbd_core.decoding.repetition import SeenTokens
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.rules import EntropyBound
+from tests.conftest import in_pytorch
+from tests.core.decoding.chance_models import END, MASK, chance_model
+from tests.core.decoding.prompts import corpus_texts, random_ids
+from tests.core.decoding.verify import test_verify_distribution as distribution
+
+PENALTY = 1.3
+
+
+def config(strategy: str, **settings: Any) -> DecodeConfig:
+    more = {"block_size": 6, "max_new_tokens": 24, "repetition_penalty": PENALTY, **settings}
+    return DecodeConfig(strategy=strategy, **more)
+
+
+def test_each_row_is_penalised_once_as_transformers_does_it() -> None:
+    draw = random.Random(5)
+    for _ in range(50):
+        size = draw.randint(1, 6)
+        before = [draw.randrange(40) for _ in range(draw.randint(0, 30))]
+        later = [[draw.randrange(40) for _ in range(draw.randint(0, 5))] for _ in range(size)]
+        rows = torch.randn(size, 40)
+        rows[:, 7] = -torch.inf
+        rule = RepetitionPenaltyLogitsProcessor(PENALTY)
+        wanted = [
+            rule(torch.tensor([[*before, *own]], dtype=torch.long), row[None])
+            for own, row in zip(later, rows, strict=True)
+        ]
+        seen = SeenTokens(PENALTY)
+        seen.add(before[:3])
+        seen.add(before)
+        seen.penalise(rows, later)
+        assert torch.equal(rows, torch.cat(wanted))
+
+
+def theirs(model: HuggingFaceModel, ids: list[int], length: int, penalty: float) -> list[int]:
+    """What generate() of transformers answers."""
+    mask = model.mask_token_id
+    answer = model.model.generate(
+        torch.tensor([ids]),
+        attention_mask=torch.ones(1, len(ids), dtype=torch.long),
+        max_new_tokens=length,
+        do_sample=False,
+        repetition_penalty=penalty,
+        suppress_tokens=None if mask is None else [mask],
+        eos_token_id=sorted(model.end_token_ids) or None,
+        pad_token_id=0,
+    )
+    return answer[0, len(ids) :].tolist()
+
+
+def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
+    num_other = 0
+    for prompt in random_ids(8, tiny.vocabulary_size, 20):
+        for penalty in (0.8, 1.1, 2.0):
+            found = generate(tiny, prompt, config("ntp", repetition_penalty=penalty)).token_ids
+            assert list(found) == theirs(tiny, prompt, 24, penalty)
+        plain = generate(tiny, prompt, config("ntp", repetition_penalty=1.0)).token_ids
+        num_other += plain != found
+    assert num_other > 4, "the penalty hardly changed an answer"
+
+
+def test_bundled_ntp_is_generate_of_transformers(nano) -> None:
+    for text in corpus_texts(6):
+        ids = list(nano.encode(text, is_raw=False))
+        found = generate(nano, text, config("ntp", repetition_penalty=1.2)).token_ids
+        assert list(found) == theirs(nano, ids, 24, 1.2)
+
+
+@pytest.mark.parametrize("num_predrafts", [0, 3])
+@pytest.mark.parametrize("block_size", [2, 6, 16])
+def test_verify_is_ntp_on_random_models(tiny, num_predrafts, block_size) -> None:
+    for prompt in random_ids(4, tiny.vocabulary_size):
+        wanted = generate(tiny, prompt, config("ntp")).token_ids
+        sizes = {"block_size": block_size, "num_predrafts": num_predrafts}
+        found = generate(tiny, prompt, config("verify", draft_threshold=0.0, **sizes))
+        assert found.token_ids == wanted
+
+
+@pytest.mark.parametrize("agreement", [0.0, 0.6, 1.0])
+def test_verify_is_ntp_whatever_the_drafts_are_worth(agreement) -> None:
+    num_saved = 0
+    for seed in range(40):
+        model = chance_model(seed, agreement=agreement, end_bias=(-9.0, -2.0)[seed % 2])
+        sizes = {"max_new_tokens": 1 + seed % 23, "block_size": 1 + seed % 9}
+        wanted = generate(model, "abc", config("ntp", **sizes))
+        drafting = {"num_predrafts": seed % 4, "draft_threshold": (0.0, 0.2)[seed % 2]}
+        found = generate(model, "abc", config("verify", **sizes, **drafting))
+        assert found.token_ids == wanted.token_ids
+        num_saved += wanted.num_forwards - found.num_forwards
+    assert (num_saved > 40) == (agreement > 0)
+
+
+def test_bundled_verify_is_ntp_and_saves_forward_passes(nano) -> None:
+    for text in corpus_texts(8):
+        wanted = generate(nano, text, config("ntp", max_new_tokens=40))
+        sizes = {"block_size": 16, "max_new_tokens": 40, "num_predrafts": 3}
+        found = generate(nano, text, config("verify", **sizes, draft_threshold=0.2))
+        assert found.token_ids == wanted.token_ids
+        assert found.num_forwards < 0.8 * wanted.num_forwards
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_prompts_decode_together_as_alone(tiny, strategy, temperature) -> None:
+    prompts = random_ids(6, tiny.vocabulary_size) + random_ids(2, tiny.vocabulary_size, 60)
+    drafting = {"num_predrafts": 2, "draft_threshold": 0.0} if strategy == "verify" else {}
+    chosen = config(strategy, solver=EntropyBound(gamma=6.0), temperature=temperature, **drafting)
+    together = generate_batch(tiny, prompts, chosen, batch_size=3)
+    for prompt, trace in zip(prompts, together, strict=True):
+        alone = generate(tiny, prompt, chosen)
+        assert trace.token_ids == alone.token_ids
+        assert trace.num_forwards == alone.num_forwards
+
+
+def penalised(row: list[float], before: list[int]) -> list[float]:
+    """The rule again, in plain numbers."""
+    return [
+        (value * PENALTY if value < 0 else value / PENALTY) if token in before else value
+        for token, value in enumerate(row)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_masked_row_counts_what_is_known_at_its_left(seed) -> None:
+    """Every row that sbd recorded is the model's own under the rule; pins at its right are not."""
+    model = chance_model(seed, end_bias=-9.0)
+    pinned = {3: 4, 11: 5} if seed % 2 else {}
+    chosen = config("sbd", block_size=5, max_new_tokens=14, pinned=pinned, top_k_recorded=3)
+    trace = generate(model, "ab", chosen)
+    known: dict[int, int] = {}
+    for event in trace.events:
+        size, start = event.block.size, event.block.start
+        block = [known.get(p, pinned.get(p, MASK)) for p in range(start, start + size)]
+        text = [*trace.prompt_token_ids, *(trace.token_ids[:start])]
+        rows = model.block_logits(tuple(text), tuple(block)) if size else []
+        for item in event.masked:
+            offset = item.position - start
+            before = [*text, *(t for t in block[:offset] if t != MASK)]
+            row = penalised([-9e9, *rows[offset][1:]], before)
+            if max(pinned, default=0) > item.position:
+                row[END] = -9e9  # it would cut the pin off
+            order = sorted(range(len(row)), key=lambda token: -row[token])
+            assert list(item.top_token_ids) == order[:3]
+            wanted = torch.tensor(row).softmax(0)[order[:3]].tolist()
+            assert item.top_probabilities == pytest.approx(wanted, rel=1e-4)
+        for found in event.hindsight:
+            ids = [*trace.prompt_token_ids, *trace.token_ids[: found.position]]
+            row = penalised([-9e9, *list(model.next_logits(tuple(ids)))[1:]], ids)
+            assert found.argmax_id == max(range(len(row)), key=row.__getitem__)
+            share = torch.tensor(row).softmax(0)[found.token_id].item()
+            assert found.probability == pytest.approx(share, rel=1e-4)
+        known.update({reveal.position: reveal.token_id for reveal in event.reveals})
+
+
+def test_drafts_count_the_exact_token_and_the_drafts_before_them() -> None:
+    """A masked head that says one token everywhere drafts it once; then the next best."""
+    model = chance_model(0, end_bias=-9.0)
+    best_first = [-9.0, -9.0, 1.0, 0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.93]
+    model.block_logits = lambda tokens, block: [best_first] * len(block)
+    model.next_logits = lambda tokens: [-9.0, -9.0, 0, 0, 0, 0, 0, 0, 0, 0.5 * (len(tokens) < 2)]
+    chosen = config("verify", draft_threshold=0.0, block_size=5, max_new_tokens=8)
+    event = generate(model, [2], chosen).events[0]
+    assert event.committed == (9,)
+    assert event.draft == (3, 4, 5, 6), "neither 2, the prompt, nor 9, the exact token"
+
+
+def shares(row: list[float], before: tuple[int, ...]) -> dict[int, float]:
+    return distribution.shares(penalised(row, list(before)))
+
+
+def ntp_chances(answer: tuple[int, ...]) -> dict[int, float]:
+    text = (*distribution.PROMPT, *answer)
+    return shares(distribution.next_logits(text), text)
+
+
+@pytest.mark.parametrize("num_predrafts", [0, 2])
+def test_verify_keeps_the_distribution_of_ntp(num_predrafts, monkeypatch) -> None:
+    """The logits are moved up, so that the penalty matters to a vocabulary of four."""
+
+    def penalty_model():
+        model = plain()
+        next_logits, block_logits = model.next_logits, model.block_logits
+        model.next_logits = lambda tokens: [2 + value for value in next_logits(tokens)]
+        model.block_logits = lambda tokens, block: [
+            [2 + value for value in row] for row in block_logits(tokens, block)
+        ]
+        model.repetition_penalty = PENALTY
+        return model
+
+    plain = distribution.tiny_vocabulary
+    monkeypatch.setattr(distribution, "tiny_vocabulary", penalty_model)
+    traces = distribution.decoded("verify", 3, num_predrafts, 0.0)
+
+    def moved(answer):
+        text = (*distribution.PROMPT, *answer)
+        return shares([2 + value for value in distribution.next_logits(text)], text)
+
+    without = distribution.exact(distribution.of_ntp)
+    wanted = distribution.exact(moved)
+    counts = distribution.Counter(trace.token_ids for trace in traces)
+    statistic, limit = distribution.chi_squared(counts, wanted)
+    assert statistic < limit
+    assert distribution.chi_squared(counts, without)[0] > 2 * limit, "the penalty changed nothing"
+    num_tokens = sum(trace.num_tokens for trace in traces)
+    assert sum(trace.num_forwards for trace in traces) < 0.9 * num_tokens
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+def test_a_penalty_of_1_changes_nothing_and_none_is_the_models_own(strategy, monkeypatch) -> None:
+    model = chance_model(3, agreement=0.6, end_bias=-9.0)
+
+    def events(trace: Trace):
+        return [replace(event, seconds=0) for event in trace.events]
+
+    default = generate(model, "abc", config(strategy, repetition_penalty=None))
+    assert default.config.repetition_penalty == 1.0
+    penalty = generate(model, "abc", config(strategy))
+    model.repetition_penalty = PENALTY
+    own = generate(model, "abc", config(strategy, repetition_penalty=None))
+    assert own.config.repetition_penalty == PENALTY
+    assert events(own) == events(penalty) != events(default)
+    monkeypatch.setattr(SeenTokens, "penalise", None)
+    explicit = generate(model, "abc", config(strategy, repetition_penalty=1.0))
+    assert events(explicit) == events(default)
+
+
+def test_the_models_own_is_that_of_its_generation_config(llama) -> None:
+    assert llama.repetition_penalty == 1.0
+    settings = llama.model.generation_config
+    try:
+        for value in (1.1, 2):
+            settings.repetition_penalty = value
+            model = in_pytorch(llama.model, llama.tokenizer, "own")
+            assert model.repetition_penalty == value
+        for wrong in ("1.1", -1, 0.0, float("nan"), [1.1]):
+            settings.repetition_penalty = wrong
+            with pytest.raises(ModelError, match=r"^own: generation_config.repetition_penalty: "):
+                in_pytorch(llama.model, llama.tokenizer, "own")
+    finally:
+        settings.repetition_penalty = None

@@ -1,0 +1,168 @@
+"""Law 9: verify at a temperature has exactly NTP's distribution, though most tokens are drafts.
+
+Chi-squared over whole answers of up to three tokens, against the products of NTP's own
+probabilities. Every decode has its own fixed seed, so the outcome is the same each time.
+"""
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from sbd_core import DecodeConfig, Trace, generate
+from tests.scripted import ScriptedModel
+
+MASK, END, A, B = range(4)
+LENGTH = 3
+NUM_DECODES = 2500
+TEMPERATURE = 0.5
+PROMPT = (A,)
+
+Answer = tuple[int, ...]
+
+
+def row_after(key: object, spread: float) -> list[float]:
+    draw = random.Random(repr(key))
+    return [draw.uniform(-spread, spread) for _ in range(4)]
+
+
+def next_logits(tokens: Answer) -> list[float]:
+    return row_after(("causal", tokens), 0.3)
+
+
+def block_logits(tokens: Answer, block: Answer) -> list[list[float]]:
+    """Drafts that are often right and clearly biased."""
+    return [masked_row(tokens, offset) for offset in range(len(block))]
+
+
+def masked_row(tokens: Answer, offset: int) -> list[float]:
+    return row_after(("masked", tokens, offset), 0.6)
+
+
+def tiny_vocabulary() -> ScriptedModel:
+    return ScriptedModel(
+        texts=["<m>", "<eos>", "a", "b"],
+        next_logits=next_logits,
+        block_logits=block_logits,
+        mask_token_id=MASK,
+        end_token_ids=frozenset({END}),
+    )
+
+
+def shares(logits: Sequence[float]) -> dict[int, float]:
+    """Softmax at TEMPERATURE without the mask token."""
+    powers = {t: math.exp(value / TEMPERATURE) for t, value in enumerate(logits) if t != MASK}
+    return {t: power / sum(powers.values()) for t, power in powers.items()}
+
+
+def exact(chances: Callable[[Answer], dict[int, float]]) -> dict[Answer, float]:
+    """Probability of every answer when each token is drawn from chances(answer so far)."""
+    found: dict[Answer, float] = {}
+    growing: dict[Answer, float] = {(): 1.0}
+    while growing:
+        answer, probability = growing.popitem()
+        for token, share in chances(answer).items():
+            longer = (*answer, token)
+            is_whole = token == END or len(longer) == LENGTH
+            (found if is_whole else growing)[longer] = probability * share
+    return found
+
+
+def of_ntp(answer: Answer) -> dict[int, float]:
+    return shares(next_logits((*PROMPT, *answer)))
+
+
+def of_accepted_drafts(answer: Answer) -> dict[int, float]:
+    """The wrong rule: the first token is exact, every draft after it is taken as it is."""
+    if not answer:
+        return of_ntp(answer)
+    return shares(masked_row(PROMPT, len(answer)))
+
+
+def chi_squared(counts: Counter[Answer], expected: dict[Answer, float]) -> tuple[float, float]:
+    """(statistic, value that chance alone exceeds once in 10,000 times)."""
+    total = sum(counts.values())
+    statistic = sum(
+        (counts[answer] - total * share) ** 2 / (total * share)
+        for answer, share in expected.items()
+    )
+    degrees = len(expected) - 1
+    spread = 2 / (9 * degrees)
+    return statistic, degrees * (1 - spread + 3.719 * math.sqrt(spread)) ** 3
+
+
+def decoded(
+    strategy: str, block_size: int, num_predrafts: int = 0, threshold: float = 0.5
+) -> list[Trace]:
+    """NUM_DECODES decodes, each with a seed of its own."""
+    model, traces = tiny_vocabulary(), []
+    for seed in range(NUM_DECODES):
+        config = DecodeConfig(
+            strategy=strategy,
+            block_size=block_size,
+            num_predrafts=num_predrafts,
+            draft_threshold=threshold,
+            max_new_tokens=LENGTH,
+            temperature=TEMPERATURE,
+            seed=seed,
+            top_k_recorded=0,
+        )
+        traces.append(generate(model, PROMPT, config))
+    return traces
+
+
+def check_distribution(traces: list[Trace]) -> None:
+    """The answers are distributed as NTP's."""
+    expected = exact(of_ntp)
+    assert sum(expected.values()) == pytest.approx(1)
+    assert min(expected.values()) * NUM_DECODES > 5
+    counts = Counter(trace.token_ids for trace in traces)
+    assert set(counts) <= set(expected)
+    statistic, limit = chi_squared(counts, expected)
+    assert statistic < limit
+
+
+@pytest.mark.parametrize(("strategy", "block_size"), [("ntp", 2), ("verify", 2), ("verify", 3)])
+def test_answers_have_the_distribution_of_next_token_prediction(strategy, block_size) -> None:
+    traces = decoded(strategy, block_size)
+    check_distribution(traces)
+    if strategy == "verify":
+        num_tokens = sum(trace.num_tokens for trace in traces)
+        num_forwards = sum(trace.num_forwards for trace in traces)
+        assert num_forwards < 0.9 * num_tokens, "drafts were hardly ever accepted"
+
+
+@pytest.mark.parametrize("num_predrafts", [1, 2])
+def test_answers_with_predrafts_have_it_too(num_predrafts) -> None:
+    """At threshold 0 two tokens are drafted, and the second anew if the first is rejected."""
+    traces = decoded("verify", 3, num_predrafts, 0.0)
+    check_distribution(traces)
+    used = [p for t in traces for e in t.events for p in e.predrafts if p.is_used]
+    assert sum(bool(predraft.token_ids) for predraft in used) > NUM_DECODES / 20
+
+
+def test_the_statistic_catches_plain_acceptance_of_drafts() -> None:
+    wrong = exact(of_accepted_drafts)
+    draw = random.Random(0)
+    counts = Counter(draw.choices(list(wrong), list(wrong.values()), k=NUM_DECODES))
+    statistic, limit = chi_squared(counts, exact(of_ntp))
+    assert statistic > 3 * limit
+
+
+def test_the_statistic_catches_a_rejection_drawn_from_the_wrong_distribution() -> None:
+    """The classic slip: a refused draft is replaced from NTP itself, not from the remainder."""
+
+    def slipped(answer: Answer) -> dict[int, float]:
+        if len(answer) != 1:
+            return of_ntp(answer)
+        wanted, drafted = of_ntp(answer), shares(masked_row(PROMPT, 1))
+        taken = {t: min(wanted[t], drafted[t]) for t in wanted}
+        return {t: taken[t] + (1 - sum(taken.values())) * wanted[t] for t in wanted}
+
+    wrong = exact(slipped)
+    draw = random.Random(0)
+    counts = Counter(draw.choices(list(wrong), list(wrong.values()), k=NUM_DECODES))
+    statistic, limit = chi_squared(counts, exact(of_ntp))
+    assert statistic > limit

@@ -1,0 +1,193 @@
+"""A base is fetched whole or not at all, and what goes wrong is told in one line."""
+
+import hashlib
+import http.server
+import os
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sbd_core
+from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.models import bases
+from sbd_core.models.bases import INFO_FILE, SMOLLM2, base_folder, fetch, find_base, known_base
+
+CONTENT = b"not really a model " * 1000
+FAKE = replace(
+    SMOLLM2,
+    name="fake",
+    sha256=hashlib.sha256(CONTENT).hexdigest(),
+    num_bytes=len(CONTENT),
+    room=0,
+    wheel="sbd-fake-base==1.0",
+    member="sbd_fake_base/base.gguf",
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache and a package index of the test's own, nothing else."""
+    monkeypatch.setenv("SBD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    (tmp_path / "index").mkdir()
+    return tmp_path / "cache"
+
+
+def add_wheel(index: Path, content: bytes) -> None:
+    """A wheel of the fake package, as pip finds it."""
+    info = "sbd_fake_base-1.0.dist-info"
+    with zipfile.ZipFile(index / "sbd_fake_base-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(FAKE.member, content)
+        wheel.writestr(
+            f"{info}/METADATA", "Metadata-Version: 2.1\nName: sbd-fake-base\nVersion: 1.0\n"
+        )
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+def left_in(cache: Path) -> list[str]:
+    return sorted(path.name for path in (cache / "bases").iterdir() if path.suffix != ".lock")
+
+
+def test_the_wheel_gives_the_file_where_the_hub_does_not(tmp_path: Path) -> None:
+    add_wheel(tmp_path / "index", CONTENT)
+    file = bases._downloaded(FAKE, tmp_path, lambda what, done, total: None)
+    assert file.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No matching distribution"),
+        (CONTENT[:-1], "gave another file"),
+        (CONTENT + b"x", "gave another file"),
+    ],
+)
+def test_what_cannot_be_fetched_leaves_nothing_behind(
+    tmp_path: Path, cache: Path, content: bytes | None, words: str
+) -> None:
+    if content is not None:
+        add_wheel(tmp_path / "index", content)
+    with pytest.raises(ModelError, match="base: fake cannot be fetched") as raised:
+        fetch(FAKE)
+    assert words in str(raised.value)
+    assert "HF_HUB_OFFLINE forbids it" in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert left_in(cache) == []
+
+
+def test_too_little_room_is_told_before_anything_is_fetched(cache: Path) -> None:
+    with pytest.raises(ModelError, match=r"needs .* MB in .*which has .* MB free; SBD_CACHE"):
+        fetch(replace(FAKE, room=10**18))
+    assert left_in(cache) == []
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SBD_CACHE", str(tmp_path / "file"))
+    with pytest.raises(ModelError, match="cannot be written: Not a directory"):
+        fetch(FAKE)
+
+
+def test_another_revision_has_another_folder() -> None:
+    assert base_folder(FAKE) != base_folder(replace(FAKE, sha256="0" * 64))
+
+
+def test_an_unknown_base_is_named() -> None:
+    with pytest.raises(ArgumentError, match="base: must be one of SmolLM2-135M-Instruct"):
+        known_base("other")
+
+
+def test_an_adapter_without_its_base_names_the_command(
+    adapter_folder: Path, tmp_path: Path
+) -> None:
+    from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
+
+    adapter = read_block_adapter(adapter_folder)
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    info = replace(adapter.info, base=SMOLLM2.name)
+    write_block_adapter(replace(adapter, info=info), folder)
+    with pytest.raises(ModelError, match="is not on this machine: sbd fetch brings it"):
+        sbd_core.load(folder)
+
+
+class _Files(http.server.BaseHTTPRequestHandler):
+    content = CONTENT
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.content)))
+        self.end_headers()
+        self.wfile.write(self.content)
+
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Files)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+HUB_SCRIPT = """
+import hashlib, sys
+from dataclasses import replace
+from pathlib import Path
+from sbd_core.models import bases
+told = []
+source = replace(bases.SMOLLM2, num_bytes=int(sys.argv[2]))
+try:
+    bases._from_hub(source, Path(sys.argv[1]), lambda what, done, total: told.append(done))
+except bases._DownloadError as error:
+    sys.exit(f"refused: {error}")
+print(told[-1])
+"""
+
+
+def from_hub(endpoint: str, file: Path, num_bytes: int) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HUB_OFFLINE": "0"}
+    words = [sys.executable, "-c", HUB_SCRIPT, str(file), str(num_bytes)]
+    return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_hub_gives_the_file_with_its_progress(hub: str, tmp_path: Path) -> None:
+    done = from_hub(hub, tmp_path / "file", len(CONTENT))
+    assert (done.returncode, done.stdout.strip()) == (0, str(len(CONTENT))), done.stderr
+    assert (tmp_path / "file").read_bytes() == CONTENT
+
+
+def test_a_hub_that_sends_too_much_or_is_not_there_is_refused(hub: str, tmp_path: Path) -> None:
+    assert "sends more" in from_hub(hub, tmp_path / "file", 100).stderr
+    assert "refused: " in from_hub("http://127.0.0.1:1", tmp_path / "file", 100).stderr
+
+
+needs_base = pytest.mark.skipif(
+    not (Path.home() / ".cache" / "sbd_core").is_dir(), reason="the real base is not fetched"
+)
+
+
+@needs_base
+def test_the_real_base_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SBD_CACHE")
+    folder = find_base(SMOLLM2)
+    if folder is None:
+        pytest.skip("the real base is not fetched")
+    assert (folder / INFO_FILE).is_file()
+    model = sbd_core.load(folder)
+    config = sbd_core.DecodeConfig(strategy="ntp", max_new_tokens=12)
+    trace = sbd_core.generate(model, "What is the capital of France?", config)
+    assert trace.text == "The capital of France is Paris."
+    assert trace.config.repetition_penalty == 1.1

@@ -1,0 +1,194 @@
+"""Which backend load() chooses, and that a graph in the cache folder is whole or made anew."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import sbd_core
+from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core.models import threads
+from sbd_core.models.backends.onnx import build, store
+from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
+from tests.conftest import loaded
+
+CONFIG = DecodeConfig(strategy="verify", block_size=4, max_new_tokens=12)
+PROMPT = (5, 6, 7)
+
+
+@pytest.fixture
+def kept(monkeypatch, tmp_path) -> Path:
+    """Where graphs are kept, empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "sbd_core" / "graphs"
+
+
+@pytest.fixture
+def folder(tiny_folders) -> Path:
+    return tiny_folders["llama"]
+
+
+def lines(caplog) -> list[str]:
+    """What sbd_core said in the log."""
+    return [record.getMessage() for record in caplog.records if "sbd_core" in record.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "runs_on"),
+    [
+        ("llama", "auto", "ONNX Runtime, float32"),
+        ("qwen2", "int8", "ONNX Runtime, int8"),
+        ("qwen3", "int4", "ONNX Runtime, int4"),
+        ("gpt2", "auto", "transformers, float32"),
+        ("llama", "float16", "transformers, float16"),
+    ],
+)
+def test_a_known_shape_on_a_cpu_runs_in_onnx_runtime(
+    tiny_folders, kept, caplog, name, dtype, runs_on
+) -> None:
+    model = sbd_core.load(tiny_folders[name], device="cpu", dtype=dtype)
+    if dtype == "int4" and "depend on the rows beside them" in caplog.text:
+        pytest.skip("on this processor int4 is refused, as its products are not exact")
+    assert model.runs_on == runs_on
+    assert lines(caplog) == []
+    assert len(list(kept.glob("*"))) == ("ONNX" in runs_on)
+    assert generate(model, PROMPT, CONFIG).num_tokens == 12
+
+
+def test_a_block_adapter_runs_in_onnx_runtime_too(adapter_folder, kept) -> None:
+    model = sbd_core.load(adapter_folder, device="cpu")
+    assert model.runs_on == "ONNX Runtime, float32"
+    assert generate(model, PROMPT, CONFIG).token_ids == (
+        generate(loaded(adapter_folder), PROMPT, CONFIG).token_ids
+    )
+
+
+def test_int8_of_an_unknown_shape_is_one_line_and_fp32(tiny_folders, kept, caplog) -> None:
+    model = sbd_core.load(tiny_folders["gpt2"], device="cpu", dtype="int8")
+    assert model.runs_on == "transformers, float32"
+    [line] = lines(caplog)
+    assert line == (
+        "gpt2 runs in PyTorch in float32, not in int8: models of type gpt2 cannot be exported"
+    )
+
+
+def test_an_unknown_dtype_is_refused_with_those_there_are(folder) -> None:
+    with pytest.raises(ArgumentError, match=r"^dtype: must be auto or one of .*int8, int4; got"):
+        sbd_core.load(folder, device="cpu", dtype="int7")
+
+
+def test_native_has_no_effect_but_a_deprecation(folder, kept) -> None:
+    with pytest.warns(DeprecationWarning, match="native"):
+        model = sbd_core.load(folder, device="cpu", native=False)
+    assert model.runs_on == "ONNX Runtime, float32"
+    with pytest.warns(DeprecationWarning, match="native"):
+        assert model.is_native
+
+
+def test_without_onnxruntime_pytorch_decodes_and_one_line_says_so(folder, kept, tmp_path) -> None:
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None\n"
+        "import logging, sbd_core; logging.basicConfig()\n"
+        f"model = sbd_core.load({str(folder)!r}, device='cpu')\n"
+        "config = sbd_core.DecodeConfig(max_new_tokens=8)\n"
+        f"print(model.runs_on, sbd_core.generate(model, {PROMPT}, config).num_tokens > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "PyTorch, float32 True\n"
+    [line] = done.stderr.splitlines()
+    assert "llama runs in PyTorch, not in ONNX Runtime: onnxruntime or onnx cannot be" in line
+
+
+def test_what_is_kept_is_not_written_again_and_damage_is_mended(folder, kept, monkeypatch) -> None:
+    expected = generate(loaded(folder), PROMPT, CONFIG).token_ids
+    sbd_core.load(folder, device="cpu")
+    [graph] = kept.iterdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(Exporter, "write", None)  # calling it would raise
+        sbd_core.load(folder, device="cpu")
+    for name in (GRAPH_FILE, WEIGHTS_FILE):
+        for damage in (lambda data: data[:-9], lambda data: data[:-9] + bytes(9), lambda data: b""):
+            (graph / name).write_bytes(damage((graph / name).read_bytes()))
+            assert not store.is_whole(graph)
+            model = sbd_core.load(folder, device="cpu")
+            assert model.runs_on == "ONNX Runtime, float32"
+            assert generate(model, PROMPT, CONFIG).token_ids == expected
+            assert store.is_whole(graph)
+            assert list(kept.iterdir()) == [graph], "something was left behind"
+
+
+def test_other_weights_and_dtypes_have_graphs_of_their_own(tiny_folders, kept) -> None:
+    for name, dtype in (("llama", "auto"), ("llama", "int8"), ("mistral", "auto")):
+        sbd_core.load(tiny_folders[name], device="cpu", dtype=dtype)
+    model = loaded(tiny_folders["llama"])
+    with torch.no_grad():
+        model.model.model.norm.weight[-1] += 1
+    build.build(model.model, "float32")
+    assert len(list(kept.iterdir())) == 4
+
+
+def test_processes_that_write_at_once_leave_one_whole_graph(folder, kept, tmp_path) -> None:
+    code = f"import sbd_core; print(sbd_core.load({str(folder)!r}, device='cpu').runs_on)"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    words = [sys.executable, "-c", code]
+    started = [
+        subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    assert {process.communicate()[0] for process in started} == {"ONNX Runtime, float32\n"}
+    [graph] = kept.iterdir()
+    assert store.is_whole(graph)
+
+
+def test_a_killed_process_leaves_nothing_that_is_used_or_kept(folder, kept) -> None:
+    half = kept / f"{store.WRITING}killed"
+    half.mkdir(parents=True)
+    (half / GRAPH_FILE).write_bytes(b"half")
+    sbd_core.load(folder, device="cpu")
+    assert half.exists(), "it may be another process at work"
+    os.utime(half, (0, 0))
+    shutil.rmtree(next(path for path in kept.iterdir() if path != half))
+    sbd_core.load(folder, device="cpu")
+    [graph] = kept.iterdir()
+    assert store.is_whole(graph)
+
+
+def test_a_cache_folder_that_cannot_be_written_is_done_without(folder, kept, tmp_path) -> None:
+    (tmp_path / "sbd_core").write_text("a file where the folder would be")
+    model = sbd_core.load(folder, device="cpu")
+    assert model.runs_on == "ONNX Runtime, float32"
+    assert generate(model, PROMPT, CONFIG).token_ids == (
+        generate(loaded(folder), PROMPT, CONFIG).token_ids
+    )
+
+
+def test_a_full_disk_is_one_line_and_pytorch_decodes(folder, kept, monkeypatch, caplog) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Exporter, "write", full)
+    model = sbd_core.load(folder, device="cpu")
+    assert model.runs_on == "PyTorch, float32"
+    assert lines(caplog) == [
+        "llama runs in PyTorch, not in ONNX Runtime: [Errno 28] No space left on device"
+    ]
+    assert list(kept.iterdir()) == []
+
+
+def test_cores_are_those_of_the_affinity_and_the_quota(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    for name, text, count in (("max", "max 100000", 8), ("half", "150000 100000", 2)):
+        (tmp_path / name).write_text(text + "\n")
+        monkeypatch.setattr(threads, "CGROUP_FILES", ((str(tmp_path / name), ""),))
+        assert threads.usable_cores() == count
+    (tmp_path / "quota").write_text("300000\n")
+    (tmp_path / "period").write_text("100000\n")
+    files = (str(tmp_path / "quota"), str(tmp_path / "period"))
+    monkeypatch.setattr(threads, "CGROUP_FILES", (("/nowhere", ""), files))
+    assert threads.usable_cores() == 3
+    (tmp_path / "quota").write_text("-1\n")
+    assert threads.usable_cores() == 8

@@ -1,0 +1,203 @@
+"""ONNX Runtime makes PyTorch's forward passes; a row's bits do not depend on the rows beside it."""
+
+import random
+
+import onnx
+import pytest
+import torch
+
+from sbd_core import DecodeConfig, ModelError, generate
+from sbd_core.models.backends.choose import choose
+from sbd_core.models.backends.onnx import build
+from sbd_core.models.backends.onnx.export import BLOCK, GRAPH_FILE, Exporter, quantized
+from sbd_core.models.backends.onnx.forward import LONG, MOST_ROWS, REACH, STEP
+from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from tests.conftest import in_onnx, loaded
+from tests.core.decoding.prompts import corpus_texts
+
+DTYPES = ("float32", "int8", "int4")
+ROWS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48)
+START = 20
+
+
+def read(model, text, count=1):
+    """Caches in which a text stands."""
+    caches = model.new_caches(count)
+    model.forward_batch([ForwardRequest(cache, text, (), 1) for cache in caches])
+    return caches
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["nano", "llama"])
+def test_a_row_has_the_same_bits_whatever_stands_beside_it(
+    request, name, dtype, num_threads
+) -> None:
+    """One query head a KV head and two; alone, in drafts, before blocks, beside other texts."""
+    model = in_onnx(request.getfixturevalue(name), dtype, num_threads)
+    draw = random.Random(3)
+    text = [draw.randrange(5, model.vocabulary_size) for _ in range(START + ROWS[-1])]
+    [cache] = read(model, text[:START])
+    alone = torch.cat([model.forward(cache, [token], (), 1) for token in text[START:]])
+    one_by_one = cache.keys_and_values()
+    [whole] = read(model, text)
+    for ours, theirs in zip(whole.keys_and_values(), one_by_one, strict=True):
+        assert all(map(torch.equal, ours, theirs)), "the cache depends on how a text was read"
+    for count in ROWS:
+        ids = text[START : START + count]
+        [plain], [with_blocks] = read(model, text[:START]), read(model, text[:START])
+        early = [EarlyBlock(0, (2,) * 3), EarlyBlock(1, (2,) * 7)]
+        caches = read(model, text[:START], 4)
+        batch = [ForwardRequest(c, ids, (2,) * i, count) for i, c in enumerate(caches)]
+        for logits in (
+            model.forward(plain, ids, (), count),
+            model.forward_batch([ForwardRequest(with_blocks, ids, (2,) * 5, count, early)])[0],
+            *model.forward_batch(batch),
+        ):
+            assert torch.equal(logits[:count], alone[:count]), count
+
+
+def test_int4_is_refused_in_one_line_where_its_products_are_not_exact(
+    nano, monkeypatch, caplog
+) -> None:
+    monkeypatch.setattr(build, "keeps_bits", lambda backend: False)
+    assert choose(nano.model, "nano", dtype="int4").name != "ONNX Runtime"
+    assert "not in int4" in caplog.text
+    assert choose(nano.model, "nano", dtype="int8").name == "ONNX Runtime"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_verify_is_ntp_token_for_token_in_every_dtype(nano, dtype) -> None:
+    model = in_onnx(nano, dtype)
+    num_saved = 0
+    for text in corpus_texts(20):
+        ntp = generate(model, text, DecodeConfig(strategy="ntp", max_new_tokens=40))
+        verify = generate(model, text, DecodeConfig(strategy="verify", max_new_tokens=40))
+        assert verify.token_ids == ntp.token_ids
+        num_saved += ntp.num_forwards - verify.num_forwards
+    assert num_saved > 0, "no draft was ever accepted"
+
+
+def test_int8_is_near_and_its_answers_are_mostly_those_of_fp32(nano) -> None:
+    twin, config = in_onnx(nano, "int8"), DecodeConfig(strategy="ntp", max_new_tokens=24)
+    same = [
+        generate(twin, text, config).token_ids == generate(nano, text, config).token_ids
+        for text in corpus_texts(20)
+    ]
+    assert sum(same) >= 15
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_weights_come_back_within_a_step_of_their_scale(bits) -> None:
+    weight = torch.randn(6, 3 * BLOCK + 5, generator=torch.Generator().manual_seed(0))
+    weight[2] = 0
+    numbers, scales = map(torch.from_numpy, quantized(weight, bits))
+    if bits == 4:
+        numbers = torch.stack([numbers & 15, numbers >> 4], -1).flatten(-2)
+    scales = scales.view(6, 4, 1)
+    found = (numbers.float() - (1 << (bits - 1))) * scales
+    error = (found.flatten(1)[:, : weight.shape[1]] - weight).abs()
+    assert (error <= scales.abs().expand(-1, -1, BLOCK).flatten(1)[:, : weight.shape[1]]).all()
+    assert error[2].max() == 0
+
+
+def test_a_long_prompt_read_in_parts_has_the_logits_of_the_whole(tiny_folders) -> None:
+    model = loaded(tiny_folders["llama"])
+    twin = in_onnx(model)
+    size = 2 * MOST_ROWS + 37
+    ids = [5 + i % 200 for i in range(size)]
+    ours, theirs = twin.new_cache(), model.new_cache()
+    found, expected = (m.forward(c, ids, (2,) * 4, 3) for m, c in ((twin, ours), (model, theirs)))
+    assert ours.length == theirs.length == size
+    torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-4)
+
+
+def test_many_texts_of_few_rows_may_have_more_rows_than_the_model_has_positions(nano) -> None:
+    model = in_onnx(nano, "float32")
+    count = REACH // LONG + 2
+    texts = [[5 + number] * LONG for number in range(count)]
+    requests = [
+        ForwardRequest(cache, text, (), 1)
+        for cache, text in zip(model.new_caches(count), texts, strict=True)
+    ]
+    found = model.forward_batch(requests)
+    for text, logits in zip(texts[::8], found[::8], strict=True):
+        assert torch.equal(logits, model.forward(model.new_caches(1)[0], text, (), 1))
+
+
+def test_the_cache_is_written_in_place_and_grows_by_a_quarter(nano) -> None:
+    model = in_onnx(nano)
+    cache = model.new_cache()
+    model.forward(cache, range(5, 30), (), 1)
+    places = [part.data_ptr() for part in cache.pool.parts]
+    capacities = set()
+    for token_id in range(5, 5 + 20 * STEP):
+        model.backend.forward([ForwardRequest(cache, [token_id % 2000], (), 1)])
+        capacities.add(cache.pool.capacity)
+        if cache.pool.capacity == STEP:
+            assert [part.data_ptr() for part in cache.pool.parts] == places
+        assert cache.pool.capacity < 1.25 * cache.length + 2 * STEP
+        if cache.length > 6 * STEP:
+            break
+    assert capacities == {STEP * count for count in (1, 2, 3, 4, 5, 7)}
+
+
+def test_nan_weights_are_refused_and_never_a_wrong_token(tiny_folders) -> None:
+    for dtype in DTYPES:
+        broken = loaded(tiny_folders["llama"])
+        with torch.no_grad():
+            broken.model.model.layers[0].mlp.down_proj.weight[3, 4] = torch.nan
+        with pytest.raises(ModelError, match="NaN"):
+            generate(in_onnx(broken, dtype), (5, 6), DecodeConfig(strategy="ntp", max_new_tokens=2))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_written_graph_is_valid_and_names_its_inputs(nano, tmp_path, dtype) -> None:
+    exporter = Exporter(nano.model, dtype)
+    exporter.write(tmp_path)
+    exporter.write(tmp_path)
+    graph = onnx.load(tmp_path / GRAPH_FILE).graph
+    named = [value.name for value in graph.input][:9]
+    assert named == [
+        *("token_ids", "positions", "wanted", "places", "queries", "query_positions", "rows"),
+        *("cosines", "sines"),
+    ]
+    assert len(graph.output) == 1 + 2 * 6
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_an_adapter_is_for_the_rows_of_blocks_and_causal_rows_keep_their_bits(
+    adapter_folder, llama, dtype
+) -> None:
+    plain = loaded(adapter_folder)
+    adapted, base = in_onnx(plain, dtype), in_onnx(llama, dtype)
+    draw = random.Random(1)
+    texts = [[draw.randrange(5, 250) for _ in range(count)] for count in (3, 20, 60)]
+    early = [EarlyBlock(1, (2,) * 3), EarlyBlock(2, (7, 2))]
+
+    def run(model):
+        caches = model.new_caches(3)
+        model.forward_batch(
+            [ForwardRequest(c, t, (), 1) for c, t in zip(caches, texts, strict=True)]
+        )
+        shares = [((5, 6, 7), (2,) * 4, 3, early), ((8, 9), (), 2, early[:1]), ((4,), (), 1, ())]
+        return model.forward_batch(
+            [ForwardRequest(c, *s) for c, s in zip(caches, shares, strict=True)]
+        )
+
+    found, without = run(adapted), run(base)
+    for ours, theirs, count in zip(found, without, (3, 2, 1), strict=True):
+        assert torch.equal(ours[:count, : theirs.shape[1]], theirs[:count])
+    assert not torch.allclose(found[0][3:, :300], without[0][3:, :300], atol=0.1)
+    if dtype == "float32":
+        for ours, theirs in zip(found, run(plain), strict=True):
+            torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
+
+
+def test_a_pass_without_blocks_runs_no_node_of_the_adapter(adapter_folder) -> None:
+    model = in_onnx(loaded(adapter_folder))
+    model.backend.sessions = (model.backend.sessions[0], None)
+    cache = model.new_cache()
+    model.forward(cache, (5, 6, 7), (), 1)
+    with pytest.raises(AttributeError):
+        model.forward(cache, (8,), (2,), 1)

@@ -1,0 +1,53 @@
+"""A chat template that loops, doubles or swells is refused by name before it runs here."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from sbd_core.errors import ModelError
+from sbd_core.models import template_trial
+from sbd_core.models.template_trial import require_bounded_template
+from tests.campaign.parts.command_lines import DOUBLING, NESTED, NESTED_END
+
+HOSTILE = {
+    "text without end": (f"{NESTED}{'x' * 1000}{NESTED_END}", "takes more"),
+    "loops without end": (f"{NESTED}{NESTED_END}", "takes more than 1 seconds"),
+    "doubling": (DOUBLING, "makes more text, or takes more memory"),
+    "a power": ("{{ 'x' * 10**10 }}", "makes more text, or takes more memory"),
+    "long text": ("{{ 'x' * 10**7 }}", "makes more text"),
+    "only in a talk": (
+        "{% if messages | length > 1 %}{{ '%999999999d' | format(1) }}{% endif %}",
+        "makes more text",
+    ),
+}
+
+
+def with_template(template: object) -> SimpleNamespace:
+    return SimpleNamespace(chat_template=template, special_tokens_map={"eos_token": "<eos>"})
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_template_is_refused_by_name_and_soon(name, monkeypatch) -> None:
+    template, reason = HOSTILE[name]
+    monkeypatch.setattr(template_trial, "CPU_SECONDS", 1)
+    monkeypatch.setitem(
+        template_trial.REASONS, template_trial.TOO_LONG, "takes more than 1 seconds"
+    )
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=f"^it: its chat template cannot be used: it .*{reason}"):
+        require_bounded_template(with_template(template), "it")
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        None,
+        "{% for m in messages %}{{ m.role }}{{ m.content }}{% endfor %}{{ eos_token }}",
+        "{% if %}",  # broken otherwise: its first use says how
+        "{{ raise_exception('no system') }}",
+    ],
+)
+def test_any_other_template_is_left_to_its_first_use(template) -> None:
+    require_bounded_template(with_template(template), "it")

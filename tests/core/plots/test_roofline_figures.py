@@ -1,0 +1,123 @@
+"""The figures of the roofline hold the paper's own cells, and mark the reader's."""
+
+import csv
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from sbd_core import plots
+from sbd_core.errors import ArgumentError
+from sbd_core.plots.roofline import BLOCK_SIZES, KV_LENGTHS, MODES, NFE_SPEEDUPS
+from sbd_core.plots.theme import TYPE, luminance
+from sbd_core.roofline import DEVICES, H100_FP8, speedup
+
+TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 8, 16])
+def test_the_published_heatmap_is_the_papers_table_3(batch_size) -> None:
+    point = plots.LimitPoint(device=H100_FP8, batch_size=batch_size)
+    values = plots.slowdown_table(point, "published").data[0].z
+    rows = [row for row in csv.DictReader(TABLE.open()) if int(row["batch_size"]) == batch_size]
+    assert len(rows) == len(BLOCK_SIZES) * len(KV_LENGTHS)
+    for row in rows:
+        length = KV_LENGTHS.index(int(row["kv_length"]))
+        cell = values[length][BLOCK_SIZES.index(int(row["block_size"]))]
+        assert f"{cell:.3f}" == row["slowdown"]
+
+
+def test_the_cache_shows_in_the_published_times_only_at_a_large_batch() -> None:
+    """Llama-3.1-8B, by hand: 550 GB of two matrices a layer, 2048 bytes a cached token."""
+    weights = 2 * 4096 * 4096 * 16384
+    for batch in (1, 64):
+        point = plots.LimitPoint(device=H100_FP8, batch_size=batch)
+        cache = batch * 2 * 1024 * 4194304
+        by_hand = 1 + cache / weights
+        assert point.cache_growth("published") == pytest.approx(by_hand, rel=0.01)
+
+
+def test_the_column_that_is_named_is_the_framed_one() -> None:
+    point = plots.LimitPoint(device=H100_FP8, block_size=9, batch_size=32)
+    for mode in MODES:
+        figure = plots.slowdown_table(point, mode)
+        [frame] = figure.layout.shapes
+        column = int(frame.x0 + 0.5)
+        assert plots.framed_column(point, mode) == [row[column] for row in figure.data[0].z]
+
+
+def test_the_speedup_heatmap_is_equation_16() -> None:
+    point = plots.LimitPoint(device=DEVICES["a100-bf16"], block_size=4, batch_size=8)
+    values = plots.speedup_table(point, "corrected").data[0].z
+    gains = [gain for gain in NFE_SPEEDUPS if gain <= 4]
+    assert len(values[0]) == len(gains)
+    for row, length in zip(values, KV_LENGTHS, strict=True):
+        for cell, gain in zip(row, gains, strict=True):
+            expected = speedup(4, gain, length, 8, "corrected", device=DEVICES["a100-bf16"])
+            assert cell == pytest.approx(expected, abs=5e-4)
+
+
+def test_a_number_has_one_colour_in_both_modes() -> None:
+    point = plots.LimitPoint(device=H100_FP8)
+    for table in (plots.slowdown_table, plots.speedup_table):
+        maps = [table(point, mode).data[0] for mode in MODES]
+        cells = [cell for heat in maps for row in heat.z for cell in row]
+        assert {(heat.zmin, heat.zmax) for heat in maps} == {(min(cells), max(cells))}
+
+
+def test_the_readers_point_is_framed_and_starred() -> None:
+    point = plots.LimitPoint(device=H100_FP8, block_size=9, kv_length=5000)
+    [frame] = plots.slowdown_table(point, "corrected").layout.shapes
+    assert (frame.x0 + 0.5, frame.y0 + 0.5) == (BLOCK_SIZES.index(8), KV_LENGTHS.index(4096))
+    star = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-1]
+    assert star.x == (9,)
+    measured = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-2]
+    assert list(measured.y) == [1.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("block_size", 0), ("kv_length", -1), ("batch_size", 1.5), ("tokens_per_forward", 17)],
+)
+def test_a_point_that_makes_no_sense_is_refused(name, wrong) -> None:
+    with pytest.raises(ArgumentError, match=name):
+        plots.LimitPoint(device=H100_FP8, **{name: wrong})
+    with pytest.raises(ArgumentError, match="tokens_per_forward"):
+        plots.LimitPoint(device=H100_FP8, tokens_per_forward=0)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_number_of_a_table_stands_out_from_its_cell(theme) -> None:
+    point = plots.LimitPoint(device=H100_FP8)
+    for table in (plots.slowdown_table, plots.speedup_table):
+        heat, numbers = table(point, "corrected", theme).data
+        cells = [value for row in heat.z for value in row]
+        assert list(numbers.text) == [f"{value:.2f}" for value in cells]
+        assert numbers.textfont.size >= TYPE
+        for value, colour in zip(cells, numbers.textfont.color, strict=True):
+            part = (value - heat.zmin) / (heat.zmax - heat.zmin)
+            cell = luminance(sample_colorscale(heat.colorscale, part))
+            text = luminance(sample_colorscale([[0, colour], [1, colour]], 0))
+            assert (max(cell, text) + 0.05) / (min(cell, text) + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_the_numbers_of_a_table_fit_its_cells_on_a_phone(batch_size) -> None:
+    point = plots.LimitPoint(device=H100_FP8, batch_size=batch_size)
+    for table in (plots.slowdown_table, plots.speedup_table):
+        figure = table(point, "corrected")
+        heat, numbers = figure.data
+        size = figure.layout.meta["narrow"]["data"]["1"]["textfont"]["size"]
+        longest = max(len(text) for text in numbers.text)
+        assert 9 <= size <= TYPE
+        assert longest * 0.6 * size <= 266 / len(heat.z[0])
+
+
+def sample_colorscale(scale, part: float) -> list[float]:
+    """Red, green and blue at a part of a scale, linear between its colours."""
+    (low, one), (high, two) = next(
+        pair for pair in pairwise(scale) if pair[0][0] - 1e-9 <= part <= pair[1][0] + 1e-9
+    )
+    share = (part - low) / (high - low)
+    colours = (bytes.fromhex(colour[1:]) for colour in (one, two))
+    return [a + share * (b - a) for a, b in zip(*colours, strict=True)]

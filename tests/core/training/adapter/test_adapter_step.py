@@ -1,0 +1,151 @@
+"""The training pass over block states gives what decoding gives, and it learns."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from sbd_core.models.backends.llama.forward import FusedLlamaBackend
+from sbd_core.models.block_adapter import (
+    BlockAdapter,
+    BlockAdapterInfo,
+    read_block_adapter,
+    write_block_adapter,
+)
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from sbd_core.training.adapter.states import NO_TARGET, Text, make_states
+from sbd_core.training.adapter.step import AdapterModule
+
+
+def info(model: HuggingFaceModel) -> BlockAdapterInfo:
+    assert model.mask_token_id is not None
+    return BlockAdapterInfo(
+        base="tiny",
+        base_digest="0",
+        rank=4,
+        block_range=(2, 8),
+        mask_token="<m>",
+        mask_token_id=model.mask_token_id,
+        repetition_penalty=1.0,
+        trained={},
+    )
+
+
+def random_module(model: HuggingFaceModel) -> AdapterModule:
+    generator = torch.Generator().manual_seed(3)
+    assert model.mask_token_id is not None
+    module = AdapterModule(model.backend, 4, 8, model.mask_token_id, generator)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+    return module
+
+
+def with_adapter(model: HuggingFaceModel, adapter: BlockAdapter) -> FusedLlamaBackend:
+    backend = FusedLlamaBackend(model.model, adapter)
+    backend.weights.embedding[adapter.info.mask_token_id] = adapter.mask_embedding
+    return backend
+
+
+def texts(model: HuggingFaceModel) -> list[Text]:
+    generator = torch.Generator().manual_seed(5)
+    size = model.vocabulary_size - 2
+    ids = [torch.randint(0, size, (n,), generator=generator).tolist() for n in (17, 23)]
+    return [Text(tuple(row[:9]), tuple(row[9:])) for row in ids]
+
+
+@pytest.mark.parametrize("architecture", ["llama", "qwen3"])
+def test_a_block_reads_in_training_what_it_reads_in_decoding(
+    architecture: str, tiny_folders: dict[str, Path]
+) -> None:
+    from tests.conftest import loaded
+
+    model = loaded(tiny_folders[architecture])
+    module = random_module(model)
+    assert model.mask_token_id is not None
+    states = make_states(
+        texts(model), 4, 5, model.mask_token_id, 0.5, torch.Generator().manual_seed(1)
+    )
+    with torch.no_grad():
+        trained = module.logits(module.hidden(states).flatten(0, 2)).view(2, 5, 4, -1)
+    twin = loaded(tiny_folders[architecture])
+    backend = with_adapter(twin, module.adapter(info(model)))
+    for index, ids in enumerate(states.texts):
+        for block in range(5):
+            start = int(states.start[index, block])
+            [cache] = backend.new_caches(1)
+            request = ForwardRequest(cache, ids[:start], states.token_ids[index, block].tolist(), 1)
+            [logits] = backend.forward([request])
+            torch.testing.assert_close(trained[index, block], logits[1:], atol=2e-4, rtol=1e-3)
+
+
+def test_causal_rows_never_read_the_adapter(llama: HuggingFaceModel) -> None:
+    module = random_module(llama)
+    plain = FusedLlamaBackend(llama.model)
+    backend = FusedLlamaBackend(llama.model, module.adapter(info(llama)))
+    mask_id, found = llama.mask_token_id, []
+    for each in (plain, backend):
+        caches = each.new_caches(2)
+        requests = [
+            ForwardRequest(cache, [3, 4, 5], [mask_id] * 4, 3, [EarlyBlock(1, [mask_id] * 2)])
+            for cache in caches
+        ]
+        one = each.forward(requests[:1])[0]
+        caches[0].truncate(0)
+        both = each.forward(requests)
+        found.append((one, both))
+    (one, both), (one_adapted, both_adapted) = found
+    assert torch.equal(one[:3], one_adapted[:3])
+    assert not torch.allclose(one[3:], one_adapted[3:])
+    for rows, adapted in zip(both, both_adapted, strict=True):
+        torch.testing.assert_close(rows[:3], adapted[:3], atol=0, rtol=0)
+        torch.testing.assert_close(adapted, one_adapted, atol=1e-4, rtol=1e-3)
+
+
+def test_steps_lower_the_loss_and_leave_the_base(llama: HuggingFaceModel) -> None:
+    assert llama.mask_token_id is not None
+    module = AdapterModule(
+        llama.backend, 4, 8, llama.mask_token_id, torch.Generator().manual_seed(0)
+    )
+    before = llama.backend.weights.layers[0].gate_up.weight.clone()
+    optimizer = torch.optim.AdamW(module.parameters(), lr=1e-2)
+    losses = []
+    for _ in range(30):
+        generator = torch.Generator().manual_seed(0)
+        states = make_states(texts(llama), 4, 6, llama.mask_token_id, 0.5, generator)
+        loss = module.loss(states, 0.5, 0.9)
+        loss.total.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        losses.append(loss.total.item())
+    assert losses[-1] < losses[0] / 2
+    assert torch.equal(before, llama.backend.weights.layers[0].gate_up.weight)
+
+
+def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(
+    llama: HuggingFaceModel,
+) -> None:
+    states = make_states(texts(llama), 8, 40, 99, 0.0, torch.Generator().manual_seed(2))
+    is_target = states.targets != NO_TARGET
+    assert bool(is_target.any(-1).all())
+    for index, ids in enumerate(states.texts):
+        place = states.start[index][:, None] + torch.arange(8)
+        behind = place >= len(ids)
+        assert bool((states.targets[index][behind] == NO_TARGET).all())
+        assert bool((states.token_ids[index][behind] == 99).all())
+        wanted = torch.tensor(ids)[place.clamp(max=len(ids) - 1)]
+        right = states.targets[index] == wanted
+        assert bool(right[is_target[index]].all())
+
+
+def test_an_adapter_comes_back_from_its_files(llama: HuggingFaceModel, tmp_path: Path) -> None:
+    module = random_module(llama)
+    adapter = module.adapter(info(llama))
+    write_block_adapter(adapter, tmp_path)
+    again = read_block_adapter(tmp_path)
+    assert again.info == adapter.info
+    ours, stored = adapter.tensors(), again.tensors()
+    assert ours.keys() == stored.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor.to(torch.bfloat16), stored[name])

@@ -1,0 +1,53 @@
+"""synthesize(): answers are the model's own, greedy, under the repetition penalty of decoding."""
+
+import json
+
+import pytest
+
+from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core.decoding.prompt_files import read_prompts
+from sbd_core.training.adapter.states import read_texts
+from sbd_core.training.synthesize import SynthesisConfig, is_held_out, is_loop, synthesize
+
+REQUESTS = ["What is 12 + 30?", "Name a fruit and a colour.", "Count from 1 to 5."]
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1.3])
+def test_answers_are_those_of_next_token_prediction(nano, tmp_path, penalty) -> None:
+    out, told = tmp_path / "own.jsonl", []
+    settings = {"max_answer_tokens": 24, "batch_size": 2, "repetition_penalty": penalty}
+    config = SynthesisConfig(num_examples=3, **settings)
+    assert synthesize(nano, out, config, REQUESTS, told.append) == 3
+    rows = {row["prompt"]: row for row in map(json.loads, out.read_text().splitlines())}
+    for request in REQUESTS:
+        ntp = DecodeConfig(strategy="ntp", max_new_tokens=24, repetition_penalty=penalty)
+        trace = generate(nano, request, ntp)
+        assert rows[request]["answer"] == trace.text.strip()
+        assert rows[request]["finished"] == (trace.finish == "end_of_sequence")
+    assert told == [0, 1, 2, 3]
+    assert synthesize(nano, out, config, REQUESTS) == 3
+    texts = [read_texts([out], nano.tokenizer, "nano", held_out=x, max_tokens=99) for x in (False,)]
+    assert len(texts[0]) == sum(not is_held_out(request) for request in REQUESTS)
+
+
+def test_a_loop_is_more_than_three_times_the_same_six_words() -> None:
+    six = "one two three four five six "
+    assert not is_loop(six * 3)
+    assert is_loop(six * 4)
+
+
+def test_prompts_are_read_from_the_fields_that_data_sets_have(tmp_path) -> None:
+    file = tmp_path / "asked.jsonl"
+    rows = [
+        {"prompt": "a", "answer": "b"},
+        {"question": "c\u2028d", "answer": "e"},
+        {"instruction": "f", "instances": [{"input": "g"}], "answer": "h"},
+    ]
+    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n\n")
+    assert [row["prompt"] for row in read_prompts("x", file, "answer")] == [
+        "a",
+        "c\u2028d",
+        "f\n\ng",
+    ]
+    with pytest.raises(ArgumentError, match=r"^data: line 1 must .* instruction and reply; got"):
+        read_prompts("data", file, "reply")

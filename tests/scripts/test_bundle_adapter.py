@@ -1,0 +1,99 @@
+"""A trained block adapter is bundled whole, with a card of its own figures, or not at all."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sbd_core
+from sbd_core.errors import ModelError
+from sbd_core.models.block_adapter import (
+    BlockAdapter,
+    read_block_adapter,
+    read_info,
+    write_block_adapter,
+)
+from sbd_core.models.checkpoint_info import ADAPTER_INFO
+from scripts import bundle_adapter
+from scripts.bundle_adapter import bundle, page_prompts
+
+FACTS = {
+    "steps": 1200,
+    "masked_tokens": 345_678,
+    "minutes": 90.4,
+    "recipe": {"learning_rate": 0.001, "block_sizes": [4, 8]},
+}
+MEASURED = {"nats": 4.125, "nats_with_before": 3.5, "lead": 1.4, "drafted": 0.875}
+
+
+@pytest.fixture
+def adapter(adapter_folder: Path) -> BlockAdapter:
+    found = read_block_adapter(adapter_folder)
+    return replace(found, info=replace(found.info, trained=FACTS))
+
+
+@pytest.fixture
+def trained(adapter: BlockAdapter, tmp_path: Path) -> Path:
+    """An adapter as training leaves it, its state beside it."""
+    folder, state = tmp_path / "adapter", tmp_path / "adapter.state"
+    folder.mkdir()
+    state.mkdir()
+    write_block_adapter(adapter, folder)
+    lines = [{"step": 1, "measured": {**MEASURED, "nats": 9.0}}, {"step": 2}]
+    lines.append({"step": 3, "measured": MEASURED})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (state / bundle_adapter.METRICS_FILE).write_text(text)
+    return folder
+
+
+def bundled(trained: Path, target: Path, cpu_dtype: str = "int8") -> Path:
+    bundle(trained, target, cpu_dtype=cpu_dtype, prompts=["a", "b"], max_new_tokens=8)
+    return target
+
+
+def test_the_folder_is_loaded_in_the_dtype_it_names(trained: Path, tmp_path: Path) -> None:
+    target = bundled(trained, tmp_path / "model")
+    assert read_info(target)[0].cpu_dtype == "int8"
+    assert sbd_core.load(target, device="cpu").dtype == "int8"
+    assert sbd_core.load(target, device="cpu", dtype="auto").dtype == "float32"
+    assert sbd_core.load(trained, device="cpu").dtype == "float32"
+
+
+def test_the_card_tells_what_its_state_tells(trained: Path, tmp_path: Path) -> None:
+    target = bundled(trained, tmp_path / "model", "float32")
+    text = (target / "README.md").read_text(encoding="utf-8")
+    _, front, body = text.split("---\n", 2)
+    keys = [line.split(":")[0] for line in front.splitlines() if not line.startswith(" ")]
+    assert keys == ["base_model", "license", "library_name", "pipeline_tag", "tags", "language"]
+    for words in ("345,678 masked tokens", "90 minutes", "4.12 nats", "0.88 guesses", "blocks of"):
+        assert words in " ".join(body.split())
+    assert "| verify, fewest passes |" in body
+    assert read_info(target)[0].trained["held_out"] == MEASURED
+
+
+def test_what_is_too_large_leaves_the_old_folder(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = bundled(trained, tmp_path / "model", "float32")
+    before = {file.name: file.read_bytes() for file in target.iterdir()}
+    monkeypatch.setattr(bundle_adapter, "MOST_BYTES", 1000)
+    with pytest.raises(ModelError, match="adapter: 0 MB must be at most 0, and each file 10"):
+        bundled(trained, target)
+    assert {file.name: file.read_bytes() for file in target.iterdir()} == before
+
+
+def test_an_unknown_dtype_is_refused(trained: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="names 'int3' as cpu_dtype, which is none"):
+        bundled(trained, tmp_path / "model", "int3")
+    assert not (tmp_path / "model").exists()
+    info = trained / ADAPTER_INFO
+    info.write_text(json.dumps({**json.loads(info.read_text()), "cpu_dtype": 8}))
+    with pytest.raises(ModelError, match="names 8 as cpu_dtype"):
+        sbd_core.load(trained, device="cpu")
+
+
+def test_the_prompts_are_of_every_kind_in_turn() -> None:
+    rows = json.loads(bundle_adapter.PROMPTS.read_text(encoding="utf-8"))
+    assert page_prompts(len(rows)) == [row["prompts"][0] for row in rows]
+    assert len(set(page_prompts(100))) == 16

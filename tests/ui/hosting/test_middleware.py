@@ -1,0 +1,172 @@
+"""What a request passes before Gradio: whose it is, how large it may be, which file it names."""
+
+import asyncio
+import gc
+import json
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from sbd_core.errors import ArgumentError
+from sbd_core.files import ASSETS
+from tests.campaign.server import Visitor, served
+from tests.ui.doubles import story_model
+from ui.hosting import middleware
+from ui.hosting.middleware import MAX_BODY, PageMiddleware, proxies_of, visitor_of
+
+PROXY = "10.1.2.3"
+TRUSTED = proxies_of("10.0.0.0/8, 127.0.0.1")
+
+
+@pytest.fixture(scope="module")
+def page():
+    with served(story_model()) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "visitor"),
+    [
+        ("8.8.8.8", ["1.1.1.1"], "8.8.8.8"),  # who is no proxy says nothing of addresses
+        (PROXY, [], PROXY),
+        (PROXY, ["1.1.1.1"], "1.1.1.1"),
+        (PROXY, ["6.6.6.6, 1.1.1.1"], "1.1.1.1"),  # what is left of it may be forged
+        (PROXY, ["6.6.6.6", "1.1.1.1, 127.0.0.1"], "1.1.1.1"),
+        (PROXY, ["10.9.9.9, 10.8.8.8"], "10.9.9.9"),
+        (PROXY, ["6.6.6.6, junk"], PROXY),
+        (PROXY, ["1.1.1.1:4711"], "1.1.1.1"),
+        (PROXY, ["[2001:db8::1]:4711"], "2001:db8::/64"),
+        (PROXY, ["2001:db8::ffff"], "2001:db8::/64"),
+        ("2001:db8:0:1::7", [], "2001:db8:0:1::/64"),
+        ("::ffff:10.1.2.3", ["1.1.1.1"], "1.1.1.1"),
+        ("unix", ["1.1.1.1"], "unix"),
+    ],
+)
+def test_the_right_most_hop_that_is_no_trusted_proxy_is_the_visitor(peer, forwarded, visitor):
+    assert visitor_of(peer, forwarded, TRUSTED) == visitor
+
+
+@pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.0/99", "10.0.0.0/8;127.0.0.1"])
+def test_proxies_that_are_no_networks_are_refused_by_name(text):
+    with pytest.raises(ArgumentError, match="trusted_proxies: must be addresses or networks"):
+        proxies_of(text)
+    assert proxies_of(" ") == ()
+
+
+def run(coroutine):
+    """Runs it in a thread of its own: the browser tests leave a loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
+def test_who_forwards_without_being_trusted_is_said_to_the_log_once(caplog):
+    async def app(scope, receive, send):
+        pass
+
+    around = PageMiddleware(app, proxies_of(PROXY))
+    headers = [(b"x-forwarded-for", b"1.1.1.1")]
+    for peer in (PROXY, "10.7.7.7", "10.7.7.7"):
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": headers}
+        with caplog.at_level(logging.WARNING):
+            run(around({**scope, "client": (peer, 1)}, None, None))
+    assert [record.args for record in caplog.records] == [("10.7.7.7",)]
+
+
+def chunks(size: int):
+    """A body whose size no header tells."""
+    for _ in range(size // 10**6):
+        yield b"x" * 10**6
+
+
+@pytest.mark.parametrize("body", [lambda: b"x" * (MAX_BODY + 1), lambda: chunks(40 * 10**6)])
+@pytest.mark.parametrize("door", ["queue/join", "run/predict", "upload"])
+def test_a_body_too_large_is_refused_in_words_before_it_is_parsed(page, body, door):
+    kind = {"content-type": "application/json"}
+    url = f"{page.url}/gradio_api/{door}"
+    answer = httpx.post(url, content=body(), headers=kind, timeout=60)
+    assert answer.status_code == 413
+    assert answer.json() == {"detail": middleware.TOO_LARGE}
+    assert "6 MB" in middleware.TOO_LARGE
+
+
+def test_a_body_as_large_as_is_allowed_is_read(page):
+    text = "x" * (MAX_BODY - 1000)
+    visitor = Visitor(page)
+    answer = visitor.post("queue/join", {"data": [text], "fn_index": 10**6, "session_hash": "s"})
+    visitor.leave()
+    assert answer.status_code not in (413, 503)
+
+
+def test_large_bodies_together_take_bounded_memory_and_give_it_back(monkeypatch):
+    monkeypatch.setattr(middleware, "MAX_BODIES", 2 * MAX_BODY)
+    told, inside, go_on = [], threading.Semaphore(0), threading.Event()
+
+    async def app(scope, receive, send):
+        assert len((await receive())["body"]) == MAX_BODY
+        inside.release()
+        await asyncio.to_thread(go_on.wait)
+
+    around = PageMiddleware(app)
+
+    def post():
+        messages = [{"type": "http.request", "body": b"x" * MAX_BODY, "more_body": False}]
+
+        async def receive():
+            return messages.pop()
+
+        async def send(message):
+            told.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": None}
+        run(around(scope, receive, send))
+
+    with ThreadPoolExecutor(3) as threads:
+        held = [threads.submit(post) for _ in range(2)]
+        for _ in held:
+            assert inside.acquire(timeout=20)
+        try:
+            post()
+        finally:
+            go_on.set()
+        for one in held:
+            one.result(20)
+    assert told[0]["status"] == 503
+    assert json.loads(told[1]["body"])["detail"] == middleware.BUSY
+    gc.collect()
+    inside.release()
+    post()
+    assert len(told) == 2, "the room of the first two was not given back"
+
+
+def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
+    monkeypatch.setattr(middleware, "SECONDS_FOR_BODY", 0.05)
+    told = []
+
+    async def send(message):
+        told.append(message)
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [], "client": None}
+    run(PageMiddleware(None)(scope, receive, send))
+    assert told[0]["status"] == 408
+
+
+def test_the_page_does_not_say_where_it_is_installed_and_its_files_are_served(page):
+    everything = httpx.get(page.url).text + httpx.get(f"{page.url}/config").text
+    assert str(ASSETS.parent) not in everything
+    assert "file=assets/dist/page.js" in everything
+    script = httpx.get(f"{page.url}/gradio_api/file=assets/dist/page.js?v=1")
+    assert script.content == (ASSETS / "dist" / "page.js").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "path", ["../app.py", "results/bench.json", "dist/../../app.py", "%2e%2e/app.py", "/etc/passwd"]
+)
+def test_no_other_file_is_served_by_that_name(page, path):
+    url = f"{page.url}/gradio_api/file=assets/{path}"
+    assert httpx.get(url).status_code in (403, 404)

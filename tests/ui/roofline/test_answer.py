@@ -1,0 +1,212 @@
+"""The calculator: sound answers, and a sentence for whatever cannot be used."""
+
+import csv
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sbd_core.cost.forward_cost import forward_cost
+from sbd_core.plots.roofline import BLOCK_SIZES
+from sbd_core.roofline import left_out, pass_time, speedup
+from tests.ui.roofline.facts import note, value
+from ui.roofline.answer import answer
+from ui.roofline.choices import BUNDLED, MEASURED, bundled_shape, devices, models
+from ui.roofline.section import setting
+from ui.roofline.units import size_words
+from ui.roofline.units import time_words as in_units
+from ui.roofline.words import WORDS
+
+TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
+
+
+def test_the_defaults_are_the_papers_own_case() -> None:
+    found = answer({})
+    assert found["problems"] == []
+    assert value(found, "Speed-up") == f"{speedup(16, 3.4, 1024, 1, 'corrected'):.2f}×"
+    assert f"{speedup(16, 3.4, 1024, 1, 'published'):.2f}×" in found["facts"][0]["note"]
+    ids = [figure["id"] for figure in found["figures"]]
+    assert ids == [card["id"] for card in json.loads(WORDS.read_text("utf-8"))]
+    json.dumps(found, allow_nan=False)
+
+
+def test_the_tokens_per_forward_pass_it_opens_with_are_said_to_be_the_papers() -> None:
+    words = "at 3.4 tokens a forward pass (the paper’s mean for this model"
+    assert words in note(answer({}), "Set Block Decoding")
+    for other in ({"speed": 3.5}, {"model": BUNDLED}):
+        assert "paper’s mean" not in note(answer(other), "Set Block Decoding")
+
+
+def card(**wish) -> dict:
+    [found] = answer(wish)["cards"]
+    return found
+
+
+@pytest.mark.parametrize("key", models())
+@pytest.mark.parametrize(("batch", "block"), [(1, 16), (32, 9)])
+def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch, block) -> None:
+    layer = models()[key][1].layer
+    found = answer({"model": key, "batch": batch, "block": block, "device": "a100-bf16"})
+    [said] = found["cards"]
+    wide = 16384 if key == "llama-3.1-8b" else layer.feed_forward_size  # the paper's FFN_DIM
+    hidden = f"{layer.hidden_size:,}"
+    assert f"two feed-forward matrices of {hidden} × {layer.hidden_size * wide:,}" in said["words"]
+    assert f"the product {hidden} × {wide:,} for their width" in said["words"]
+    assert f"three of {hidden} × {layer.feed_forward_size:,}." in said["words"]
+    keys = layer.num_heads * layer.num_kv_heads, layer.num_kv_heads * layer.head_size
+    differs = f" {hidden} × {keys[0]:,}, not {hidden} × {keys[1]:,}." in said["words"]
+    assert (keys[0] != keys[1]) == differs
+    device, shape = devices()["a100-bf16"], models()[key][1]
+    long, short = (pass_time(1, n, batch, "corrected", shape, device).seconds for n in (2**22, 16))
+    assert f"as with 16, corrected {long / short:,.2f} times;" in said["words"]
+    column = BLOCK_SIZES.index(8 if block == 9 else block)
+    heats = {figure["id"]: figure["data"][0] for figure in found["figures"]}
+    for mode, words in (("published", "column goes"), ("corrected", "corrected")):
+        texts = heats[f"slowdown-{mode}"]["text"]
+        assert f"{words} from {texts[0][column]} to {texts[-1][column]}" in said["words"]
+
+
+def test_how_much_the_cache_shows_follows_from_the_sizes_that_are_said() -> None:
+    words = card()["words"]
+    sizes = [int(text.replace(",", "")) for text in re.findall(r"[\d,]*\d", words)]
+    hidden, wide, keys, cached = 4096, 67_108_864, 256, 1024
+    assert {hidden, wide, keys, cached} <= set(sizes)
+    weights = hidden * (2 * wide + 2 * keys + 2 * hidden)
+    long, short = (weights + 2 * cached * tokens for tokens in (2**22, 16))
+    assert f"takes {long / short:.2f} times as long as with 16" in words
+
+
+SOME_BATCHES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 32, 64)
+
+
+def test_published_is_said_of_the_points_that_the_paper_has_and_of_no_other() -> None:
+    with TABLE.open() as file:
+        batches = {int(row["batch_size"]) for row in csv.DictReader(file)}
+    published = {batch for batch in SOME_BATCHES if "published" in card(batch=batch)["title"]}
+    assert published == batches
+    for other in ({"model": "qwen3-8b"}, {"device": "h100-bf16"}):
+        assert card(**other)["title"] == "Slowdown, as the paper counts"
+    for wish in ({}, {"model": "qwen3-8b"}):
+        found = answer(wish)
+        assert "published" not in json.dumps([found["facts"], found["figures"][0]["data"]])
+    assert not any("published" in each["title"] for each in setting()["cards"])
+
+
+@pytest.mark.parametrize("key", devices())
+def test_under_the_hood_is_never_more_than_the_times_here_with_what_they_leave_out(key) -> None:
+    device = devices()[key]
+    for _, shape in models().values():
+        for block, cached in ((1, 0), (16, 25), (64, 10**6)):
+            rest = left_out(block, cached, 1, shape, device)
+            found = pass_time(block, cached, 1, "corrected", shape, device).seconds
+            cost = forward_cost(shape, cached, 0, [(0, block)], block)
+            attention = shape.pair_flops * block * (cached + block)
+            moved = cost.bytes_read * device.bytes_per_value / shape.bytes_per_value
+            computing = (cost.flops - attention) / device.linear_flops
+            computing += attention / device.attention_flops
+            least = max(moved / device.bandwidth, computing)
+            assert least <= (found + rest.output_layer + rest.own_keys) * (1 + 1e-9)
+
+
+def test_what_the_times_leave_out_is_said_with_how_long_it_takes() -> None:
+    found = answer({"device": MEASURED, "model": BUNDLED, "cache": 25})
+    rest = left_out(16, 25, 1, bundled_shape(), devices()[MEASURED])
+    assert value(found, "Left out") == in_units(rest.output_layer + rest.own_keys)
+    assert f": {in_units(rest.output_layer)} of the output layer" in note(found, "Left out")
+    assert "Under the hood counts both" in note(found, "Left out")
+
+
+def test_operations_follow_from_the_rates_that_are_said() -> None:
+    """Llama-3.1-8B, by hand: 218.1 M weights a layer; attention at a rate of its own."""
+    wish = {"block": 64, "cache": 4_000_000}
+    for key, rates, words in (
+        (
+            "h100-fp8",
+            (1978e12, 989e12),
+            "1,978 TFLOP/s of matrix products, 989 TFLOP/s of attention",
+        ),
+        ("h100-bf16", (989.4e12, 989.4e12), "989.4 TFLOP/s of matrix products; source"),
+    ):
+        found = answer({**wish, "device": key})
+        assert words in note(found, "The device")
+        weights, pairs = 32 * 218_103_808 * 64, 32 * 64 * 4_000_000
+        seconds = 2 * weights / rates[0] + 4 * pairs * 4096 / rates[1]
+        assert f"{in_units(seconds)} for the operations" in note(found, "Bound by")
+
+
+def test_a_time_of_a_batch_is_not_called_that_of_one_token() -> None:
+    one, many = (note(answer({"batch": batch}), "[Next-token prediction]") for batch in (1, 64))
+    assert one.startswith("a token;")
+    assert many.startswith("a token for each of 64 texts;")
+
+
+def test_a_forward_pass_may_take_longer_than_either_side_alone_and_it_is_said_why() -> None:
+    found = answer({"batch": 64})
+    assert "of each step the longer counts" in note(found, "Bound by")
+
+
+@pytest.mark.parametrize("key", devices())
+def test_every_device_names_the_source_of_its_figures(key) -> None:
+    facts = {fact["name"]: fact["note"] for fact in answer({"device": key})["facts"]}
+    assert devices()[key].source
+    assert facts["The device"].endswith(f"source: {devices()[key].source}")
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"), [(1, "too, 32 rows:"), (64, "too, 32 rows a text, 2,048 in all:")]
+)
+def test_rows_of_a_batch_are_said_to_be_of_each_text(batch, words) -> None:
+    assert words in note(answer({"batch": batch}), "Set Block Decoding")
+
+
+@pytest.mark.parametrize(
+    ("flops", "words"), [(82.4e9, "82.4 G"), (10.4e12, "10.4 T"), (1978e12, "1,978 T")]
+)
+def test_a_rate_of_any_size_has_digits_that_count(monkeypatch, flops, words) -> None:
+    slow = {"slow": replace(devices()["a100-bf16"], linear_flops=flops)}
+    monkeypatch.setattr("ui.roofline.answer.devices", lambda: slow)
+    assert f", {words}FLOP/s of" in note(answer({"device": "slow"}), "The device")
+
+
+def test_every_choice_has_an_answer() -> None:
+    offered = setting()
+    assert {each["key"] for each in offered["devices"]} == set(devices())
+    for device in devices():
+        for model in models():
+            assert answer({"device": device, "model": model})["problems"] == []
+
+
+def test_a_model_that_the_device_has_no_room_for_is_said_to_be_one() -> None:
+    wish = {"model": "llama-3.1-70b", "device": "rtx4090-bf16"}
+    shape = models()["llama-3.1-70b"][1]
+    weights = 2 * shape.num_weights
+    cached = 2 * 2 * shape.num_layers * shape.layer.kv_width * 1024
+    found = answer(wish)
+    assert value(found, "Memory") == f"{(weights + cached) / 1e9:.3g} GB"
+    said = note(found, "Memory")
+    assert f"{weights / 1e9:.3g} GB of weights, {cached / 1e6:.3g} MB of KV cache" in said
+    assert "more than the 24 GB of the device, which cannot run this" in said
+
+
+def test_times_and_sizes_have_three_digits_and_never_an_exponent() -> None:
+    assert [in_units(999.6e-6), in_units(685e-6), in_units(1234.5)] == ["1 ms", "685 µs", "1,230 s"]
+    assert [size_words(999.6e6), size_words(1.2345e15), size_words(12)] == [
+        "1 GB",
+        "1,230 TB",
+        "0.012 kB",
+    ]
+
+
+def test_the_kv_cache_counts_for_every_text_of_a_batch() -> None:
+    small = {"model": "qwen3-0.6b", "device": "rtx4090-bf16", "cache": 4096}
+    assert note(answer(small), "Memory").endswith("; the device has 24 GB")
+    assert "cannot run this" in note(answer({**small, "batch": 64}), "Memory")
+
+
+def test_where_no_size_of_memory_is_known_nothing_is_said_to_fit() -> None:
+    found = note(answer({"device": MEASURED, "model": BUNDLED}), "Memory")
+    assert "of KV cache" in found
+    assert "the device" not in found
+    assert devices()[MEASURED].memory is None

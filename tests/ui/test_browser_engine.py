@@ -1,0 +1,158 @@
+"""The browser's engine under Node decodes what sbd_core does, token for token and line for line.
+
+Tokens, reveals and every other whole number of a trace are equal, entropies and probabilities to
+1e-4, and so are the wire lines that the page reads. Where a solver prefers one of two positions
+whose scores are equal up to rounding, the two may part; such decodes are counted as ties.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sbd_core.config import DecodeConfig, RowCosts
+from sbd_core.decoding.api import generate
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.replay.wire_format import RunWire
+from sbd_core.rules import SOLVERS, EntropyBound, TopK
+from sbd_core.tasks import TASKS, held_out
+from sbd_core.trace import Trace
+from scripts.build_wasm import FILES
+
+ROOT = Path(__file__).parents[2]
+COMPARE = ROOT / "ui" / "web" / "tests" / "engine" / "compare.js"
+LONGEST = 128
+SEED = 0
+WAYS = 4
+"""Of one prompt; the next ones take the next ways."""
+RELAXED_SIMD = "--experimental-wasm-relaxed-simd"
+"""What older Nodes must be told to run sbd-fma.wasm; newer ones do not know it."""
+COSTS = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
+CHECKPOINT = "checkpoint"
+"""The model's name in wire lines, as compare.js has it."""
+
+
+def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
+    """Every strategy, every solver, and the settings that change what a forward pass does."""
+    plain = DecodeConfig(max_new_tokens=LONGEST)
+    solvers = [*(rule() for rule in SOLVERS.values()), TopK(3, "entropy"), TopK(3, "margin")]
+    blocks = [replace(plain, solver=solver, seed=SEED + 3) for solver in solvers]
+    verify = replace(plain, strategy="verify")
+    ends = sorted(model.end_token_ids)[:1]
+    answer = [*model.encode("The answer is", is_raw=True)]
+    pins = dict(enumerate([*answer, *ends], start=3))
+    fewest = replace(verify, row_policy="fewest-passes")
+    penalised = [
+        replace(plain, strategy="ntp"),
+        replace(plain, solver=EntropyBound(0.5), pinned=pins),
+        replace(plain, temperature=0.7, seed=SEED + 8),
+        replace(verify, num_predrafts=2, draft_threshold=0.3),
+        replace(verify, temperature=0.7, seed=SEED + 9, num_predrafts=1),
+    ]
+    return [
+        replace(plain, strategy="ntp"),
+        *blocks,
+        verify,
+        replace(verify, num_predrafts=2, draft_threshold=0.3),
+        replace(plain, solver=EntropyBound(0.5), block_size=7, max_new_tokens=40),
+        replace(plain, solver=EntropyBound(0.5), pinned=pins, max_new_tokens=40),
+        replace(plain, pinned=dict(enumerate(answer * 8)), block_size=4, max_new_tokens=60),
+        replace(plain, strategy="ntp", temperature=0.7, seed=SEED + 5),
+        replace(plain, temperature=0.7, seed=SEED + 6),
+        replace(verify, temperature=0.7, seed=SEED + 7, num_predrafts=1),
+        replace(plain, is_raw_prompt=True, max_new_tokens=30),
+        *(replace(way, repetition_penalty=1.3, max_new_tokens=60) for way in penalised),
+        fewest,
+        replace(fewest, row_policy="fastest", row_costs=COSTS),
+        replace(fewest, row_policy="fastest", row_costs=COSTS, repetition_penalty=1.3),
+        replace(fewest, temperature=0.7, seed=SEED + 10),
+    ]
+
+
+def prompts(count: int) -> list[str]:
+    """Held-out prompts, as many of each task; one that no task has, with odd characters, among
+    them."""
+    each = -(-count // len(TASKS))
+    columns = [held_out(name, each) for name in TASKS]
+    found = [example.prompt for row in zip(*columns, strict=True) for example in row]
+    return ["Ünïcode ½ \u2028 日本語 🙂 <m> don't  \t 0123\n\n", *found][:count]
+
+
+def traces(model: HuggingFaceModel, count: int, num_ways: int) -> Iterator[str]:
+    """Traces with their wire lines as JSON; the next prompt is decoded the next num_ways ways."""
+    turns = cycle(ways(model))
+    for prompt in prompts(count):
+        for way in islice(turns, num_ways):
+            trace = generate(model, prompt, way)
+            data = {"trace": json.loads(trace.to_json()), "wire": wire_lines(model, trace)}
+            yield json.dumps(data)  # escaped: U+2028 ends a line for Node
+
+
+def wire_lines(model: HuggingFaceModel, trace: Trace) -> list[str]:
+    """What the page is sent of a trace's start and forward passes."""
+    wire = RunWire("golden", model.token_text, model.shape)
+    start = wire.start(
+        trace.prompt,
+        trace.config,
+        [trace.config.strategy],
+        model=CHECKPOINT,
+        end_token_ids=model.end_token_ids,
+        prompt_token_ids=trace.prompt_token_ids,
+    )
+    return [start, *(wire.step(trace.config.strategy, event) for event in trace.events)]
+
+
+def compare(lines: Iterable[str], wasm: str = "sbd-fma.wasm") -> dict[str, Any]:
+    """What Node says: {"cases", "tokens", "ties", "differences": [sentence], "largest"}."""
+    options = subprocess.run(["node", "--v8-options"], capture_output=True, text=True, check=True)
+    flags = [RELAXED_SIMD] if RELAXED_SIMD in options.stdout else []
+    words = ["node", *flags, str(COMPARE), str(DEFAULT_CHECKPOINT), wasm]
+    said = subprocess.run(words, input="".join(f"{line}\n" for line in lines), text=True,
+                          stdout=subprocess.PIPE, encoding="utf-8", check=False)  # fmt: skip
+    result: dict[str, Any] = json.loads(said.stdout)
+    return result
+
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+
+
+@pytest.fixture(scope="module")
+def num_prompts(nano) -> int:
+    """Enough for every way to be gone twice."""
+    return -(-2 * len(ways(nano)) // WAYS)
+
+
+@pytest.fixture(scope="module")
+def lines(nano, num_prompts) -> list[str]:
+    return list(traces(nano, num_prompts, WAYS))
+
+
+@needs_node
+@pytest.mark.parametrize("wasm", FILES)
+def test_tokens_and_reveals_are_those_of_sbd_core(lines, num_prompts, wasm) -> None:
+    said = compare(lines, wasm)
+    assert said["differences"] == []
+    assert said["cases"] == num_prompts * WAYS
+    # Positions that are equally good up to rounding are rare.
+    assert said["ties"] <= said["cases"] // 20
+    assert 0 < said["largest"] < 1e-4
+
+
+@needs_node
+def test_another_model_is_told_apart(nano) -> None:
+    norm = nano.backend.weights.norm.scale
+    kept = norm.clone()
+    try:
+        norm.mul_(torch.linspace(0.5, 1.5, len(norm)))
+        said = compare(traces(nano, 2, 3))
+    finally:
+        norm.copy_(kept)
+    assert len(said["differences"]) == said["cases"] == 6

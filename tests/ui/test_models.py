@@ -1,0 +1,292 @@
+"""Several models of one page: loaded when wanted, fetched when asked, one line when that fails."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import gradio as gr
+import pytest
+
+from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.models.bases import SMOLLM2, BaseSource
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
+from tests.ui.doubles import story_model
+from ui import launch
+from ui import models as models_module
+from ui import page as page_module
+from ui.components import controls
+from ui.components.model_switch import switch_value
+from ui.decode.form import Form
+from ui.decode.session import Session
+from ui.launch import models_of
+from ui.lazy_model import LazyModel
+from ui.models import FETCH_FAILED, Models, Offer
+
+PROMPT = "Tell me a story."
+
+
+class FakeBase:
+    """Stands in for the cache: what is there, and a fetch that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.is_there = False
+        self.error: Exception | None = None
+        self.goes_on = threading.Event()
+
+    def fetch(self, source: BaseSource, tell: Callable[[str, int, int], None]) -> None:
+        tell("downloading", 34_000_000, source.num_bytes)
+        self.goes_on.wait(10)
+        tell("downloading", 50_000_000, source.num_bytes)
+        if self.error:
+            raise self.error
+        self.is_there = True
+
+    def remove(self, source: BaseSource) -> None:
+        self.is_there = False
+
+
+@pytest.fixture
+def base(monkeypatch: pytest.MonkeyPatch) -> FakeBase:
+    fake = FakeBase()
+    monkeypatch.setattr(models_module, "fetch", fake.fetch)
+    monkeypatch.setattr(models_module, "remove", fake.remove)
+    monkeypatch.setattr(models_module, "find_base", lambda source: fake.is_there or None)
+    return fake
+
+
+def small() -> Offer:
+    return Offer(lambda: LazyModel.of(story_model("One. Two.", name="small")), title="small 5M")
+
+
+def large(load: Callable[[], object] | None = None) -> Offer:
+    """A model whose base must be fetched."""
+
+    def make() -> LazyModel:
+        loaded = load or (lambda: story_model("Three. Four.", name="large"))
+        return LazyModel("large", can_draft=True, block_range=(2, 8), load=loaded, has_adapter=True)
+
+    return Offer(make, title="Large 135M", base=SMOLLM2, presets="presets-english.json")
+
+
+@pytest.fixture
+def pair(base: FakeBase) -> Models:
+    nano, other = small(), large()
+    return Models([other, nano], first=nano)
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def fetched(offer: Offer, base: FakeBase) -> Offer:
+    base.goes_on.set()
+    offer.fetch()
+    wait_for(lambda: not offer.fetch_news.is_running)
+    return offer
+
+
+def text_of(session: Session, name: str) -> str:
+    [*_, trace] = session.traces([Form(PROMPT, strategy="ntp", model=name)])
+    return trace.text
+
+
+def test_each_form_is_decoded_by_the_model_it_names(pair: Models, base: FakeBase) -> None:
+    session = Session(pair)
+    fetched(pair.offer("large"), base)
+    assert text_of(session, "") == "One. Two."
+    assert text_of(session, "large") == "Three. Four."
+    assert text_of(session, "small") == "One. Two."
+
+
+def test_a_model_that_is_not_here_is_one_sentence_and_the_other_decodes(pair: Models) -> None:
+    session = Session(pair)
+    [update] = session.decode(Form(PROMPT, model="large"))
+    assert update.is_error
+    assert update.message == (
+        "Large 135M is not on this machine yet: download it in the head of the page."
+    )
+    assert text_of(session, "small") == "One. Two."
+
+
+@pytest.mark.parametrize("name", ["other", 7, ["small"], {"small": 1}])
+def test_a_model_that_the_page_does_not_offer_is_refused_by_name(pair: Models, name) -> None:
+    with pytest.raises(ArgumentError, match="model: must be one of large, small"):
+        pair.offer(name)
+    assert pair.known(name) == "small"
+
+
+def test_a_fetch_tells_how_far_it_is_and_ends_with_the_model(pair: Models, base: FakeBase) -> None:
+    offer = pair.offer("large")
+    offer.fetch()
+    wait_for(lambda: offer.fetch_news.done > 0)
+    assert offer.fetch_news.done == 34_000_000
+    with pytest.raises(ModelError, match="still being downloaded; until then"):
+        pair.wanted("large")
+    assert not offer.is_here
+    base.goes_on.set()
+    wait_for(lambda: offer.is_here)
+    assert pair.wanted("large").result().name == "large"
+
+
+def test_a_cancelled_fetch_leaves_no_words_and_can_be_begun_again(
+    pair: Models, base: FakeBase
+) -> None:
+    offer = pair.offer("large")
+    offer.fetch()
+    wait_for(lambda: offer.fetch_news.done > 0)
+    offer.cancel()
+    base.goes_on.set()
+    wait_for(lambda: not offer.fetch_news.is_running)
+    assert (offer.fetch_news.words, offer.is_here) == ("", False)
+    assert fetched(offer, base).is_here
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(ModelError("base: no network"), "base: no network"), (KeyError("x"), FETCH_FAILED)],
+)
+def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
+    pair: Models, base: FakeBase, error, words
+) -> None:
+    base.error = error
+    offer = fetched(pair.offer("large"), base)
+    assert (offer.fetch_news.words, offer.is_here) == (words, False)
+    base.error = None
+    assert fetched(offer, base).is_here
+    assert offer.fetch_news.words == ""
+
+
+def test_a_removed_base_lets_go_of_the_model(pair: Models, base: FakeBase) -> None:
+    offer = fetched(pair.offer("large"), base)
+    pair.wanted("large").result()
+    offer.remove()
+    assert not offer.is_here
+    with pytest.raises(ModelError, match="is not on this machine"):
+        pair.wanted("large")
+    fetched(offer, base)
+    assert pair.wanted("large").result().name == "large"
+
+
+def test_a_model_that_cannot_be_loaded_is_one_sentence_while_another_decodes(
+    base: FakeBase,
+) -> None:
+    def load() -> object:
+        raise MemoryError
+
+    nano, other = small(), large(load)
+    session = Session(Models([other, nano], first=nano))
+    base.is_there = True
+    running = session.decode(Form(PROMPT, model="small"))
+    next(running)
+    [*_, update] = session.decode(Form(PROMPT, model="large"))
+    assert update.is_error
+    assert "loading it failed inside the program (MemoryError)" in update.message
+    *_, last = running
+    assert not last.is_error
+
+
+def test_models_share_one_line(pair: Models, base: FakeBase) -> None:
+    fetched(pair.offer("large"), base)
+    session = Session(pair)
+    running = session.decode(Form(PROMPT, model="small"))
+    next(running)
+    waiting = session.decode(Form(PROMPT, model="large"))
+    assert next(update for update in waiting if update.num_ahead).num_ahead == 1
+    running.close()
+    waiting.close()
+
+
+def test_the_switch_is_there_only_for_more_than_one(pair: Models) -> None:
+    def names_of(models) -> set:
+        demo = page_module.build(models)
+        return {block.elem_id for block in demo.blocks.values()} & {"sbd-model-switch"}
+
+    assert names_of(pair) == {"sbd-model-switch"}
+    assert names_of(story_model()) == set()
+
+
+def test_visitors_of_a_public_page_manage_nothing(pair: Models) -> None:
+    assert '"mayManage":true' in switch_value(pair, may_manage=True).replace(" ", "")
+    assert '"mayManage":true' not in switch_value(pair, may_manage=False).replace(" ", "")
+    demo = page_module.build(pair, is_public=True)
+    handlers = {f.name: f.fn for f in demo.fns.values()}
+    event = gr.EventData(None, {"name": "large"})
+    list(handlers["fetch"](event))
+    assert not pair.offer("large").fetch_news.is_running
+
+
+def chosen_values(models: Models, data: dict) -> list:
+    demo = page_module.build(models)
+    [handler] = [f for f in demo.fns.values() if f.name == "choose"]
+    names = [block.elem_id for block in handler.outputs]
+    return [dict(zip(names, row, strict=True)) for row in handler.fn(gr.EventData(None, data))]
+
+
+def test_choosing_a_model_brings_its_examples_and_settings(pair: Models, base: FakeBase) -> None:
+    fetched(pair.offer("large"), base)
+    first, last = chosen_values(pair, {"name": "large"})
+    ids = controls.FIELD_IDS
+    assert first["sbd-model-field"] == "large"
+    assert "capital of France" in first["sbd-presets"]
+    assert first[ids["strategy"]]["value"] == "verify"
+    assert first[ids["row_policy"]] == "fewest-passes"
+    assert first[ids["block_size"]]["value"] == 4 <= MAX_SHOWN_BLOCK
+    assert "trained on 2 to 8" in first[ids["block_size"]]["info"]
+    assert last["sbd-header"].startswith("large · ")
+    [kept, _] = chosen_values(pair, {"name": "small", "keepsSettings": True})
+    assert "value" not in kept[ids["strategy"]]
+    assert kept["sbd-model-field"] == "small"
+
+
+@pytest.mark.parametrize("data", [{}, {"name": "large"}, {"name": []}])
+def test_choosing_what_is_not_here_changes_no_form(pair: Models, data: dict) -> None:
+    for row in chosen_values(pair, data):
+        assert row["sbd-model-field"] in (gr.skip(), "small")
+
+
+def test_without_the_adapter_the_page_offers_nano_alone(monkeypatch) -> None:
+    bundled = launch.bundled_folder
+    monkeypatch.setattr(
+        launch, "bundled_folder", lambda name: None if name == REAL_MODEL else bundled(name)
+    )
+    assert [offer.name for offer in models_of(None, "cpu")] == [DEFAULT_CHECKPOINT.name]
+
+
+def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
+    adapter_folder, monkeypatch, base: FakeBase
+) -> None:
+    bundled = launch.bundled_folder
+    monkeypatch.setattr(
+        launch,
+        "bundled_folder",
+        lambda name: adapter_folder if name == REAL_MODEL else bundled(name),
+    )
+    opening = launch.recorded.opening_traces()
+    traces = {lane: replace(trace, model=adapter_folder.name) for lane, trace in opening.items()}
+    monkeypatch.setattr(launch.recorded, "opening_traces", lambda: traces)
+    monkeypatch.setattr(launch, "base_of", lambda name: SMOLLM2)
+    monkeypatch.setattr(launch, "model_of", made_of(adapter_folder))
+    models = models_of(None, "cpu")
+    assert [offer.title for offer in models] == ["SmolLM2 135M", "nano 5M"]
+    assert models.first.title == "nano 5M"
+    base.is_there = True
+    assert models_of(None, "cpu").first.title == "SmolLM2 135M"
+
+
+def made_of(adapter_folder) -> Callable[..., LazyModel]:
+    def make(source: str | None, device: str) -> LazyModel:
+        name = DEFAULT_CHECKPOINT.name if source is None else adapter_folder.name
+        return LazyModel(name, can_draft=True, block_range=(2, 16), load=story_model)
+
+    return make
+
+
+def test_a_model_of_ones_own_comes_first_and_the_bundled_ones_stay(tiny_folders) -> None:
+    models = models_of(str(tiny_folders["llama"]), "cpu")
+    assert models.first.name == "llama"
+    assert DEFAULT_CHECKPOINT.name in [offer.name for offer in models]

@@ -1,0 +1,27 @@
+"""The foot of every view: the paper, the code, the model card. See ui/web/form/footer.js."""
+
+import os
+
+import gradio as gr
+
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.replay.wire_format import wire_json
+from ui.components.assets import static_path, view
+
+CARD = DEFAULT_CHECKPOINT / "README.md"
+
+
+def footer() -> gr.HTML:
+    """The foot of the served page."""
+    gr.set_static_paths([CARD])
+    space = os.environ.get("SPACE_ID", "")
+    code = f"https://huggingface.co/spaces/{space}/tree/main" if space else ""
+    return view("footer", footer_value(static_path(CARD), code=code))
+
+
+def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
+    """What the view is told. card: its path. is_beside: whether that begins at the page's folder.
+
+    code: its public address, "" where there is none.
+    """
+    return wire_json({"code": code, "card": card, "is_beside": is_beside})

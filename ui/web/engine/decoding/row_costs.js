@@ -1,0 +1,82 @@
+// What a forward pass of so many rows costs in this browser, measured once for each model that is
+// open; sbd_core/decoding/row_costs.py.
+
+import { Cache } from "../model.js";
+
+/** @import { Checkpoint } from "../checkpoint/folder.js" */
+/** @import { Model } from "../model.js" */
+/** @import { RowCosts } from "./row_plans.js" */
+
+const NUM_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48];
+const NUM_PROMPT = 64;
+const MAX_CAUSAL = 5;
+const BUDGET_MS = 2000;
+const MAX_ROUNDS = 40;
+
+/** @type {WeakMap<Model, RowCosts>} */
+const known = new WeakMap();
+
+/**
+ * @param {Checkpoint} checkpoint
+ * @returns {RowCosts}
+ */
+export function rowCostsOf({ model, maskId }) {
+  const found = known.get(model) ?? measureRowCosts(model, maskId ?? 0);
+  known.set(model, found);
+  return found;
+}
+
+/**
+ * Median seconds of forward passes of 1 to 48 rows.
+ * @param {Model} model
+ * @param {number} maskId
+ * @returns {RowCosts}
+ */
+export function measureRowCosts(model, maskId) {
+  const { maxPositions } = model.shape;
+  const longest = Math.min(48, maxPositions - 1);
+  const numPrompt = Math.min(NUM_PROMPT, maxPositions - longest);
+  const sizes = NUM_ROWS.filter((size) => size <= longest);
+  const cache = new Cache(model, numPrompt + longest);
+  const spec = { forbiddenId: maskId, temperature: 0, numTop: 0 };
+  /** @param {number} numCausal @param {number} numMasks */
+  const seconds = (numCausal, numMasks) => {
+    const began = performance.now();
+    const logits = model.forward({
+      cache,
+      causalIds: new Array(numCausal).fill(0),
+      blockIds: new Array(numMasks).fill(maskId),
+      numCausalLogits: Math.min(numCausal, MAX_CAUSAL),
+      earlyBlocks: [],
+    });
+    const stop = Math.min(logits.numRows, 2 * MAX_CAUSAL);
+    model.stats(logits, 0, stop, spec);
+    return (performance.now() - began) / 1000;
+  };
+  try {
+    seconds(numPrompt, 0);
+    /** @type {number[][]} */
+    const times = sizes.map(() => []);
+    const began = performance.now();
+    // The first round is not counted: it makes room.
+    for (let round = 0; round <= MAX_ROUNDS; round += 1) {
+      for (const [index, size] of sizes.entries()) {
+        cache.truncate(numPrompt);
+        const numCausal = Math.min(size, MAX_CAUSAL);
+        const time = seconds(numCausal, size - numCausal);
+        if (round) times[index]?.push(time);
+      }
+      if (round && performance.now() - began > BUDGET_MS) break;
+    }
+    // A browser's clock may be too coarse to tell one pass from none.
+    return sizes.map((size, index) => [size, Math.max(median(times[index] ?? []), 1e-6)]);
+  } finally {
+    cache.release();
+  }
+}
+
+/** @param {number[]} times */
+function median(times) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}

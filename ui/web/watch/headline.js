@@ -1,0 +1,97 @@
+// The two numbers over the lanes: forward passes instead of next-token prediction's, and time. While
+// the run plays they are those of the moment, at its end those of the whole run.
+
+import { formatSeconds, median } from "../core/numbers.js";
+import { fasterWords, timesLess } from "../core/run/saving.js";
+import { timesOf, whyNotFaster } from "../core/run/times.js";
+import { make, setAttribute, setText } from "../dom/elements.js";
+import { explain, question } from "../dom/terms.js";
+
+/** @import { Numbers, Timing } from "../core/run/times.js" */
+/** @import { View } from "./view.js" */
+
+const UNKNOWN = "–";
+const PASSES =
+  "One forward pass runs the whole model once. Next-token prediction needs one for every token; " +
+  "the second number is what it needs for the tokens that stand here.";
+const TIME =
+  "Seconds that the engine computed, drawing left out. At the end: beside next-token prediction " +
+  "on the same machine.";
+
+/**
+ * Forward passes so far, and how many next-token prediction needs for as much; its own count once
+ * both are whole. Null where tokens were given, which it would not know.
+ * @param {View} view
+ * @param {Numbers} numbers
+ */
+export function passesOf({ run, isOver }, { numPasses, numTokens, wholePasses, ntpPasses }) {
+  const isStarted = run.main.steps.length > 0;
+  const isWhole = isOver && wholePasses !== null;
+  const plain = isWhole && ntpPasses !== null ? ntpPasses : Math.max(numTokens, 1);
+  const isCompared = isStarted && run.strategy !== "ntp" && run.main.pins.size === 0;
+  return { own: isStarted ? numPasses : null, plain: isCompared ? plain : null };
+}
+
+/**
+ * The clock while it runs; then how much faster or slower the whole run was, for a token.
+ * @param {View} view
+ * @param {Numbers} numbers
+ * @param {Timing | null} timing
+ */
+export function timeOf({ run, pass, isOver }, numbers, timing) {
+  const times = isOver && run.strategy !== "ntp" ? timesOf(numbers, timing) : null;
+  if (times) {
+    const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];
+    const words = fasterWords(timesLess(own, numbers.wholeTokens, plain, numbers.ntpTokens));
+    const [shown = "", label = ""] = words.split("× ");
+    if (words) return label ? { shown: `${shown}×`, label } : { shown: "1.0×", label: words };
+  }
+  if (!run.main.steps.length) return { shown: UNKNOWN, label: "so far" };
+  const seconds = formatSeconds(run.main.secondsAt(pass));
+  return { shown: seconds, label: isOver ? "in all" : "so far" };
+}
+
+/** Both numbers, each with a question mark that says what it is. */
+export function makeHeadline() {
+  const own = make("b", "sbd-headline-own");
+  const instead = make("small", "", {}, "instead of");
+  const plain = make("b", "sbd-headline-plain");
+  const time = make("b", "sbd-headline-time");
+  const label = make("span", "sbd-headline-label");
+  const why = question("time", TIME);
+  const passes = make(
+    "div",
+    "sbd-headline-passes",
+    {},
+    make("div", "sbd-headline-big", {}, own, instead, plain),
+    make("div", "sbd-headline-cap", {}, "forward passes ", question("forward passes", PASSES)),
+  );
+  const clock = make(
+    "div",
+    "sbd-headline-clock",
+    {},
+    make("div", "sbd-headline-big", {}, time),
+    make("div", "sbd-headline-cap", {}, label, " ", why),
+  );
+  const root = make("div", "sbd-headline", {}, passes, clock);
+
+  /**
+   * @param {View} view
+   * @param {Timing | null} timing
+   */
+  function update(view, timing) {
+    const numbers = view.run.numbersAt(view.pass);
+    const count = passesOf(view, numbers);
+    setAttribute(root, "data-lane", view.run.strategy);
+    setText(own, count.own === null ? UNKNOWN : String(count.own));
+    setText(plain, count.plain === null ? "" : String(count.plain));
+    instead.hidden = count.plain === null;
+    const { shown, label: said } = timeOf(view, numbers, timing);
+    setText(time, shown);
+    setText(label, said);
+    const slow = view.isOver ? whyNotFaster(view.run, numbers, timing) : "";
+    explain(why, "", [slow, TIME].filter(Boolean).join(" "));
+  }
+
+  return { root, update };
+}
