@@ -5,7 +5,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.browser.conftest import CHROMIUM, FLAGS, decode, go_to, on_watch, painted, state
+from tests.browser.conftest import (
+    CHROMIUM,
+    FLAGS,
+    PAPER,
+    choose_strategy,
+    decode,
+    go_to,
+    on_watch,
+    painted,
+    state,
+)
 from tests.browser.player.test_branches import COMPLETE, intervene, rows
 from tests.browser.server.test_saved_runs import is_saved
 from tests.campaign.figure import Figure
@@ -142,9 +152,10 @@ def trees_lost(num_taps: int, num_repeats: int, num_reloads: int, num_restarts: 
 
 
 def opened(browser: Any, url: str) -> Any:
-    """A tab with the page."""
+    """A tab with the page, which decodes by the paper's rule: only that takes pins and branches."""
     page = browser.new_page()
     page.set_default_timeout(PATIENCE_MS)
     page.goto(on_watch(url))
     page.wait_for_selector(".sbd-tile", state="attached")
+    choose_strategy(page, PAPER)
     return page
