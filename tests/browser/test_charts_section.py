@@ -36,16 +36,10 @@ def are_drawn(page):
     expect(plots(page)).to_have_count(NUM_CHARTS)
 
 
-def test_closed_charts_ask_for_nothing(open_page, story_url):
-    page = open_page(story_url)
-    expect(toggle(page)).to_have_attribute("aria-expanded", "false")
-    decode(page)
-    expect(plots(page)).to_have_count(0)
-    expect(page.locator(".sbd-charts-cards")).to_be_hidden()
-
-
 def test_open_charts_follow_the_run_and_close_again(open_page, story_url):
     page = open_page(story_url)
+    expect(toggle(page)).to_have_attribute("aria-expanded", "false")
+    expect(plots(page)).to_have_count(0)
     toggle(page).click()
     are_drawn(page)
     page.wait_for_function(f"({BARS})()[0] === {state(page)['main']['steps']}")

@@ -5,10 +5,7 @@ import re
 
 import pytest
 
-from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import generate
 from sbd_core.replay import wire_format
-from sbd_core.rules import EntropyBound
 from tests.browser.conftest import details, go_to, push, state, sync_api, traces
 from tests.ui.doubles import story_model
 
@@ -31,16 +28,6 @@ def test_the_moment_stands_apart_from_the_whole_run(replay):
     replay.keyboard.press("End")
     expect(whole).to_contain_text(ratio)
     expect(moment).not_to_contain_text("×")
-
-
-def test_without_next_token_prediction_beside_it_a_run_is_compared_with_no_guess(replay):
-    main, _ = traces(story_model())
-    push(replay, wire_format.replay("alone", {"sbd": main}))
-    replay.keyboard.press("End")
-    tokens = len(main.token_ids)
-    label = replay.locator(".sbd-number-saved .sbd-number-label")
-    expect(label).to_have_text(f"forward passes for {tokens} tokens")
-    expect(replay.locator(".sbd-numbers")).not_to_contain_text("×")
 
 
 def test_the_two_numbers_are_true_at_every_moment_and_of_the_whole_run_at_its_end(replay):
@@ -80,35 +67,6 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
     fast = {"sbd": with_seconds(main, 0.001), "ntp": with_seconds(ntp, 0.001)}
     push(replay, wire_format.replay("fast", fast))
     expect(why).to_be_hidden()
-
-
-def test_more_passes_than_one_a_token_are_nothing_to_be_proud_of(replay):
-    main, _ = traces(story_model(), solver=EntropyBound(0.0), max_new_tokens=16)
-    short = generate(story_model(), "p", DecodeConfig(strategy="ntp", max_new_tokens=8))
-    push(replay, wire_format.replay("more", {"sbd": main, "ntp": short}))
-    saved = replay.locator(".sbd-number-saved")
-    replay.keyboard.press("End")
-    expect(saved.locator(".sbd-number")).to_have_text(str(main.num_forwards))
-    expect(saved).to_contain_text(f"instead of {short.num_forwards}")
-    expect(saved).not_to_have_class(re.compile("is-fewer"))
-    push(
-        replay,
-        wire_format.replay("fewer", dict(zip(("sbd", "ntp"), traces(story_model()), strict=True))),
-    )
-    expect(saved).to_have_class(re.compile("is-fewer"))
-
-
-def test_an_answer_that_ended_earlier_is_compared_by_the_token(replay):
-    main, _ = traces(story_model(), max_new_tokens=16)
-    _, ntp = traces(story_model())
-    push(replay, wire_format.replay("short", {"sbd": main, "ntp": ntp}))
-    replay.keyboard.press("End")
-    expect(replay.get_by_label("The whole run")).not_to_contain_text("×")
-    expect(replay.locator(".sbd-numbers-why")).to_contain_text(
-        f"Its answer is shorter: 16 tokens, next-token prediction’s {ntp.num_tokens}; "
-        f"for a token {main.tokens_per_forward:.2f}× fewer forward passes."
-    )
-    expect(replay.locator(".sbd-verdict-chip").first).to_have_text(re.compile("tokens differ$"))
 
 
 def test_running_it_five_times_gives_median_and_range(story):

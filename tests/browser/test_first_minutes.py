@@ -19,7 +19,6 @@ from tests.browser.conftest import (
 )
 from tests.browser.conftest import recorded as run_lines
 from tests.ui.doubles import story_model
-from ui.decode.verdict import verdicts_of
 from ui.gallery import recorded
 from ui.gallery.examples import presets
 
@@ -111,8 +110,10 @@ def test_no_token_moves_when_another_lands(story):
     assert len(seen) > 40
 
 
-def test_the_staircase_and_the_transport_are_in_view(story):
-    assert box_of(story, ".sbd-stairs-stage")["height"] >= 160
+def test_the_staircase_and_the_transport_are_in_view_and_apart(story):
+    stage, transport = box_of(story, ".sbd-stairs-stage"), box_of(story, ".sbd-transport")
+    assert stage["height"] >= 160
+    assert transport["y"] + transport["height"] <= stage["y"]
     for part in (".sbd-stairs-stage", ".sbd-transport", ".sbd-tiles"):
         expect(story.locator(part)).to_be_in_viewport(ratio=1)
 
@@ -148,8 +149,8 @@ def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
     expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["gamma-too-high", "block-beyond-training"])
-def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story, name):
+def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story):
+    name = "block-beyond-training"
     item = next(item for item in recorded.gallery() if item.name == name)
     trace = recorded.gallery_traces(name)["sbd"]
     click_card(story, name)
@@ -220,18 +221,8 @@ def test_on_a_phone_a_menu_leads_to_every_view_and_folds_again(open_page, story_
     expect(views.first).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
-def test_the_texts_of_both_lanes_begin_at_one_height(open_page, story_url, width, height):
-    page = open_page(story_url, width, height, reduced_motion="reduce")
-    texts = page.locator(".sbd-lanes .sbd-text")
-    expect(texts).to_have_count(2)
-    assert len({text.bounding_box()["y"] for text in texts.all()}) == 1
-
-
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
-def test_a_lecture_keeps_the_prompt_grows_the_sudoku_and_clips_nothing(
-    open_page, story_url, width, height
-):
+def test_a_lecture_keeps_the_prompt_grows_the_sudoku_and_clips_nothing(open_page, story_url):
+    width, height = 1440, 900
     page = open_page(story_url, width, height, reduced_motion="reduce")
     click_card(page, "sudoku-1")
     page.keyboard.press("l")
@@ -244,23 +235,6 @@ def test_a_lecture_keeps_the_prompt_grows_the_sudoku_and_clips_nothing(
         assert box["y"] >= 0
         assert box["x"] + box["width"] <= width
         assert box["y"] + box["height"] <= height
-
-
-def test_the_race_has_four_recorded_lanes_with_verdicts(open_page, story_url):
-    page = open_page(story_url, reduced_motion="reduce")
-    turn_to(page, "Race")
-    lanes = page.locator(".sbd-race-lane")
-    expect(lanes).to_have_count(4)
-    verdicts = page.locator(".sbd-race-verdict .sbd-verdict")
-    expect(verdicts).to_have_count(4)
-    num_right = sum(verdict["right"] for verdict in verdicts_of(recorded.race_traces()).values())
-    expect(page.locator(".sbd-race-verdict .sbd-verdict.is-right")).to_have_count(num_right)
-    page.keyboard.press("?")
-    expect(page.locator(".sbd-race .sbd-help")).to_be_visible()
-    page.keyboard.press("Escape")
-    page.keyboard.press("s")
-    told = page.locator(".sbd-race-told")
-    expect(told).to_contain_text(re.compile("link", re.IGNORECASE))
 
 
 def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_it(story):
@@ -279,40 +253,6 @@ def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_i
     story.get_by_label("Solver", exact=True).click()
     story.get_by_role("option", name="Entropy bound (Eq. 8)").click()
     expect(stale).to_be_hidden()
-
-
-def test_the_solver_that_is_chosen_says_what_its_gamma_is_and_what_the_picture_shows(story):
-    decode(story)
-    advanced(story)
-    title = story.locator(".sbd-budget h3")
-    expect(title).to_have_text("Entropy budget, Eq. 8")
-    story.get_by_label("Solver", exact=True).click()
-    story.get_by_role("option", name="Entropy threshold").click()
-    expect(story.get_by_text("uncertainty that a token must stay below")).to_be_visible()
-    decode(story)
-    expect(title).to_have_text("Entropy of each mask")
-    expect(story.locator(".sbd-gamma")).to_have_attribute("aria-label", re.compile("stay below"))
-    story.get_by_label("Solver", exact=True).click()
-    story.get_by_role("option", name="Random").click()
-    decode(story)
-    expect(title).to_have_text("Entropy, added up")
-
-
-def test_no_tick_stands_under_the_label_of_the_budget(story):
-    for _ in range(4):
-        story.keyboard.press("ArrowRight")
-        painted(story)
-        label = box_of(story, ".sbd-budget-free") if story.locator(
-            ".sbd-budget-free").is_visible() else None  # fmt: skip
-        ticks = story.locator(".sbd-budget-tick:not(.is-under)").all()
-        for tick in [tick.bounding_box() for tick in ticks] if label else []:
-            is_left = tick["x"] + tick["width"] <= label["x"] + 6
-            assert is_left or tick["x"] >= label["x"] + label["width"] - 6
-
-
-def test_the_transport_covers_none_of_the_staircase(story):
-    stage, transport = box_of(story, ".sbd-stairs-stage"), box_of(story, ".sbd-transport")
-    assert transport["y"] + transport["height"] <= stage["y"]
 
 
 def test_the_chip_of_another_text_is_not_pressed_while_a_recorded_run_is_on_the_stage(story):

@@ -93,7 +93,6 @@ def test_two_ways_lead_on_and_back_leads_here_again(visit):
 @pytest.mark.parametrize(
     ("address", "part"),
     [
-        ("#watch", "#sbd-player"),
         ("#learn", ".sbd-learn-question"),
         ("#race", ".sbd-race-lanes"),
         ("?prompt=p", "#sbd-player"),
@@ -106,8 +105,8 @@ def test_an_address_opens_its_view_at_once(open_page, story_url, address, part):
     expect(sentence(page)).to_have_count(0)
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_nothing_moves_while_it_plays_and_all_of_it_is_in_the_window(visit, width):
+def test_nothing_moves_while_it_plays_and_all_of_it_is_in_the_window(visit):
+    width = 390
     page = visit(width, 900, reduced_motion="no-preference")
     expect(sentence(page)).to_be_visible()
     painted(page)
@@ -120,8 +119,7 @@ def test_nothing_moves_while_it_plays_and_all_of_it_is_in_the_window(visit, widt
     assert last["x"] + last["width"] <= width
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (390, "dark")])
 def test_without_motion_it_shows_its_end_and_everyone_can_use_it(visit, width, scheme):
     page = visit(width, 844, color_scheme=scheme, reduced_motion="reduce")
     expect(page.locator(".sbd-home-lane.is-finished")).to_have_count(2)

@@ -15,7 +15,6 @@ from tests.browser.conftest import (
     state,
     sync_api,
 )
-from ui.components.controls import FIELD_IDS
 from ui.components.presets import BUNDLED_MODEL
 from ui.form.measured import best_for
 from ui.gallery import recorded
@@ -48,20 +47,6 @@ def test_the_form_starts_from_what_was_measured_to_be_best_and_says_so(open_page
     expect(stale).to_be_hidden()
 
 
-def test_a_form_that_is_not_there_yet_is_taken_for_one_at_its_best(open_page, measured_url):
-    page = open_page(measured_url, reduced_motion="reduce")
-    expect(page.locator("#sbd-strategy-field input")).to_be_attached()
-    words = page.locator(".sbd-risk-now").text_content()
-    said = page.evaluate("""() => {
-      document.querySelector('#sbd-strategy-field').remove();
-      document.dispatchEvent(new Event('input'));
-      return document.querySelector('.sbd-risk-now').textContent;
-    }""")
-    best = best_for(BUNDLED_MODEL, can_draft=True)
-    assert said == ("exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}")
-    assert words == said
-
-
 def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     open_page, measured_url
 ):
@@ -78,49 +63,6 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     strategy = "document.querySelector('.sbd-host').sbdPlayer.run.strategy"
     assert page.evaluate(strategy) == best.strategy
     expect(page.locator("#sbd-player .sbd-stale").first).to_be_hidden()
-
-
-def test_the_slider_waits_for_a_form_that_turns_to_a_recording_s_gamma(open_page, measured_url):
-    page = open_page(measured_url, reduced_motion="reduce")
-    expect(page.locator("#sbd-strategy-field input")).to_be_attached()
-    page.evaluate("""() => {
-      const now = document.querySelector('.sbd-risk-now');
-      window.said = [];
-      new MutationObserver(() => said.push(now.textContent)).observe(now, {
-        childList: true, characterData: true, subtree: true });
-    }""")
-    click_card(page, "gamma-too-high")
-    expect(page.locator(".sbd-risk-now")).to_have_text(re.compile("^γ"))
-    assert len(page.evaluate("said")) == 1, "nothing in between"
-
-
-def test_no_recording_is_said_to_have_set_a_gamma_that_the_form_does_not_show(
-    open_page, measured_url
-):
-    page = open_page(measured_url, reduced_motion="reduce")
-    click_card(page, "gamma-too-high")
-    why = page.locator(".sbd-risk-why")
-    expect(why).to_contain_text("The recording on the stage was made with γ")
-    said = page.evaluate(
-        """(id) => {
-      document.querySelector(`#${id}`).remove();
-      document.dispatchEvent(new Event('input'));
-      return document.querySelector('.sbd-risk-why').textContent;
-    }""",
-        FIELD_IDS["gamma"],
-    )
-    assert "The recording" not in said
-
-
-def test_what_was_set_by_hand_is_not_set_back_by_typing_a_prompt(open_page, measured_url):
-    page = open_page(measured_url, reduced_motion="reduce")
-    choose_strategy(page, PAPER)
-    page.get_by_label("Safer to bolder").fill("8")
-    now = page.locator(".sbd-risk-now")
-    expect(now).to_have_text("γ 1")
-    page.get_by_label("Prompt").fill("Something of mine.")
-    page.wait_for_timeout(600)  # longer than the form takes to follow
-    expect(now).to_have_text("γ 1")
 
 
 def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
@@ -142,17 +84,6 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
     decode(page)
     run = "document.querySelector('.sbd-host').sbdPlayer.run"
     assert page.evaluate(f"[{run}.solver.gamma, {run}.blockSize]") == [0.35, 8]
-
-
-def test_a_strategy_chosen_by_hand_outlasts_a_recording(open_page, measured_url):
-    page = open_page(measured_url, reduced_motion="reduce")
-    choose_strategy(page, ONE)
-    click_card(page, "gamma-too-high")
-    expect(page.locator(".sbd-risk-now")).to_have_text(re.compile("^γ"))
-    expect(page.get_by_role("radio", name=PAPER)).to_be_checked()
-    page.get_by_label("Prompt").fill("Something of mine.")
-    expect(page.get_by_role("radio", name=ONE)).to_be_checked()
-    expect(page.locator(".sbd-risk-now")).to_have_text("one token a forward pass")
 
 
 def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_page, measured_url):
@@ -186,18 +117,6 @@ def test_a_slider_dragged_over_many_places_in_no_time_ends_at_the_last(open_page
     page.wait_for_timeout(2500)  # no answer to an earlier place comes later
     expect(page.get_by_label("γ", exact=True)).to_have_value("0.1")
     expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
-
-
-def test_after_a_decode_the_choice_set_back_to_exact_marks_the_stage(open_page, measured_url):
-    page = open_page(measured_url, reduced_motion="reduce")
-    choose_strategy(page, PAPER)
-    page.get_by_label("Safer to bolder").fill("4")
-    expect(page.locator(".sbd-risk-now")).to_have_text("γ 0.1")
-    decode(page)
-    stale = page.locator("#sbd-player .sbd-stale")
-    expect(stale).to_be_hidden()
-    choose_strategy(page, EXACT)
-    expect(stale).to_contain_text("Verify (lossless) instead of Set Block Decoding")
 
 
 def test_an_answer_with_blanks_turns_to_set_block_decoding_which_alone_can_fill_it(

@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.campaign.__main__ import PARTS
 from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
 from tests.campaign.parts.cold_starts import cold_starts
@@ -31,7 +30,7 @@ def alone(part: Callable[..., Figure], *counts: int) -> Figure:
 
 
 def test_abandoned_runs_leave_no_cache():
-    assert is_met(caches_after(8))
+    assert is_met(caches_after(6))
 
 
 def test_who_cannot_be_served_hears_so_at_once(monkeypatch):
@@ -54,17 +53,17 @@ def test_hostile_command_lines_end_in_one_line():
 
 
 def test_start_up_faults_end_in_one_line():
-    assert is_met(start_ups(4))
+    assert is_met(start_ups(2))
 
 
 def test_behind_a_proxy_everyone_is_served_or_told_and_nobody_forges_a_way_past():
-    figure = behind_a_proxy(60, 20, 0.1)
+    figure = behind_a_proxy(16, 8, 0.05)
     assert is_met(figure)
     assert figure.details["num_served"] > PUBLIC.max_places, "as if they had one address"
 
 
 def test_links_in_the_first_seconds_end_no_program():
-    assert is_met(cold_starts(2))
+    assert is_met(cold_starts(1))
 
 
 @pytest.mark.browser
@@ -73,10 +72,11 @@ def test_no_link_and_no_trace_file_fills_the_page():
 
 
 @pytest.mark.browser
-def test_no_tree_is_lost_to_hasty_keys_reloads_and_restarts():
-    figure = alone(trees_lost, 4, 2, 1, 1)
+def test_no_tree_is_lost_to_hasty_keys_and_reloads():
+    """tests/browser/server/test_saved_runs.py restarts the server."""
+    figure = alone(trees_lost, 2, 1, 1, 0)
     assert is_met(figure)
-    assert figure.details["num_grown"] == 8, "a tree that no branch was asked of cannot be lost"
+    assert figure.details["num_grown"] == 4, "a tree that no branch was asked of cannot be lost"
 
 
 def test_the_lists_are_long_enough_and_the_same_every_time():
@@ -84,13 +84,6 @@ def test_the_lists_are_long_enough_and_the_same_every_time():
     assert len(list(trace_files())) > 40
     assert list(lines(400)) == list(lines(400))
     assert len({" ".join(words) for words in lines(400)}) > 300
-
-
-def test_the_command_runs_every_part_in_a_long_and_a_short_form():
-    assert list(PARTS) == [
-        "dom", "posts", "caches", "memory", "visitors", "trees", "command-lines", "start-up",
-        "proxies", "cold-starts",
-    ]  # fmt: skip
 
 
 def test_a_figure_above_its_target_is_not_met():

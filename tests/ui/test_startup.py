@@ -56,14 +56,6 @@ def test_a_bad_flag_is_refused_before_anything_is_served(folder, device, sentenc
         model_of(folder, device)
 
 
-def test_the_program_says_what_is_wrong_with_a_flag_and_ends_with_2():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    done = run_python("app.py", "--model", "/no/such/folder", "--port", str(port))
-    assert done.returncode == 2
-    assert done.stderr.strip().endswith("there is no folder '/no/such/folder'")
-
-
 @pytest.mark.parametrize(
     ("raised", "sentence"),
     [
@@ -85,14 +77,11 @@ def test_whatever_loading_raises_is_one_sentence_for_visitors(
     assert ("deep inside" in caplog.text) == isinstance(raised, AttributeError)
 
 
-@pytest.mark.parametrize("stderr", ["", "2>&-"])
-def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model, stderr):
+def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     port = free_port()
-    line = f"exec {sys.executable} app.py --port {port} --model {broken_model} {stderr}"
-    program = subprocess.Popen(
-        ["/bin/bash", "-c", line], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        text=True,
-    )  # fmt: skip
+    words = [sys.executable, "app.py", "--port", str(port), "--model", str(broken_model)]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
         for link in ("prompt=x&strategy=ntp", "race=ntp&prompt=x"):
             answer = cold_starts.opened(f"http://127.0.0.1:{port}", link, program)
@@ -105,9 +94,8 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model, std
     finally:
         program.kill()
     assert program.returncode == 2
-    if not stderr:
-        assert said.startswith(f"app.py: model: '{broken_model}"[:40])
-        assert said.endswith("stop it with Ctrl-C.\n")
+    assert said.startswith(f"app.py: model: '{broken_model}"[:40])
+    assert said.endswith("stop it with Ctrl-C.\n")
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65_536, 70_000, "abc", "", "80 ", "１", "9" * 400, 7860.5])
@@ -144,18 +132,10 @@ def test_a_port_in_use_is_said_to_be_so():
     check_address("127.0.0.1", port)
 
 
-@pytest.mark.parametrize(
-    ("words", "environment", "sentence"),
-    [
-        (["--port", "70000"], {}, "port: must be a whole number from 1 to 65535; got '70000'"),
-        ([], {"GRADIO_SERVER_PORT": "abc"}, "port: must be a whole number from 1 to 65535"),
-        (["--host", "192.0.2.1"], {}, "host: must be an address of this machine"),
-    ],
-)
-def test_the_program_refuses_an_address_in_one_line(words, environment, sentence):
-    done = run_python("app.py", *words, env={**os.environ, **environment})
+def test_the_program_refuses_an_address_in_one_line():
+    done = run_python("app.py", env={**os.environ, "GRADIO_SERVER_PORT": "abc"})
     assert done.returncode == 2
-    assert done.stderr.startswith(f"app.py: {sentence}")
+    assert done.stderr.startswith("app.py: port: must be a whole number from 1 to 65535")
     assert done.stderr.count("\n") == 1
 
 
@@ -175,14 +155,13 @@ def test_a_page_without_room_for_its_output_ends_in_one_line():
     assert "No space left on device" in done.stderr
 
 
-@pytest.mark.parametrize(("stdout", "status"), [(">&-", 0), ("> /dev/full", 2)])
-def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path, stdout, status):
+def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path):
     trace, out = next(iter(TRACES.rglob("*-*.json"))), tmp_path / "run.html"
-    line = f"exec {sys.executable} -m ui.share.export {trace} --out {out} {stdout}"
+    line = f"exec {sys.executable} -m ui.share.export {trace} --out {out} > /dev/full"
     done = subprocess.run(
         ["/bin/bash", "-c", line], cwd=ROOT, capture_output=True, text=True, timeout=100
     )
-    assert (done.returncode, done.stderr.count("\n")) == (status, int(status > 0)), done.stderr
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert out.read_text("utf-8").startswith("<!doctype html>")
 
 

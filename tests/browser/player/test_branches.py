@@ -4,20 +4,14 @@ import re
 
 import pytest
 
-from sbd_core.replay import wire_format
 from tests.browser.conftest import (
     advanced,
     decode,
-    decode_button,
     go_to,
     painted,
-    push,
-    recorded,
     state,
     sync_api,
-    traces,
 )
-from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -41,28 +35,9 @@ def intervene(page, key: str, tile: int = 1, passes: int = 1):
     painted(page)
 
 
-def test_six_runs_of_a_tree_are_seen_whole_and_a_seventh_is_scrolled_to(story):
-    decode(story)
-    for _ in range(5):
-        intervene(story, "p")
-        rows(story).nth(0).click()
-    expect(rows(story)).to_have_count(6)
-    for index in range(6):
-        expect(rows(story).nth(index)).to_be_in_viewport(ratio=1)
-    intervene(story, "p")
-    for _ in range(6):
-        story.keyboard.press("]")
-    expect(rows(story).nth(6)).to_have_attribute("aria-pressed", "true")
-    expect(rows(story).nth(6)).to_be_in_viewport(ratio=1)
-
-
-def test_no_tree_before_there_is_a_branch(story):
-    decode(story)
-    expect(story.locator(".sbd-tree")).to_be_hidden()
-
-
 def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     decode(story)
+    expect(story.locator(".sbd-tree")).to_be_hidden()
     first = state(story)
     intervene(story, "p")
     expect(rows(story)).to_have_count(2)
@@ -90,26 +65,18 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     assert state(story)["run"] == pinned
 
 
-def test_a_branch_of_a_branch_stands_below_it_and_decode_starts_afresh(story):
+def test_endings_are_compared_a_branch_stands_below_its_run_and_decode_starts_afresh(story):
     decode(story)
     intervene(story, "p")
+    expect(rows(story).nth(1)).to_contain_text("differ")
+    texts = story.locator(".sbd-ending-text")
+    expect(texts.nth(1).locator(".sbd-differs")).not_to_have_count(0)
+    expect(texts.nth(0)).to_contain_text("The answer is 121.")
     intervene(story, "b", tile=3)
     depths = rows(story).evaluate_all("all => all.map(n => n.style.getPropertyValue('--depth'))")
     assert depths == ["0", "1", "2"]
     decode(story)
     expect(story.locator(".sbd-tree")).to_be_hidden()
-
-
-def test_the_endings_are_compared_and_what_differs_is_marked(story):
-    decode(story)
-    intervene(story, "p")
-    expect(rows(story).nth(1)).to_contain_text("differ")
-    texts = story.locator(".sbd-ending-text")
-    marked = texts.nth(1).locator(".sbd-differs")
-    expect(marked).not_to_have_count(0)
-    expect(texts.nth(0)).to_contain_text("The answer is 121.")
-    story.keyboard.press("[")
-    expect(story.locator(".sbd-endings")).to_be_hidden()
 
 
 def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
@@ -129,22 +96,6 @@ def test_a_branch_keeps_pins_that_its_pass_has_not_reached(story):
     assert {2, late} <= set(story.evaluate(pins))
 
 
-def test_given_tokens_are_no_decoded_tokens(replay):
-    main, ntp = traces(story_model(), pinned={1: 4, 2: 5, 40: 6})
-    push(replay, wire_format.replay("given", {"sbd": main, "ntp": ntp}))
-    replay.get_by_role("button", name="Last forward pass").click()
-    num_decoded = main.num_tokens - 3
-    number = replay.locator
-    expect(number(".sbd-number-tokens .sbd-number")).to_have_text(str(main.num_tokens))
-    expect(number(".sbd-number-tokens .sbd-number-label")).to_have_text("tokens, 3 of them given")
-    per_pass = f"{num_decoded / main.num_forwards:.2f}"
-    expect(number(".sbd-number-perPass .sbd-number")).to_have_text(per_pass)
-    saved = re.compile(f"for {num_decoded} tokens? not given")
-    expect(number(".sbd-number-saved .sbd-number-label")).to_have_text(saved)
-    go_to(replay, 1)  # the run is whole: what it saved is known at every pass
-    expect(number(".sbd-number-saved .sbd-number-label")).to_have_text(saved)
-
-
 def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
     decode(story)
     intervene(story, "p")
@@ -159,8 +110,7 @@ def test_where_nothing_can_be_chosen_the_inspector_says_why(story):
     assert state(story)["run"] == before
 
 
-@pytest.mark.parametrize("name", ["pin", "branch"])
-def test_its_key_opens_the_inspector_first_and_then_does_what_the_button_would(story, name):
+def test_its_key_opens_the_inspector_first_and_then_does_what_the_button_would(story):
     decode(story)
     go_to(story, 1)
     story.mouse.move(0, 0)
@@ -168,14 +118,14 @@ def test_its_key_opens_the_inspector_first_and_then_does_what_the_button_would(s
     expect(kicker).to_contain_text("least sure in this forward pass")
     position = re.search(r"Position (\d+)", kicker.text_content())[1]
     old = state(story)["run"]
-    story.keyboard.press(name[0])
+    story.keyboard.press("p")
     expect(kicker).to_be_visible()
     expect(kicker).to_have_text(f"Position {position} · held")
     assert state(story)["run"] == old
-    token = story.locator(f".sbd-action-{name} .sbd-action-token").inner_text()
-    story.keyboard.press(name[0])
+    token = story.locator(".sbd-action-pin .sbd-action-token").inner_text()
+    story.keyboard.press("p")
     story.wait_for_function(COMPLETE, arg=old)
-    expect(rows(story).nth(1)).to_contain_text(f"{name} “{token.strip()}” at {position}")
+    expect(rows(story).nth(1)).to_contain_text(f"pin “{token.strip()}” at {position}")
 
 
 def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
@@ -199,22 +149,6 @@ def test_its_key_does_nothing_where_the_button_cannot_be_seen(story):
     assert story.evaluate("window.asked") == 1
 
 
-def test_where_the_model_weighed_one_token_alone_the_inspector_says_so(story):
-    model = story_model()
-    doubtful = model.block_logits
-    model.block_logits = lambda tokens, block: [
-        [50.0 * (logit == max(row)) for logit in row] for row in doubtful(tokens, block)
-    ]
-    push(story, recorded(model, "sure"))
-    go_to(story, 1)
-    story.locator(".sbd-tile").nth(1).click()
-    expect(story.locator(".sbd-top-row:visible")).to_have_count(1)
-    expect(story.locator(".sbd-action-note")).to_have_text(
-        "The model weighed no other token here: choose another position."
-    )
-    expect(story.locator(".sbd-action-pin")).to_be_disabled()
-
-
 def test_blanks_are_filled_round_what_is_given(story):
     advanced(story)
     template = story.get_by_label("Answer with blanks")
@@ -236,44 +170,3 @@ def test_blanks_are_filled_round_what_is_given(story):
     expect(story.get_by_role("heading", level=2)).to_contain_text(
         ["Set Block Decoding", "Next-token prediction, from the prompt alone"]
     )
-
-
-def test_a_bad_template_is_refused_in_a_sentence_and_kept(story):
-    advanced(story)
-    story.get_by_label("Answer with blanks").fill("The answer.")
-    decode_button(story).click()
-    alert = story.get_by_role("alert").filter(has_text="Answer with blanks must hold a blank, ___")
-    expect(alert).to_be_visible()
-    expect(story.get_by_label("Answer with blanks")).to_have_value("The answer.")
-    assert state(story)["run"] == "opening"
-
-
-@pytest.mark.parametrize("keys", ["pp", "bp", "pb", "bb"])
-def test_two_keys_at_once_make_one_branch_and_lose_no_tree(story, keys):
-    decode(story)
-    go_to(story, 1)
-    story.locator(".sbd-tile").nth(1).click()
-    story.locator(".sbd-top-row").nth(1).click()
-    old = state(story)["run"]
-    for key in keys:
-        story.keyboard.press(key)
-    story.wait_for_function(COMPLETE, arg=old)
-    painted(story)
-    expect(rows(story)).to_have_count(2)
-    expect(rows(story).nth(0)).to_contain_text("first run")
-    word = "pin" if keys[0] == "p" else "branch"
-    expect(rows(story).nth(1)).to_contain_text(word)
-
-
-def test_a_key_held_down_branches_once(story):
-    decode(story)
-    go_to(story, 1)
-    story.locator(".sbd-tile").nth(1).click()
-    story.locator(".sbd-top-row").nth(1).click()
-    old = state(story)["run"]
-    for _ in range(12):
-        story.keyboard.down("p")
-    story.keyboard.up("p")
-    story.wait_for_function(COMPLETE, arg=old)
-    painted(story)
-    expect(rows(story)).to_have_count(2)

@@ -152,22 +152,6 @@ def test_lecture_mode_is_large_and_holds_the_stage_alone(open_page, replay_url, 
     expect(beside).to_be_visible()
 
 
-def test_the_help_of_a_lecture_leaves_out_the_keys_of_what_is_not_there(replay):
-    go_to(replay, 1)
-    hood = replay.get_by_role("dialog").locator(".sbd-keys").get_by_text("U", exact=True)
-    replay.keyboard.press("?")
-    expect(hood).to_be_visible()
-    replay.keyboard.press("Escape")
-    replay.keyboard.press("l")
-    replay.keyboard.press("u")
-    replay.keyboard.press("?")
-    expect(replay.get_by_role("dialog")).to_be_visible()
-    expect(hood).to_be_hidden()
-    replay.keyboard.press("Escape")
-    replay.keyboard.press("l")
-    expect(replay.locator(".sbd-hood-body")).to_be_hidden()
-
-
 def test_lecture_mode_fills_the_window_where_full_screen_is_refused(replay):
     replay.evaluate(
         "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error()); }"
@@ -194,23 +178,6 @@ def test_on_a_phone_the_inspector_comes_up_when_a_tile_is_tapped(open_page, repl
     assert 0 <= box["y"] <= sheet["y"] - box["height"]
     page.get_by_role("button", name="Release this position").tap()
     expect(page.locator(".sbd-inspector")).to_be_hidden()
-
-
-def test_lecture_mode_left_before_the_screen_is_full_gives_the_screen_back(replay):
-    replay.evaluate("""() => {
-      Element.prototype.requestFullscreen = () => new Promise((done) => { window.granted = done; });
-      Object.defineProperty(document, 'fullscreenElement',
-        { get: () => document.querySelector('.sbd-player') });
-      document.exitFullscreen = () => { window.hasLeft = true; };
-    }""")
-    replay.keyboard.press("l")
-    replay.keyboard.press("l")
-    assert replay.evaluate("""async () => {
-      window.hasLeft = false;
-      window.granted();
-      await new Promise(requestAnimationFrame);
-      return window.hasLeft;
-    }""")
 
 
 def test_letting_a_position_go_gives_the_focus_back_to_its_tile(replay):

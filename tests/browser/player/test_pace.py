@@ -90,16 +90,6 @@ def test_a_long_text_is_laid_out_in_parts_that_read_as_one(replay, long_lines):
     assert replay.evaluate(COPIED, LANES[0]).startswith(state(replay)["main"]["text"])
 
 
-def test_a_token_before_a_part_that_begins_on_its_line_can_be_clicked(replay, long_lines):
-    push(replay, long_lines)
-    replay.get_by_role("button", name="Last forward pass").click()
-    part = replay.locator(".sbd-lane .sbd-part-of-text.is-on-line").first
-    position = part.evaluate("(part) => Number(part.previousSibling.lastChild.dataset.position)")
-    part.evaluate("(part) => part.previousSibling.lastChild.dataset.wanted = ''")
-    replay.locator("[data-wanted]").click()
-    expect(replay.locator(".sbd-inspector-kicker")).to_have_text(f"Position {position} · held")
-
-
 PAINTED = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   const paint = player.paint.bind(player);
@@ -124,25 +114,6 @@ def test_every_pass_of_a_run_that_comes_in_bursts_is_painted_in_order(replay):
     shown = replay.evaluate("window.paintedPasses")
     # The first pass only read the prompt; a live run opens on the next.
     assert shown[shown.index(2) :] == list(range(2, total + 1))
-
-
-PUSH_LATE = """(text) => {
-  const player = document.querySelector('.sbd-host').sbdPlayer;
-  const began = performance.now();
-  while (performance.now() - began < 1500);
-  window.paintedPasses = [];
-  player.push(text);
-}"""
-
-
-def test_the_opening_pass_of_a_run_is_painted_though_the_last_run_was_about_to_advance(replay):
-    push(replay, recorded(story_model(), "before", solver=TopK(k=1)))
-    assert state(replay)["isPlaying"]
-    lines = recorded(story_model(), "after", solver=TopK(k=1))
-    replay.evaluate(PAINTED)
-    replay.evaluate(PUSH_LATE, lines.replace('"is_recorded":true', '"is_recorded":false'))
-    painted(replay)
-    assert replay.evaluate("window.paintedPasses")[0] == 2
 
 
 def test_what_stands_over_the_token_of_a_tile_is_never_cut(open_page, replay_url, long_lines):

@@ -56,13 +56,6 @@ def test_cells_fill_in_the_order_of_the_passes(replay):
     expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{sum(shown)} of 16 cells written.")
 
 
-def test_a_wrong_digit_and_its_rivals_are_marked(replay):
-    show(replay, "1234341221434322")
-    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text("Not solved: 3 cells break a rule.")
-    broken = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-broken'))")
-    assert [cell for cell, is_broken in enumerate(broken) if is_broken] == [7, 14, 15]
-
-
 def test_a_digit_that_verify_threw_away_is_struck_and_not_as_one_that_is_written(replay):
     model = mistaken_model(SOLUTION)
     settings = {"strategy": "verify", "draft_threshold": 0.05, "max_new_tokens": 32}
@@ -81,17 +74,6 @@ def test_a_digit_that_verify_threw_away_is_struck_and_not_as_one_that_is_written
     )
     expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{is_written} of 16 cells written.")
     expect(replay.get_by_text("Struck: drafted, and thrown away")).to_be_visible()
-
-
-@pytest.mark.parametrize("strategy", ["sbd", "verify"])
-def test_only_digits_of_the_puzzle_are_outlined(replay, strategy):
-    settings = {"solver": EntropyBound(0.0)} if strategy == "sbd" else {"draft_threshold": 0.05}
-    model = mistaken_model(SOLUTION)
-    push(replay, recorded(model, strategy, PROMPT, strategy=strategy, **settings))
-    outlined = "all => all.map(n => getComputedStyle(n).borderTopColor !== 'rgba(0, 0, 0, 0)')"
-    for number in range(state(replay)["main"]["steps"]):
-        go_to(replay, number)
-        assert cells(replay).evaluate_all(outlined) == [digit != "0" for digit in PUZZLE]
 
 
 def test_a_click_on_a_cell_holds_its_position(replay):

@@ -1,10 +1,6 @@
 """Text is text: hostile tokens, spaces, line breaks, parts of characters; and how tokens land."""
 
-import io
-import re
-
 import pytest
-from PIL import Image
 
 from tests.browser.conftest import HOSTILE, go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
@@ -13,7 +9,6 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
 CODE = ["def f", "(n):", "\n", "    ", "\t", "return", " n", "  ", "+", " 1", " ", "\n", "end"]
-BYTES = ["caf", "\\xC3", "\\xA9", " ", "\\xF0\\x9F", "\\x98", "\\x80", "!", "\\xE2", "\\x82", "."]
 
 
 def show(page, pieces, run_id):
@@ -43,13 +38,6 @@ def test_hostile_tokens_are_shown_as_text_and_nothing_runs(replay):
     assert replay.evaluate("window.hacked") is None
 
 
-def test_spaces_and_line_breaks_can_be_seen_on_tiles(replay):
-    show(replay, [" ", "\n", "  ", "\t", " word", "two words", "\n    return"], "tiles")
-    tokens = replay.locator(".sbd-tile-token")
-    for index, text in enumerate(["·", "⏎", "··", "⇥", "·word", "two words", "⏎····return"]):
-        expect(tokens.nth(index)).to_have_text(text)
-
-
 def test_the_lane_keeps_its_layout_and_marks_what_is_easily_missed(replay):
     show(replay, CODE, "code")
     assert lane(replay).inner_text().removesuffix("end").rstrip() == "".join(CODE)
@@ -57,27 +45,6 @@ def test_the_lane_keeps_its_layout_and_marks_what_is_easily_missed(replay):
     expect(marked).to_have_text(["    ", "  ", " "], use_inner_text=True)
     expect(lane(replay).locator(".sbd-break")).to_have_count(2)
     expect(lane(replay).locator(".sbd-tab")).to_have_count(1)
-
-
-@pytest.mark.parametrize("goes_on", [False, True])
-def test_a_lecture_shades_the_edge_beyond_which_text_goes_on(replay, goes_on):
-    show(replay, ["A line.\n"] * (30 if goes_on else 1), f"shade-{goes_on}")
-    replay.keyboard.press("l")
-    painted(replay)
-    text = replay.locator(".sbd-lane:not(.sbd-lane-ntp) .sbd-text")
-    picture = Image.open(io.BytesIO(text.screenshot())).convert("L")
-    upper, lower = (picture.getpixel((picture.width - 9, y)) for y in (1, picture.height - 2))
-    assert (upper < lower - 20) == goes_on
-
-
-def test_parts_of_a_character_join_when_all_are_there(replay):
-    show(replay, BYTES, "bytes")
-    assert lane(replay).inner_text().startswith("café 😀!\\xE2\\x82.")
-    tokens = replay.locator(".sbd-tile-token")
-    for index, text in {1: "é1/2", 2: "é2/2", 4: "😀1/3", 8: "\\xE2"}.items():
-        expect(tokens.nth(index)).to_have_text(text)
-    title = re.compile("part 1 of 2 of “é”")
-    expect(replay.locator(".sbd-tile").nth(1)).to_have_attribute("title", title)
 
 
 REVEALS = """() => {

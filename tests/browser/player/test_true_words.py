@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from sbd_core.plots.theme import DARK, LIGHT
 from sbd_core.replay import wire_format
-from tests.browser.conftest import details, go_to, painted, push, recorded, state, sync_api
+from tests.browser.conftest import details, go_to, painted, push, recorded, sync_api
 from tests.ui.doubles import story_model
 from ui.gallery.recorded import gallery_traces
 
@@ -21,26 +20,6 @@ def gallery_run(page, name: str):
     push(page, wire_format.replay(name, gallery_traces(name)))
     page.get_by_role("button", name="Last forward pass").click()
     painted(page)
-
-
-def test_after_an_end_of_sequence_tiles_are_ghosts(replay):
-    replay.get_by_role("button", name="Last forward pass").click()
-    painted(replay)
-    end = state(replay)["main"]["tokens"]
-    beyond = replay.locator(".sbd-tile.is-beyond")
-    expect(beyond).not_to_have_count(0)
-    first = replay.evaluate(f"{PLAYER}.parts.tiles.window.start")
-    expect(beyond).to_have_count(first + 16 - end)
-    looks = "n => [getComputedStyle(n.querySelector('.sbd-tile-token')).fontWeight, n.className]"
-    for index in range(beyond.count()):
-        weight, name = beyond.nth(index).evaluate(looks)
-        assert int(weight) == 400
-        assert "is-new" not in name
-    expect(beyond.first).to_have_attribute("title", re.compile("after the end of the answer"))
-    expect(replay.locator(".sbd-tile.is-new")).to_have_count(
-        replay.evaluate(f"{PLAYER}.run.main.steps.at(-1).reveals"
-                        f".filter((r) => r.position < {end}).length")
-    )  # fmt: skip
 
 
 def test_an_answer_cut_by_the_limit_says_so_at_its_end(replay):
@@ -77,27 +56,6 @@ def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):
     expect(marked).to_have_count(0)
 
 
-def test_of_the_last_block_only_what_was_masked_is_said_never_to_be_read_again(replay):
-    only_masked = re.compile("the last block, where it had masks, never is$")
-    expect(replay.locator(".sbd-lane-doubts")).to_have_attribute("title", only_masked)
-
-
-def test_to_differ_is_not_red(replay):
-    """Red is for wrong."""
-    red = replay.evaluate(
-        "getComputedStyle(document.querySelector('.sbd-player')).getPropertyValue('--sbd-bad')"
-    )
-    gallery_run(replay, "names-mixed-up")
-    details(replay)
-    replay.locator(".sbd-lane-doubts").click()
-    replay.locator(".sbd-token.is-doubted").first.click()
-    words = replay.locator(".sbd-hindsight.is-differs")
-    expect(words).to_be_visible()
-    channels = [int(red.strip()[i : i + 2], 16) for i in (1, 3, 5)]
-    colour = f"rgb({', '.join(map(str, channels))})"
-    assert words.evaluate("n => getComputedStyle(n).color") != colour
-
-
 INSIDE = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   const box = (n) => { const r = n.getBoundingClientRect();
@@ -132,15 +90,6 @@ def test_the_inspector_holds_still_while_the_run_plays(replay):
     assert "Position 3" in held[0]["text"]
 
 
-def test_the_inspector_has_no_empty_rows(replay):
-    gallery_run(replay, "sudoku-1")
-    replay.locator(".sbd-tile").first.click()
-    rows = replay.locator(".sbd-top-row:visible")
-    assert rows.count() < 5
-    for index in range(rows.count()):
-        expect(rows.nth(index).locator(".sbd-top-value")).to_have_text(re.compile(r"^[\d.]+%$"))
-
-
 SMALL = """() => [...document.querySelectorAll('.sbd-player *')]
   .filter((n) => [...n.childNodes].some((c) => c.nodeType === 3 && c.data.trim())
     && n.checkVisibility({ visibilityProperty: true })
@@ -157,21 +106,6 @@ def test_no_label_is_smaller_than_13_pixels(open_page, replay_url, width):
     assert page.evaluate(SMALL) == []
     page.keyboard.press("?")
     assert page.evaluate(SMALL) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_strategies_have_hues_of_their_own(open_page, replay_url, scheme):
-    page = open_page(replay_url, color_scheme=scheme)
-    ink = LIGHT if scheme == "light" else DARK
-    names = page.locator(".sbd-lane-name")
-    seen = names.evaluate_all("all => all.map((n) => getComputedStyle(n).color)")
-    assert seen == [rgb(ink.sbd), rgb(ink.ntp)]
-    assert len({ink.sbd, ink.verify, ink.ntp, ink.accent, *ink.ramp.split()}) == 14
-
-
-def rgb(colour: str) -> str:
-    """#1f5fc0 as the browser says it."""
-    return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
 
 
 def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
@@ -193,11 +127,6 @@ def test_a_word_explains_itself_by_hover_key_and_tap(open_page, replay_url):
     box = note.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 1440
-
-
-def test_equation_8_leads_to_the_paper(replay):
-    link = replay.locator(".sbd-budget").get_by_role("link", name="Eq. 8")
-    expect(link).to_have_attribute("href", re.compile(r"^https://arxiv\.org/.*2509\.04185"))
 
 
 def test_help_has_the_words_and_a_line_for_every_solver(replay):

@@ -78,17 +78,6 @@ def test_the_button_has_the_browser_decode_and_the_server_again(open_page, two_m
     assert state(page)["main"]["text"] == ANSWER
 
 
-def test_a_link_can_ask_for_the_browser(open_page, two_models_url):
-    query = "?prompt=What+is+7+%2B+8%3F&strategy=verify&block=8&tokens=24&engine=browser"
-    page = open_page(two_models_url + query)
-    assert not is_of_server(page)
-    run = "document.querySelector('.sbd-host').sbdPlayer.run"
-    assert page.evaluate(f"[{run}.prompt, {run}.strategy, {run}.blockSize]") == [
-        "What is 7 + 8?", "verify", 8,
-    ]  # fmt: skip
-    expect(page.locator(".sbd-model")).to_contain_text("in your browser")
-
-
 def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_models_url):
     page = open_page(two_models_url + "?prompt=What+is+7+%2B+8%3F&tokens=24&engine=browser")
     complete(page)

@@ -42,19 +42,3 @@ def test_a_model_that_cannot_be_loaded_is_told_on_the_page(serve, open_page):
     sync_api.expect(page.locator(".sbd-model")).to_have_text(words)
     decode_button(page).click()
     sync_api.expect(page.locator(".sbd-status-line")).to_have_text("model: 'story' lacks weights")
-
-
-def test_a_live_run_opens_on_its_first_reveal(open_page, story_url):
-    page = open_page(story_url)
-    shown = """() => {
-      const player = document.querySelector('.sbd-host').sbdPlayer;
-      const open = player.open.bind(player);
-      window.opened = [];
-      player.open = (...all) => (window.opened.push(all[0]), open(...all));
-    }"""
-    page.evaluate(shown)
-    decode_button(page).click()
-    has_begun(page)
-    steps = "document.querySelector('.sbd-host').sbdPlayer.run.main.steps"
-    assert page.evaluate("window.opened") == [1]
-    assert page.evaluate(f"{steps}[0].kind") == "prefill"

@@ -99,19 +99,6 @@ def test_a_link_that_this_tab_has_decoded_is_not_decoded_anew(story):
     other.close()
 
 
-def test_a_record_that_is_gone_is_decoded_anew(story):
-    decode(story)
-    run = state(story)["run"]
-    is_saved(story)
-    story.evaluate("indexedDB.deleteDatabase('sbd')")
-    story.reload()
-    story.wait_for_function(
-        "(run) => !['opening', run].includes("
-        "document.querySelector('.sbd-host')?.sbdPlayer?.run?.id ?? 'opening')",
-        arg=run,
-    )
-
-
 @pytest.fixture
 def port() -> int:
     return free_port()

@@ -4,13 +4,9 @@ A run of the slow model takes half a minute, longer than any wait here: a second
 run begins was let in because the first one's had ended.
 """
 
-import re
-
 import pytest
 
 from tests.browser.conftest import begin, decode, decode_button, has_begun, state, sync_api
-from ui.decode import session as session_module
-from ui.hosting.limits import Limits
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -65,18 +61,6 @@ def test_stop_while_waiting_leaves_the_line(waiting):
     assert state(first)["run"] != "opening"
 
 
-def test_a_run_longer_than_the_limit_ends_and_says_so(open_page, slow_url, monkeypatch):
-    monkeypatch.setattr(session_module, "USUAL", Limits(max_run_seconds=1.0))
-    page = open_page(slow_url)
-    page.get_by_label("Prompt").fill("mine")
-    begin(page)
-    expect(page.get_by_text("this page’s limit")).to_be_visible(timeout=MAX_WAIT_MS)
-    expect(decode_button(page)).to_be_enabled()
-    expect(page.get_by_label("Prompt")).to_have_value("mine")
-    assert state(page)["main"]["finish"] == "stopped"
-    begin(page)
-
-
 def test_two_visitors_at_once_see_only_their_own_run(open_page, story_url):
     pages = [open_page(story_url) for _ in range(2)]
     for name, page in zip(("anna", "bert"), pages, strict=True):
@@ -107,13 +91,3 @@ def test_a_double_click_on_decode_starts_one_run(story):
     assert story.evaluate("window.runs.size") == 1
     decode(story)
     assert story.evaluate("window.runs.size") == 2
-
-
-def test_the_first_decode_takes_over_while_the_opening_run_plays(story):
-    story.get_by_label("Speed").select_option(label="0.25×")
-    story.get_by_role("button", name="First forward pass").click()
-    story.get_by_role("button", name="Play (space)").click()
-    expect(story.get_by_role("button", name=re.compile("Pause"))).to_be_visible()
-    begin(story)
-    expect(story.locator(".sbd-tile.is-new")).not_to_have_count(0)
-    assert state(story)["run"] != "opening"

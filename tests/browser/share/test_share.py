@@ -171,19 +171,35 @@ def test_the_export_command_says_what_is_wrong(tmp_path, capsys):
     assert "trace: must be JSON" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_staircase_is_saved_at_double_size(open_page, replay_url, scheme):
-    page = open_page(replay_url, color_scheme=scheme)
+def test_the_staircase_is_saved_at_double_size(open_page, replay_url):
+    page = open_page(replay_url, color_scheme="dark")
     open_sheet(page)
     name, content = saved(page, "Save PNG")
     assert name == "sbd-p.png"
     picture = Image.open(io.BytesIO(content)).convert("RGB")
     assert picture.size == (2560, 1120)
-    assert (sum(picture.getpixel((4, 4))) > 600) == (scheme == "light")
+    assert sum(picture.getpixel((4, 4))) < 600
     assert len(picture.getcolors(1_000_000)) > 100
 
 
-def test_sixty_passes_make_an_animation_of_at_most_3_mb(open_page, tmp_path):
+WATCH_TIMER = """() => {
+  const bar = document.querySelector(".sbd-share-bar");
+  const seen = { longest: 0, ticks: 0, begin: 0, end: 0 };
+  window.seen = seen;
+  let last = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (bar.hidden && !seen.begin) return;
+    if (!seen.begin) seen.begin = last = now;
+    seen.longest = Math.max(seen.longest, now - last);
+    seen.ticks += 1;
+    seen.end = last = now;
+    if (bar.hidden) clearInterval(timer);
+  }, 5);
+}"""
+
+
+def test_sixty_passes_make_an_animation_of_at_most_3_mb_while_the_page_answers(open_page, tmp_path):
     model = story_model([f" word{i}" for i in range(90)])
     main, ntp = traces(model, solver=LeftToRight(1))
     few = replace(main, events=main.events[:60], finish="stopped")
@@ -192,8 +208,13 @@ def test_sixty_passes_make_an_animation_of_at_most_3_mb(open_page, tmp_path):
     path.write_text(replay_html(few, ntp), encoding="utf-8")
     page = open_page(path.as_uri())
     open_sheet(page)
+    page.evaluate(WATCH_TIMER)
     _, content = saved(page, "Save GIF")
     expect(page.get_by_role("progressbar")).to_be_hidden()
+    timed = page.evaluate("window.seen")
+    # Shares, not seconds: a busy machine is slow, but no single task may hold the page.
+    assert timed["ticks"] >= 30, timed
+    assert timed["longest"] <= (timed["end"] - timed["begin"]) / 5, timed
     assert len(content) <= 3_000_000
     animation = Image.open(io.BytesIO(content))
     assert animation.size == (1280, 720)

@@ -117,8 +117,10 @@ def trees_lost(num_taps: int, num_repeats: int, num_reloads: int, num_restarts: 
     from playwright.sync_api import sync_playwright
 
     rng = random.Random(17)
+    # Without restarts no process is prepared for one.
+    starts = [0.0] * (num_restarts + 1) if num_restarts else []
     with (
-        restarted([0.0] * (num_restarts + 1)) as server,
+        restarted(starts) as server,
         served(story_model()) as here,
         sync_playwright() as playwright,
     ):
@@ -135,9 +137,10 @@ def trees_lost(num_taps: int, num_repeats: int, num_reloads: int, num_restarts: 
             tree.try_to_lose(f"{key} held down", lambda k=key: tree.held_key(k, 1))
         for _ in range(num_reloads):
             tree.try_to_lose("reload", tree.reload)
-        tree.page.close()
-        server.start()
-        tree.page, tree.known = opened(browser, server.url), {}
+        if num_restarts:
+            tree.page.close()
+            server.start()
+            tree.page, tree.known = opened(browser, server.url), {}
         for number in range(num_restarts):
             and_reload = number % 2 == 0
             tree.try_to_lose("restart", lambda r=and_reload: tree.restart(server, and_reload=r))

@@ -17,12 +17,10 @@ from sbd_core.rules import EntropyBound
 from tests.conftest import in_pytorch, loaded
 from tests.core.decoding.prompts import random_ids
 
-PENALTIES = (1.0, 1.3)
 
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("block_size", [2, 5, 8])
-@pytest.mark.parametrize("num_predrafts", [0, 16])
+@pytest.mark.parametrize(
+    ("penalty", "block_size", "num_predrafts"), [(1.3, 2, 0), (1.0, 5, 16), (1.3, 8, 16)]
+)
 def test_verify_and_ntp_give_the_tokens_of_the_base_alone(
     adapted: HuggingFaceModel,
     llama: HuggingFaceModel,

@@ -40,23 +40,10 @@ def ids_of(model: HuggingFaceModel, name: str) -> int:
 
 
 @pytest.mark.parametrize("text", TYPED + PLAIN)
-def test_typed_special_tokens_are_plain_text_in_a_chat_turn(nano, text) -> None:
-    first, *inner, last = nano.encode(text, is_raw=False)
-    assert (first, last) == (ids_of(nano, "<user>"), ids_of(nano, "<assistant>"))
+def test_typed_special_tokens_are_plain_text_as_training_encodes_them(nano, text) -> None:
+    inner = encode_plain_texts(nano.tokenizer, [text])[0]
     assert not set(inner) & special_ids(nano)
     assert nano.tokenizer.decode(inner) == text
-
-
-@pytest.mark.parametrize("text", TYPED + PLAIN)
-def test_typed_special_tokens_are_plain_text_in_a_raw_prompt(nano, text) -> None:
-    ids = nano.encode(text, is_raw=True)
-    assert not set(ids) & special_ids(nano)
-    assert nano.tokenizer.decode(list(ids)) == text
-
-
-@pytest.mark.parametrize("text", TYPED + PLAIN)
-def test_a_turn_is_encoded_as_training_encodes_it(nano, text) -> None:
-    inner = encode_plain_texts(nano.tokenizer, [text])[0]
     turn = (ids_of(nano, "<user>"), *inner, ids_of(nano, "<assistant>"))
     assert nano.encode(text, is_raw=False) == turn
     assert nano.encode(text, is_raw=True) == tuple(inner)

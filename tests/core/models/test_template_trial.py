@@ -11,11 +11,9 @@ from sbd_core.models.template_trial import require_bounded_template
 from tests.campaign.parts.command_lines import DOUBLING, NESTED, NESTED_END
 
 HOSTILE = {
-    "text without end": (f"{NESTED}{'x' * 1000}{NESTED_END}", "takes more"),
     "loops without end": (f"{NESTED}{NESTED_END}", "takes more than 1 seconds"),
     "doubling": (DOUBLING, "makes more text, or takes more memory"),
     "a power": ("{{ 'x' * 10**10 }}", "makes more text, or takes more memory"),
-    "long text": ("{{ 'x' * 10**7 }}", "makes more text"),
     "only in a talk": (
         "{% if messages | length > 1 %}{{ '%999999999d' | format(1) }}{% endif %}",
         "makes more text",

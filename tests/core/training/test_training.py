@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from accelerate import Accelerator
 from safetensors.torch import load_file, save_file
 
 import sbd_core
@@ -21,10 +20,9 @@ from sbd_core.errors import TrainingError
 from sbd_core.training import run
 from sbd_core.training.checkpoints.checkpoint import replace_folder
 from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.run import Run, new_model
+from sbd_core.training.run import Run
 from sbd_core.training.step import step_runner
 from sbd_core.training.step.loss import Loss
-from sbd_core.training.step.step_runner import RunSettings, StepRunner
 from tests.core.training.training_runs import (
     TINY,
     all_losses,
@@ -88,7 +86,7 @@ def test_a_run_killed_after_3_steps_resumes_to_the_same_weights(
     assert losses(out) == losses(expected)
 
 
-@pytest.mark.parametrize("saved", range(1, 7))
+@pytest.mark.parametrize("saved", [1, 6])
 def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
     whole, tmp_path, monkeypatch, saved
 ) -> None:
@@ -101,15 +99,14 @@ def test_a_run_killed_between_state_and_export_still_ships_its_last_weights(
     assert same(load_file(out / "model.safetensors"), load_file(whole / "model.safetensors"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch, number) -> None:
+def test_a_signal_saves_after_the_step_under_way(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:
         update, count = Run._update, iter(range(99))
 
         def interrupted(*arguments: object) -> None:
             if next(count) == 2:
-                os.kill(os.getpid(), number)
+                os.kill(os.getpid(), signal.SIGTERM)
             update(*arguments)
 
         patch.setattr(Run, "_update", interrupted)
@@ -144,14 +141,6 @@ def test_a_signal_leaves_the_step_under_way_undone(whole, tmp_path, monkeypatch,
     assert json.loads((state_folder(out) / "progress.json").read_text())["step"] == 2
     train(TINY, None, out)
     assert same(weights(out), weights(whole))
-
-
-def test_a_backward_pass_hears_a_signal_at_each_weight(tmp_path) -> None:
-    """It is one call of C++, in which no line of Python would else run."""
-    model, _ = new_model(TINY)
-    StepRunner(model, TINY, RunSettings(), Accelerator(cpu=True))
-    missing = [name for name, each in model.named_parameters() if not each._backward_hooks]
-    assert not missing
 
 
 def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
@@ -202,7 +191,7 @@ def test_a_run_can_leave_the_papers_loss_where_it_stands(whole, tmp_path, monkey
 
 
 STATE_FILES = ["progress.json", "optimizers.pt", "model/config.json", "model/model.safetensors"]
-GARBAGE = [None, b"", b"{}", b"[]", b"\x00\xffgarbage"]
+GARBAGE = [None, b"{}", b"\x00\xffgarbage"]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +213,7 @@ def test_a_damaged_state_is_a_training_error(whole, tmp_path, name, content) -> 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("step", [-3, 0, 5, 7, 999, True, "6", 6.0, None])
+@pytest.mark.parametrize("step", [-3, 5, 999, True, "6", None])
 def test_an_edited_number_of_steps_is_a_training_error(whole, tmp_path, step) -> None:
     copy_into(state_folder(whole), tmp_path / "run.state")
     file = tmp_path / "run.state" / "progress.json"
@@ -284,7 +273,7 @@ def files_of_at_most(num_bytes: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-@pytest.mark.parametrize("num_bytes", [5_000, 10_000, 12_000, 14_000, 20_000, 60_000])
+@pytest.mark.parametrize("num_bytes", [5_000, 14_000, 60_000])
 def test_a_disk_that_fills_leaves_the_last_good_state(
     whole, tmp_path, monkeypatch, num_bytes
 ) -> None:

@@ -56,13 +56,13 @@ def num_used(trace: Trace) -> int:
     return sum(predraft.is_used for event in trace.events for predraft in event.predrafts)
 
 
-@pytest.mark.parametrize("num_predrafts", [1, 3, MAX_PREDRAFTS])
-def test_answers_are_those_of_ntp_on_random_models(tiny, num_predrafts) -> None:
+def test_answers_are_those_of_ntp_on_random_models(tiny) -> None:
     used = 0
     for index, prompt in enumerate(random_ids(12, tiny.vocabulary_size)):
         expected = generate(tiny, prompt, DecodeConfig(strategy="ntp", max_new_tokens=16))
-        trace = generate(tiny, prompt, ahead(num_predrafts, (0.0, 0.15, 0.3)[index % 3]))
-        assert trace.token_ids == expected.token_ids
+        for num_predrafts in (1, 3, MAX_PREDRAFTS):
+            trace = generate(tiny, prompt, ahead(num_predrafts, (0.0, 0.15, 0.3)[index % 3]))
+            assert trace.token_ids == expected.token_ids
         used += num_used(trace)
     assert used > 12, "hardly a predraft was ever used"
 
@@ -170,7 +170,7 @@ def test_prompts_decode_together_as_alone(tiny, temperature) -> None:
         assert [e.predrafts for e in trace.events] == [e.predrafts for e in alone.events]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_events_say_what_was_drafted_ahead_and_what_was_used(seed) -> None:
     model = chance_model(seed, agreement=0.7, end_bias=-9.0)
     trace = generate(model, "abc", ahead(2, max_new_tokens=40))

@@ -12,9 +12,7 @@ from sbd_core.training.data.masking import (
 from tests.core.training.data.masked_texts import MASK, PAD, copy_of, noisy, pairs
 
 
-@pytest.mark.parametrize(
-    ("block_size", "phase"), [(4, 0), (4, 3), (5, 2), (16, 0), (16, 9), (1, 0)]
-)
+@pytest.mark.parametrize(("block_size", "phase"), [(4, 0), (5, 2), (16, 9), (1, 0)])
 @pytest.mark.parametrize("lengths", [(3, 9), (5, 4), (1, 1), (2, 16)])
 def test_x_hat_copies_the_answer_in_whole_blocks_and_wants_its_masked_tokens(
     block_size, phase, lengths
