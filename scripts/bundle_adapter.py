@@ -13,12 +13,11 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
-from sbd_core.evaluation.requests import RequestScore, request_configs, score_requests
+from sbd_core.evaluation.requests import request_configs, score_requests
 from sbd_core.files import ASSETS
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import (
@@ -39,13 +38,22 @@ PROMPTS = ASSETS / "presets-english.json"
 MOST_BYTES = 45_000_000
 """Of all files: each copy stays in the repository's history."""
 MOST_BYTES_OF_FILE = 10_000_000
+NUM_PROMPTS = 6
 ROWS = ("NTP", "verify, fewest passes")
 
 
 def bundle(
-    trained: Path, target: Path, *, cpu_dtype: str, prompts: Sequence[str], max_new_tokens: int
+    trained: Path,
+    target: Path,
+    *,
+    cpu_dtype: str,
+    prompts: Sequence[str] = (),
+    max_new_tokens: int = 32,
 ) -> None:
-    """Write `target` from a trained folder, whole or not at all. Raises our errors."""
+    """Write `target` from a trained folder, whole or not at all. Raises our errors.
+
+    prompts: answered for the card's numbers, else some of the page's.
+    """
     adapter = read_block_adapter(trained)
     facts = dict(adapter.info.trained)
     measured = last_measurement(trained)
@@ -58,10 +66,7 @@ def bundle(
         folder = Path(place)
         write_block_adapter(adapter, folder)
         require_small(folder)
-        numbers = "None were measured."
-        if prompts:
-            scores, circumstances = measured_here(folder, prompts, max_new_tokens)
-            numbers = numbers_of(scores, circumstances, max_new_tokens)
+        numbers = measured_here(folder, prompts or page_prompts(NUM_PROMPTS), max_new_tokens)
         (folder / "README.md").write_text(card(target.name, adapter, numbers), encoding="utf-8")
 
         def write(made: Path) -> None:
@@ -92,16 +97,27 @@ def require_small(folder: Path) -> None:
         )
 
 
-def measured_here(
-    folder: Path, prompts: Sequence[str], max_new_tokens: int
-) -> tuple[list[RequestScore], dict[str, Any]]:
-    """The prompts answered in a few ways, one at a time, and the circumstances."""
+def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> str:
+    """A table of the prompts answered in two ways, one at a time, every forward pass counted."""
     model = load(folder)
     choose_threads(model.num_parameters)
     size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
     configs = request_configs(DecodeConfig(max_new_tokens=max_new_tokens), size)
     scores = score_requests(model, prompts, {row: configs[row] for row in ROWS})
-    return scores, environment(None) | {"runs_on": model.runs_on}
+    rows = "\n".join(
+        f"| {score.row} | {score.tokens_per_forward:.2f} | {100 * score.same_as_ntp:.0f} % | "
+        f"{score.tokens_per_second:.1f} |"
+        for score in scores
+    )
+    facts, kept, loops = environment(None), scores[0].num_answers, scores[0].num_loops
+    return f"""Prompts of the page, one at a time, {max_new_tokens} tokens at most, every
+forward pass counted; {kept} answers, {loops} that repeat themselves left out.
+
+| | tokens a forward pass | same answer as NTP | tokens a second |
+| --- | --- | --- | --- |
+{rows}
+
+Measured on {facts["cores"]} cores of {facts["processor"]}, {model.runs_on}."""
 
 
 def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
@@ -180,28 +196,6 @@ def training_of(info: BlockAdapterInfo) -> str:
     return words
 
 
-def numbers_of(
-    scores: Sequence[RequestScore], circumstances: dict[str, Any], max_new_tokens: int
-) -> str:
-    """A table of the ways to decode, every forward pass counted."""
-    lines = [
-        f"| {score.row} | {score.tokens_per_forward:.2f} | {100 * score.same_as_ntp:.0f} % | "
-        f"{score.tokens_per_second:.1f} |"
-        for score in scores
-    ]
-    kept = scores[0].num_answers
-    rows = "\n".join(lines)
-    return f"""Prompts of the page, one at a time, {max_new_tokens} tokens at most, every
-forward pass counted; {kept} answers, {scores[0].num_loops} that repeat themselves left out.
-
-| | tokens a forward pass | same answer as NTP | tokens a second |
-| --- | --- | --- | --- |
-{rows}
-
-Measured on {circumstances["cores"]} cores of {circumstances["processor"]}, \
-{circumstances["runs_on"]}."""
-
-
 def page_prompts(count: int) -> list[str]:
     """So many of the page's prompts for this model, of every kind in turn."""
     rows = [row["prompts"] for row in json.loads(PROMPTS.read_text(encoding="utf-8"))]
@@ -215,22 +209,9 @@ def main() -> int:
     parser.add_argument("trained", type=Path, help="folder that train-adapter wrote")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS / REAL_MODEL, help="(%(default)s)")
     parser.add_argument("--cpu-dtype", default="int8", help="of load() on a CPU (%(default)s)")
-    parser.add_argument(
-        "--prompts",
-        type=int,
-        default=6,
-        help="answered for the card's numbers, 0: none (%(default)s)",
-    )
-    parser.add_argument("--max-new-tokens", type=int, default=32, help="(%(default)s)")
     flags = parser.parse_args()
     try:
-        bundle(
-            flags.trained,
-            flags.out,
-            cpu_dtype=flags.cpu_dtype,
-            prompts=page_prompts(flags.prompts),
-            max_new_tokens=flags.max_new_tokens,
-        )
+        bundle(flags.trained, flags.out, cpu_dtype=flags.cpu_dtype)
     except SetBlockDecodingError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

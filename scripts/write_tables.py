@@ -6,7 +6,7 @@ assets/results, which `python -m scripts.renew` and the commands in docs/ write.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,39 @@ TIMED_ROWS = ("ntp", "sbd, gamma 0.1, k=16", "verify, k=16")
 """Rows of the table of wall-clock of the README, beside those of transformers."""
 
 
-def evaluation() -> str:
-    """The paper's Table 1 on the bundled checkpoint."""
+def evaluation(names: Sequence[str] = ()) -> str:
+    """The paper's Table 1 on the bundled checkpoint; `names`: these rows alone."""
     data = results("evaluation")
-    return _evaluation(data, list(data["rows"])) + _held_out(data)
+    chosen = {name: row for name, row in data["rows"].items() if not names or name in names}
+    rows = []
+    for name, row in chosen.items():
+        own = data["own_wording"][name]
+        cells = [*row["families"], row["mean"]]
+        shown = [f"{100 * c['accuracy']:.1f} %, {c['tokens_per_forward']:.2f}x" for c in cells]
+        own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
+        rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
+    tasks = data["rows"]["NTP"]["families"]
+    head = ["", *(task["family"] for task in tasks), "mean", "handwritten", "tokens/s"]
+    return (
+        table(head, rows)
+        + f"\n{held_out(task for row in data['rows'].values() for task in row['families'])} "
+        f"Tokens/s are those of one process, in batches of {data['batch_size']}. {where(data)}"
+    )
+
+
+def accuracy() -> str:
+    """The same in the rows of the README."""
+    return evaluation(FEW_ROWS)
+
+
+def held_out(cells: Iterable[dict[str, Any]]) -> str:
+    """How many examples each of these accuracies has, and the widest interval."""
+    every = list(cells)
+    widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in every)
+    return (
+        f"{every[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
+        f"{100 * widest / 2:.1f} points to either side."
+    )
 
 
 def wordings() -> str:
@@ -65,35 +94,6 @@ def wordings() -> str:
     )
 
 
-def accuracy() -> str:
-    """The same in a few rows."""
-    data = results("evaluation")
-    return _evaluation(data, [row for row in data["rows"] if row in FEW_ROWS]) + _held_out(data)
-
-
-def _evaluation(data: dict[str, Any], names: list[str]) -> str:
-    first = data["rows"][names[0]]["families"]
-    rows = []
-    for name in names:
-        row, own = data["rows"][name], data["own_wording"][name]
-        cells = [*row["families"], row["mean"]]
-        shown = [f"{100 * c['accuracy']:.1f} %, {c['tokens_per_forward']:.2f}x" for c in cells]
-        own_share = f"{round(own['accuracy'] * own['num_examples'])} of {own['num_examples']}"
-        rows.append([f"**{name}**", *shown, own_share, f"{row['mean']['tokens_per_second']:.0f}"])
-    head = ["", *(task["family"] for task in first), "mean", "handwritten", "tokens/s"]
-    return table(head, rows)
-
-
-def _held_out(data: dict[str, Any]) -> str:
-    cells = [task for row in data["rows"].values() for task in row["families"]]
-    widest = max(cell["accuracy_high"] - cell["accuracy_low"] for cell in cells)
-    return (
-        f"\n{cells[0]['num_examples']} held-out examples a task; 95 % intervals reach at most "
-        f"{100 * widest / 2:.1f} points to either side. "
-        f"Tokens/s are those of one process, in batches of {data['batch_size']}. {where(data)}"
-    )
-
-
 def parity() -> str:
     """What SBD training costs NTP: two models from nothing, after the same number of steps."""
     rows = []
@@ -103,12 +103,8 @@ def parity() -> str:
         tasks = row["families"]
         shares = [task["accuracy"] for task in (*tasks, row["mean"])]
         rows.append([f"**{who}-trained**", *(f"{100 * share:.1f} %" for share in shares)])
-    widest = max(task["accuracy_high"] - task["accuracy_low"] for task in tasks)
-    return (
-        table(["NTP decoding", *(task["family"] for task in tasks), "mean"], rows)
-        + f"\n{tasks[0]['num_examples']:,} held-out examples a task; 95 % intervals reach at most "
-        f"{100 * widest / 2:.1f} points to either side. {where(data)}"
-    )
+    head = ["NTP decoding", *(task["family"] for task in tasks), "mean"]
+    return table(head, rows) + f"\n{held_out(tasks)} {where(data)}"
 
 
 def sweep() -> str:
@@ -176,17 +172,21 @@ def bench() -> str:
     for name, row in data["rows"].items():
         cells = [cell["ratio"] for cell in row["families"].values()]
         shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
-        rows.append([f"`{name}`", *shown, f"{row['mean_ratio']:.2f}"])
+        rows.append([f"`{name}`", *shown, f"{row['mean_ratio']:.2f}", over_ntp(data, name)])
     left_out = "".join(f"{line}. " for line in data["left_out"])
-    if "baseline_seconds_by_threads" in data:
-        left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
-    left_out += f"Our forward passes ran in {engine_of(data)}. "
+    left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
     num_prompts = next(iter(first.values()))["num_prompts"]
     return (
-        table(["times generate()", *first, "mean"], rows)
-        + f"\nPrompts a task: {num_prompts}; median and quartiles. {left_out}"
-        + f"{load_of(data)} {where(data)}"
+        table(["times generate()", *first, "mean", "times `ntp`"], rows)
+        + f"\nPrompts a task: {num_prompts}; median and quartiles. {left_out}Our forward passes "
+        f"ran in {data['runs_on']}. {load_of(data)} {where(data)}"
     )
+
+
+def over_ntp(data: dict[str, Any], name: str) -> str:
+    """What fewer forward passes alone gain: a row's mean ratio over that of `ntp`."""
+    gain = data["rows"][name]["mean_ratio"] / data["rows"]["ntp"]["mean_ratio"]
+    return "" if "transformers" in name else f"{gain:.2f}"
 
 
 def wall_clock() -> str:
@@ -198,33 +198,14 @@ def wall_clock() -> str:
             continue
         medians = {task: cell["ratio"]["median"] for task, cell in row["families"].items()}
         low, high = (pick(medians, key=medians.__getitem__) for pick in (min, max))
-        gain = row["mean_ratio"] / data["rows"]["ntp"]["mean_ratio"]
         ends = [f"{medians[task]:.2f} ({task})" for task in (low, high)]
-        is_ours = "transformers" not in name
-        shown = [f"{row['mean_ratio']:.2f}", *ends, f"{gain:.2f}" if is_ours else ""]
-        rows.append([f"`{name}`", *shown])
+        rows.append([f"`{name}`", f"{row['mean_ratio']:.2f}", *ends, over_ntp(data, name)])
     num_prompts = next(iter(data["rows"]["ntp"]["families"].values()))["num_prompts"]
     head = ["tokens per second", "times generate()", "lowest task", "highest task", "times `ntp`"]
     return (
         table(head, rows) + f"\nMedians over {num_prompts} prompts a task, one at a time, "
-        f"our forward passes in {engine_of(data)}. {where(data)}"
+        f"our forward passes in {data['runs_on']}. {where(data)}"
     )
-
-
-def gains() -> str:
-    """What fewer forward passes alone gain: medians of `bench` as ratios to `ntp`."""
-    rows = results("bench")["rows"]
-    ntp = rows["ntp"]
-    shown = []
-    for name, row in rows.items():
-        if name.startswith(("sbd", "verify")):
-            cells = [
-                cell["ratio"]["median"] / ntp["families"][task]["ratio"]["median"]
-                for task, cell in row["families"].items()
-            ]
-            cells.append(row["mean_ratio"] / ntp["mean_ratio"])
-            shown.append([f"`{name}`", *(f"{cell:.2f}" for cell in cells)])
-    return table(["times `ntp`", *ntp["families"], "ratio of the means"], shown)
 
 
 def forwards() -> str:
@@ -232,14 +213,20 @@ def forwards() -> str:
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
-        [cached, *(f"{c['milliseconds']:.2f} ms, {c['slowdown']:.2f} ({theory(c)})" for c in cells)]
-        for cached, cells in ((cached, row.values()) for cached, row in data["forwards"].items())
+        [
+            cached,
+            *(
+                f"{c['milliseconds']:.2f} ms, {c['slowdown']:.2f} ({c['roofline']:.2f})"
+                for c in row.values()
+            ),
+        ]
+        for cached, row in data["forwards"].items()
     ]
     against = ", ".join(
         f"{cell['ratio']:.2f} times of {count} token{'s' * (count != '1')}"
         for count, cell in data["against_matrices"].items()
     )
-    own = f"; it makes them in {engine_of(data)} itself"
+    own = f"; it makes them in {data['runs_on']} itself"
     return (
         table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
         + f"\nA forward pass takes {against} what its bare matrix products take in PyTorch{own}.\n"
@@ -253,11 +240,6 @@ def solvers() -> str:
         for name, rule in SOLVERS.items()
     ]
     return table(["solver", "reveals"], rows)
-
-
-def theory(cell: dict[str, float | None]) -> str:
-    """The roofline's slowdown."""
-    return "none" if cell["roofline"] is None else f"{cell['roofline']:.2f}"
 
 
 def shape() -> str:
@@ -379,33 +361,17 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
     )
 
 
-def engine_of(data: dict[str, Any]) -> str:
-    """What made our forward passes."""
-    return str(data["runs_on"])
-
-
 def load_of(data: dict[str, Any]) -> str:
     """How busy others kept the machine meanwhile."""
     return f"{load_line(data['other_load']).capitalize()}."
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "evaluation": evaluation,
-    "wordings": wordings,
-    "accuracy": accuracy,
-    "parity": parity,
-    "sweep": sweep,
-    "peers": peers,
-    "bench": bench,
-    "wall_clock": wall_clock,
-    "gains": gains,
-    "forwards": forwards,
-    "shape": shape,
-    "costs": costs,
-    "predrafts": predrafts,
-    "exactness": exactness,
-    "solvers": solvers,
-    "campaign": campaign,
+    made.__name__: made
+    for made in (
+        *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
+        *(shape, costs, predrafts, exactness, solvers, campaign),
+    )
 }
 
 

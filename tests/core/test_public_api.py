@@ -109,12 +109,6 @@ def test_solvers_have_these_names_fields_and_defaults() -> None:
         assert config.make_solver(name, config.solver_parameters(rule())) == rule()
 
 
-def test_a_reader_meets_gamma_and_tau_as_the_letters_of_the_form() -> None:
-    assert config.solver_words(config.EntropyBound(0.1)) == "Entropy bound (Eq. 8), γ 0.1"
-    assert config.solver_words(config.ConfidenceThreshold(0.9)) == "Confidence threshold, τ 0.9"
-    assert config.solver_words(config.TopK(2)).endswith("k 2, by confidence")
-
-
 def test_events_and_traces_have_these_fields() -> None:
     assert fields_of(events.StepEvent) == [
         "index",

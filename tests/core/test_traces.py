@@ -13,7 +13,6 @@ from sbd_core.rules import SOLVERS, EntropyBound, Random, TopK
 from tests.conftest import unfused
 from tests.core.decoding.chance_models import END, chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
-from tests.core.decoding.reference import Recorder
 
 
 def many_configs(count: int) -> Iterator[tuple[int, DecodeConfig]]:
@@ -211,10 +210,3 @@ def test_a_decode_leaves_the_global_random_state_alone() -> None:
         )
         generate(chance_model(0), "ab", config)
     assert torch.equal(state, torch.random.get_rng_state())
-
-
-def test_recorder_and_model_agree_on_the_number_of_passes(llama) -> None:
-    recorder = Recorder(llama)
-    config = DecodeConfig(block_size=6, max_new_tokens=14, pinned={0: 40, 13: 41})
-    trace = generate(recorder, random_ids(1, llama.vocabulary_size)[0], config)
-    assert trace.num_forwards == len(recorder.calls)

@@ -11,7 +11,7 @@ from sbd_core import plots
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
-from sbd_core.plots import theme, trace_figures
+from sbd_core.plots import theme
 from sbd_core.rules import EntropyBound
 from tests.ui.doubles import story_model
 from ui.charts.section import MAX_MARKED, charts_of, mark_of
@@ -120,10 +120,3 @@ def test_tokens_that_were_given_are_not_counted_in_a_mark(trace):
 def test_a_run_that_is_gone_is_refused_in_words(trace):
     with pytest.raises(ArgumentError, match="is not kept here any more"):
         charts_of(VisitorRuns(), {"run": "two"})
-
-
-def test_how_many_rows_the_cost_of_parallelism_draws_at_most_is_said_for_every_strategy() -> None:
-    cards = json.loads((ASSETS / "charts.json").read_text("utf-8"))
-    card = next(card for card in cards if card["id"] == trace_figures.ID)
-    for strategy in ("words", "verify"):
-        assert f"at most {trace_figures.MAX_ROWS}" in card[strategy]

@@ -1,7 +1,5 @@
 """A race: its lanes, its rules, its board. Scripted models only."""
 
-from dataclasses import asdict
-
 import pytest
 
 from sbd_core.config import DecodeConfig
@@ -12,8 +10,8 @@ from ui.decode import session as session_module
 from ui.decode.session import LOADING_TEXT, Session, waiting_text
 from ui.hosting.limits import Limits
 from ui.lazy_model import LazyModel
-from ui.race.board import board, fixed_passes
-from ui.race.entry import LANES, Entry, forms_of
+from ui.race.board import fixed_passes
+from ui.race.entry import LANES, Entry
 from ui.race.run import race
 
 ALL = list(LANES)
@@ -62,11 +60,6 @@ def test_the_board_counts_what_the_traces_count():
     assert text == ANSWER
 
 
-def test_a_lane_is_named_by_its_gamma_alone_whichever_of_the_two_is_larger():
-    made = news_of(Entry("p", ["sbd-low", "sbd-high"], low=2, high=0.05))[-1].board
-    assert [row["label"] for row in made["lanes"]] == ["SBD, γ 2", "SBD, γ 0.05"]
-
-
 def test_a_lane_that_the_limit_cut_off_says_which_and_one_that_ended_does_not():
     assert {row["limit"] for row in board_of(ALL, max_new_tokens=16)["lanes"]} == {16}
     assert {row["limit"] for row in board_of(ALL)["lanes"]} == {None}
@@ -78,15 +71,6 @@ def test_the_lane_that_drafts_ahead_answers_as_next_token_prediction_does():
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_the_lane_that_drafts_ahead_names_every_setting_in_which_it_is_not_the_verify_lane():
-    lanes = forms_of(Entry("p", ["verify", "verify-ahead"]))
-    plain, ahead = (asdict(form) for form in lanes.values())
-    others = {name: value for name, value in ahead.items() if value != plain[name]}
-    assert others == {"num_predrafts": 4, "draft_threshold": 0.3}
-    (row,) = board_of(["verify-ahead"])["lanes"]
-    assert row["label"] == "Verify, 4 drafts ahead, threshold 0.3"
-
-
 def test_every_token_was_fixed_when_a_pass_revealed_it():
     done = trace()
     revealed = {r.position: event.index for event in done.events for r in event.reveals}
@@ -94,13 +78,6 @@ def test_every_token_was_fixed_when_a_pass_revealed_it():
     assert len(passes) == done.num_tokens
     assert [revealed.get(position, number) for position, number in enumerate(passes)] == passes
     assert passes != sorted(passes)  # some landed before a token on their left
-
-
-def test_a_recorded_board_says_so_and_names_its_gamma():
-    made = board({"ntp": trace(strategy="ntp", solver=EntropyBound()), "sbd": trace()},
-                 is_recorded=True)  # fmt: skip
-    assert made["is_recorded"]
-    assert [row["label"] for row in made["lanes"]] == ["Next-token prediction", "SBD, γ 0.35"]
 
 
 BAD = {

@@ -65,11 +65,6 @@ def test_the_slider_leaves_a_solver_that_is_none_as_it_is(junk):
     assert (strategy, solver, gamma) == ("sbd", gr.skip(), 0.2)
 
 
-def test_news_are_said_once(monkeypatch):
-    rows = decode_rows(monkeypatch)
-    assert len({row[1] for row in rows[:-1]}) == 1
-
-
 def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():
     demo = page_module.build(story_model())
     runs = {f.name: f for f in demo.fns.values() if f.concurrency_id == "runs"}
@@ -80,8 +75,3 @@ def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():
     assert {f.concurrency_limit for f in demo.fns.values() if f.queue} - limits == {
         MAX_PAGES_AT_ONCE
     }
-
-
-def test_nothing_of_the_queue_can_be_posted_to_past_it():
-    demo = page_module.build(story_model())
-    assert not demo.api_open

@@ -64,8 +64,8 @@ def theirs(model: HuggingFaceModel, ids: list[int], length: int, penalty: float)
 
 def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
     num_other = 0
-    for prompt in random_ids(8, tiny.vocabulary_size, 20):
-        for penalty in (0.8, 1.1, 2.0):
+    for prompt in random_ids(6, tiny.vocabulary_size, 20):
+        for penalty in (0.8, 2.0):
             found = generate(tiny, prompt, config("ntp", repetition_penalty=penalty)).token_ids
             assert list(found) == theirs(tiny, prompt, 24, penalty)
         plain = generate(tiny, prompt, config("ntp", repetition_penalty=1.0)).token_ids

@@ -87,13 +87,6 @@ def test_bad_input_is_named(nano, argument, more) -> None:
     assert caught.value.argument == argument
 
 
-def test_the_bar_is_drawn_unless_it_is_not_wanted(nano, capsys) -> None:
-    evaluate(nano, ["math"], CONFIG, limit=1)
-    assert "1/1" in capsys.readouterr().err
-    evaluate(nano, ["math"], CONFIG, limit=1, shows_progress=False)
-    assert capsys.readouterr().err == ""
-
-
 def test_every_example_draws_from_a_stream_of_its_own_however_they_are_batched(nano) -> None:
     """With one stream for all, equal prompts would be answered alike and batches would matter."""
     items = held_out("math", 4, 0, "test")

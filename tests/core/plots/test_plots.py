@@ -9,7 +9,6 @@ import sys
 import plotly.graph_objects as go
 import pytest
 
-import sbd_core
 from sbd_core import plots
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, make_trace
@@ -56,16 +55,6 @@ def two_names(after: float = 0.01) -> Trace:
 @pytest.fixture(scope="module")
 def trace() -> Trace:
     return run()
-
-
-def test_few_forward_passes_are_numbered_one_by_one() -> None:
-    few = two_names()
-    figures = (plots.tokens_per_forward_pass(few), plots.hindsight(few))
-    assert plots.entropy_heatmap(few).layout.yaxis.dtick == 1
-    assert {figure.layout.xaxis.dtick for figure in figures} == {1}
-    many = run(strategy="ntp")
-    assert many.num_forwards > 12
-    assert plots.entropy_heatmap(many).layout.yaxis.dtick is None
 
 
 @pytest.fixture(params=["sbd", "verify", "ntp"])
@@ -144,21 +133,6 @@ def test_gambles_come_widest_gap_first_and_hold_no_pass_of_one(trace):
     assert all(len(row.token_ids) > 1 for row in rows)
 
 
-def test_a_pass_likelier_together_than_apart_stands_by_its_gap_and_is_said_to_be():
-    """Of two forward passes the one whose mark lies further off is the upper, to either side."""
-    half, near = {7: 0.5, 8: 0.5}, (Hindsight(2, 7, 0.5, 7, 0.5), Hindsight(3, 7, 0.4, 7, 0.5))
-    last = block_pass(3, Span(4, 1), {4: (0.1, half)}, {4: 7}, (7,), near)
-    events = [*two_names(after=0.99).events, last]
-    wide = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=5), events)
-    assert [row.pass_number for row in gambles(wide)] == [2, 3]
-    assert gambles(wide)[0].cost < 0 < gambles(wide)[1].cost
-    _, _, joint = data_of(plots.cost_of_parallelism(wide))
-    assert [words.split(": ")[-1] for words in joint["text"]] == [
-        "1.98 times likelier together",
-        "1.25 times less likely together",
-    ]
-
-
 def test_verify_reads_nothing_again_and_its_marks_coincide_as_the_charts_say():
     verified = run(strategy="verify", solver=EntropyBound())
     assert not any(row.unread or row.other for row in agreements(verified))
@@ -191,32 +165,6 @@ def test_the_chart_of_solvers_says_its_block_size_and_which_runs_are_strokes():
     assert f"in blocks of {sweep()['block_size']}:" in words
     assert "not races, nor runs made to be timed" in words
     assert "{" not in words
-
-
-@pytest.mark.parametrize("after", [0.01, 1e-9])
-def test_an_axis_that_shows_every_probability_ends_in_no_at_most(after):
-    figure = plots.cost_of_parallelism(two_names(after))
-    assert not any("≤" in tick for tick in figure.layout.xaxis.ticktext)
-    assert "below the axis" not in data_of(figure)[-1]["text"][0]
-
-
-def test_the_widest_gap_as_drawn_is_at_the_top_though_another_goes_on_below_the_axis():
-    """Both marks of hindsight stand at the edge, so the ring further from it is the upper."""
-    half, least = {7: 0.5, 8: 0.5}, {7: 1e-3, 8: 1e-3}
-    far = (Hindsight(0, 7, 1e-15, 8, 1.0), Hindsight(1, 8, 1e-15, 7, 1.0))
-    near = (Hindsight(2, 7, 1e-6, 8, 1.0), Hindsight(3, 7, 1e-6, 8, 1.0))
-    events = [
-        prefill(),
-        block_pass(1, Span(0, 2), {0: (0.7, least), 1: (0.7, least)}, {0: 7, 1: 8}, (7, 8)),
-        block_pass(2, Span(2, 2), {2: (0.1, half), 3: (0.1, half)}, {2: 7, 3: 7}, (7, 7), far),
-        block_pass(3, Span(4, 1), {4: (0.1, half)}, {4: 7}, (7,), near),
-    ]
-    trace = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=5), events)
-    assert [row.pass_number for row in gambles(trace)] == [2, 3]
-    _, separate, joint = data_of(plots.cost_of_parallelism(trace))
-    gaps = [abs(a - b) for a, b in zip(separate["x"], joint["x"], strict=True)]
-    assert gaps == sorted(gaps, reverse=True)
-    assert joint["text"][0].startswith("forward pass 3")
 
 
 def test_without_a_gamble_the_chart_says_so():
@@ -279,13 +227,6 @@ def test_no_token_text_is_markup():
 )
 def test_what_cannot_be_seen_has_a_mark(text, shown):
     assert token_name(text) == shown
-
-
-def test_the_front_door_has_the_room(trace):
-    assert sbd_core.plots is plots
-    others = (plots.solvers, plots.slowdown_curve, plots.slowdown_table, plots.speedup_table)
-    values = (plots.LimitPoint, plots.RunMark, plots.framed_column)
-    assert set(plots.__all__) == {make.__name__ for make in (*FIGURES, *others, *values)}
 
 
 def test_without_plotly_one_line_says_what_to_install():

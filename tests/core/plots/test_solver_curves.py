@@ -7,7 +7,7 @@ import pytest
 from sbd_core.errors import ArgumentError
 from sbd_core.plots import solvers, theme
 from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
-from sbd_core.rules import SOLVER_TITLES, SOLVERS, solver_words
+from sbd_core.rules import SOLVER_TITLES, SOLVERS
 from scripts.write_tables import at_speed
 
 
@@ -68,22 +68,6 @@ def test_every_line_is_named_and_no_name_stands_on_another() -> None:
     assert min(gaps) > 0.04 * (90 - 50)
 
 
-def test_a_star_is_named_beside_itself_by_no_line_that_looks_like_data() -> None:
-    labels = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).layout.annotations
-    ntp, verify = (label for label in labels if not label.showarrow)
-    assert (ntp.text, ntp.x, ntp.y) == ("Next-token prediction", 1.0, 90.0)
-    assert (verify.text, verify.x, verify.y) == ("Verify (lossless)", 4.0, 90.0)
-    assert ntp.yshift - verify.yshift > ntp.font.size, "on a phone the first reaches the second"
-
-
-def test_lines_that_end_together_are_named_where_they_are_apart() -> None:
-    together = {"random 16": row(0.1, 9.0), "top-k 16": row(0.1, 9.0), "random 8": row(0.2, 5.0)}
-    labels = solvers({"rows": {**ROWS, **together}}).layout.annotations
-    tied = {label.text: (label.x, label.y) for label in labels}
-    assert (tied["Top-k"], tied["Random"]) == ((2.0, 50.0), (5.0, 20.0))
-    assert tied["Entropy bound (Eq. 8)"] == (5.0, 60.0)
-
-
 def test_the_readers_runs_are_marked_by_their_speed() -> None:
     runs = [RunMark("<b>x</b>", 4.5, True), RunMark("top-k", 2.0)]
     *lines, own = solvers({"rows": ROWS}, runs=runs).data
@@ -93,17 +77,6 @@ def test_the_readers_runs_are_marked_by_their_speed() -> None:
     assert own["y"][0] < min(min(line["y"]) for line in lines)
     assert own["marker"]["symbol"] not in SYMBOLS, "no line has the mark of a run"
     assert len(solvers({"rows": ROWS}).data) == len(lines)
-
-
-def test_what_is_read_of_a_run_fits_a_phone_line_by_line() -> None:
-    runs = [RunMark(solver_words(solver()), 4.5, True) for solver in SOLVERS.values()]
-    own = solvers({"rows": ROWS}, runs=runs).data[-1]
-    shown = [own["hovertemplate"].replace("%{text}", words) for words in own["text"]]
-    assert all(words.endswith("<extra></extra>") for words in shown), "a name beside them has width"
-    lines = [
-        line for words in shown for line in words.removesuffix("<extra></extra>").split("<br>")
-    ]
-    assert max(len(line) for line in lines) <= 46
 
 
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
@@ -127,13 +100,3 @@ def test_every_solver_has_a_symbol_of_its_own() -> None:
 def test_results_that_are_no_sweep_are_refused(wrong) -> None:
     with pytest.raises(ArgumentError, match="results: must be those of a sweep"):
         solvers(wrong)
-
-
-def test_a_narrow_page_names_every_line_in_a_legend_and_none_beside_its_line() -> None:
-    chart = solvers({"rows": ROWS})
-    narrow = chart.layout.meta["narrow"]["layout"]
-    assert set(narrow["annotations"]) == {str(at) for at in range(len(chart.layout.annotations))}
-    assert {each["visible"] for each in narrow["annotations"].values()} == {False}
-    assert narrow["showlegend"]
-    assert narrow["margin"]["b"] > 20 * len(chart.data)
-    assert narrow["xaxis"]["range"][1] < chart.layout.xaxis.range[1]

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,16 +66,6 @@ def test_what_the_paper_counts_is_said_with_the_numbers_of_the_model(key, batch,
         assert f"{words} from {texts[0][column]} to {texts[-1][column]}" in said["words"]
 
 
-def test_how_much_the_cache_shows_follows_from_the_sizes_that_are_said() -> None:
-    words = card()["words"]
-    sizes = [int(text.replace(",", "")) for text in re.findall(r"[\d,]*\d", words)]
-    hidden, wide, keys, cached = 4096, 67_108_864, 256, 1024
-    assert {hidden, wide, keys, cached} <= set(sizes)
-    weights = hidden * (2 * wide + 2 * keys + 2 * hidden)
-    long, short = (weights + 2 * cached * tokens for tokens in (2**22, 16))
-    assert f"takes {long / short:.2f} times as long as with 16" in words
-
-
 SOME_BATCHES = (1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 32, 64)
 
 
@@ -118,58 +106,6 @@ def test_what_the_times_leave_out_is_said_with_how_long_it_takes() -> None:
     assert "Under the hood counts both" in note(found, "Left out")
 
 
-def test_operations_follow_from_the_rates_that_are_said() -> None:
-    """Llama-3.1-8B, by hand: 218.1 M weights a layer; attention at a rate of its own."""
-    wish = {"block": 64, "cache": 4_000_000}
-    for key, rates, words in (
-        (
-            "h100-fp8",
-            (1978e12, 989e12),
-            "1,978 TFLOP/s of matrix products, 989 TFLOP/s of attention",
-        ),
-        ("h100-bf16", (989.4e12, 989.4e12), "989.4 TFLOP/s of matrix products; source"),
-    ):
-        found = answer({**wish, "device": key})
-        assert words in note(found, "The device")
-        weights, pairs = 32 * 218_103_808 * 64, 32 * 64 * 4_000_000
-        seconds = 2 * weights / rates[0] + 4 * pairs * 4096 / rates[1]
-        assert f"{in_units(seconds)} for the operations" in note(found, "Bound by")
-
-
-def test_a_time_of_a_batch_is_not_called_that_of_one_token() -> None:
-    one, many = (note(answer({"batch": batch}), "[Next-token prediction]") for batch in (1, 64))
-    assert one.startswith("a token;")
-    assert many.startswith("a token for each of 64 texts;")
-
-
-def test_a_forward_pass_may_take_longer_than_either_side_alone_and_it_is_said_why() -> None:
-    found = answer({"batch": 64})
-    assert "of each step the longer counts" in note(found, "Bound by")
-
-
-@pytest.mark.parametrize("key", devices())
-def test_every_device_names_the_source_of_its_figures(key) -> None:
-    facts = {fact["name"]: fact["note"] for fact in answer({"device": key})["facts"]}
-    assert devices()[key].source
-    assert facts["The device"].endswith(f"source: {devices()[key].source}")
-
-
-@pytest.mark.parametrize(
-    ("batch", "words"), [(1, "too, 32 rows:"), (64, "too, 32 rows a text, 2,048 in all:")]
-)
-def test_rows_of_a_batch_are_said_to_be_of_each_text(batch, words) -> None:
-    assert words in note(answer({"batch": batch}), "Set Block Decoding")
-
-
-@pytest.mark.parametrize(
-    ("flops", "words"), [(82.4e9, "82.4 G"), (10.4e12, "10.4 T"), (1978e12, "1,978 T")]
-)
-def test_a_rate_of_any_size_has_digits_that_count(monkeypatch, flops, words) -> None:
-    slow = {"slow": replace(devices()["a100-bf16"], linear_flops=flops)}
-    monkeypatch.setattr("ui.roofline.answer.devices", lambda: slow)
-    assert f", {words}FLOP/s of" in note(answer({"device": "slow"}), "The device")
-
-
 def test_every_choice_has_an_answer() -> None:
     offered = setting()
     assert {each["key"] for each in offered["devices"]} == set(devices())
@@ -203,10 +139,3 @@ def test_the_kv_cache_counts_for_every_text_of_a_batch() -> None:
     small = {"model": "qwen3-0.6b", "device": "rtx4090-bf16", "cache": 4096}
     assert note(answer(small), "Memory").endswith("; the device has 24 GB")
     assert "cannot run this" in note(answer({**small, "batch": 64}), "Memory")
-
-
-def test_where_no_size_of_memory_is_known_nothing_is_said_to_fit() -> None:
-    found = note(answer({"device": MEASURED, "model": BUNDLED}), "Memory")
-    assert "of KV cache" in found
-    assert "the device" not in found
-    assert devices()[MEASURED].memory is None
