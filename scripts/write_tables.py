@@ -262,21 +262,6 @@ def shape() -> str:
     )
 
 
-def costs() -> str:
-    """What a decode spends outside the forward, and the memory it takes at most."""
-    data = results("bench")
-    rows = [
-        [
-            f"`{name}`",
-            f"{100 * share:.1f} %",
-            f"{data['peak_memory'][name]['peak'] / 1e6:.1f} MB",
-            f"{100 * data['peak_memory'][name]['over']:.0f} %",
-        ]
-        for name, share in data["share_outside_forward"].items()
-    ]
-    return table(["", "time outside the forward", "peak memory", "above weights and cache"], rows)
-
-
 def predrafts() -> str:
     """verify at every number of predrafts and draft threshold."""
     data = results("predrafts")
@@ -370,7 +355,7 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
-        *(shape, costs, predrafts, exactness, solvers, campaign),
+        *(shape, predrafts, exactness, solvers, campaign),
     )
 }
 

@@ -254,7 +254,7 @@ def _softmax(logits: Tensor, temperature: float) -> Tensor:
 
 
 def _refuse_nan(firsts: Sequence[float]) -> None:
-    """Raise ArgumentError if one of a softmax's rows, known by its first share, is no numbers.
+    """Raise ArgumentError if a softmax row is NaN; its first entry tells.
 
     A row with a logit that is NaN or inf, or with none above -inf, is NaN throughout.
     """
