@@ -14,6 +14,7 @@ from sbd_core.rules import (  # noqa: F401 - earlier versions had the solvers he
     SOLVER_PARAMETERS,
     SOLVER_TITLES,
     SOLVERS,
+    CausalFirst,
     ConfidenceThreshold,
     EntropyBound,
     EntropyBoundByConfidence,
@@ -174,6 +175,9 @@ class DecodeConfig:
             raise ArgumentError("pinned", "must map offsets to token ids", self.pinned)
         if self.pinned and self.strategy != "sbd":
             raise ArgumentError("pinned", "needs strategy sbd", self.strategy)
+        if self.pinned and self.solver.reads_causal_row:
+            rule = "needs another solver, as a causal row sees no token pinned after it"
+            raise ArgumentError("pinned", rule, self.solver.name)
         for offset, token_id in self.pinned.items():
             require_integer("pinned offset", offset, 0, self.max_new_tokens - 1)
             require_integer(f"pinned[{offset}]", token_id, 0)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, get_args
 from sbd_core.errors import ArgumentError, require_integer, require_number
 
 __all__ = [
+    "CausalFirst",
     "ConfidenceThreshold",
     "EntropyBound",
     "EntropyBoundByConfidence",
@@ -48,12 +49,15 @@ class Solver:
     """What every solver has.
 
     name: as commands, traces and links have it. title: as a reader meets it. compared_at: the
-    values of its first setting in the sweep of solvers. A subclass is one of SOLVERS.
+    values of its first setting in the sweep of solvers. reads_causal_row: whether the leftmost
+    position's scores and token are those of the causal row before the block. A subclass is one of
+    SOLVERS.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     compared_at: ClassVar[tuple[float, ...]]
+    reads_causal_row: ClassVar[bool] = False
 
     @property
     def needs_margin(self) -> bool:
@@ -146,6 +150,26 @@ class EntropyBoundFromLeft(_WithGamma):
         order = _ascending(rest, scores.entropy)
         sums = accumulate(_of(scores.entropy, order))
         return [leftmost, *order[: sum(total <= self.gamma for total in sums)]]
+
+
+@dataclass(frozen=True, slots=True)
+class CausalFirst(_WithGamma):
+    """The causal row's next token, then from the left while entropies sum to at most gamma (ours).
+
+    The forward pass that reads the last block causally predicts this block's first token exactly,
+    and for nothing. No token is left for a later forward pass of the block: the next block starts
+    where this one stops. Gamma 0 is next-token prediction.
+    """
+
+    gamma: float = 0.35
+    name = "causal-first"
+    title = "Causal token first"
+    reads_causal_row = True
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        """See Solver."""
+        sums = accumulate(_of(scores.entropy, masked[1:]))
+        return list(masked[: 1 + sum(total <= self.gamma for total in sums)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +281,7 @@ SOLVERS: dict[str, type[Solver]] = {
         EntropyBoundByConfidence,
         EntropyBoundByMargin,
         EntropyBoundFromLeft,
+        CausalFirst,
         EntropyThreshold,
         ConfidenceThreshold,
         Factor,

@@ -85,7 +85,7 @@ class LogitStats(ConfidenceScores):
     distribution: Tensor | None
 
     def rows(self, start: int, stop: int) -> "LogitStats":
-        """Those of some of the rows, without the lists of the most likely tokens."""
+        """Those of some of the rows."""
         within = slice(start, stop)
         return LogitStats(
             probability=self.probability[within],
@@ -95,8 +95,8 @@ class LogitStats(ConfidenceScores):
             start=self.start + start,
             temperature=self.temperature,
             best_ids=self.best_ids[within],
-            top_ids=[],
-            top_probabilities=[],
+            top_ids=self.top_ids[within],
+            top_probabilities=self.top_probabilities[within],
             distribution=None if self.distribution is None else self.distribution[within],
         )
 

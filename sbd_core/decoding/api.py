@@ -14,7 +14,7 @@ import torch
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.ntp import NextTokenPrediction
 from sbd_core.decoding.row_costs import row_costs_of
-from sbd_core.decoding.sbd import SetBlockDecoding
+from sbd_core.decoding.sbd import set_block_decoding
 from sbd_core.decoding.state import DecodingState, ForwardResult, Strategy
 from sbd_core.decoding.verify import DraftAndVerify
 from sbd_core.environment import versions
@@ -28,7 +28,7 @@ Prompt = str | Sequence[int]
 BATCH_SIZE = 32
 STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
     "ntp": NextTokenPrediction,
-    "sbd": SetBlockDecoding,
+    "sbd": set_block_decoding,
     "verify": DraftAndVerify,
 }
 

@@ -15,6 +15,7 @@ SOLVER_FIELDS = {
     "entropy-bound-by-confidence": {"gamma": 0.1},
     "entropy-bound-by-margin": {"gamma": 0.1},
     "entropy-bound-from-left": {"gamma": 0.35},
+    "causal-first": {"gamma": 0.35},
     "entropy-threshold": {"gamma": 0.1},
     "confidence-threshold": {"tau": 0.9},
     "factor": {"factor": 1.0},

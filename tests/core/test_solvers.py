@@ -13,6 +13,7 @@ import torch
 from sbd_core.errors import ArgumentError
 from sbd_core.rules import (
     SOLVERS,
+    CausalFirst,
     ConfidenceThreshold,
     EntropyBound,
     EntropyBoundByConfidence,
@@ -161,6 +162,22 @@ def test_the_bound_from_the_left_is_the_leftmost_and_the_most_others_that_sum_to
             assert sum(some) - max(some) <= gamma, "Eq. 18 holds as well"
             num_unsure += entropies[leftmost] > gamma
     assert num_unsure > NUM_CASES
+
+
+def test_the_causal_token_comes_first_and_guesses_from_the_left_that_sum_to_gamma() -> None:
+    num_stopped = 0
+    for candidates, is_masked, draw in cases(13):
+        entropies, masked = candidates.entropy.tolist(), masked_in(is_masked)
+        for gamma in bounds_for(draw, [entropies[i] for i in masked]):
+            fitting = [
+                n
+                for n in range(len(masked))
+                if sum(entropies[i] for i in masked[1 : n + 1]) <= gamma
+            ]
+            found = reveal_order(CausalFirst(gamma=gamma), candidates, is_masked)
+            assert found == masked[: 1 + max(fitting)]
+            num_stopped += len(found) < len(masked)
+    assert num_stopped > NUM_CASES
 
 
 def test_entropy_threshold_takes_every_position_below_gamma_or_the_lowest() -> None:

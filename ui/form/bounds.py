@@ -41,6 +41,9 @@ BOUNDS = {
     "entropy-bound-from-left": Bound(
         "all but the leftmost", "[Entropy] budget", "", BUDGET, ("the leftmost", "is free")
     ),
+    "causal-first": Bound(
+        "all but the leftmost", "[Entropy] budget", "", BUDGET, ("the causal token", "is free")
+    ),
     "entropy-threshold": Bound(
         "each",
         "[Entropy] of each mask",

@@ -9,6 +9,7 @@ from sbd_core import ArgumentError, DecodeConfig, ModelError, generate, stream
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.rules import (
     SOLVERS,
+    CausalFirst,
     ConfidenceThreshold,
     EntropyBound,
     Factor,
@@ -129,6 +130,10 @@ def test_a_pin_the_model_cannot_hold_is_named(token_id) -> None:
 @pytest.mark.parametrize("strategy", ["ntp", "verify"])
 def test_pins_need_sbd(strategy) -> None:
     refused(lambda: DecodeConfig(strategy=strategy, pinned={0: 3}), "pinned", strategy)
+
+
+def test_pins_need_a_solver_that_sees_them() -> None:
+    refused(lambda: DecodeConfig(solver=CausalFirst(), pinned={0: 3}), "pinned", "causal-first")
 
 
 BAD_PROMPTS = [

@@ -120,6 +120,8 @@ export const SOLVER_LINES = {
     "The same bound, in order of the lead of the best token over the second.",
   "entropy-bound-from-left":
     "The leftmost mask; of the others from the surest on, while their entropies sum to at most γ.",
+  "causal-first":
+    "The next token as next-token prediction gives it; guesses after it, while their entropies sum to at most γ.",
   "entropy-threshold": "Every position whose own entropy is below γ, or the surest one.",
   "confidence-threshold":
     "Every position whose best token has probability τ or more, or the surest one.",

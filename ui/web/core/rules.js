@@ -42,6 +42,7 @@ export function hasBudget(solver) {
 const SORT_KEYS = {
   "entropy-bound-by-confidence": (item) => -confidenceOf(item),
   "entropy-bound-by-margin": (item) => -marginOf(item),
+  "causal-first": (item) => item.position,
 };
 
 /**
@@ -71,14 +72,15 @@ export function solverOrder(solver, masked, reveals = []) {
  */
 export function revealCosts(solver, order) {
   if (!hasBudget(solver)) return null;
+  const isLeftmostFree = boundOf(solver).kind === "all but the leftmost";
   let sum = 0;
   let largest = 0;
   return order.map(({ entropy }, rank) => {
-    if (rank === 0 && solver.name === "entropy-bound-from-left") return 0;
+    if (rank === 0 && isLeftmostFree) return 0;
     sum += entropy;
     largest = Math.max(largest, entropy);
     if (rank === 0) return 0;
-    if (solver.name === "entropy-bound-from-left") return sum;
+    if (isLeftmostFree) return sum;
     return solver.name === "entropy-threshold" ? entropy : sum - largest;
   });
 }

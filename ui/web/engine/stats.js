@@ -38,7 +38,7 @@ export class LogitStats {
   }
 
   /**
-   * Those of some of the rows, without the lists of the most likely tokens.
+   * Those of some of the rows.
    * @param {number} start
    * @param {number} stop
    */
@@ -48,8 +48,8 @@ export class LogitStats {
       margin: this.margin.slice(start, stop),
       entropy: this.entropy.slice(start, stop),
       bestIds: this.bestIds.slice(start, stop),
-      topIds: [],
-      topProbabilities: [],
+      topIds: this.topIds.slice(start, stop),
+      topProbabilities: this.topProbabilities.slice(start, stop),
       row: (index) => this.row(start + index),
       temperature: this.temperature,
       distribution: this.distribution?.slice(start, stop) ?? null,

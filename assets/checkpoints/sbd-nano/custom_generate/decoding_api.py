@@ -15,7 +15,7 @@ import torch
 from .config import DecodeConfig
 from .decoding_ntp import NextTokenPrediction
 from .decoding_row_costs import row_costs_of
-from .decoding_sbd import SetBlockDecoding
+from .decoding_sbd import set_block_decoding
 from .decoding_state import DecodingState, ForwardResult, Strategy
 from .decoding_verify import DraftAndVerify
 from .environment import versions
@@ -29,7 +29,7 @@ Prompt = str | Sequence[int]
 BATCH_SIZE = 32
 STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
     "ntp": NextTokenPrediction,
-    "sbd": SetBlockDecoding,
+    "sbd": set_block_decoding,
     "verify": DraftAndVerify,
 }
 

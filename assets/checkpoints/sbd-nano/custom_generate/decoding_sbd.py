@@ -3,6 +3,7 @@
 
 A block starts as masks; each forward pass reveals the positions its solver picks. The first
 forward pass of a block also reads the block before it causally, which puts it in the KV cache.
+CausalFirstDecoding takes the block's first token from the last of those causal rows.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from torch import Tensor
 from .decoding_state import (
     DecodingState,
     ForwardResult,
+    Strategy,
     cut_after_end,
     make_hindsight,
     masked_positions,
@@ -179,3 +181,74 @@ class SetBlockDecoding:
         masked = masked_positions(stats, offsets, block.span.start)
         order = ranked(state.config.solver, stats, offsets, state.generator)
         return masked, block.reveal(order, token_ids, stats)
+
+
+class CausalFirstDecoding:
+    """Every forward pass starts a block behind the tokens known and commits what it reveals.
+
+    The causal row before the block gives its first token, which is what next-token prediction
+    would choose, in the forward pass that reads the prompt, too. The solver decides how many
+    guesses follow it; with a penalty or a transition each is made by the tokens before it.
+    """
+
+    def __init__(self, state: DecodingState) -> None:
+        self._state = state
+        self._pending: PendingTokens | None = None
+        """None before the prompt has been read."""
+        self._block = Span(0, 0)
+
+    def next_request(self) -> ForwardRequest | None:
+        """See Strategy."""
+        state, pending = self._state, self._pending
+        if state.is_finished:
+            return None
+        assert state.model.mask_token_id is not None
+        size = min(state.config.block_size, state.num_left)
+        self._block = Span(len(state.answer), size)
+        masks = [state.model.mask_token_id] * size
+        if pending is None:
+            return state.request(state.prompt_ids, masks, 1)
+        return state.request(pending.token_ids, masks, len(pending.token_ids))
+
+    def update(self, result: ForwardResult) -> StepEvent:
+        """See Strategy."""
+        state, pending, block = self._state, self._pending, self._block
+        logits = state.receive(result)
+        read = [] if pending is None else pending.token_ids
+        num_causal = len(read) or 1
+        causal = state.causal_stats(logits, num_causal, is_recorded=True)
+        first = causal.rows(num_causal - 1, num_causal)
+        hindsight: tuple[Hindsight, ...] = ()
+        if pending is None:
+            pending = self._pending = PendingTokens(first)
+        else:
+            hindsight = pending.rescore_and_clear(causal)
+        exact = [*read[1:], *first.sample(state.generator)]
+        stop = num_causal + block.size
+        guesses, chosen = state.draft(logits, num_causal, stop, exact, is_recorded=True)
+        guesses = guesses.rows(1, block.size)
+        token_ids = [exact[-1], *chosen[1:]]
+        stats = LogitStats.joined([first, guesses])
+        offsets = range(block.size)
+        order = ranked(state.config.solver, stats, offsets, state.generator)
+        committed = cut_after_end([token_ids[i] for i in order], state.model.end_token_ids)
+        pending.add(committed)
+        probabilities = first.token_probabilities(token_ids[:1])
+        probabilities = [*probabilities, *guesses.token_probabilities(token_ids[1:])]
+        return state.event(
+            block=block,
+            masked=masked_positions(stats, offsets, block.start),
+            reveals=tuple(
+                Reveal(block.start + i, token_id, i, round_to_6_digits(probabilities[i]))
+                for i, token_id in enumerate(committed)
+            ),
+            committed=committed,
+            hindsight=hindsight,
+        )
+
+
+def set_block_decoding(state: DecodingState) -> Strategy:
+    """The way of the config's solver."""
+    if state.config.solver.reads_causal_row:
+        return CausalFirstDecoding(state)
+    return SetBlockDecoding(state)

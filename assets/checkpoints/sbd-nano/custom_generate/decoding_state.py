@@ -111,14 +111,18 @@ class DecodingState:
         self._began = time.perf_counter() - result.seconds
         return result.logits
 
-    def causal_stats(self, logits: Tensor, stop: int) -> LogitStats:
-        """Of the causal rows before `stop` what a check of tokens needs: the best's probability."""
+    def causal_stats(self, logits: Tensor, stop: int, *, is_recorded: bool = False) -> LogitStats:
+        """Of the causal rows before `stop` what a check of tokens needs: the best's probability.
+
+        is_recorded: all that solver and record need, too.
+        """
         before = [self._unsure[:row] for row in range(stop)]
-        return self._stats(logits, 0, stop, self._causal_spec, before)
+        spec = self._block_spec if is_recorded else self._causal_spec
+        return self._stats(logits, 0, stop, spec, before)
 
     def next_token_stats(self, logits: Tensor) -> LogitStats:
         """Of the one causal row all that the record of a prediction needs."""
-        return self._stats(logits, 0, 1, self._block_spec, [()])
+        return self.causal_stats(logits, 1, is_recorded=True)
 
     def block_stats(self, logits: Tensor, start: int, block_ids: Sequence[int]) -> LogitStats:
         """Of a block's rows, those from `start` on, all that solver and record need.

@@ -27,7 +27,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class MaskedPosition:
-    """A position that held <m> when the forward pass began, and what the masked head said there."""
+    """A position that held <m> when the forward pass began, and what the masked head said there.
+
+    Of a block's first position under the solver causal-first it is what the causal head said.
+    """
 
     position: int
     entropy: float
@@ -40,7 +43,7 @@ class Reveal:
     """A token fixed. rank: 0 for the first in the solver's order within the forward pass.
 
     probability: of the token under the distribution it was taken from (the masked head for
-    sbd, the causal head for ntp and verify).
+    sbd, the causal head for ntp, verify and the first token under causal-first).
     """
 
     position: int

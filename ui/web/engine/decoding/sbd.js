@@ -1,14 +1,17 @@
 // Set Block Decoding, Algorithms 2-3 of the paper; sbd_core/decoding/sbd.py. The first forward pass
-// of a block also reads the block before it causally, which puts it in the KV cache.
+// of a block also reads the block before it causally, which puts it in the KV cache;
+// CausalFirstDecoding takes the block's first token from the last of those causal rows.
 
 import { Block, PendingTokens } from "./block.js";
+import { LogitStats } from "../stats.js";
+import { CAUSAL_FIRST } from "./settings.js";
 import { ranked } from "./solvers.js";
-import { maskedPositions } from "./state.js";
+import { cutAfterEnd, maskedPositions, sixDigits } from "./state.js";
 
 /** @import { Logits } from "../model.js" */
-/** @import { DecodingState, Hindsight } from "./state.js" */
+/** @import { DecodingState, Hindsight, Span, Strategy } from "./state.js" */
 
-export class SetBlockDecoding {
+class SetBlockDecoding {
   /** @param {DecodingState} state */
   constructor(state) {
     this.state = state;
@@ -89,4 +92,70 @@ export class SetBlockDecoding {
     const order = ranked(state.settings.solver, stats, offsets, state.generator);
     return { masked, reveals: block.reveal(order, tokenIds, stats) };
   }
+}
+
+/** Every forward pass starts a block behind the tokens known and commits what it reveals. */
+class CausalFirstDecoding {
+  /** @param {DecodingState} state */
+  constructor(state) {
+    this.state = state;
+    /** @type {PendingTokens | null} null before the prompt has been read */
+    this.pending = null;
+    /** @type {Span} */
+    this.block = { start: 0, size: 0 };
+  }
+
+  nextRequest() {
+    const { state, pending } = this;
+    if (state.isFinished) return null;
+    const size = Math.min(state.settings.block_size, state.numLeft);
+    this.block = { start: state.answer.length, size };
+    const masks = new Array(size).fill(state.maskId);
+    if (!pending) return state.request(state.promptIds, masks, 1);
+    return state.request([...pending.tokenIds], masks, pending.tokenIds.length);
+  }
+
+  /** @param {Logits} logits */
+  finish(logits) {
+    const { state, block } = this;
+    const read = this.pending?.tokenIds ?? [];
+    const numCausal = read.length || 1;
+    const causal = state.causalStats(logits, numCausal, true);
+    const first = causal.rows(numCausal - 1, numCausal);
+    const hindsight = this.pending ? this.pending.rescoreAndClear(causal) : [];
+    const pending = this.pending ?? new PendingTokens(first);
+    this.pending = pending;
+    const exact = [...read.slice(1), ...first.sample(state.generator)];
+    const stop = numCausal + block.size;
+    const [guesses, chosen] = state.draft(logits, numCausal, stop, exact, true);
+    const rest = guesses.rows(1, block.size);
+    const tokenIds = [...exact.slice(-1), ...chosen.slice(1)];
+    const stats = LogitStats.joined([first, rest]);
+    const offsets = [...new Array(block.size).keys()];
+    const order = ranked(state.settings.solver, stats, offsets, state.generator);
+    const committed = cutAfterEnd(tokenIds.slice(0, order.length), state.endIds);
+    pending.tokenIds.push(...committed);
+    const probabilities = [
+      ...first.tokenProbabilities(tokenIds.slice(0, 1)),
+      ...rest.tokenProbabilities(tokenIds.slice(1)),
+    ];
+    const reveals = committed.map((tokenId, rank) => ({
+      position: block.start + rank,
+      tokenId,
+      rank,
+      probability: sixDigits(probabilities[rank] ?? 0),
+    }));
+    const masked = maskedPositions(stats, offsets, block.start);
+    return state.event({ block, masked, reveals, committed, hindsight });
+  }
+}
+
+/**
+ * The way of the settings' solver.
+ * @param {DecodingState} state
+ * @returns {Strategy}
+ */
+export function setBlockDecoding(state) {
+  const isCausal = state.settings.solver.name === CAUSAL_FIRST;
+  return isCausal ? new CausalFirstDecoding(state) : new SetBlockDecoding(state);
 }

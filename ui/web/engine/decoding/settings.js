@@ -10,6 +10,8 @@ export const MAX_PREDRAFTS = 16;
 export const PENALTIES = /** @type {const} */ ([0.1, 100]);
 export const STRATEGIES = ["sbd", "ntp", "verify"];
 export const ROW_POLICIES = ["fixed", "fewest-passes", "fastest"];
+/** The solver that takes a block's first token from the causal row before it. */
+export const CAUSAL_FIRST = "causal-first";
 const MEASURES = ["confidence", "entropy", "margin"];
 
 /** The parameters of each solver with their values where none is given. */
@@ -19,6 +21,7 @@ export const SOLVERS =
     "entropy-bound-by-confidence": { gamma: 0.1 },
     "entropy-bound-by-margin": { gamma: 0.1 },
     "entropy-bound-from-left": { gamma: 0.35 },
+    [CAUSAL_FIRST]: { gamma: 0.35 },
     "entropy-threshold": { gamma: 0.1 },
     "confidence-threshold": { tau: 0.9 },
     factor: { factor: 1 },
@@ -148,9 +151,13 @@ function readSolver(given) {
  * @param {Settings} settings
  * @returns {[number, number][]}
  */
-function readPinned({ pinned, strategy, max_new_tokens }) {
+function readPinned({ pinned, strategy, solver, max_new_tokens }) {
   if (pinned.length && strategy !== "sbd")
     throw new ArgumentError("pinned", "needs strategy sbd", strategy);
+  if (pinned.length && solver.name === CAUSAL_FIRST) {
+    const rule = "needs another solver, as a causal row sees no token pinned after it";
+    throw new ArgumentError("pinned", rule, solver.name);
+  }
   const offsets = new Set();
   for (const [offset, tokenId] of pinned) {
     requireWhole("pinned offset", offset, 0, max_new_tokens - 1);

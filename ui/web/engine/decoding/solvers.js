@@ -33,6 +33,8 @@ export function ranked(solver, scores, masked, generator) {
       const order = ascending(masked.slice(1), entropy);
       return [...masked.slice(0, 1), ...order.slice(0, countWithin(of(entropy, order), gamma))];
     }
+    case "causal-first":
+      return masked.slice(0, 1 + countWithin(of(entropy, masked.slice(1)), gamma));
     case "entropy-threshold": {
       const order = ascending(masked, entropy);
       return order.slice(

@@ -102,14 +102,16 @@ export class DecodingState {
    * Of the causal rows before `stop` what a check of tokens needs.
    * @param {Logits} logits
    * @param {number} stop
+   * @param {boolean} isRecorded all that solver and record need, too
    */
-  causalStats(logits, stop) {
-    return this.stats(logits, 0, stop, this.causalSpec, (row) => this.unsure.slice(0, row));
+  causalStats(logits, stop, isRecorded = false) {
+    const spec = isRecorded ? this.blockSpec : this.causalSpec;
+    return this.stats(logits, 0, stop, spec, (row) => this.unsure.slice(0, row));
   }
 
   /** Of the one causal row all that the record of a prediction needs. @param {Logits} logits */
   nextTokenStats(logits) {
-    return this.stats(logits, 0, 1, this.blockSpec, () => []);
+    return this.causalStats(logits, 1, true);
   }
 
   /**

@@ -4,7 +4,7 @@ import { ArgumentError } from "../errors.js";
 import { Cache } from "../model.js";
 import { NextTokenPrediction } from "./ntp.js";
 import { MAX_ROWS } from "./row_plans.js";
-import { SetBlockDecoding } from "./sbd.js";
+import { setBlockDecoding } from "./sbd.js";
 import { DecodingState } from "./state.js";
 import { DraftAndVerify } from "./verify.js";
 
@@ -12,8 +12,12 @@ import { DraftAndVerify } from "./verify.js";
 /** @import { Settings } from "./settings.js" */
 /** @import { StepEvent, Strategy } from "./state.js" */
 
-/** @type {Record<string, new (state: DecodingState) => Strategy>} */
-const STRATEGIES = { ntp: NextTokenPrediction, sbd: SetBlockDecoding, verify: DraftAndVerify };
+/** @type {Record<string, (state: DecodingState) => Strategy>} */
+const STRATEGIES = {
+  ntp: (state) => new NextTokenPrediction(state),
+  sbd: setBlockDecoding,
+  verify: (state) => new DraftAndVerify(state),
+};
 
 /**
  * Decode; leaving early gives the cache back too. Raises ArgumentError at the first step.
@@ -29,8 +33,7 @@ export function* stream(checkpoint, promptIds, settings) {
   const cache = new Cache(model, promptIds.length + settings.max_new_tokens + most);
   try {
     const state = new DecodingState(model, cache, promptIds, settings, checkpoint);
-    const Chosen = STRATEGIES[settings.strategy] ?? SetBlockDecoding;
-    const strategy = new Chosen(state);
+    const strategy = (STRATEGIES[settings.strategy] ?? setBlockDecoding)(state);
     for (let request = strategy.nextRequest(); request; request = strategy.nextRequest()) {
       state.began = performance.now();
       yield strategy.finish(model.forward(request));
