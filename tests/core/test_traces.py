@@ -23,17 +23,19 @@ def many_configs(count: int) -> Iterator[tuple[int, DecodeConfig]]:
         strategy = ("sbd", "sbd", "verify", "ntp")[seed % 4]
         num_new = draw.randint(1, 20)
         pins = draw.sample(range(num_new), draw.randint(0, num_new // 2))
+        rule = rules[seed % len(rules)]
+        can_pin = strategy == "sbd" and not rule.reads_causal_row
         yield (
             seed,
             DecodeConfig(
                 strategy=strategy,
-                solver=rules[seed % len(rules)](),
+                solver=rule(),
                 block_size=draw.randint(1, 9),
                 max_new_tokens=num_new,
                 temperature=draw.choice([0.0, 1.0, 0.25, 1e-3, 40.0]),
                 seed=draw.choice([0, 7, 2**63 - 1]),
                 top_k_recorded=draw.choice([0, 1, 5, 50]),
-                pinned={p: draw.randrange(1, 10) for p in pins} if strategy == "sbd" else {},
+                pinned={p: draw.randrange(1, 10) for p in pins} if can_pin else {},
                 is_raw_prompt=draw.random() < 0.5,
                 allows_untrained_block_size=draw.random() < 0.5,
             ),
