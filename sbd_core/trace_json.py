@@ -3,8 +3,9 @@
 One object; each event an object of short arrays, token texts once in "tokens". Positions, token
 ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
 draft_threshold to the config and predrafts to every event; a trace of version 1 had none. Version 3
-adds the model's shape, null where it is not known. end_token_ids may be missing in any version, and
-so may the config's repetition_penalty, which is then 1, its row_policy, "fixed", and its row_costs.
+adds the model's shape, null where it is not known. In any version end_token_ids and weights may be
+missing, and so may the config's repetition_penalty, which is then 1, its row_policy, "fixed", and
+its row_costs.
 """
 
 import json
@@ -37,6 +38,7 @@ def dump(trace: Trace) -> str:
         "versions": dict(trace.versions),
         "shape": trace.shape.to_data() if trace.shape else None,
         "end_token_ids": trace.end_token_ids,
+        "weights": dict(trace.weights),
         "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
         "events": [event_to_data(event) for event in trace.events],
     }
@@ -121,6 +123,7 @@ def load(text: str) -> Trace:
         versions={key: node.string() for key, node in root.at("versions").members()},
         shape=_shape(root.at("shape")) if version >= 3 else None,
         end_token_ids=_end_token_ids(root),
+        weights=_weights(root),
     )
     _check_whole(trace)
     return trace
@@ -174,6 +177,11 @@ def _shape(node: JsonNode) -> ModelShape | None:
 def _end_token_ids(root: JsonNode) -> tuple[int, ...]:
     known = any(key == "end_token_ids" for key, _ in root.members())
     return root.at("end_token_ids").integers() if known else ()
+
+
+def _weights(root: JsonNode) -> dict[str, str]:
+    known = any(key == "weights" for key, _ in root.members())
+    return {key: node.string() for key, node in root.at("weights").members()} if known else {}
 
 
 def _tokens(node: JsonNode) -> dict[int, str]:

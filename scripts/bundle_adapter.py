@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from sbd_core.config import DecodeConfig
 from sbd_core.environment import environment
 from sbd_core.errors import ModelError, SetBlockDecodingError
-from sbd_core.evaluation.requests import request_configs, score_requests
+from sbd_core.evaluation.requests import answer_requests, request_configs, score_answers
 from sbd_core.files import ASSETS
 from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import (
@@ -102,8 +102,9 @@ def measured_here(folder: Path, prompts: Sequence[str], max_new_tokens: int) -> 
     model = load(folder)
     choose_threads(model.num_parameters)
     size = min(ADAPTER_BLOCK_SIZE, read_info(folder)[0].block_range[1])
-    configs = request_configs(DecodeConfig(max_new_tokens=max_new_tokens), size)
-    scores = score_requests(model, prompts, {row: configs[row] for row in ROWS})
+    configs = request_configs(DecodeConfig(max_new_tokens=max_new_tokens, block_size=size))
+    answers = answer_requests(model, prompts, {row: configs[row] for row in ROWS})
+    scores = score_answers(answers)
     rows = "\n".join(
         f"| {score.row} | {score.tokens_per_forward:.2f} | {100 * score.same_as_ntp:.0f} % | "
         f"{score.tokens_per_second:.1f} |"

@@ -3,7 +3,7 @@
 It keeps the real contract (cache lengths, masks by construction) and needs no weights.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -55,6 +55,7 @@ class ScriptedModel:
     shape: ModelShape | None = None
     repetition_penalty: float = 1.0
     transition: Transition | None = None
+    weights: Mapping[str, str] = field(default_factory=dict)
     compute_logit_stats: ComputeLogitStats = compute_logit_stats
     calls: list[tuple[int, int, int]] = field(default_factory=list)
     """(cached, causal, block) rows of every forward, for counting."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sbd_core.evaluation.tables import Comparison, PaperTable
     from sbd_core.shared_work import Journal
 
+NUM_FOR_GAMMAS = 32
 HELP = "measure accuracy and forward passes on held-out examples"
 
 
@@ -65,10 +66,19 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
     )
     which.add_argument(
         "--requests",
+        nargs="+",
         type=Path,
         metavar="FILE",
         help="open requests (JSON Lines with prompt) instead of tasks: tokens per forward pass, "
-        "agreement with the causal head, loops; of IFEval's also which follow their instructions",
+        "agreement with the causal head, loops; of IFEval's also which follow their instructions. "
+        "With --out a run that was stopped goes on",
+    )
+    parser.add_argument(
+        "--gammas-on",
+        type=Path,
+        metavar="FILE",
+        help="with --requests: choose each solver's gamma first, on the first "
+        f"{NUM_FOR_GAMMAS} requests of this file",
     )
     parser.add_argument(
         "--baseline",
@@ -104,45 +114,54 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
-    """Answer the first --limit requests of a file in every way, and print a table."""
+    """Answer the first --limit requests of each file in every way, and print a table of each."""
     from tqdm import tqdm
 
     from sbd_core.decoding.prompt_files import read_prompts
     from sbd_core.environment import environment
     from sbd_core.evaluation.instructions import check_of
-    from sbd_core.evaluation.requests import as_data, as_text, request_configs, score_requests
+    from sbd_core.evaluation.requests import RequestSet, clear_journals, measure, num_answers
     from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 
     require_integer("limit", arguments.limit, 1)
-    rows = read_prompts("requests", arguments.requests)[: arguments.limit]
-    requests = [str(row["prompt"]) for row in rows]
-    checks = [check_of(row) for row in rows]
+    sets = []
+    for file in arguments.requests:
+        rows = read_prompts("requests", file)[: arguments.limit]
+        checks = [check_of(row) for row in rows]
+        sets.append(RequestSet(file.stem, [str(row["prompt"]) for row in rows], checks))
+    if len({each.name for each in sets}) < len(sets):
+        rule = "must be files with names of their own"
+        raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
+    others = [] if arguments.gammas_on is None else read_prompts("gammas-on", arguments.gammas_on)
+    for_gammas = [str(row["prompt"]) for row in others[:NUM_FOR_GAMMAS]]
     model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
     choose_threads(model.num_parameters, arguments.batch_size)
-    configs = request_configs(config, config.block_size)
-    with tqdm(total=len(requests) * len(configs), unit="answer") as bar:
-        scores = score_requests(
+    with tqdm(total=num_answers(sets, len(for_gammas)), unit="answer") as bar:
+        measured = measure(
             model,
-            requests,
-            configs,
-            checks=checks,
+            sets,
+            config,
+            for_gammas=for_gammas,
             batch_size=arguments.batch_size,
+            out=arguments.out,
             advance=bar.update,
         )
     data = {
         "model": model.name,
-        "requests": arguments.requests.name,
-        "num_requests": len(requests),
+        "weights": dict(model.weights),
+        "runs_on": model.runs_on,
+        "gammas_on": arguments.gammas_on and arguments.gammas_on.stem,
         "block_size": config.block_size,
         "max_new_tokens": config.max_new_tokens,
         "batch_size": arguments.batch_size,
-        "rows": as_data(scores),
+        **measured.to_data(),
         "circumstances": environment(model.folder),
     }
-    print(as_text(scores))
+    print(measured)
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
+        clear_journals(arguments.out)
     if arguments.json:
         print(json.dumps(data))
 
@@ -221,5 +240,7 @@ def _check(arguments: argparse.Namespace) -> None:
                 raise ArgumentError(name, rule, getattr(arguments, name))
     if arguments.compare and arguments.model:
         raise ArgumentError("compare", "must come without --model", arguments.model)
+    if arguments.gammas_on is not None and arguments.requests is None:
+        raise ArgumentError("gammas-on", "must come with --requests", str(arguments.gammas_on))
     if arguments.baseline is not None and not arguments.table:
         raise ArgumentError("baseline", "must come with --table", arguments.baseline)

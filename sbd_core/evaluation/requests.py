@@ -1,14 +1,18 @@
-"""How open requests, which no checker can score, are answered.
+"""How open requests, most of which no checker can score, are answered.
 
 In how many forward passes, how fast, and how much of each answer the causal head would have
-written.
+written. Answers can be kept in a journal, so that a run that was killed goes on.
 
 Loops are counted and left out of everything else, as one token over and over is easily drafted.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
@@ -16,12 +20,48 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.rules import EntropyBound, EntropyBoundFromLeft, EntropyThreshold
+from sbd_core.rules import CausalFirst, EntropyBound, EntropyBoundFromLeft
+from sbd_core.shared_work import Journal
 from sbd_core.trace import Trace
 from sbd_core.training.synthesize import is_loop
 
 NTP = "NTP"
-GAMMAS = (0.1, 0.35, 0.6)
+GAMMAS = (0.1, 0.35, 0.75, 1.5, 3.0)
+"""At which the rules are tried."""
+RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
+    "SBD": EntropyBound,
+    "SBD from the left": EntropyBoundFromLeft,
+    "SBD causal token first": CausalFirst,
+}
+"""Solvers with a gamma, by how their rows are called."""
+LEAST_AGREEMENT = 0.95
+"""Of an answer's tokens with the causal head's, for a gamma to be chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is kept of one answer. num_read: its tokens that the causal head has read afterwards;
+    num_agreed: those that it would have chosen itself."""
+
+    text: str
+    token_ids: list[int]
+    num_forwards: int
+    seconds: float
+    num_read: int
+    num_agreed: int
+
+    @classmethod
+    def of(cls, trace: Trace) -> "Answer":
+        """That of a finished trace."""
+        read = [item for event in trace.events for item in event.hindsight]
+        return cls(
+            text=trace.text,
+            token_ids=list(trace.token_ids),
+            num_forwards=trace.num_forwards,
+            seconds=round(trace.seconds, 6),
+            num_read=len(read),
+            num_agreed=sum(item.token_id == item.argmax_id for item in read),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,64 +91,120 @@ class RequestScore:
     difference_interval: float | None = None
 
 
-def request_configs(base: DecodeConfig, block_size: int) -> dict[str, DecodeConfig]:
-    """NTP first, then verify and the solvers that a reader chooses among, all else as in `base`."""
-    sbd = replace(base, strategy="sbd", block_size=block_size)
-    verify = replace(base, strategy="verify", block_size=block_size)
-    rows = {
+def request_configs(
+    base: DecodeConfig, gammas: Mapping[str, Sequence[float]] | None = None
+) -> dict[str, DecodeConfig]:
+    """NTP first, then verify and the rules with a gamma, all else as in `base`.
+
+    gammas: of each of RULES, by its name; all of GAMMAS where None.
+    """
+    verify = replace(base, strategy="verify")
+    return {
         NTP: replace(base, strategy="ntp"),
         "verify": verify,
         "verify, fewest passes": replace(verify, row_policy="fewest-passes"),
-        "verify, fastest here": replace(verify, row_policy="fastest"),
+        **gamma_configs(base, dict.fromkeys(RULES, GAMMAS) if gammas is None else gammas),
     }
-    for gamma in GAMMAS:
-        rows[f"SBD gamma {gamma:g}"] = replace(sbd, solver=EntropyBound(gamma))
-    for gamma in GAMMAS:
-        solver = EntropyBoundFromLeft(gamma)
-        rows[f"SBD from the left, gamma {gamma:g}"] = replace(sbd, solver=solver)
-    for gamma in GAMMAS:
-        rows[f"SBD below {gamma:g} nats"] = replace(sbd, solver=EntropyThreshold(gamma))
-    return rows
 
 
-def score_requests(
+def gamma_configs(
+    base: DecodeConfig, gammas: Mapping[str, Sequence[float]]
+) -> dict[str, DecodeConfig]:
+    """One row for each gamma of each rule."""
+    return {
+        _row(rule, gamma): replace(base, strategy="sbd", solver=RULES[rule](gamma))
+        for rule, each in gammas.items()
+        for gamma in each
+    }
+
+
+def _row(rule: str, gamma: float) -> str:
+    return f"{rule}, gamma {gamma:g}"
+
+
+def answer_requests(
     model: SetBlockModel,
     requests: Sequence[str],
     configs: Mapping[str, DecodeConfig],
     *,
-    checks: Sequence[Callable[[str], bool] | None] = (),
     batch_size: int = 1,
+    journal: Journal | None = None,
     advance: Callable[[int], object] = lambda count: None,
-) -> list[RequestScore]:
-    """Answer every request in every way; `configs` must have the row NTP.
+) -> dict[str, list[Answer]]:
+    """Every request in every way, by row. advance is told of each answer, of those kept too.
 
-    checks: of each request, what tells whether an answer follows its instructions; None or none of
-    them where nothing does. advance is told of each answer. Tokens per second mean what one reader
-    sees at batch_size 1. Raises ArgumentError.
+    journal: where answers are kept as they are made, and taken from; it is left there. Raises
+    ArgumentError.
     """
     if not requests:
         raise ArgumentError("requests", "must hold at least one request", list(requests))
-    if NTP not in configs:
-        raise ArgumentError("configs", f"must have the row {NTP}", list(configs))
-    answers: dict[str, list[Trace]] = {row: [] for row in configs}
-    for start in range(0, len(requests), batch_size):
-        part = requests[start : start + batch_size]
-        # Rows take turns, so all share the machine's load.
-        for row, config in configs.items():
-            answers[row] += generate_batch(model, part, config, batch_size=batch_size)
-            advance(len(part))
-    wanted = [trace.token_ids for trace in answers[NTP]]
-    scores = [_score(row, traces, wanted) for row, traces in answers.items()]
+    known: dict[int, Answer] = {}
+    if journal is not None:
+        known = {number: Answer(**entry) for number, entry in journal.entries().items()}
+        advance(len(known))
+    with journal or nullcontext(lambda number, entry: None) as keep:
+        for start in range(0, len(requests), batch_size):
+            # Rows take turns, so all share the machine's load.
+            for index, config in enumerate(configs.values()):
+                numbers = {
+                    place * len(configs) + index: requests[place]
+                    for place in range(start, min(start + batch_size, len(requests)))
+                }
+                missing = [number for number in numbers if number not in known]
+                asked = [numbers[number] for number in missing]
+                traces = generate_batch(model, asked, config, batch_size=batch_size)
+                for number, trace in zip(missing, traces, strict=True):
+                    known[number] = Answer.of(trace)
+                    keep(number, asdict(known[number]))
+                advance(len(missing))
+    return {
+        row: [known[place * len(configs) + index] for place in range(len(requests))]
+        for index, row in enumerate(configs)
+    }
+
+
+def chosen_gammas(answers: Mapping[str, Sequence[Answer]]) -> dict[str, float]:
+    """Of each rule the gamma with most tokens a forward pass, of those that keep LEAST_AGREEMENT.
+
+    answers: of the rows of gamma_configs() for all of GAMMAS. Where no gamma keeps it, the least.
+    """
+    chosen = {}
+    for rule in RULES:
+        scores = [(gamma, _score(rule, answers[_row(rule, gamma)], ())) for gamma in GAMMAS]
+        fine = [
+            (score.tokens_per_forward, gamma)
+            for gamma, score in scores
+            if score.agreement >= LEAST_AGREEMENT
+        ]
+        chosen[rule] = max(fine)[1] if fine else min(GAMMAS)
+    return chosen
+
+
+def score_answers(
+    answers: Mapping[str, Sequence[Answer]],
+    checks: Sequence[Callable[[str], bool] | None] = (),
+) -> list[RequestScore]:
+    """A score for each row; `answers` must have the row NTP.
+
+    checks: of each request, what tells whether an answer follows its instructions; None or none of
+    them where nothing does. Raises ArgumentError.
+    """
+    if NTP not in answers:
+        raise ArgumentError("configs", f"must have the row {NTP}", list(answers))
+    wanted = [answer.token_ids for answer in answers[NTP]]
+    scores = [_score(row, each, wanted) for row, each in answers.items()]
     if not any(checks):
         return scores
-    marks = {row: _marks(traces, checks) for row, traces in answers.items()}
+    marks = {row: _marks(each, checks) for row, each in answers.items()}
     return [replace(score, **_accuracy(marks[score.row], marks[NTP])) for score in scores]
 
 
-def _marks(traces: Sequence[Trace], checks: Sequence[Callable[[str], bool] | None]) -> list[float]:
+def _marks(
+    answers: Sequence[Answer], checks: Sequence[Callable[[str], bool] | None]
+) -> list[float]:
     """1 for each answer that follows its request's instructions, else 0."""
-    pairs = zip(traces, checks, strict=True)
-    return [float(check(trace.text)) for trace, check in pairs if check is not None]
+    pairs = zip(answers, checks, strict=True)
+    return [float(check(answer.text)) for answer, check in pairs if check is not None]
 
 
 def _accuracy(marks: Sequence[float], of_ntp: Sequence[float]) -> dict[str, Any]:
@@ -121,33 +217,127 @@ def _accuracy(marks: Sequence[float], of_ntp: Sequence[float]) -> dict[str, Any]
     }
 
 
-def _score(row: str, traces: Sequence[Trace], wanted: Sequence[Sequence[int]]) -> RequestScore:
-    is_kept = [not is_loop(trace.text) for trace in traces]
-    kept = [trace for trace, keep in zip(traces, is_kept, strict=True) if keep]
-    num_tokens = sum(trace.num_tokens for trace in kept)
-    num_forwards = sum(trace.num_forwards for trace in kept)
-    seconds = sum(event.seconds for trace in kept for event in trace.events)
-    read = [item for trace in kept for event in trace.events for item in event.hindsight]
+def _score(row: str, answers: Sequence[Answer], of_ntp: Sequence[list[int]]) -> RequestScore:
+    """of_ntp: of each request, NTP's token ids, if they are of interest."""
+    is_kept = [not is_loop(answer.text) for answer in answers]
+    kept = [answer for answer, keep in zip(answers, is_kept, strict=True) if keep]
+    num_tokens = sum(len(answer.token_ids) for answer in kept)
+    num_forwards = sum(answer.num_forwards for answer in kept)
+    seconds = sum(answer.seconds for answer in kept)
     same = [
-        tuple(trace.token_ids) == tuple(ids)
-        for trace, ids, keep in zip(traces, wanted, is_kept, strict=True)
+        answer.token_ids == ids
+        for answer, ids, keep in zip(answers, of_ntp, is_kept, strict=False)
         if keep
     ]
+    num_read = sum(answer.num_read for answer in kept)
+    speeds = [len(answer.token_ids) / answer.num_forwards for answer in kept]
     return RequestScore(
         row=row,
         num_answers=len(kept),
-        num_loops=len(traces) - len(kept),
+        num_loops=len(answers) - len(kept),
         num_tokens=num_tokens,
         num_forwards=num_forwards,
         tokens_per_forward=num_tokens / max(1, num_forwards),
-        median_tokens_per_forward=median([trace.tokens_per_forward for trace in kept] or [0.0]),
+        median_tokens_per_forward=median(speeds or [0.0]),
         tokens_per_second=num_tokens / seconds if seconds else 0.0,
         same_as_ntp=sum(same) / max(1, len(same)),
-        agreement=sum(item.token_id == item.argmax_id for item in read) / max(1, len(read)),
+        agreement=sum(answer.num_agreed for answer in kept) / max(1, num_read),
     )
 
 
-def as_text(scores: Sequence[RequestScore]) -> str:
+@dataclass(frozen=True, slots=True)
+class RequestSet:
+    """Requests of one file, and what checks each answer, None where nothing does."""
+
+    name: str
+    requests: Sequence[str]
+    checks: Sequence[Callable[[str], bool] | None] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Scores by the name of their requests.
+
+    chosen, tried: the gamma of each rule, and the scores on other requests that it was chosen by;
+    both empty where every gamma is measured.
+    """
+
+    scores: Mapping[str, Sequence[RequestScore]]
+    chosen: Mapping[str, float]
+    tried: Sequence[RequestScore]
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain JSON data, rounded for reading."""
+        return {
+            "requests": {name: _as_data(scores) for name, scores in self.scores.items()},
+            "least_agreement": LEAST_AGREEMENT,
+            "gammas": dict(self.chosen),
+            "gammas_tried": _as_data(self.tried),
+        }
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{name}\n{_as_text(scores)}" for name, scores in self.scores.items())
+
+
+def measure(
+    model: SetBlockModel,
+    sets: Sequence[RequestSet],
+    base: DecodeConfig,
+    *,
+    for_gammas: Sequence[str] = (),
+    batch_size: int = 1,
+    out: Path | None = None,
+    advance: Callable[[int], object] = lambda count: None,
+) -> Measured:
+    """Answer every set in every way of request_configs(), all else as in `base`.
+
+    for_gammas: other requests, by which the gamma of each rule is chosen first; without them each
+    rule is measured at all of GAMMAS. out: the file of the results, beside which answers are kept
+    until clear_journals(). Raises ArgumentError.
+    """
+
+    def answers(
+        requests: Sequence[str], configs: Mapping[str, DecodeConfig]
+    ) -> dict[str, list[Answer]]:
+        journal = None if out is None else _journal(out, model, requests, configs)
+        return answer_requests(
+            model, requests, configs, batch_size=batch_size, journal=journal, advance=advance
+        )
+
+    tried, chosen = dict[str, list[Answer]](), dict[str, float]()
+    if for_gammas:
+        tried = answers(for_gammas, gamma_configs(base, dict.fromkeys(RULES, GAMMAS)))
+        chosen = chosen_gammas(tried)
+    gammas = {rule: (gamma,) for rule, gamma in chosen.items()} or None
+    configs = request_configs(base, gammas)
+    scores = {
+        each.name: score_answers(answers(each.requests, configs), each.checks) for each in sets
+    }
+    return Measured(scores, chosen, [_score(row, each, ()) for row, each in tried.items()])
+
+
+def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
+    """That measure() makes."""
+    at_all = len(RULES) * len(GAMMAS)
+    each = 3 + (len(RULES) if num_for_gammas else at_all)
+    return num_for_gammas * at_all + each * sum(len(one.requests) for one in sets)
+
+
+def clear_journals(out: Path) -> None:
+    """Remove the answers kept beside `out`, whatever run they are of."""
+    for part in out.absolute().parent.glob(f".{out.name}.*.part-0"):
+        part.unlink(missing_ok=True)
+
+
+def _journal(
+    out: Path, model: SetBlockModel, requests: Sequence[str], configs: Mapping[str, DecodeConfig]
+) -> Journal:
+    """That of these answers; those of other weights or settings are not in it."""
+    asked = [model.name, dict(model.weights), list(requests), repr(configs)]
+    return Journal(out, hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12], rank=0)
+
+
+def _as_text(scores: Sequence[RequestScore]) -> str:
     """A table for people."""
     width = max(len(score.row) for score in scores)
     head = f"{'':{width}}  tokens/pass  median  agreement  same as NTP  tokens/s  loops  follows"
@@ -169,7 +359,7 @@ def _told(score: RequestScore) -> str:
     )
 
 
-def as_data(scores: Sequence[RequestScore]) -> list[dict[str, Any]]:
+def _as_data(scores: Sequence[RequestScore]) -> list[dict[str, Any]]:
     """Plain JSON data, rounded for reading."""
     return [
         {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(score).items()}

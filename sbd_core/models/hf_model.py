@@ -1,7 +1,7 @@
 """Any transformers causal LM with full attention, behind the SetBlockModel protocol."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -61,10 +61,12 @@ class HuggingFaceModel(EarlierModelNames):
         *,
         backend: Backend,
         adapter: BlockAdapter | None = None,
+        weights: Mapping[str, str] | None = None,
     ) -> None:
         """backend: see sbd_core.models.backends.choose. adapter: the one that the backend reads.
 
-        Raises ModelError if the model's attention cannot be masked freely.
+        weights: see SetBlockModel. Raises ModelError if the model's attention cannot be masked
+        freely.
         """
         refuse_other_attention(model, name)
         # transformers types these loosely; Any keeps our own code free of casts.
@@ -92,6 +94,7 @@ class HuggingFaceModel(EarlierModelNames):
         self.adapter = adapter
         self.transition = None if adapter is None else adapter.transition(model.device)
         self.backend = backend
+        self.weights: Mapping[str, str] = dict(weights or {})
 
     @property
     def runs_on(self) -> str:

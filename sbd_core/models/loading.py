@@ -16,6 +16,7 @@ from transformers.utils import logging as transformers_logging
 from sbd_core.config import DecodeConfig
 from sbd_core.deprecated import warn_of_native
 from sbd_core.errors import ModelError, shown
+from sbd_core.files import weights_sha256
 from sbd_core.models.adapters import Fingerprint, settle_adapter
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.bases import BASES, require_base
@@ -86,11 +87,24 @@ def load(
         model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
     refuse_other_attention(model, name)
+    # Before the backend is chosen, which may put the weights elsewhere.
+    weights = _digests(model, name, Path(source), adapter)
     options: dict[str, Any] = {"block_size": _largest_block(model, name), "adapter": adapter}
     backend = choose(model.to(place), name, dtype=dtype, **options)
-    wrapped = HuggingFaceModel(model, tokenizer, name, backend=backend, adapter=adapter)
+    wrapped = HuggingFaceModel(
+        model, tokenizer, name, backend=backend, adapter=adapter, weights=weights
+    )
     wrapped.encode("a prompt", is_raw=False)  # a broken chat template is told now
     return wrapped
+
+
+def _digests(model: Any, name: str, source: Path, adapter: BlockAdapter | None) -> dict[str, str]:
+    """See SetBlockModel.weights: of an adapter its files, of a model some values of each weight."""
+    if adapter is None:
+        return {name: Fingerprint.of(model).values}
+    found = weights_sha256(source)
+    assert found is not None
+    return {name: found, adapter.info.base: adapter.info.base_digest}
 
 
 def _largest_block(model: Any, name: str) -> int:

@@ -117,3 +117,16 @@ def test_another_format_and_a_newer_version_are_told_apart_from_damage() -> None
     assert "trace.version" in message
     assert "update" in message
     assert "trace.format: is missing" in refused("{}")
+
+
+def test_a_trace_says_its_weights_and_an_older_one_is_read_without() -> None:
+    data = copy.deepcopy(SOUND)
+    data["weights"] = {"adapter": "12ab", "base": "34cd"}
+    found = Trace.from_json(json.dumps(data))
+    assert found.weights == data["weights"]
+    assert Trace.from_json(found.to_json()) == found
+    del data["weights"]
+    assert Trace.from_json(json.dumps(data)) == replace(found, weights={})
+    for value in (5, ["12ab"], {"adapter": 5}):
+        with pytest.raises(TraceError, match=r"^trace\.weights"):
+            Trace.from_json(json.dumps({**data, "weights": value}))

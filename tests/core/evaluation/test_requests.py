@@ -9,7 +9,21 @@ from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.__main__ import main
 from sbd_core.errors import MissingExtraError
 from sbd_core.evaluation.instructions import check_of, verifiers
-from sbd_core.evaluation.requests import GAMMAS, NTP, request_configs, score_requests
+from sbd_core.evaluation.requests import (
+    GAMMAS,
+    NTP,
+    RULES,
+    Answer,
+    RequestSet,
+    answer_requests,
+    chosen_gammas,
+    clear_journals,
+    gamma_configs,
+    measure,
+    num_answers,
+    request_configs,
+    score_answers,
+)
 from sbd_core.extras import EXTRAS
 from tests.core.cli.commands import last_line
 from tests.scripted import ScriptedModel
@@ -45,18 +59,20 @@ def singer() -> ScriptedModel:
     )
 
 
+def score(model, requests, configs, checks=(), **options):
+    return score_answers(answer_requests(model, requests, configs, **options), checks)
+
+
 def test_loops_are_counted_and_left_out_of_every_other_figure() -> None:
-    base = DecodeConfig(max_new_tokens=40, block_size=4)
-    configs = request_configs(base, 4)
-    configs.pop("verify, fastest here")  # what rows cost is measured, and not the matter here
+    configs = request_configs(DecodeConfig(max_new_tokens=40, block_size=4))
     answered = []
-    scores = score_requests(singer(), ["?", "!", "?"], configs, advance=answered.append)
+    scores = score(singer(), ["?", "!", "?"], configs, advance=answered.append)
     assert sum(answered) == 3 * len(configs)
     assert [score.row for score in scores] == list(configs)
-    for score in scores:
-        assert (score.num_answers, score.num_loops, score.num_tokens) == (2, 1, 10)
-        assert score.tokens_per_forward == 10 / score.num_forwards
-        assert score.same_as_ntp == score.agreement == 1
+    for each in scores:
+        assert (each.num_answers, each.num_loops, each.num_tokens) == (2, 1, 10)
+        assert each.tokens_per_forward == 10 / each.num_forwards
+        assert each.same_as_ntp == each.agreement == 1
     passes = {score.row: score.num_forwards for score in scores}
     assert passes[NTP] == 10
     assert passes["verify"] == 2 * 2  # one token and a draft of three, then a check that adds one
@@ -66,14 +82,65 @@ def test_answers_that_follow_instructions_are_counted_beside_those_of_ntp() -> N
     base = DecodeConfig(max_new_tokens=8, block_size=4)
     configs = {NTP: base, "cut": replace(base, max_new_tokens=2)}
     configs = {row: replace(config, strategy="ntp") for row, config in configs.items()}
-    [alone] = score_requests(singer(), ["?"], {NTP: configs[NTP]})
+    [alone] = score(singer(), ["?"], {NTP: configs[NTP]})
     assert alone.accuracy is alone.difference is None
     checks = [None, lambda text: "b" in text, lambda text: "c b c" in text]
-    ntp, cut = score_requests(singer(), ["?", "?", "?"], configs, checks=checks)
+    ntp, cut = score(singer(), ["?", "?", "?"], configs, checks)
     assert (ntp.accuracy, ntp.difference, ntp.difference_interval) == (1, 0, 0)
     assert (cut.accuracy, cut.difference) == (0.5, -0.5)
     # Differences of 0 and -1: their deviation is sqrt(1/2), that of their mean 1/2.
     assert cut.difference_interval == pytest.approx(1.96 / 2)
+
+
+def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None:
+    """At the larger gammas more tokens come at once, and at the largest too many are wrong."""
+
+    def answer(num_agreed: int, num_forwards: int) -> Answer:
+        return Answer("b c", [3] * 100, num_forwards, 1.0, 100, num_agreed)
+
+    def answers(*figures: tuple[int, int]) -> dict[str, list[Answer]]:
+        pairs = zip(
+            gamma_configs(DecodeConfig(), dict.fromkeys(RULES, GAMMAS)), figures, strict=True
+        )
+        return {row: [answer(*each)] for row, each in pairs}
+
+    found = answers(*[(99, 90), (97, 70), (95, 50), (94, 40), (60, 20)] * len(RULES))
+    assert chosen_gammas(found) == dict.fromkeys(RULES, GAMMAS[2])
+    found = answers(*[(90, 50)] * len(GAMMAS) * len(RULES))
+    assert chosen_gammas(found) == dict.fromkeys(RULES, min(GAMMAS))
+
+
+def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
+    class Killed(Exception):
+        pass
+
+    def kill_after(count: int):
+        def advance(number: int) -> None:
+            nonlocal count
+            count -= number
+            if count <= 0:
+                raise Killed
+
+        return advance
+
+    base = DecodeConfig(max_new_tokens=10, block_size=4)
+    sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
+    wanted = measure(singer(), sets, base, for_gammas=["?"])
+    with pytest.raises(Killed):
+        measure(singer(), sets, base, for_gammas=["?"], advance=kill_after(20), **options)
+    [*_, part] = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime)
+    part.write_text(part.read_text()[:-7])  # the kill came while a line was written
+    again, done = singer(), []
+    found = measure(again, sets, base, for_gammas=["?"], advance=done.append, **options)
+    assert sum(done) == num_answers(sets, 1)
+    every = singer()
+    measure(every, sets, base, for_gammas=["?"])
+    assert 0 < len(again.calls) < len(every.calls)
+    strip = lambda scores: [replace(score, tokens_per_second=0) for score in scores]  # noqa: E731
+    assert strip(found.scores["both"]) == strip(wanted.scores["both"])
+    assert found.chosen == wanted.chosen
+    clear_journals(options["out"])
+    assert not list(tmp_path.iterdir())
 
 
 ROW = {
@@ -105,31 +172,46 @@ def test_instructions_without_verifiers_are_refused_in_one_line(monkeypatch) -> 
         check_of(ROW)
 
 
-def test_the_command_answers_the_first_requests_of_a_file(tiny_folders, tmp_path, capsys) -> None:
-    file, out = tmp_path / "asked.jsonl", tmp_path / "scores.json"
+def test_the_command_answers_the_first_requests_of_each_file(
+    tiny_folders, tmp_path, capsys
+) -> None:
+    file, other, out = (tmp_path / name for name in ("asked.jsonl", "more.jsonl", "scores.json"))
     file.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in ("a b", "c", "d")))
-    words = ["evaluate", "--requests", str(file), "--limit", "2", "--max-new-tokens", "6"]
-    words += ["--model", str(tiny_folders["llama"]), "--device", "cpu", "--block-size", "4"]
+    other.write_text(json.dumps({"prompt": "e f"}) + "\n")
+    words = ["evaluate", "--requests", str(file), str(other), "--limit", "2"]
+    words += ["--gammas-on", str(other), "--max-new-tokens", "6", "--block-size", "4"]
+    words += ["--model", str(tiny_folders["llama"]), "--device", "cpu"]
     assert main([*words, "--json", "--out", str(out)]) == 0
     found = last_line(capsys)
     assert found == json.loads(out.read_text("utf-8"))
-    assert (found["num_requests"], found["requests"]) == (2, "asked.jsonl")
-    rows = {row["row"]: row for row in found["rows"]}
-    assert len(rows) == 4 + 3 * len(GAMMAS)
-    for name, row in rows.items():
-        assert row["num_answers"] + row["num_loops"] == 2
-        if name == NTP or name.startswith("verify"):
-            assert row["same_as_ntp"] == 1
-            assert row["agreement"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        path.name for path in (file, other, out)
+    )
+    assert list(found["requests"]) == ["asked", "more"]
+    assert (found["gammas_on"], list(found["gammas"])) == ("more", list(RULES))
+    assert len(found["gammas_tried"]) == len(RULES) * len(GAMMAS)
+    assert list(found["weights"]) == [found["model"]]
+    for name, count in (("asked", 2), ("more", 1)):
+        rows = {row["row"]: row for row in found["requests"][name]}
+        assert len(rows) == 3 + len(RULES)
+        for row in rows.values():
+            assert row["num_answers"] + row["num_loops"] == count
+        for exact in (NTP, "verify", "verify, fewest passes"):
+            assert rows[exact]["same_as_ntp"] == rows[exact]["agreement"] == 1
 
 
 def test_bad_requests_are_refused_by_name(tmp_path, capsys) -> None:
+    fine = tmp_path / "fine.jsonl"
+    fine.write_text('{"prompt": "a"}\n')
     for words, argument in (
         (["--requests", str(tmp_path / "none.jsonl")], "requests"),
         (["--requests", __file__], "requests"),
         (["--requests", __file__, "--limit", "0"], "limit"),
+        (["--requests", str(fine), str(fine)], "requests"),
+        (["--requests", str(fine), "--gammas-on", __file__], "gammas-on"),
+        (["--gammas-on", str(fine)], "gammas-on"),
     ):
         assert main(["evaluate", *words]) == 2
         assert capsys.readouterr().err.startswith(f"error: {argument}: ")
     with pytest.raises(ArgumentError, match=r"^configs: must have the row NTP"):
-        score_requests(singer(), ["?"], {"sbd": DecodeConfig()})
+        score(singer(), ["?"], {"sbd": DecodeConfig()})
