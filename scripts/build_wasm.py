@@ -1,14 +1,12 @@
 """Compiles the kernel of the browser's engine to WebAssembly: assets/dist/sbd.wasm.
 
-python -m scripts.build_wasm           needs clang and wasm-ld, 16 or newer
-python -m scripts.build_wasm --check   exit status 1 if a file is of other sources
+python -m scripts.build_wasm, which needs clang and wasm-ld, 16 or newer.
 
 sbd-fma.wasm is the same with fused multiply-add (relaxed SIMD), for browsers that have it;
 sbd-threads.wasm is that with threads, for pages whose host lets them share memory. The files carry
-a digest of their sources, so that --check needs no compiler.
+a digest of their sources, so that a test without a compiler sees whether they are fresh.
 """
 
-import argparse
 import hashlib
 import re
 import shutil
@@ -115,14 +113,7 @@ def is_fresh(name: str, content: bytes) -> bool:
 
 
 def main() -> int:
-    """The command line. Exit status: 0 done or fresh, 1 a file is stale, 2 no compiler."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    if parser.parse_args().check:
-        stale = [name for name in FILES if not is_fresh(name, (DIST / name).read_bytes())]
-        for name in stale:
-            print(f"{name} is stale: run python -m scripts.build_wasm", file=sys.stderr)
-        return 1 if stale else 0
+    """Compile every file. Exit status: 0 done, 2 no compiler."""
     try:
         for name in FILES:
             content = build(name)

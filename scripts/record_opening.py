@@ -1,14 +1,11 @@
 """Record the run that the page opens on, and the race of its prompt.
 
-    python -m scripts.record_opening                  with the bundled checkpoint
-    python -m scripts.record_opening --model FOLDER   with another one
+    python -m scripts.record_opening
 
 The rule: of the stories among the presets, those that most lanes get right come first; of these the
 one with the longest answer. Ties go to the first. The race has every lane of ui.race.entry. Not
 imported by the page.
 """
-
-import argparse
 
 import sbd_core
 from sbd_core.models.protocol import SetBlockModel
@@ -64,11 +61,8 @@ def write(kind: str, traces: dict[str, Trace]) -> None:
 
 
 def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.record_opening")
-    parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
-    flags = parser.parse_args()
-    model = sbd_core.load(flags.model, device="cpu")
+    """With the bundled checkpoint."""
+    model = sbd_core.load(device="cpu")
     choose_threads(model.num_parameters)
     prompt, traces = opening_run(model)
     print(prompt)

@@ -1,12 +1,6 @@
-"""Writes ui/web/constants.json: what Python and JavaScript both must know.
+"""What Python and JavaScript share, in ui/web/constants.json: python -m scripts.web_constants"""
 
-python -m scripts.web_constants           write the file
-python -m scripts.web_constants --check   exit status 1 if the committed file is another one
-"""
-
-import argparse
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -79,18 +73,5 @@ def _limits() -> dict[str, int]:
     }
 
 
-def main() -> int:
-    """The command line. Exit status: 0 done or fresh, 1 the committed file is stale."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    text = json.dumps(constants(), indent=2, ensure_ascii=False) + "\n"
-    if not parser.parse_args().check:
-        FILE.write_text(text, encoding="utf-8")
-    elif FILE.read_text(encoding="utf-8") != text:
-        print(f"{FILE} is stale: run python -m scripts.web_constants", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    FILE.write_text(json.dumps(constants(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,8 +1,8 @@
 """A load, fault and hostile-input campaign against the page and the command line.
 
 `python -m tests.campaign` runs all of it, prints the targets beside what was found and writes
-assets/results/campaign.json; test_short_form.py is what the gate runs, test_long_form.py every part
-at full size where SBD_CAMPAIGN=full asks for it. Loopback only, bounded in time and count.
+assets/results/campaign.json; test_short_form.py is what the gate runs. Loopback only, bounded in
+time and count.
 """
 
 import os
