@@ -63,19 +63,6 @@ def test_another_recorded_run_has_other_numbers_and_is_not_said_to_be_the_same(
     assert page.evaluate(COUNTS) == [main.num_forwards, ntp.num_forwards]
 
 
-def test_it_begins_again_after_its_end_and_stands_while_it_is_paused(open_page, serve):
-    lines = recorded(story_model("one two three four five six"), "opening")
-    with mock.patch("ui.gallery.replays.opening", return_value=lines):
-        url = serve(story_model())
-    page = open_page(f"{url}#")
-    expect(page.locator(".sbd-home-lane.is-finished")).to_have_count(2)
-    expect(page.locator(".sbd-lane-ntp.is-finished")).to_have_count(0)
-    page.get_by_role("button", name="Pause").click()
-    first = page.evaluate(COUNTS)
-    page.wait_for_timeout(800)
-    assert page.evaluate(COUNTS) == first
-
-
 def test_two_ways_lead_on_and_back_leads_here_again(visit):
     page = visit()
     page.get_by_role("link", name="How it works").click()

@@ -21,11 +21,9 @@ from sbd_core.files import write_text
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
-from tests.campaign.parts.cold_starts import cold_starts
 from tests.campaign.parts.command_lines import command_lines, start_ups
 from tests.campaign.parts.doors import dom_elements, posts
 from tests.campaign.parts.memory import growth
-from tests.campaign.parts.proxies import behind_a_proxy
 from tests.campaign.parts.trees import trees_lost
 from tests.campaign.parts.visitors import crowd
 from ui.components.assets import ASSETS
@@ -47,8 +45,6 @@ PARTS: dict[str, tuple[Callable[[], Figure], Callable[[], Figure]]] = {
     "trees": (lambda: trees_lost(200, 50, 20, 20), lambda: trees_lost(4, 2, 1, 1)),
     "command-lines": (lambda: command_lines(400), lambda: command_lines(30)),
     "start-up": (lambda: start_ups(60), lambda: start_ups(5)),
-    "proxies": (lambda: behind_a_proxy(60, 20, 1.0), lambda: behind_a_proxy(60, 20, 0.1)),
-    "cold-starts": (lambda: cold_starts(10), lambda: cold_starts(2)),
 }
 """Each part as it is, and in its short form."""
 

@@ -43,8 +43,8 @@ def check(found: LogitStats, logits: torch.Tensor) -> None:
         assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("vocabulary", [1, 2, 3, 15, 16, 17, 64, 65, 300, 2048, 5003])
-@pytest.mark.parametrize("spread", [0.1, 3.0, 30.0, 1e4])
+@pytest.mark.parametrize("vocabulary", [1, 2, 16, 65, 5003])
+@pytest.mark.parametrize("spread", [0.1, 3.0, 1e4])
 def test_measures_are_those_of_the_candidates(measure, vocabulary, spread) -> None:
     for rows in (1, 7):
         logits = drawn(rows, vocabulary, spread)
@@ -72,15 +72,6 @@ def test_the_first_of_equals_is_best(measure) -> None:
     check(found, rows)
 
 
-def test_the_largest_stands_last_or_first_or_one_rounding_above_the_rest(measure) -> None:
-    low = torch.tensor(0.001)
-    logits = low.repeat(130, 130)
-    logits.fill_diagonal_(torch.nextafter(low, torch.tensor(1.0)).item())
-    assert measure(logits, ALL).best_ids == list(range(130))
-    for rising in (torch.arange(1000.0), -torch.arange(1000.0)):
-        check(measure(rising[None].clone(), ALL), rising[None])
-
-
 def test_a_nearly_certain_row_keeps_its_small_entropy(measure) -> None:
     """What decides the order of reveals: fp32 steps of 6e-8 would make most of these equal."""
     logits = torch.zeros(1, 3)
@@ -104,7 +95,7 @@ def test_the_forbidden_token_is_never_listed_with_a_share(measure) -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, INF])
-@pytest.mark.parametrize("place", [0, 3, 19, 63, 64, 199])
+@pytest.mark.parametrize("place", [0, 3, 64, 199])
 def test_logits_that_are_no_numbers_are_refused_wherever_they_stand(measure, bad, place) -> None:
     for forbidden_id in (None, 3):
         logits = drawn(3, 200, 1.0)
@@ -148,11 +139,6 @@ def test_tokens_are_drawn_as_candidates_draws_them(measure) -> None:
     assert drawn_ids == candidates.token_ids.tolist()
     still = measure(logits, LogitStatsSpec())
     assert still.sample(torch.Generator()) == still.best_ids
-
-
-def test_nothing_is_measured_that_was_not_wanted() -> None:
-    found = compute_logit_stats(drawn(2, 9, 1.0), 0, 2, LogitStatsSpec())
-    assert found.margin == found.entropy == found.top_ids == found.top_probabilities == []
 
 
 def test_rows_before_the_first_and_behind_the_last_are_left_alone() -> None:

@@ -43,7 +43,7 @@ def test_temperature_0_takes_the_argmax_of_the_logits() -> None:
     assert torch.equal(Candidates.from_logits(logits).token_ids, logits.argmax(dim=-1))
 
 
-@pytest.mark.parametrize("vocabulary", [2, 5, 10, 50, 300, 2048])
+@pytest.mark.parametrize("vocabulary", [2, 50, 2048])
 def test_equal_logits_go_to_the_first_token_as_argmax_has_it(vocabulary) -> None:
     """Coarse dtypes (bf16) tie often; generate() and verify take the first of equals."""
     found = Candidates.from_logits(torch.zeros(3, vocabulary))
@@ -114,11 +114,6 @@ def test_a_token_with_minus_infinity_is_never_taken(temperature) -> None:
     found = Candidates.from_logits(logits, temperature, torch.Generator().manual_seed(0))
     assert 2 not in found.token_ids.tolist()
     assert found.distribution[:, 2].tolist() == [0.0] * 500
-
-
-def test_a_single_token_vocabulary_is_certain() -> None:
-    found = Candidates.from_logits(torch.tensor([[4.0]]))
-    assert (found.probability.item(), found.margin.item(), found.entropy.item()) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(

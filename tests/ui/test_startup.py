@@ -6,15 +6,17 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+import uuid
 from pathlib import Path
 from unittest import mock
 
+import httpx
 import pytest
 
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from tests.campaign.parts import cold_starts
 from tests.workers import free_port
 from ui.gallery.recorded import TRACES
 from ui.launch import check_address, checked_port, load_behind, model_of
@@ -84,8 +86,7 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
         for link in ("prompt=x&strategy=ntp", "race=ntp&prompt=x"):
-            answer = cold_starts.opened(f"http://127.0.0.1:{port}", link, program)
-            assert answer is not None
+            answer = opened(f"http://127.0.0.1:{port}", link, program)
             assert "'model' has a damaged weights file" in answer
             assert str(broken_model) not in answer
         assert program.poll() is None
@@ -137,6 +138,35 @@ def test_the_program_refuses_an_address_in_one_line():
     assert done.returncode == 2
     assert done.stderr.startswith("app.py: port: must be a whole number from 1 to 65535")
     assert done.stderr.count("\n") == 1
+
+
+def opened(url: str, link: str, program: "subprocess.Popen[str]") -> str:
+    """Open a link as the page's script does; the answer that is an error of ours."""
+    until = time.monotonic() + 120
+    while (config := page_config(url)) is None:
+        assert time.monotonic() < until
+        assert program.poll() is None
+        time.sleep(0.02)
+    handlers = {one["api_name"]: one["id"] for one in config["dependencies"]}
+    session = uuid.uuid4().hex[:12]
+    for name, data in (("loaded", []), ("linked", [None, ""])):
+        body = {"data": data, "fn_index": handlers[name], "session_hash": session}
+        address = f"{url}/gradio_api/queue/join?{link}"
+        httpx.post(address, json=body, timeout=120).raise_for_status()
+    address = f"{url}/gradio_api/queue/data?session_hash={session}"
+    with httpx.stream("GET", address, timeout=120) as stream:
+        for line in stream.iter_lines():
+            if "cannot be decoded" in line or "cannot be raced" in line:
+                return line
+    raise AssertionError("no answer")
+
+
+def page_config(url: str) -> dict | None:
+    """What the page is made of, as soon as there is a page."""
+    try:
+        return httpx.get(f"{url}/config", timeout=120).json()
+    except httpx.TransportError:
+        return None
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from tests.browser.conftest import (
     on_watch,
     state,
     sync_api,
-    turn_to,
 )
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode.fair_queue import FairQueue
@@ -103,16 +102,6 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
         else:
             assert '"is_recorded":true' in text
             assert json.dumps(state(page)["run"]) in text
-
-
-def test_a_race_runs_in_the_browser(open_page, two_models_url):
-    page = open_page(two_models_url + "?engine=browser")
-    expect(page.get_by_text(HERE)).to_be_attached()
-    turn_to(page, "Race")
-    page.locator(".sbd-race-go").click()
-    page.wait_for_function(
-        "document.querySelector('.sbd-race').sbdRace?.board?.is_recorded === false"
-    )
 
 
 def test_a_long_line_sends_the_visitor_to_their_own_browser(open_page, two_models_url, monkeypatch):

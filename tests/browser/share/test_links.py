@@ -10,7 +10,6 @@ from tests.browser.conftest import (
     advanced,
     begin,
     decode,
-    go_to,
     has_begun,
     painted,
     state,
@@ -74,31 +73,6 @@ def test_a_link_replays_the_same_run_in_another_browser(story, story_url, browse
     expect(other.get_by_label("Solver", exact=True)).to_have_value("Random")
     expect(other.get_by_label("Seed")).to_have_value("7")
     other.context.close()
-
-
-def test_a_link_replays_pins_and_blanks_in_another_browser(story, elsewhere):
-    advanced(story)
-    story.get_by_label("Answer with blanks").fill("1.___(3)2222.____.___15.1")
-    decode(story)
-    go_to(story, 1)
-    old = state(story)["run"]
-    second = story.locator(".sbd-top-row").nth(1)
-    for tile in story.locator(".sbd-tile.is-masked").all():
-        tile.click()
-        painted(story)
-        if second.is_visible():
-            break
-    second.click()
-    story.keyboard.press("p")
-    has_begun(story, old)
-    story.wait_for_function(IS_COMPLETE)
-    trace = saved_trace(story)
-    assert len(trace.config.pinned) == 12
-    other = elsewhere(story.url)
-    has_begun(other)
-    other.wait_for_function(IS_COMPLETE)
-    assert saved_trace(other) == trace
-    assert other.url == story.url
 
 
 def race_result(page) -> list[list[str]]:

@@ -208,43 +208,6 @@ def test_threads_decode_the_same_from_the_second_view_on_whatever_the_host_sends
     assert decode_here(page, "What is 12 + 30?")["main"] == first["main"]
 
 
-def num_runs(page) -> int:
-    """Runs that anything on the page still holds."""
-    tools = page.context.new_cdp_session(page)
-    kind = tools.send("Runtime.evaluate", {"expression": f"{RUN}.constructor.prototype"})
-    held = tools.send("Runtime.queryObjects", {"prototypeObjectId": kind["result"]["objectId"]})
-    length = {
-        "objectId": held["objects"]["objectId"],
-        "functionDeclaration": "function () { return this.length; }",
-        "returnByValue": True,
-    }
-    count = tools.send("Runtime.callFunctionOn", length)["result"]["value"]
-    tools.detach()
-    return count
-
-
-def num_nodes(page) -> int:
-    """Nodes that the page holds after a collection of garbage, standing still."""
-    tools = page.context.new_cdp_session(page)
-    tools.send("HeapProfiler.collectGarbage")
-    count = tools.send("Memory.getDOMCounters")["nodes"]
-    tools.detach()
-    return count
-
-
-def test_the_page_holds_no_run_that_gave_way_to_another(open_page, server):
-    page = open_page(address(server))
-    expect(page.get_by_text(HERE)).to_be_visible()
-    held = []
-    for _ in range(5):
-        decode_here(page, "What is 12 + 30?")
-        page.get_by_role("button", name="Last forward pass").click()
-        held.append((num_runs(page), num_nodes(page)))
-    # The run before may still wait for a collection of garbage; five decodes never leave three.
-    assert {count for count, _ in held} <= {1, 2}
-    assert held[-1][1] < 1.05 * held[1][1]
-
-
 def test_a_model_of_another_origin_is_read_by_a_page_with_threads(open_page, server, site):
     page = open_page(address(server))
     kept_here(page)

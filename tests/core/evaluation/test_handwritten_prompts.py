@@ -89,9 +89,3 @@ def test_a_malformed_file_is_refused_by_name(text: str, tmp_path) -> None:
     path.write_text(text)
     with pytest.raises(ArgumentError):
         handwritten_prompts(path)
-
-
-def test_a_file_with_more_prompts_can_be_read(tmp_path) -> None:
-    path = tmp_path / "own.json"
-    path.write_text(json.dumps([{"family": "math", "prompt": "What is 1 plus 1?", "case": "2"}]))
-    assert [item.case for item in handwritten_prompts(path)] == ["2"]

@@ -47,18 +47,6 @@ def test_the_callable_gives_the_tokens_of_our_generate_in_any_batch(
     assert answers(output, inputs) == expected(ours, inputs, config)
 
 
-def test_a_folder_that_decodes_by_itself_may_be_named_again(folder, ours, tokenizer) -> None:
-    model = AutoModelForCausalLM.from_pretrained(
-        folder, trust_remote_code=True, dtype=torch.float32
-    )
-    inputs = tokenizer(PROMPTS, return_tensors="pt", padding=True)
-    again = {"custom_generate": str(folder), "trust_remote_code": True}
-    output = model.generate(**inputs, **again, max_new_tokens=LENGTH)
-    assert answers(output, inputs) == expected(ours, inputs, DecodeConfig(max_new_tokens=LENGTH))
-    output = model.generate(**inputs, custom_generate=generate, max_new_tokens=LENGTH)
-    assert answers(output, inputs) == expected(ours, inputs, DecodeConfig(max_new_tokens=LENGTH))
-
-
 def test_a_folder_decodes_by_itself_with_the_same_tokens(
     folder, ours, tokenizer, monkeypatch
 ) -> None:

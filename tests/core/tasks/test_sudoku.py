@@ -66,10 +66,6 @@ def test_the_solver_agrees_with_brute_force() -> None:
     assert counts == {0, 1, 2}
 
 
-def test_an_empty_grid_has_several_solutions() -> None:
-    assert len(sudoku.solutions("0" * 16)) == 2
-
-
 @pytest.mark.parametrize(
     "text",
     ["1.3. ..2. .4.. 2...", "1030\n0020\n0400\n2000", "1_3_|__2_|_4__|2___", "1?3???2??4??2???"],
@@ -101,12 +97,6 @@ def test_the_answer_passes_and_any_changed_digit_fails() -> None:
                 assert not sudoku.check(example, spoiled)
         for text in ("", example.answer[:-1], example.answer + "1", "\ud800", "\x00" * 9999):
             assert not sudoku.check(example, text)
-
-
-def test_a_valid_grid_of_another_puzzle_fails() -> None:
-    example = drawn(5, "test", 1)[0]
-    others = [grid for grid in sudoku.grids() if grid != example.answer]
-    assert not any(sudoku.check(example, grid) for grid in others)
 
 
 def test_the_answer_is_one_block_of_16_tokens_and_the_puzzle_one_token_a_cell() -> None:

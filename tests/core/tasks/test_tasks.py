@@ -2,25 +2,19 @@
 
 import re
 from itertools import islice
-from random import Random
 
 import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.tasks import TASKS, code, examples, held_out, infill, json, math, story, sudoku, task
-from sbd_core.tasks.base import Example, Phrasings, draw_wording, listed, sentences, split_of
+from sbd_core.tasks.base import Example, split_of
 from sbd_core.tasks.words import (
     CITIES,
     COUNTRIES,
     DAYS,
-    MEN,
     MONTHS,
     NAMES,
-    OBJECTS,
     PET_NAMES,
-    PLACES,
-    SPECIES,
-    WOMEN,
 )
 
 NUM_TRAIN, NUM_TEST = 1200, 200
@@ -126,30 +120,3 @@ def test_a_word_with_a_capital_inside_a_sentence_is_a_name_that_everyone_knows(n
 
 def test_held_out_examples_have_different_prompts() -> None:
     assert len({example.prompt for example in held_out("sudoku", 150)}) == 150
-
-
-def test_word_lists_are_unambiguous() -> None:
-    assert not set(WOMEN) & set(MEN)
-    lists = (NAMES, PET_NAMES, OBJECTS, tuple(PLACES), tuple(SPECIES), CITIES)
-    assert all(len(set(words)) == len(words) >= 19 for words in lists)
-    assert not set(NAMES) & set(PET_NAMES)
-    assert not set(OBJECTS) & set(SPECIES)
-
-
-def test_an_unseen_wording_draws_what_is_held_out_and_else_what_there_is() -> None:
-    both, one = Phrasings(("a", "b"), ("c",)), Phrasings(("a",))
-    assert {both.draw(Random(seed), "unseen") for seed in range(20)} == {"c"}
-    assert {both.draw(Random(seed), "seen") for seed in range(20)} == {"a", "b"}
-    assert one.draw(Random(0), "unseen") == "a"
-    assert both.every == ("a", "b", "c")
-
-
-def test_training_draws_seen_words_and_test_draws_both() -> None:
-    random = Random(0)
-    assert {draw_wording(random, "train") for _ in range(1000)} == {"seen"}
-    assert 400 < sum(draw_wording(random, "test") == "unseen" for _ in range(1000)) < 600
-
-
-def test_lists_and_sentences_are_english() -> None:
-    assert [listed("a"), listed("ab"), listed("abc")] == ["a", "a and b", "a, b and c"]
-    assert sentences("a owl. it is a unicorn") == "An owl. It is a unicorn"

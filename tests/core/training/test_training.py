@@ -150,19 +150,6 @@ def test_another_recipe_does_not_go_on_from_a_state(whole) -> None:
     assert same(before, weights(whole))
 
 
-def test_a_state_from_before_a_field_was_known_goes_on(whole, tmp_path) -> None:
-    copy_into(state_folder(whole), tmp_path / "run.state")
-    file = tmp_path / "run.state" / "progress.json"
-    progress = json.loads(file.read_text())
-    del progress["recipe"]["full_mask_ratio"]
-    file.write_text(json.dumps(progress))
-    train(TINY, None, tmp_path / "run")
-    progress["recipe"]["full_mask_ratio"] = 0.5
-    file.write_text(json.dumps(progress))
-    with pytest.raises(TrainingError, match="another recipe"):
-        train(TINY, None, tmp_path / "run")
-
-
 def test_a_run_can_be_made_longer_until_its_rate_falls(whole, tmp_path, monkeypatch) -> None:
     out = tmp_path / "model"
     with monkeypatch.context() as patch:

@@ -1,19 +1,15 @@
 """A visitor who stops or leaves frees the model at once, and who waits hears of it at once."""
 
-import threading
-import time
 import weakref
 
 import pytest
 
 from sbd_core.errors import SetBlockDecodingError
 from tests.ui.doubles import story_model
-from ui.decode import session as session_module
 from ui.decode.client import Client
 from ui.decode.form import Form
-from ui.decode.session import LOADING_TEXT, STOPPED_TEXT, Session, Update
+from ui.decode.session import STOPPED_TEXT, Session, Update
 from ui.decode.visitor_runs import VisitorRuns
-from ui.lazy_model import LazyModel
 from ui.race.entry import LANES, Entry
 from ui.race.run import race
 
@@ -30,21 +26,6 @@ def test_stop_frees_the_model_after_a_pass_and_before_another_word():
     assert "run" in next(waiting).wire
     waiting.close()
     assert "run" in next(session.decode(Form("p"), visit)).wire
-
-
-def test_who_waits_is_called_at_once_when_the_line_moves(monkeypatch):
-    monkeypatch.setattr(session_module, "SECONDS_BETWEEN_LOOKS", 50.0)
-    session = Session(story_model())
-    stream, waiting = session.decode(Form("p")), session.decode(Form("p"))
-    next(stream)
-    next(waiting)
-    began = time.monotonic()
-    timer = threading.Timer(0.1, stream.close)
-    timer.start()
-    assert "run" in next(waiting).wire
-    assert time.monotonic() - began < 40
-    timer.join()
-    waiting.close()
 
 
 def counted_caches(model):
@@ -139,13 +120,3 @@ def test_an_api_race_hears_of_a_leaver_within_a_forward_pass():
     assert "next" in next(waiting).message
     traces.close()
     assert "run" in next(waiting).wire
-
-
-def test_a_race_takes_its_turn_only_once_the_model_is_there():
-    lazy = LazyModel("m", can_draft=True, block_range=(2, 16), load=story_model)
-    session = Session(lazy)
-    early = race(session, Entry("p", ["ntp"]))
-    traces = session.traces([Form("p")])
-    assert next(early).message == LOADING_TEXT
-    assert next(traces).message == LOADING_TEXT
-    assert session.queue.num_ahead(session.queue.join()) == 0

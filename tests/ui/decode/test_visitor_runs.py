@@ -43,13 +43,6 @@ def test_a_kept_run_is_the_same_trace_as_while_it_ran():
     assert lanes["sbd"].text == lanes["ntp"].text
 
 
-def test_runs_are_kept_small():
-    visit = VisitorRuns()
-    ids = run_ids(Session(story_model()), visit, 20)
-    kept = sum(len(lane) for lanes in visit._packed.values() for lane in lanes.values())
-    assert kept / len(ids) < 20_000
-
-
 def test_the_oldest_run_goes_when_there_is_no_room_and_says_so(monkeypatch):
     monkeypatch.setattr(visitor_runs, "MAX_KEPT", 3)
     visit = page_module.first_visit()

@@ -65,28 +65,10 @@ def test_a_run_can_be_given_other_minutes_or_steps_until_its_rate_falls() -> Non
     assert TIMED.past(8, 40.0) != replace(TIMED, minutes=2.0).past(8, 40.0)
 
 
-def test_a_state_is_saved_by_the_clock_too(clock, tmp_path, monkeypatch) -> None:
-    saved = []
-    monkeypatch.setattr(Run, "save", lambda run: saved.append(run.step))
-    train(TIMED, None, tmp_path / "model", save_minutes=0.25)
-    assert saved == [3, 6, 9, 12]
-    saved.clear()
-    train(TIMED, None, tmp_path / "model", save_minutes=0.25, save_every=4)
-    assert saved == [3, 4, 7, 8, 11, 12]
-
-
 def test_too_few_minutes_for_warm_up_and_fall_are_an_error_that_names_enough() -> None:
     with pytest.raises(ArgumentError, match=r"minutes: must be at least 2\.5 here, for 60 steps"):
         require_enough_minutes(replace(TIMED, warmup_steps=60), 0, 0.0, 1.5)
     require_enough_minutes(replace(TIMED, warmup_steps=24), 0, 0.0, 1.5)
-
-
-def test_a_run_that_never_gets_warm_stops_after_a_few_steps(clock, tmp_path, monkeypatch) -> None:
-    recipe = replace(TIMED, warmup_steps=5000)
-    monkeypatch.setattr("sbd_core.training.run.STEPS_BEFORE_ESTIMATE", 3)
-    with pytest.raises(ArgumentError, match="minutes: must be at least"):
-        train(recipe, None, tmp_path / "model")
-    assert not (tmp_path / "model").exists()
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "soon"])
