@@ -38,7 +38,7 @@ def config(strategy: str, block_size: int = 5, num_new: int = 17) -> DecodeConfi
 
 
 @pytest.mark.parametrize(
-    ("name", "strategy"), zip(("llama", "qwen2", "qwen3"), STRATEGIES, strict=True)
+    ("name", "strategy"), list(zip(("llama", "qwen2", "qwen3"), STRATEGIES, strict=True))
 )
 def test_tokens_are_those_of_the_general_path(tmp_path, name, strategy) -> None:
     model = loaded(save_tiny(tmp_path / name, name, tiny_tokenizer()))
