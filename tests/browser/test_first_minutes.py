@@ -20,7 +20,6 @@ from tests.browser.conftest import (
 from tests.browser.conftest import recorded as run_lines
 from tests.ui.doubles import story_model
 from ui.gallery import recorded
-from ui.gallery.examples import presets
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -108,14 +107,6 @@ def test_no_token_moves_when_another_lands(story):
             assert abs(known[0] - left) <= 1
             assert abs(known[1] - top) <= 1
     assert len(seen) > 40
-
-
-def test_the_staircase_and_the_transport_are_in_view_and_apart(story):
-    stage, transport = box_of(story, ".sbd-stairs-stage"), box_of(story, ".sbd-transport")
-    assert stage["height"] >= 160
-    assert transport["y"] + transport["height"] <= stage["y"]
-    for part in (".sbd-stairs-stage", ".sbd-transport", ".sbd-tiles"):
-        expect(story.locator(part)).to_be_in_viewport(ratio=1)
 
 
 def test_under_the_hood_the_transport_stays_and_covers_nothing_at_its_foot(story):
@@ -253,13 +244,3 @@ def test_every_setting_that_differs_marks_the_stage_and_setting_it_back_clears_i
     story.get_by_label("Solver", exact=True).click()
     story.get_by_role("option", name="Entropy bound (Eq. 8)").click()
     expect(stale).to_be_hidden()
-
-
-def test_the_chip_of_another_text_is_not_pressed_while_a_recorded_run_is_on_the_stage(story):
-    expect(story.locator(".sbd-chip[aria-pressed=true]")).to_have_count(1)
-    click_card(story, "gamma-too-high")
-    prompt = story.get_by_label("Prompt").input_value()
-    pressed = [preset.label for preset in presets() if prompt in preset.prompts]
-    expect(story.locator(".sbd-chip[aria-pressed=true]")).to_have_count(len(pressed))
-    for label in pressed:
-        expect(story.locator(".sbd-chip", has_text=label)).to_have_attribute("aria-pressed", "true")

@@ -6,7 +6,6 @@ from itertools import pairwise
 import pytest
 
 from tests.browser.conftest import painted, sync_api, turn_to
-from tests.browser.race.test_race import MOST_WORDS, NUM_WORDS
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 
 pytestmark = pytest.mark.browser
@@ -159,14 +158,3 @@ def test_every_line_of_the_chart_is_named_beside_it_in_type_that_can_be_read(ope
         for other in found[index + 1 :]:
             apart = one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
             assert apart or one["right"] <= other["left"] or other["right"] <= one["left"]
-
-
-@pytest.mark.parametrize("view", ["solvers", "limits"])
-def test_few_words_stand_beside_prompt_controls_and_tables(open_page, story_url, view):
-    page = open_page(f"{story_url}#{view}", reduced_motion="reduce")
-    expect(
-        page.locator(f"#sbd-{view if view == 'limits' else 'solver-comparison'}")
-    ).to_be_visible()
-    page.wait_for_function("document.querySelectorAll('.main-svg').length > 0")
-    apart = NUM_WORDS.replace(".sbd-race-text", "svg, .sbd-limits-facts")
-    assert page.evaluate(apart) <= MOST_WORDS

@@ -23,7 +23,6 @@ from ui.gradio_hooks import (
     MAX_UNREAD,
     RareTracebacks,
     client_of,
-    data_of,
     look_into_queue_every,
     no_stubs_for_editors,
     num_unread,
@@ -57,11 +56,6 @@ def test_what_a_session_posted_is_not_kept():
         state._update_value_in_config(key, "posted")
     assert "posted" not in repr(state.config_values)
     assert "state._update_value_in_config(" in inspect.getsource(type(page).preprocess_data)
-
-
-@pytest.mark.parametrize("data", [{"cells": "1"}, None, [1], "text"])
-def test_what_a_script_sent_is_a_mapping_or_none(data):
-    assert data_of(gr.EventData(None, data)) == (data if isinstance(data, dict) else {})
 
 
 def test_messages_that_nobody_fetches_are_counted():

@@ -105,10 +105,6 @@ def test_a_port_that_is_none_is_refused_by_name(port):
         checked_port(port)
 
 
-def test_ports_are_read_from_text():
-    assert [checked_port(port) for port in ("1", "7860", 65_535)] == [1, 7860, 65_535]
-
-
 @pytest.mark.parametrize(
     ("host", "rule"),
     [

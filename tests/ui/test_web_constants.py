@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from sbd_core.cli.decoding_flags import SOLVER_FLAGS
-from sbd_core.rules import SOLVER_PARAMETERS, SOLVERS
+from sbd_core.rules import SOLVER_PARAMETERS
 from scripts import web_constants
-from ui.components import controls
 from ui.decode.form import LABELS, Form
 from ui.endpoints import Endpoints
 from ui.share.permalink import FIELDS
@@ -22,10 +21,6 @@ def test_the_committed_constants_are_what_python_says():
     assert json.loads(web_constants.FILE.read_text("utf-8")) == json.loads(
         json.dumps(web_constants.constants())
     )
-
-
-def test_the_form_offers_every_solver():
-    assert [name for _, name in controls.SOLVER_CHOICES] == list(SOLVERS)
 
 
 def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():

@@ -44,15 +44,6 @@ def test_up_and_down_move_between_tiles_and_only_one_is_a_tab_stop(replay):
     expect(kicker(replay)).to_have_text("Position 1")
 
 
-def test_down_from_anywhere_goes_to_the_tile_that_is_inspected(replay):
-    go_to(replay, 1)
-    shown = kicker(replay).text_content()
-    replay.evaluate("document.activeElement.blur()")
-    replay.keyboard.press("ArrowDown")
-    position = re.search(r"\d+", shown)[0]
-    expect(replay.locator(FOCUSED + " .sbd-tile-position")).to_have_text(position)
-
-
 def test_a_focused_tile_follows_the_passes_into_the_next_block(replay):
     go_to(replay, 1)
     replay.locator(".sbd-tile[tabindex='0']").focus()
@@ -214,14 +205,6 @@ def test_with_something_else_in_view_the_keys_are_the_browsers(replay):
     replay.keyboard.press("Home")
     replay.wait_for_function("(bottom) => window.scrollY < bottom", arg=bottom)
     assert state(replay)["pass"] == 2
-
-
-def test_out_of_view_the_keys_work_where_the_player_has_the_focus(replay):
-    go_to(replay, 2)
-    replay.evaluate(PUSH_OUT)
-    replay.locator(".sbd-stairs-stage").evaluate("(node) => node.focus({ preventScroll: true })")
-    replay.keyboard.press("ArrowRight")
-    assert state(replay)["pass"] == 3
 
 
 def test_held_down_only_the_keys_that_step_repeat(replay):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sbd_core.rules import EntropyBound
 from tests.browser.conftest import advanced, begin, go_to, push, recorded, state, sync_api
 from tests.browser.player.test_verify import mistaken_model
 from tests.ui.doubles import story_model
@@ -44,16 +43,6 @@ def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
     expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
     is_given = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-given'))")
     assert is_given == [digit != "0" for digit in PUZZLE]
-
-
-def test_cells_fill_in_the_order_of_the_passes(replay):
-    push(replay, recorded(story_model(SOLUTION), "one by one", PROMPT, solver=EntropyBound(0.0)))
-    fixed = dict(state(replay)["main"]["fixed"])
-    go_to(replay, 5)
-    shown = cells(replay).evaluate_all("all => all.map(n => /is-(new|fixed)/.test(n.className))")
-    assert shown == [fixed[cell] <= 5 for cell in range(16)]
-    assert 0 < sum(shown) < 16
-    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{sum(shown)} of 16 cells written.")
 
 
 def test_a_digit_that_verify_threw_away_is_struck_and_not_as_one_that_is_written(replay):

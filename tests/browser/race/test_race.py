@@ -1,17 +1,14 @@
 """The race beside the Watch view: run by clicks and keys, shown by pass and by engine time."""
 
 import re
-from unittest import mock
 
 import pytest
 
-from tests.browser.conftest import HOSTILE_PROMPT, decode_button, painted, sync_api, turn_to
+from tests.browser.conftest import HOSTILE_PROMPT, painted, sync_api, turn_to
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
-from ui.decode import session as session_module
 from ui.decode.verdict import verdicts_of
 from ui.gallery import recorded
-from ui.hosting.limits import Limits
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -170,16 +167,6 @@ def test_errors_are_said_and_lose_nothing(raced):
     expect(go(raced)).to_be_enabled()
 
 
-def test_a_decode_turns_back_to_watch_and_shift_enter_races(story):
-    enter(story)
-    story.get_by_label("Prompt").press("Shift+Enter")
-    expect(story.locator(".sbd-race-lane")).to_have_count(4)
-    expect(story.locator("#sbd-race")).to_be_visible()
-    turn_to(story, "Watch")
-    decode_button(story).click()
-    expect(story.locator("#sbd-race")).to_be_hidden()
-
-
 def test_hostile_text_stays_text(open_page, hostile_url):
     page = open_page(hostile_url)
     enter(page)
@@ -216,15 +203,6 @@ def test_the_transport_covers_no_lane_wherever_the_page_stands(open_page, story_
         painted(page)
 
 
-def test_four_lanes_and_their_transport_stand_in_the_window(open_page, story_url):
-    page = open_page(f"{story_url}#race", reduced_motion="reduce")
-    run(page)
-    parts = page.locator(".sbd-race-lane, .sbd-race-transport")
-    for box in [part.bounding_box() for part in parts.all()]:
-        assert box["y"] >= 0
-        assert box["y"] + box["height"] <= 900
-
-
 def test_a_changed_example_ends_the_play_of_the_old_race_and_greys_it(story):
     enter(story)
     assert story.evaluate(STATE)["isPlaying"]
@@ -239,27 +217,6 @@ def test_a_changed_example_ends_the_play_of_the_old_race_and_greys_it(story):
     assert not story.evaluate(STATE)["isPlaying"]
     run(story)
     expect(lane).to_have_css("filter", "none")
-
-
-MOST_WORDS = 40
-NUM_WORDS = r"""() => {
-  const apart = 'button:not(.sbd-term), a, label, legend, select, textarea, input, table, option, '
-    + '.sbd-race-text, .sbd-race-prompt, #sbd-controls, .sbd-model, [aria-hidden=true], .sbd-live';
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  let words = 0;
-  while (walk.nextNode()) {
-    const box = walk.currentNode.parentElement;
-    if (!box.checkVisibility({ visibilityProperty: true }) || box.closest(apart)) continue;
-    words += walk.currentNode.data.split(/\s+/).filter((word) => /\w/.test(word)).length;
-  }
-  return words;
-}"""
-
-
-def test_few_words_stand_beside_prompt_answers_controls_and_table(open_page, story_url):
-    page = open_page(f"{story_url}#race", reduced_motion="reduce")
-    expect(page.locator(".sbd-race-lane")).to_have_count(4)
-    assert page.evaluate(NUM_WORDS) <= MOST_WORDS
 
 
 def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
@@ -296,14 +253,6 @@ def test_a_subset_of_lanes_runs_alone(story):
     expect(note).not_to_contain_text("are compared")
 
 
-def test_a_race_beyond_the_limit_says_what_to_change(open_page, slow_url):
-    with mock.patch.object(session_module, "USUAL", Limits(max_run_seconds=0.5)):
-        page = open_page(slow_url)
-        enter(page)
-        go(page).click()
-        expect(page.get_by_role("alert")).to_contain_text("choose fewer lanes")
-
-
 def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
     enter(story)
     story.get_by_label("Verify, drafting ahead").check()
@@ -328,29 +277,6 @@ def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_pag
       .map((name) => document.querySelector(name).getBoundingClientRect())
       .map(({ bottom, top }, at) => (at ? top : bottom))""")
     assert bottom <= bar
-    assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
-
-
-def test_a_lecture_keeps_the_grid_of_a_sudoku_and_no_lane_grows_for_it(open_page, story_url):
-    page = open_page(f"{story_url}#race", 1920, 1080, reduced_motion="reduce")
-    expect(page.locator(".sbd-race-lane")).to_have_count(4)
-    page.evaluate(f"""() => {{ const board = {RACE}.board;
-      const cells = (tokens) => [...tokens.slice(0, 16)
-        .map(([id, , ...rest], i) => [id, `${{1 + (i % 4)}}`, ...rest]), tokens.at(-1)];
-      const lanes = board.lanes.map((lane) => ({{ ...lane, tokens: cells(lane.tokens) }}));
-      const prompt = 'Can you solve this sudoku? 0213000000302041';
-      const all = [...lanes, {{ ...lanes.at(-1), name: 'verify-ahead' }}];
-      {RACE}.open({{ ...board, prompt, lanes: all }});
-    }}""")
-    button(page, "Lecture mode (L)").click()
-    painted(page)
-    for lane in page.locator(".sbd-race-lane").all():
-        first, *_, last = lane.evaluate("""(lane) => [...lane.querySelectorAll('.sbd-race-token')]
-          .slice(0, 16).map((node) => node.getBoundingClientRect().toJSON())""")
-        assert last["right"] - first["left"] < 200
-        grid = lane.locator(".sbd-race-text").bounding_box()
-        assert grid["y"] <= first["top"]
-        assert last["bottom"] <= grid["y"] + grid["height"]
     assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
 
 

@@ -164,13 +164,6 @@ def test_a_page_of_128_tokens_has_at_most_400_kb(tmp_path):
     assert out.read_text(encoding="utf-8") == replay_html(main, ntp)
 
 
-def test_the_export_command_says_what_is_wrong(tmp_path, capsys):
-    file = tmp_path / "bad.json"
-    file.write_text("{", encoding="utf-8")
-    assert export_main([str(file), "--out", str(tmp_path / "run.html")]) == 2
-    assert "trace: must be JSON" in capsys.readouterr().err
-
-
 def test_the_staircase_is_saved_at_double_size(open_page, replay_url):
     page = open_page(replay_url, color_scheme="dark")
     open_sheet(page)

@@ -1,12 +1,10 @@
 """What bench says is what happened: whole rows, reasons for the missing ones, honest counting."""
 
 import json
-import os
 import sys
 import time
 
 import pytest
-import torch
 
 from sbd_core import DecodeConfig, generate, load
 from sbd_core.__main__ import main
@@ -14,22 +12,18 @@ from sbd_core.benchmark import forward_passes as passes
 from sbd_core.benchmark import synthetic_shapes as shapes
 from sbd_core.benchmark.forward_passes import (
     matrices,
-    peak_memory,
     profile,
     share_outside_forward,
 )
 from sbd_core.benchmark.methods import (
-    BASELINE,
-    Method,
     Times,
-    at_best_threads,
     methods,
     ours,
 )
 from sbd_core.benchmark.predrafts import num_rows
 from sbd_core.benchmark.report import row
 from sbd_core.roofline import Calibrated
-from tests.conftest import in_onnx, loaded, unfused
+from tests.conftest import loaded, unfused
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import random_ids
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny
@@ -83,35 +77,6 @@ def test_an_assistant_of_another_tokenizer_is_refused(trained, tmp_path, capsys)
     assert capsys.readouterr().err.splitlines()[-1].startswith("error: assistant: ")
 
 
-def test_generate_runs_with_the_threads_that_suit_it_and_ours_with_ours() -> None:
-    before, used = torch.get_num_threads(), []
-
-    def answer(prompt_ids) -> tuple[int, ...]:
-        used.append(torch.get_num_threads())
-        time.sleep(0.01 * torch.get_num_threads())
-        return ()
-
-    names = (BASELINE, f"{BASELINE}, prompt look-up", "ntp")
-    with_threads, seconds = at_best_threads([Method(name, answer) for name in names], (5,))
-    assert set(used) == {1, os.cpu_count()}
-    assert set(seconds) == {"1", str(os.cpu_count())}
-    used.clear()
-    for method in with_threads:
-        method.answer((5,))
-    assert used == [1, 1, before]
-    assert torch.get_num_threads() == before
-
-
-def test_peak_memory_holds_weights_cache_and_the_working_space(trained) -> None:
-    model = loaded(trained)
-    found = peak_memory(model, list(range(40)), ours(model, 20)["ntp"])
-    num_parameters = sum(parameter.numel() for parameter in model.model.parameters())
-    assert found["weights"] == 4 * num_parameters
-    assert found["cache"] == 60 * 2 * 2 * 2 * 8 * 4
-    assert found["peak"] > found["weights"] + found["cache"]
-    assert found["over"] > 0
-
-
 def test_the_profile_and_the_share_outside_leave_the_engine_as_it_was(trained) -> None:
     for model in (loaded(trained), unfused(loaded(trained))):
         config = ours(model, 8)["verify, k=8"]
@@ -138,13 +103,6 @@ def test_the_share_outside_is_what_no_forward_takes(trained) -> None:
     model.backend.forward = slow_forward
     prompts, config = random_ids(2, model.vocabulary_size), ours(model, 8)["verify, k=8"]
     assert share_outside_forward(model, prompts, config) < 0.4
-
-
-def test_the_profile_has_a_forward_pass_in_onnx_runtime_outside_pytorch(trained) -> None:
-    model = in_onnx(loaded(trained))
-    found = profile(model, random_ids(2, model.vocabulary_size), ours(model, 8)["ntp"])
-    assert "aten::mm" not in found["milliseconds"]
-    assert found["milliseconds"]["outside PyTorch's operations"] > 0
 
 
 def test_predrafts_are_measured_at_every_setting_and_leave_the_answers(

@@ -3,11 +3,10 @@
 import json
 
 import pytest
-import torch
 
-from sbd_core import DEFAULT_CHECKPOINT, DecodeConfig, generate
+from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
-from sbd_core.cost.forward_cost import ForwardCost, blocks_of, event_cost, forward_cost, total_cost
+from sbd_core.cost.forward_cost import blocks_of, event_cost, forward_cost, total_cost
 from sbd_core.cost.model_shape import ModelShape, Shape, shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
@@ -40,12 +39,6 @@ def test_operations_are_those_of_the_mask_and_the_matrices(cached, causal, block
     assert found.flops == counted_again(cached, causal, block, early) + 2 * 3 * 8 * 11
     assert found.cache_bytes == 3 * 2 * cached * 2 * 2 * 2
     assert found.bytes_read == found.weight_bytes + found.cache_bytes
-
-
-def test_costs_add_up() -> None:
-    one, two = ForwardCost(1, 20, 300, 4000), ForwardCost(5, 60, 700, 8000)
-    assert total_cost([one, two]) == ForwardCost(6, 80, 1000, 12000)
-    assert total_cost([]) == ForwardCost(0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -131,9 +124,3 @@ def test_the_command_prints_the_totals(capsys, tmp_path) -> None:
         whole.flops,
         whole.bytes_read,
     )
-
-
-def test_the_bundled_model_reads_its_weights_in_full_precision() -> None:
-    config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
-    shape = ModelShape.of(config, torch.float32.itemsize)
-    assert forward_cost(shape, 0, 1).weight_bytes == 4 * shape.num_weights

@@ -73,13 +73,6 @@ def test_ntp_is_generate_of_transformers_token_for_token(tiny) -> None:
     assert num_other > 4, "the penalty hardly changed an answer"
 
 
-def test_bundled_ntp_is_generate_of_transformers(nano) -> None:
-    for text in corpus_texts(6):
-        ids = list(nano.encode(text, is_raw=False))
-        found = generate(nano, text, config("ntp", repetition_penalty=1.2)).token_ids
-        assert list(found) == theirs(nano, ids, 24, 1.2)
-
-
 def test_verify_is_ntp_on_random_models(tiny) -> None:
     for prompt in random_ids(4, tiny.vocabulary_size):
         wanted = generate(tiny, prompt, config("ntp")).token_ids
@@ -178,11 +171,6 @@ def test_drafts_count_the_exact_token_and_the_drafts_before_them() -> None:
 
 def shares(row: list[float], before: tuple[int, ...]) -> dict[int, float]:
     return distribution.shares(penalised(row, list(before)))
-
-
-def ntp_chances(answer: tuple[int, ...]) -> dict[int, float]:
-    text = (*distribution.PROMPT, *answer)
-    return shares(distribution.next_logits(text), text)
 
 
 def test_verify_keeps_the_distribution_of_ntp(monkeypatch) -> None:

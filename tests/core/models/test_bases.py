@@ -16,7 +16,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models import bases
-from sbd_core.models.bases import INFO_FILE, SMOLLM2, base_folder, fetch, find_base, known_base
+from sbd_core.models.bases import INFO_FILE, SMOLLM2, fetch, find_base, known_base
 
 CONTENT = b"not really a model " * 1000
 FAKE = replace(
@@ -95,10 +95,6 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch)
     monkeypatch.setenv("SBD_CACHE", str(tmp_path / "file"))
     with pytest.raises(ModelError, match="cannot be written: Not a directory"):
         fetch(FAKE)
-
-
-def test_another_revision_has_another_folder() -> None:
-    assert base_folder(FAKE) != base_folder(replace(FAKE, sha256="0" * 64))
 
 
 def test_an_unknown_base_is_named() -> None:

@@ -59,8 +59,3 @@ def test_what_a_folder_does_not_tell_is_left_to_loading(folder, file, text) -> N
 def test_a_folder_without_a_file_is_left_to_loading(folder, name) -> None:
     (folder / name).unlink()
     assert read_checkpoint_info(folder) is None
-
-
-@pytest.mark.parametrize("source", ["owner/name", "", "/no/such/folder", "a\0b"])
-def test_what_is_no_folder_is_left_to_loading(source) -> None:
-    assert read_checkpoint_info(source) is None

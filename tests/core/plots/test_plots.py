@@ -84,12 +84,6 @@ def test_the_heatmap_holds_every_masked_position_and_every_reveal(trace):
     assert list(zip(dots["x"], dots["y"], strict=True)) == landed
 
 
-def test_the_bars_count_the_reveals_of_each_pass(any_trace):
-    [bars] = data_of(plots.tokens_per_forward_pass(any_trace))
-    assert bars["x"] == [event.index + 1 for event in any_trace.events]
-    assert bars["y"] == [len(event.reveals) for event in any_trace.events]
-
-
 def test_entropy_at_reveal_is_that_of_the_pass_that_revealed(trace):
     rows = entropies_at_reveal(trace)
     assert len(rows) == sum(len(event.reveals) for event in trace.events)
@@ -99,12 +93,6 @@ def test_entropy_at_reveal_is_that_of_the_pass_that_revealed(trace):
         assert token_id in [r.token_id for r in event.reveals if r.position == position]
     [dots] = data_of(plots.entropy_at_reveal(trace))
     assert dots["y"] == [theme.unsureness(entropy) for _, _, entropy, _ in rows]
-
-
-def test_agreement_stacks_up_to_the_reveals(any_trace):
-    stacks = data_of(plots.hindsight(any_trace))
-    heights = [sum(column) for column in zip(*(bar["y"] for bar in stacks), strict=True)]
-    assert heights == [len(event.reveals) for event in any_trace.events]
 
 
 def test_agreement_knows_what_was_read_again_and_what_not():
@@ -165,13 +153,6 @@ def test_the_chart_of_solvers_says_its_block_size_and_which_runs_are_strokes():
     assert f"in blocks of {sweep()['block_size']}:" in words
     assert "not races, nor runs made to be timed" in words
     assert "{" not in words
-
-
-def test_without_a_gamble_the_chart_says_so():
-    trace = run(strategy="ntp", solver=EntropyBound())
-    figure = plots.cost_of_parallelism(trace)
-    assert data_of(figure) == []
-    assert figure.layout.annotations[0].text.startswith("No forward pass")
 
 
 def test_every_figure_is_plotlys_with_an_id_of_its_own(any_trace):

@@ -8,7 +8,7 @@ import pytest
 
 from sbd_core import plots
 from sbd_core.errors import ArgumentError
-from sbd_core.plots.roofline import BLOCK_SIZES, KV_LENGTHS, MODES, NFE_SPEEDUPS
+from sbd_core.plots.roofline import BLOCK_SIZES, KV_LENGTHS, NFE_SPEEDUPS
 from sbd_core.plots.theme import TYPE, luminance
 from sbd_core.roofline import DEVICES, H100_FP8, speedup
 
@@ -35,15 +35,6 @@ def test_the_cache_shows_in_the_published_times_only_at_a_large_batch() -> None:
         cache = batch * 2 * 1024 * 4194304
         by_hand = 1 + cache / weights
         assert point.cache_growth("published") == pytest.approx(by_hand, rel=0.01)
-
-
-def test_the_column_that_is_named_is_the_framed_one() -> None:
-    point = plots.LimitPoint(device=H100_FP8, block_size=9, batch_size=32)
-    for mode in MODES:
-        figure = plots.slowdown_table(point, mode)
-        [frame] = figure.layout.shapes
-        column = int(frame.x0 + 0.5)
-        assert plots.framed_column(point, mode) == [row[column] for row in figure.data[0].z]
 
 
 def test_the_speedup_heatmap_is_equation_16() -> None:

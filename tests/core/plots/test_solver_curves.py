@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from sbd_core.errors import ArgumentError
-from sbd_core.plots import solvers, theme
+from sbd_core.plots import solvers
 from sbd_core.plots.solver_curves import SYMBOLS, CurvePoint, RunMark, curves, dominated
 from sbd_core.rules import SOLVER_TITLES, SOLVERS
 from scripts.write_tables import at_speed
@@ -22,12 +22,6 @@ ROWS = {
     "entropy-bound 0": row(0.85, 1.0),
     "top-k 2": row(0.5, 2.0),
 }
-
-
-def test_a_curve_is_all_the_settings_of_one_solver() -> None:
-    found = curves(ROWS)
-    assert list(found) == ["entropy-bound", "top-k"]
-    assert [point.parameter for point in found["entropy-bound"]] == ["0.1", "0.5", "0"]
 
 
 @pytest.mark.parametrize(
@@ -84,16 +78,6 @@ def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
     assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Verify (lossless)")
     assert (verify["x"], verify["y"]) == ((4.0,), (90.0,))
     assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
-
-
-def test_every_solver_has_a_symbol_of_its_own() -> None:
-    rows = {"NTP": row(0.9, 1.0), **{f"{name} 1": row(0.5, 2.0) for name in SOLVERS}}
-    *lines, _ = solvers({"rows": rows}).data
-    assert len({line["marker"]["symbol"] for line in lines}) == len(SOLVERS)
-    colours = {line["name"]: line["line"]["color"] for line in lines}
-    assert colours.pop(SOLVER_TITLES["entropy-bound"]) == theme.LIGHT.sbd
-    assert colours.pop(SOLVER_TITLES["entropy-bound-from-left"]) == theme.LIGHT.text
-    assert set(colours.values()) == {theme.LIGHT.muted}
 
 
 @pytest.mark.parametrize("wrong", [{}, {"rows": {}}, {"rows": {"SBD": {}}}, [], None])

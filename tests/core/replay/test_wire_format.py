@@ -12,7 +12,7 @@ from sbd_core.cost.model_shape import ModelShape, Shape
 from sbd_core.events import Hindsight, Predraft, Span, StepEvent
 from sbd_core.replay import wire_format
 from sbd_core.replay.wire_format import RunWire
-from sbd_core.rules import ConfidenceThreshold, EntropyBound
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace, mentioned_token_ids
 from tests.ui.events import block_pass, two_passes
 
@@ -163,12 +163,6 @@ def test_a_recorded_run_says_what_ends_an_answer_and_an_older_one_what_ended_its
     ntp = replace(cut, config=replace(CONFIG, strategy="ntp"), end_token_ids=(8, 7))
     lanes = {"sbd": replace(cut, end_token_ids=(8,)), "ntp": ntp}
     assert json.loads(wire_format.replay("r", lanes).split("\n")[0])["ends"] == [7, 8]
-
-
-def test_start_names_the_solver_and_its_parameter():
-    config = replace(CONFIG, solver=ConfidenceThreshold(0.8))
-    line = json.loads(RunWire("r", str).start("p", config, ["sbd"]))
-    assert line["solver"] == {"name": "confidence-threshold", "tau": 0.8}
 
 
 def test_pinned_tokens_travel_with_the_start():

@@ -110,13 +110,3 @@ def test_the_answer_is_one_block_of_16_tokens_and_the_puzzle_one_token_a_cell() 
             digits[int(cell)] for cell in example.case
         ]
     assert EOS_ID not in digits
-
-
-def test_some_ways_to_ask_are_for_the_test_split_alone() -> None:
-    asks = {split: {(e.wording, e.prompt[: -len(e.case)]) for e in drawn(9, split, 3000)}
-            for split in ("train", "test")}  # fmt: skip
-    reserved = {("unseen", ask.format(puzzle="")) for ask in sudoku.ASKS.held_out}
-    assert len(sudoku.ASKS.seen) >= 10
-    assert len(reserved) >= 3
-    assert {wording for wording, _ in asks["train"]} == {"seen"}
-    assert asks["test"] - asks["train"] == reserved

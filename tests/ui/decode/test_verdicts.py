@@ -15,7 +15,6 @@ from ui.decode.session import Session
 from ui.decode.verdict import NOT_RUN, PARTED_DIGITS, Verdict, verdict_of
 from ui.gallery import recorded, replays
 from ui.gallery.examples import presets
-from ui.learn import recorded as learn
 
 SUDOKU = "Solve this sudoku: 1302020000043401"
 
@@ -147,16 +146,3 @@ def test_both_lanes_of_a_decode_and_of_a_recorded_run_carry_their_verdict():
         ends = [row for row in map(json.loads, filter(None, lines.split("\n")))
                 if row["type"] == "end"]  # fmt: skip
         assert [row["verdict"]["right"] for row in ends] == [True, True]
-
-
-def test_the_story_of_the_lesson_is_judged_as_the_lesson_judges_it():
-    lesson = learn.recorded()
-    judged = {
-        edge.gamma: verdict_of(lesson.runs[f"edge-{number}"]["sbd"])
-        for number, edge in enumerate(lesson.choices.edges)
-        if edge.has_facts
-    }
-    assert judged, "no edge was judged by what its prompt tells"
-    for edge in lesson.choices.edges:
-        if edge.has_facts:
-            assert judged[edge.gamma].right is edge.is_right

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from sbd_core.rules import SOLVERS
-from ui.components.controls import gamma_words
 from ui.components.presets import BUNDLED_MODEL
 from ui.form import measured
 from ui.form.bounds import BOUNDS
@@ -98,7 +97,3 @@ def test_the_form_says_what_gamma_is_to_the_solver_that_is_chosen(solver, words)
     gamma = dict(zip(PARAMETERS, _parameters_of("sbd", solver), strict=True))["gamma"]
     assert gamma["visible"]
     assert words in gamma["info"]
-
-
-def test_a_solver_without_a_gamma_leaves_the_words_of_the_papers():
-    assert gamma_words("random") == gamma_words("entropy-bound") == gamma_words("")

@@ -56,12 +56,6 @@ def test_a_prepared_model_starts_from_next_token_prediction_before_it_is_loaded(
     assert not model.result().is_trained  # loading says what the folder said
 
 
-def test_the_bundled_model_has_no_such_strip() -> None:
-    model = model_of(None, "cpu")
-    assert model.is_trained
-    assert strip_of(model) == ""
-
-
 @pytest.mark.filterwarnings("ignore")
 def test_an_adapter_opens_and_no_browser_decodes_with_its_base_alone(tmp_path) -> None:
     peft = pytest.importorskip("peft")

@@ -30,13 +30,6 @@ def test_the_defaults_are_the_papers_own_case() -> None:
     json.dumps(found, allow_nan=False)
 
 
-def test_the_tokens_per_forward_pass_it_opens_with_are_said_to_be_the_papers() -> None:
-    words = "at 3.4 tokens a forward pass (the paper’s mean for this model"
-    assert words in note(answer({}), "Set Block Decoding")
-    for other in ({"speed": 3.5}, {"model": BUNDLED}):
-        assert "paper’s mean" not in note(answer(other), "Set Block Decoding")
-
-
 def card(**wish) -> dict:
     [found] = answer(wish)["cards"]
     return found
@@ -133,9 +126,3 @@ def test_times_and_sizes_have_three_digits_and_never_an_exponent() -> None:
         "1,230 TB",
         "0.012 kB",
     ]
-
-
-def test_the_kv_cache_counts_for_every_text_of_a_batch() -> None:
-    small = {"model": "qwen3-0.6b", "device": "rtx4090-bf16", "cache": 4096}
-    assert note(answer(small), "Memory").endswith("; the device has 24 GB")
-    assert "cannot run this" in note(answer({**small, "batch": 64}), "Memory")

@@ -187,13 +187,6 @@ def test_the_replay_page_brings_along_what_running_it_again_took(decoded):
     assert visit.timing("another") is None, "of kept runs alone"
 
 
-def test_the_page_is_told_which_run_to_bring(decoded):
-    run_id, _ = decoded
-    news = json.loads(answer(VisitorRuns(), {"kind": "json", "run": run_id}))
-    assert news["gone"] == run_id
-    assert news["error"] == "This run is not kept here any more; decode it again."
-
-
 def test_a_run_can_be_asked_for_while_it_is_being_packed(monkeypatch):
     visit = VisitorRuns()
     traces = {"ntp": generate(story_model(), "p", DecodeConfig(strategy="ntp"))}

@@ -10,7 +10,7 @@ from ui.charts.section import figures
 from ui.decode.client import LOCAL
 from ui.decode.session import Session, waiting_text
 from ui.decode.visitor_runs import VisitorRuns
-from ui.solver_comparison.section import MOST, START, chosen, comparison
+from ui.solver_comparison.section import MOST, chosen, comparison
 
 FORM = {
     "prompt": "p",
@@ -75,14 +75,6 @@ def test_a_solver_chosen_twice_runs_once_and_a_bad_form_is_said() -> None:
     assert chosen(["top-k", "random", "top-k"]) == ["top-k", "random"]
     assert news_of(["top-k"], prompt="")[-1]["is_error"]
     assert news_of(["entropy-bound"], gamma=-1)[-1]["is_error"]
-
-
-def test_the_choices_at_the_start_are_solvers() -> None:
-    assert chosen(list(START)) == list(START)
-
-
-def test_no_solver_chosen_is_said_without_the_names_that_the_lists_do_not_use() -> None:
-    assert news_of([])[-1]["text"] == "Solvers must be 1 to 4; choose one in a list."
 
 
 def test_who_waits_for_others_is_told() -> None:

@@ -16,7 +16,6 @@ from tests.core.decoding import reference
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.decoding.test_cache_laws import assert_near, check_cache_after_every_pass
-from tests.core.models.test_cuda_graph import still
 from tests.core.models.tiny_models import REACH
 
 
@@ -146,12 +145,6 @@ def test_with_cache_equals_from_scratch_on_random_models(tiny) -> None:
         check_against_full_forwards(tiny, prompt, ahead(3))
         for prompt in random_ids(4, tiny.vocabulary_size)
     )
-
-
-def test_with_cache_equals_from_scratch_on_the_bundled_model(nano) -> None:
-    config = ahead(2, 0.15, block_size=16, max_new_tokens=32)
-    for model in (nano, still(nano, 16)):
-        assert check_against_full_forwards(model, corpus_texts(6)[-1], config)
 
 
 def test_the_cache_is_that_of_a_causal_forward(tiny) -> None:

@@ -35,11 +35,6 @@ def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
     assert read_recipe(stage, file, {"steps": 3}).steps == 3
 
 
-def test_the_baseline_takes_the_texts_and_the_rate_of_sbd() -> None:
-    baseline, sbd = (read_recipe(name, None, {}) for name in ("baseline", "sbd"))
-    assert replace(sbd, stage="ntp") == baseline
-
-
 def test_the_bundled_models_recipe_is_of_its_shape() -> None:
     folder = sbd_core.DEFAULT_CHECKPOINT
     recipe = json.loads((folder / "recipe.json").read_text())
@@ -57,17 +52,6 @@ def test_an_older_recipe_is_read_in_todays_words() -> None:
     assert (recipe.tasks["sudoku"], recipe.tasks["story"]) == (4.0, 1.0)
     with pytest.raises(ArgumentError, match="soft_share: is a loss that is no longer taken"):
         recipe_from_data({**data, "soft_share": 0.5})
-
-
-def test_a_list_of_tasks_counts_how_often_it_names_each() -> None:
-    assert replace(TINY, tasks=["math", "json", "math"]).tasks == {"math": 2.0, "json": 1.0}
-
-
-def test_a_recipe_changes_its_base(tmp_path) -> None:
-    (tmp_path / "a.json").write_text('{"base": "ntp", "steps": 7, "seed": 5}')
-    (tmp_path / "b.json").write_text('{"base": "a.json", "seed": 6}')
-    found = read_recipe("ntp", tmp_path / "b.json", {"batch_size": 3})
-    assert found == replace(read_recipe("ntp", None, {}), steps=7, seed=6, batch_size=3)
 
 
 @pytest.mark.parametrize(
