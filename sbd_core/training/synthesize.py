@@ -66,7 +66,8 @@ class SynthesisConfig:
 
     num_examples: lines that the file is to hold in the end. structured_ratio: of the sampled
     requests that begin with one of OPENINGS. repetition_penalty: of the answers, as transformers
-    has it. batch_size: texts decoded together.
+    has it. max_answer_tokens: 0 leaves the requests without answers. batch_size: texts decoded
+    together.
     """
 
     num_examples: int = 25_000
@@ -86,7 +87,7 @@ class SynthesisConfig:
         require_number("temperature", self.temperature, 0.01)
         require_number("top_p", self.top_p, 0.01, 1)
         require_integer("max_request_tokens", self.max_request_tokens, 4)
-        require_integer("max_answer_tokens", self.max_answer_tokens, 4)
+        require_integer("max_answer_tokens", self.max_answer_tokens, 0)
         require_integer("batch_size", self.batch_size, 1)
         require_integer("seed", self.seed, 0)
 
@@ -106,8 +107,8 @@ def synthesize(
 ) -> int:
     """Add examples to the JSON Lines file `out` until it holds config.num_examples; their number.
 
-    Each line has prompt, answer, finished (the answer came to its end), kind (sampled, structured
-    or asked) and number, by which a run goes on where one was stopped. prompts: asked first, each
+    Each line has prompt, kind (sampled, structured or asked), answer, finished (the answer came to
+    its end) and number, by which a run goes on where one was stopped. prompts: asked first, each
     once. tell: called with the number of lines as they are written. Duplicates and loops are
     dropped. Raises ArgumentError, TrainingError.
     """
@@ -123,7 +124,7 @@ def synthesize(
     with out.open("a", encoding="utf-8") as file:
         for example in writer.examples(first):
             key = " ".join(example["prompt"].lower().split())
-            if key in known or is_loop(example["answer"]):
+            if key in known or is_loop(example.get("answer", "")):
                 continue
             known.add(key)
             file.write(json.dumps(example, ensure_ascii=False) + "\n")
@@ -310,6 +311,8 @@ class _Writer:
                 prompt = self._model.decode(text.request[:-1]).strip()
                 if len(prompt.split()) < 2:
                     return {}
+                if not config.max_answer_tokens:
+                    return {"prompt": prompt, "kind": text.kind, "number": text.number}
                 self._ask(text, prompt)
                 return None
             is_special = text.request[-1] in self._model.tokenizer.all_special_ids

@@ -163,6 +163,7 @@ def make_trace(
         versions=versions(),
         shape=model.shape,
         end_token_ids=tuple(sorted(model.end_token_ids)),
+        weights=model.weights,
     )
 
 

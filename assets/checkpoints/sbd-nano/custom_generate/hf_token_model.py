@@ -4,7 +4,7 @@
 What model.generate() is given is token ids, so nothing here turns ids into text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torch import Tensor
@@ -49,6 +49,7 @@ class TokenModel:
         )
         self.repetition_penalty = 1.0  # transformers hands over the one to use
         self.transition: Transition | None = None
+        self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 

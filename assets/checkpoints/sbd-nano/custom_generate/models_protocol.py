@@ -1,7 +1,7 @@
 # Written by sbd_core.hf.vendoring from sbd_core/models/protocol.py; change that file instead.
 """What decoding needs of a model, and nothing more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -90,7 +90,8 @@ class SetBlockModel(Protocol):
     block size the masked head was trained on, None if it was not or is not known. shape: its
     sizes, None where costs cannot be worked out from them. repetition_penalty: what a config that
     names none decodes with, 1 for none. transition: what a drafted token says of the next, None
-    where the model has learnt none.
+    where the model has learnt none. weights: {name: digest} of the model's own and, where it is an
+    adapter, of its base's; empty where they are not known.
     """
 
     name: str
@@ -104,6 +105,7 @@ class SetBlockModel(Protocol):
     shape: ModelShape | None
     repetition_penalty: float
     transition: "Transition | None"
+    weights: Mapping[str, str]
     compute_logit_stats: "ComputeLogitStats"
 
     def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:

@@ -26,7 +26,8 @@ class Trace:
     finish: why it ended; "stopped" is a run its consumer left early.
     versions: {package: version} of what made it. shape: the model's sizes, from its config; None
     where they are not known, as in traces of versions before 3. end_token_ids: those that end an
-    answer; empty where they are not known.
+    answer; empty where they are not known. weights: {name: digest} of the model's own weights
+    and, where they are an adapter, of its base's; empty in traces made before they were recorded.
     """
 
     model: str
@@ -40,6 +41,7 @@ class Trace:
     versions: Mapping[str, str] = field(hash=False)
     shape: ModelShape | None = None
     end_token_ids: tuple[int, ...] = ()
+    weights: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def token_ids(self) -> tuple[int, ...]:
