@@ -30,6 +30,8 @@ UNITS = 10_000
 MAX_SHOWN_BLOCK = 64
 """The player draws every position of a block, whatever the strategy makes of it."""
 MIN_SHOWN_PROBABILITY = 0.0005
+SHOWN_DIGITS = 8
+"""Of a digest: enough to tell weights apart."""
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 LANE_NAMES = {
     "sbd": "Set Block Decoding",
@@ -65,12 +67,14 @@ class RunWire:
         end_token_ids: Iterable[int] = (),
         about: str = "",
         prompt_token_ids: Iterable[int] = (),
+        weights: Mapping[str, str] | None = None,
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
         end_token_ids: what ends an answer; needed while it is not known where this one ends.
         about: a sentence on what to look at, shown beside the run. prompt_token_ids: what the model
-        reads, chat template included, for the axes of the attention mask.
+        reads, chat template included, for the axes of the attention mask. weights: {name: digest}
+        of what decodes, of which the first digits are shown.
         """
         pinned = [[offset, self._index(token_id)] for offset, token_id in config.pinned.items()]
         read = [self._index(token_id) for token_id in prompt_token_ids]
@@ -86,6 +90,7 @@ class RunWire:
             ask=ask,
             ends=sorted(end_token_ids),
             about=about,
+            weights=[[name, digest[:SHOWN_DIGITS]] for name, digest in (weights or {}).items()],
             value_bytes=self._shape and self._shape.bytes_per_value,
             output_weights=self._shape and self._shape.num_output_weights,
             pair_flops=self._shape and self._shape.pair_flops,
@@ -265,6 +270,7 @@ def replay(
             end_token_ids={token_id for trace in lanes.values() for token_id in _ends(trace)},
             about=about,
             prompt_token_ids=first.prompt_token_ids if has_prompt else (),
+            weights=first.weights,
         )
     ]
     for index in range(max(trace.num_forwards for trace in lanes.values())):

@@ -237,6 +237,7 @@ class Session:
             ask=ask,
             end_token_ids=model.end_token_ids,
             prompt_token_ids=_engine().prompt_token_ids(model, main.prompt, main.config),
+            weights=model.weights,
         )
         ended = []
         for lane, event in passes(lanes, deadline):

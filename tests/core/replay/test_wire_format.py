@@ -170,3 +170,11 @@ def test_pinned_tokens_travel_with_the_start():
     line = json.loads(RunWire("r", TEXTS.__getitem__).start("p", config, ["sbd"]))
     assert line["tokens"] == [[7, "Hello"], [9, " world"]]
     assert line["pinned"] == [[0, 0], [1, 1]]
+
+
+def test_a_replay_says_the_first_digits_of_its_weights_and_an_older_trace_says_none() -> None:
+    plain = trace(two_passes())
+    weights = {"adapter": "0123456789abcdef", "base": "fedcba9876543210"}
+    first = wire_format.replay("r", {"sbd": replace(plain, weights=weights)}).partition("\n")[0]
+    assert json.loads(first)["weights"] == [["adapter", "01234567"], ["base", "fedcba98"]]
+    assert "weights" not in json.loads(wire_format.replay("r", {"sbd": plain}).partition("\n")[0])

@@ -132,6 +132,16 @@ function wholeWords({ run }, numbers, timing) {
 }
 
 /**
+ * Which weights decoded, by the first digits of their digests; "" where the run does not say it.
+ * @param {View["run"]} run
+ */
+export function weightsWords({ weights }) {
+  const [own, base] = weights.map(([name, digest]) => `${name} (${digest})`);
+  if (!own) return "";
+  return base ? `Weights: adapter ${own} beside ${base}` : `Weights: ${own}`;
+}
+
+/**
  * A group of numbers under its heading.
  * @param {string} name
  * @param {string} title
@@ -164,7 +174,10 @@ export function makeNumbers(actions) {
   again.addEventListener("click", actions.timeAgain);
   const title = make("span", "", {}, WHOLE);
   whole.root.querySelector("h3")?.replaceChildren(title, again);
-  const root = make("div", "sbd-numbers", {}, moment.root, whole.root, why);
+  const weights = make("p", "sbd-numbers-why sbd-numbers-weights", {
+    title: "Names and the first digits of SHA-256 digests; the trace file has them whole",
+  });
+  const root = make("div", "sbd-numbers", {}, moment.root, whole.root, why, weights);
   const cells = new Map([...moment.cells, ...whole.cells]);
   /** @type {Map<string, Timing>} by run */
   const timings = new Map();
@@ -207,6 +220,8 @@ export function makeNumbers(actions) {
     why.hidden = !said;
     setText(why, said);
     setText(title, wholeTitle(view, numbers));
+    weights.hidden = !run.weights.length;
+    setText(weights, weightsWords(run));
     again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
     showProgress(again, timing);
   }

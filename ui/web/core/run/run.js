@@ -25,6 +25,7 @@ export class Run {
     this.strategy = line.strategy ?? "sbd";
     this.ask = line.ask ?? "";
     this.about = line.about ?? "";
+    this.weights = line.weights ?? [];
     /** @type {Solver} */
     this.solver = line.solver ?? { name: "" };
     this.blockSize = line.block_size ?? 0;

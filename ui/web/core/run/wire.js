@@ -62,6 +62,7 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {string} [finish]
  * @property {string} [text]
  * @property {string} [about] what to look at in a recorded run
+ * @property {[name: string, digest: string][]} [weights] of the model, then of its base if it is an adapter
  * @property {Verdict} [verdict]
  * @property {number[]} [times] of the whole run, each time that it was made again
  * @property {number[]} [ntp_times] of next-token prediction, likewise

@@ -2,8 +2,8 @@
 // of a block also reads the block before it causally, which puts it in the KV cache;
 // CausalFirstDecoding takes the block's first token from the last of those causal rows.
 
-import { Block, PendingTokens } from "./block.js";
 import { LogitStats } from "../stats.js";
+import { Block, PendingTokens } from "./block.js";
 import { CAUSAL_FIRST } from "./settings.js";
 import { ranked } from "./solvers.js";
 import { cutAfterEnd, maskedPositions, sixDigits } from "./state.js";

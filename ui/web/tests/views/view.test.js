@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { weightsWords } from "../../watch/numbers.js";
 import { textExtent, textParts } from "../../watch/text/parts.js";
 import { initialState, passMark, positionTitle, tileState, viewOf } from "../../watch/view.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
@@ -72,4 +73,16 @@ test("where all that was left was given, the text has all of it and the tiles it
   assert.deepEqual(texts, ["Hello", " world", "!", "Hello", " world"]);
   const kinds = [4, 5].map((position) => tileState({ ...viewAt({ pass: 1 }), run }, position).kind);
   assert.deepEqual(kinds, ["pinned", "beyond"]);
+});
+
+test("the details name the weights that decoded, and nothing where a run does not say it", () => {
+  const [own, base] = /** @type {[string, string][]} */ ([
+    ["adapter", "12ab"],
+    ["base", "34cd"],
+  ]);
+  const words = (/** @type {[string, string][]} */ ...weights) =>
+    weightsWords(runOf(wire(start({ weights }))));
+  assert.equal(words(own, base), "Weights: adapter adapter (12ab) beside base (34cd)");
+  assert.equal(words(own), "Weights: adapter (12ab)");
+  assert.equal(weightsWords(runOf()), "");
 });
