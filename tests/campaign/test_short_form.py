@@ -9,7 +9,6 @@ from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
 from tests.campaign.parts.command_lines import command_lines, lines, start_ups
 from tests.campaign.parts.doors import dom_elements, links, posts, trace_files
-from tests.campaign.parts.trees import trees_lost
 from tests.campaign.parts.visitors import crowd
 from ui.decode import session
 
@@ -56,14 +55,6 @@ def test_start_up_faults_end_in_one_line():
 @pytest.mark.browser
 def test_no_link_and_no_trace_file_fills_the_page():
     assert is_met(alone(dom_elements, 2, 3))
-
-
-@pytest.mark.browser
-def test_no_tree_is_lost_to_hasty_keys_and_reloads():
-    """tests/browser/server/test_saved_runs.py restarts the server."""
-    figure = alone(trees_lost, 2, 1, 1, 0)
-    assert is_met(figure)
-    assert figure.details["num_grown"] == 4, "a tree that no branch was asked of cannot be lost"
 
 
 def test_the_lists_are_long_enough_and_the_same_every_time():

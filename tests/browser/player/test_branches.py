@@ -18,17 +18,24 @@ expect = sync_api.expect
 
 COMPLETE = """(old) => { const { run } = document.querySelector('.sbd-host').sbdPlayer;
   return run.id !== old && run.isComplete; }"""
+RUNS = """() => document.querySelector('.sbd-host').sbdPlayer.family.nodes
+  .map(({ run }) => [run.id, run.main.text])"""
 
 
 def rows(page):
     return page.locator(".sbd-tree-row")
 
 
-def intervene(page, key: str, tile: int = 1, passes: int = 1):
-    """Choose the second candidate of a tile and press the key; wait for the run it makes."""
+def choose(page, tile: int, passes: int):
+    """Choose the second candidate of a tile."""
     go_to(page, passes)
     page.locator(".sbd-tile").nth(tile).click()
     page.locator(".sbd-top-row").nth(1).click()
+
+
+def intervene(page, key: str, tile: int = 1, passes: int = 1):
+    """Choose the second candidate of a tile and press the key; wait for the run it makes."""
+    choose(page, tile, passes)
     old = state(page)["run"]
     page.keyboard.press(key)
     page.wait_for_function(COMPLETE, arg=old)
@@ -63,6 +70,26 @@ def test_pins_and_branches_grow_a_tree_and_every_run_is_kept(story):
     assert state(story)["run"] == first["run"]
     story.keyboard.press("]")
     assert state(story)["run"] == pinned
+
+
+def test_hasty_and_held_keys_lose_no_run_of_the_tree(story):
+    decode(story)
+    intervene(story, "p")
+    known = dict(story.evaluate(RUNS))
+    for keys in ("pp", "bp", "b" * 12):
+        rows(story).first.click()
+        choose(story, tile=1, passes=1)
+        old = state(story)["run"]
+        for key in keys:
+            story.keyboard.down(key)
+        for key in set(keys):
+            story.keyboard.up(key)
+        story.wait_for_function(COMPLETE, arg=old)
+        painted(story)
+        runs = dict(story.evaluate(RUNS))
+        assert runs.items() > known.items()
+        expect(rows(story)).to_have_count(len(runs))
+        known = runs
 
 
 def test_endings_are_compared_a_branch_stands_below_its_run_and_decode_starts_afresh(story):

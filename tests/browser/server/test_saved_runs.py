@@ -1,6 +1,10 @@
 """Runs outlive a reload, a restart of the server and a cut of the network; Stop works meanwhile."""
 
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -8,7 +12,6 @@ from tests.browser.conftest import begin, decode, decode_button, on_watch, paint
 from tests.browser.player.test_branches import intervene, rows
 from tests.browser.race.test_race import enter, go
 from tests.browser.share.test_share import open_sheet, saved
-from tests.campaign.parts.restarts import restarted
 from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
@@ -111,12 +114,38 @@ def launched(port: int, model):
     return demo
 
 
+SERVE = """
+import sys
+from tests.ui.doubles import slowed, story_model
+from ui import page
+port, seconds = int(sys.argv[1]), float(sys.argv[2])
+address = {"server_name": "127.0.0.1", "server_port": port}
+demo = page.build(slowed(story_model(), seconds))
+demo.launch(prevent_thread_lock=True, quiet=True, **address, **page.launch_options())
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def served_apart(port: int, seconds: float) -> Iterator[None]:
+    """The page in a process of its own, which is killed at the end."""
+    words = [sys.executable, "-c", SERVE, str(port), str(seconds)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(words, text=True, **pipes) as process:
+        try:
+            assert process.stdout
+            assert any(line == "ready\n" for line in process.stdout)
+            yield
+        finally:
+            process.kill()
+
+
 @pytest.mark.slow
-def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts):
+def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(contexts, port):
     page = contexts(False).new_page()
-    with restarted([0.3, 0.0]) as server:
-        server.start()
-        page.goto(on_watch(server.url))
+    with served_apart(port, 0.3):
+        page.goto(on_watch(f"http://127.0.0.1:{port}"))
         page.wait_for_selector(".sbd-tile", state="attached")
         begin(page)
         run = state(page)["run"]
@@ -124,7 +153,7 @@ def test_a_run_cut_off_by_a_restart_of_the_server_is_kept_as_far_as_it_came(cont
             "document.querySelector('.sbd-host').sbdPlayer.run.main.steps.length > 3"
         )
         is_saved(page)
-        server.restart()
+    with served_apart(port, 0.0):
         expect(news(page)).to_contain_text("The page was loaded anew.", timeout=60_000)
         expect(news(page)).to_contain_text("What was cut off can be decoded again.")
         kept = state(page)
