@@ -12,6 +12,7 @@ ENV PATH=/home/user/.local/bin:$PATH \
 COPY --chown=user requirements.txt .
 RUN pip install --user -r requirements.txt
 COPY --chown=user . .
+RUN python -m sbd_core fetch
 
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \

@@ -291,6 +291,46 @@ def predrafts() -> str:
     )
 
 
+def requests() -> str:
+    """Real prompts: what each way to decode takes, and what it does to the answers."""
+    data = results("requests")
+    sets = data["requests"]
+    head = [""]
+    for name, scores in sets.items():
+        checked = scores[0]["accuracy"] is not None
+        head += [f"{name}: follows", "against NTP"] if checked else []
+        head += [f"{name}: tokens a pass", "agrees", "loops"]
+    rows = []
+    for scores in zip(*sets.values(), strict=True):
+        cells = [f"**{scores[0]['row']}**"]
+        for score in scores:
+            if score["accuracy"] is not None:
+                cells.append(f"{100 * score['accuracy']:.1f} %")
+                cells.append(
+                    f"{100 * score['difference']:+.1f} ± {100 * score['difference_interval']:.1f}"
+                )
+            cells.append(f"{score['tokens_per_forward']:.2f}")
+            cells.append(f"{100 * score['agreement']:.1f} %")
+            cells.append(str(score["num_loops"]))
+        rows.append(cells)
+    counts = [scores[0]["num_answers"] + scores[0]["num_loops"] for scores in sets.values()]
+    told = ", ".join(f"{count} of {name}" for count, name in zip(counts, sets, strict=True))
+    digests = " beside ".join(f"{name} ({each[:8]})" for name, each in data["weights"].items())
+    chosen = (
+        f" Each γ was chosen on {data['gammas_on']} before: the one of most tokens a forward pass "
+        f"with at least {100 * data['least_agreement']:.0f} % agreement, else the smallest tried."
+    )
+    return (
+        table(head, rows)
+        + f"\n{told}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "
+        f"{data['block_size']}, {data['runs_on']}, in batches of {data['batch_size']}. "
+        "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
+        "chosen. Loops, answers that repeat themselves, count in the first two columns alone; "
+        "± is half of the 95 % interval of the difference request by request."
+        f"{chosen if data['gammas'] else ''} Weights: {digests}. {where(data)}"
+    )
+
+
 def exactness() -> str:
     """verify against ntp on random-weight models of every full-attention architecture."""
     data = results("exactness")
@@ -355,7 +395,7 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
-        *(shape, predrafts, exactness, solvers, campaign),
+        *(shape, predrafts, exactness, solvers, campaign, requests),
     )
 }
 

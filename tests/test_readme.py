@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from sbd_core.files import weights_sha256
+from sbd_core.models.bases import SMOLLM2
 from scripts.write_tables import DOCUMENTS, MARKED, TABLES, renewed, results
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +124,8 @@ def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
     assert found["header"] in ("mini", "default")
     assert found["fullWidth"] is True
     assert found["license"] == "apache-2.0"
+    base = f"{SMOLLM2.repository} {SMOLLM2.file} {SMOLLM2.revision}"
+    assert found["preload_from_hub"] == [base]
     assert all(re.fullmatch(r"[a-z0-9-]+", tag) for tag in found["tags"])
     assert re.fullmatch(r"\S{1,2}", found["emoji"])
     texts = {"title", "emoji", "sdk_version", "python_version", "short_description"}

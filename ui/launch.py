@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 
 import sbd_core
-from sbd_core.errors import ArgumentError
-from sbd_core.models.bases import BASES, BaseSource, fetch, find_base
+from sbd_core.errors import ArgumentError, ModelError
+from sbd_core.models.bases import BASES, BaseSource, fetch, find_base, hub_copy
 from sbd_core.models.checkpoint_info import (
     ADAPTER_INFO,
     DEFAULT_CHECKPOINT,
@@ -109,6 +109,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     )
     offers = [nano]
     if bundled_folder(REAL_MODEL) is not None:
+        _unpack_hub_copy()
         real = Offer(
             lambda: model_of(REAL_MODEL, device),
             title="SmolLM2 135M",
@@ -153,6 +154,17 @@ def fetch_base(path_or_hub_id: str | None) -> None:
         size = source.num_bytes // 10**6
         print(f"fetching {source.name}, of {source.original}, {source.licence}, {size} MB, once")
         fetch(source)
+
+
+def _unpack_hub_copy() -> None:
+    """Make the real model's base of the file that a Space's build has brought, if it is there."""
+    source = base_of(REAL_MODEL)
+    if source is None or hub_copy(source) is None:
+        return
+    try:
+        fetch_base(REAL_MODEL)
+    except ModelError as error:
+        print(f"{error}; the page opens without it")
 
 
 def load_behind(model: LazyModel | Models) -> Exception | None:

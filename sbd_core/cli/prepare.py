@@ -9,7 +9,7 @@ HELP = "give a causal language model a mask token, ready for train --stage sbd"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `prepare`."""
-    parser.add_argument("model", metavar="MODEL", help="model folder or hub id")
+    parser.add_argument("model", metavar="MODEL", help="model folder, hub id or known base")
     parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
     parser.add_argument("--min-block-size", type=int, default=2, help="of the training to come")
     parser.add_argument("--max-block-size", type=int, default=16, help="of the training to come")

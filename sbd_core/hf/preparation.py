@@ -20,6 +20,7 @@ from sbd_core.config import MAX_BLOCK_SIZE
 from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
+from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.loading import bars_only_on_a_terminal, read
 from sbd_core.models.mask_token import (
     MaskToken,
@@ -78,7 +79,9 @@ class Preparation:
 def prepare(
     source: str | Path, out: str | Path, *, block_range: tuple[int, int] = (2, 16)
 ) -> Preparation:
-    """Write `source`, a model folder or hub id, to the new folder `out`, ready for training.
+    """Write `source` to the new folder `out`, ready for training.
+
+    source: a model folder, a hub id, or the name of a base that sbd fetch brings.
 
     block_range: smallest and largest block of the training to come. Gives a Preparation. Raises
     ArgumentError, ModelError; `out` is then as it was.
@@ -87,7 +90,7 @@ def prepare(
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
     target, name = new_folder(out), str(source)
-    model, tokenizer = _read_fit(name)
+    model, tokenizer = _read_fit(str(require_base(name)) if name in BASES else name)
     rows_before = num_embedding_rows(model)
     mask = choose_mask_token(tokenizer, rows_before)
     texts = probes(min(rows_before, len(tokenizer)), mask.token_id)

@@ -174,10 +174,22 @@ class _DownloadError(Exception):
     """Why one place did not give the file."""
 
 
+def hub_copy(source: BaseSource) -> Path | None:
+    """The file in the cache of the hub's own library, where a Space's build puts it."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
+    return Path(found) if isinstance(found, str) else None
+
+
 def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:
     import httpx
     from huggingface_hub import hf_hub_url, is_offline_mode
 
+    cached = hub_copy(source)
+    if cached is not None:
+        shutil.copyfile(cached, file)
+        return
     if is_offline_mode():
         raise _DownloadError("HF_HUB_OFFLINE forbids it")
     url = hf_hub_url(source.repository, source.file, revision=source.revision)

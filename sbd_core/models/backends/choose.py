@@ -86,4 +86,4 @@ def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:
     if not has_known_shape(model.model):
         rule = "must be of a family that the fused forward pass takes: Llama, Mistral, Qwen"
         raise ArgumentError("model", rule, model.name)
-    return FusedLlamaBackend(model.model)
+    return FusedLlamaBackend(model.model, model.adapter)

