@@ -49,7 +49,7 @@ def test_hostile_command_lines_end_in_one_line():
 
 
 def test_start_up_faults_end_in_one_line():
-    assert is_met(start_ups(2))
+    assert is_met(start_ups(1))
 
 
 @pytest.mark.browser

@@ -57,7 +57,6 @@ def test_a_config_keeps_its_own_copy_of_the_pins() -> None:
     [
         ("sbd_core.trace, sbd_core.trace_json", "torch transformers numpy gradio plotly ui"),
         ("sbd_core.tasks, sbd_core.__main__", "torch transformers"),
-        ("sbd_core.decoding.api, sbd_core.models.hf_model", "gradio plotly ui"),
     ],
 )
 def test_importing_loads_nothing_heavy(modules, absent) -> None:
