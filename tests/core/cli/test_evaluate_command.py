@@ -49,7 +49,7 @@ def test_evaluate_reports_each_family_and_the_table_its_rows(capsys, tmp_path) -
 
 
 def test_processes_share_the_work_and_find_the_same(capsys) -> None:
-    words = ["evaluate", "--suite", "math,code", "--limit", "5", "--max-new-tokens", "24", "--json"]
+    words = ["evaluate", "--suite", "math,json", "--limit", "3", "--max-new-tokens", "12", "--json"]
     words += ["--batch-size", "1", "--strategy", "verify"]
     found = []
     for count in ("1", "2"):
