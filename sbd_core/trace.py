@@ -86,7 +86,7 @@ class Trace:
 
     def _repr_html_(self) -> str | None:
         """The replay in a notebook; None, and with it the plain text, without its assets."""
-        from sbd_core.replay.page import notebook_html
+        from sbd_core.replay import notebook_html
 
         try:
             return notebook_html(self)

@@ -22,8 +22,8 @@ import gradio as gr
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
-from sbd_core.replay.page import STYLES as REPLAY_STYLES
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import STYLES as REPLAY_STYLES
+from sbd_core.replay import wire_json
 from ui.browser.engine_choice import COMPILED, model_files
 from ui.components import controls
 from ui.components.assets import DIST, STYLES, markup
@@ -85,7 +85,7 @@ def write_site(out: Path, model: Path) -> dict[str, int]:
         copy(DIST / name, out / "dist" / name)
     for file in {*STYLES, *(ASSETS / "css" / f"{name}.css" for name in ("site", *REPLAY_STYLES))}:
         copy(file, out / "css" / file.name)
-    copy(ASSETS / "html" / "replay.html", out / "parts" / "replay.html")
+    copy(ASSETS / "html" / "replay.html", out / "html" / "replay.html")
     for file in files:
         copy(file, out / "model" / file.name)
     for recording in recorded.gallery():
@@ -149,9 +149,6 @@ def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
         "base": "model/",
         "names": [file.name for file in files],
         "bytes": sum(file.stat().st_size for file in files),
-        "page": "parts/replay.html",
-        "styles": [f"css/{style}.css" for style in REPLAY_STYLES],
-        "replay": "dist/replay.js",
     }
 
 

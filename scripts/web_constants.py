@@ -8,13 +8,13 @@ from typing import Any
 from sbd_core import roofline
 from sbd_core.config import ROW_POLICY_TITLES
 from sbd_core.plots import theme
-from sbd_core.replay import wire_format
+from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
 from sbd_core.rules import SOLVER_TITLES
 from ui.components.controls import FIELD_IDS, STRATEGIES
 from ui.decode import blanks, form
 from ui.form import bounds
 from ui.race import entry
-from ui.share import permalink, sheet, trace_files
+from ui.share import permalink, trace_files
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
@@ -24,8 +24,8 @@ def constants() -> dict[str, Any]:
     schemes = {"light": theme.LIGHT, "dark": theme.DARK}
     names = [*permalink.FIELDS, *permalink.RACE_FIELDS]
     return {
-        "wireUnits": wire_format.UNITS,
-        "laneNames": wire_format.LANE_NAMES,
+        "laneNames": LANE_NAMES,
+        "replayStyles": STYLES,
         "fieldLabels": form.LABELS,
         "race": {"lanes": entry.LANES, "ahead": entry.AHEAD, "lowGamma": entry.LOW_GAMMA},
         "solverNames": SOLVER_TITLES,
@@ -61,9 +61,8 @@ def _device(device: roofline.Device) -> dict[str, Any]:
 def _limits() -> dict[str, int]:
     """The most of a file, a form and a run that the page takes."""
     return {
-        "block": wire_format.MAX_SHOWN_BLOCK,
+        "block": MAX_SHOWN_BLOCK,
         "fileBytes": trace_files.MAX_FILE_BYTES,
-        "fileName": sheet.MAX_NAME,
         "newTokens": form.MAX_NEW_TOKENS,
         "passes": trace_files.MAX_PASSES,
         "positions": trace_files.MAX_POSITIONS,

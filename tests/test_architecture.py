@@ -17,8 +17,8 @@ FLOORS = [
     ("events", "environment"),
     ("cost",),
     ("trace",),
-    ("trace_json", "masks", "sampling", "roofline", "tasks", "replay"),
-    ("models", "solvers"),
+    ("trace_json", "masks", "sampling", "roofline", "tasks"),
+    ("models", "solvers", "replay"),
     ("decoding",),
     ("hf",),
     ("training",),
@@ -44,7 +44,7 @@ STANDARD_ONLY = (
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""
-WIRE_FORMAT_MAY_IMPORT = {"config", "events", "cost", "trace", "errors", "rules"}
+REPLAY_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "trace_json"}
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -164,11 +164,11 @@ def foreign_imports(file: Path) -> set[str]:
     return used - set(sys.stdlib_module_names) - {"sbd_core"}
 
 
-def test_the_wire_format_sees_configs_events_and_traces_only() -> None:
-    file = CORE / "replay" / "wire_format.py"
+def test_the_replay_sees_traces_and_what_they_are_made_of_only() -> None:
+    file = CORE / "replay.py"
     assert foreign_imports(file) == set()
     ours = {name for name, _ in imports_of(file) if name.startswith("sbd_core")}
-    assert {part_of(name) for name in ours} <= WIRE_FORMAT_MAY_IMPORT
+    assert {part_of(name) for name in ours} <= REPLAY_MAY_IMPORT
 
 
 def test_the_page_imports_no_script_and_no_test() -> None:

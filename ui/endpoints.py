@@ -10,12 +10,11 @@ from typing import Any, NoReturn
 import gradio as gr
 
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.replay.page import replay_html
+from sbd_core.replay import replay_html
 from sbd_core.trace import Trace
 from ui.decode.client import Client
 from ui.decode.form import DEFAULT_GAMMA, Form, message_of
 from ui.decode.session import Session, Update
-from ui.decode.visitor_runs import VisitorRuns
 from ui.share.trace_files import read_trace
 
 MAX_LANES = 6
@@ -158,18 +157,17 @@ next-token prediction, shown beside it; may be empty."""
 
 def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, Any]]:
     """What `decode` yields."""
-    visit = VisitorRuns()
     told = time.monotonic()
-    for update in session.decode(form, visit, client):
+    for update in session.decode(form, client=client):
         if update.is_error:
             refuse(update.message)
-        if not update.wire:
+        if update.trace is None:
             # Only who yields hears of a leaver, in the line too.
             if update.is_running and time.monotonic() - told > SECONDS_BETWEEN_WAITING_ROWS:
                 told = time.monotonic()
                 yield {**IN_LINE, "num_ahead": update.num_ahead}
             continue
-        trace = next(iter(visit.newest().values()))
+        trace = update.trace()
         yield {
             "text": trace.text,
             "num_tokens": trace.num_tokens,

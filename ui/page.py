@@ -32,9 +32,9 @@ from ui.decode.form import Form, message_of
 from ui.decode.puzzles import puzzle_prompt
 from ui.decode.session import STOPPED_TEXT, Session
 from ui.decode.timing import timings
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.visit import Visit
 from ui.endpoints import add_endpoints
-from ui.gallery import recorded, replays
+from ui.gallery import replays
 from ui.gradio_hooks import (
     HIDDEN,
     QUICK,
@@ -105,7 +105,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
                 show = player(replays.opening())
                 lanes = race_view(can_draft=can_draft, prompt_id=controls.PROMPT_ID)
-        visit = gr.State(first_visit())
+        visit = gr.State(Visit())
         client_from = partial(client_of, page)
         # First: later handlers do not get their names.
         add_endpoints(session, client_from, IN_LINE)
@@ -114,14 +114,14 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         if switch is not None:
             wire_model_switch(page, models, Parts(switch, title, form, strip), session.limits)
         wire_race(session, lanes, form.fields, RUN, linked, client_from)
-        charts_section(visit)
-        solver_comparison_section(session, form.fields, visit, RUN, client_from)
+        charts_section()
+        solver_comparison_section(session, form.fields, RUN, client_from)
         roofline_section(may_name_folder=not is_public)
         messages = server_messages()
         choosers = (gallery(), form.presets)
         footer()
-        wire_sharing(show, choosers, messages, visit, form.status, form.fields)
-        _wire_timing(session, show, messages, visit, client_from)
+        wire_sharing(show, choosers, messages, form.status, form.fields)
+        _wire_timing(session, show, messages, client_from)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     let_uvicorn_trust_no_proxy()
@@ -156,11 +156,6 @@ def theme() -> gr.themes.Base:
     return gr.themes.Base(font=sans, font_mono=mono, primary_hue="blue", neutral_hue="stone")
 
 
-def first_visit() -> VisitorRuns:
-    """What a visitor has before any decode: the run the page opens on."""
-    return VisitorRuns(first={"opening": recorded.opening_traces})
-
-
 def _wire(
     page: gr.Blocks,
     session: Session,
@@ -176,20 +171,18 @@ def _wire(
     client_from = partial(client_of, page)
     shown = partial(_shown, session, form)
 
-    def decode(request: gr.Request, runs: VisitorRuns, sent: Any) -> Iterator[tuple[Any, ...]]:
-        yield from shown(runs, Form.of(sent).as_shown(), client_from(request))
+    def decode(request: gr.Request, visit: Visit, sent: Any) -> Iterator[tuple[Any, ...]]:
+        yield from shown(visit, Form.of(sent).as_shown(), client_from(request))
 
-    def redo(
-        request: gr.Request, runs: VisitorRuns, event: gr.EventData
-    ) -> Iterator[tuple[Any, ...]]:
-        yield from shown(runs, again(data_of(event)), client_from(request))
+    def redo(request: gr.Request, visit: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
+        yield from shown(visit, again(data_of(event)), client_from(request))
 
     def again(wish: Any) -> Form:
         form = Form.of(wish)
         return replace(form, model=session.models.known(form.model))
 
-    def stopped(runs: VisitorRuns) -> tuple[Any, ...]:
-        runs.stop()  # cancelling alone frees the model only at the next yield
+    def stopped(visit: Visit) -> tuple[Any, ...]:
+        visit.stop()  # cancelling alone frees the model only at the next yield
         return ("stop", Speaker().say(STOPPED_TEXT), *_buttons(is_running=False))
 
     opened = linked_run(session, shown, client_from, list(fields))
@@ -218,17 +211,17 @@ def _gather(names: Iterable[str]) -> str:
 
 
 def _shown(
-    session: Session, form: Controls, runs: VisitorRuns, asked: Form, client: Client
+    session: Session, form: Controls, visit: Visit, asked: Form, client: Client
 ) -> Iterator[tuple[Any, ...]]:
     """Values of the player, the status line, Decode and Stop while a run is decoded."""
     speaker = Speaker()
     is_running, message, status, wire = False, None, "", ""
     try:
-        for update in session.decode(asked, runs, client):
+        for update in session.decode(asked, visit, client):
             # What is the same as before costs Gradio far less than gr.skip().
             buttons: tuple[Any, Any] = (form.decode.value, form.stop.value)
             # The buttons are those of all decodes: another may still run when this one ends.
-            is_any_running = runs.is_decoding(speaker, is_running=update.is_running)
+            is_any_running = visit.is_decoding(speaker, is_running=update.is_running)
             if is_any_running != is_running:
                 is_running = is_any_running
                 buttons = _buttons(is_running=is_running)
@@ -238,7 +231,7 @@ def _shown(
             wire = update.wire or wire
             yield (wire, status, *buttons)
     finally:
-        runs.is_decoding(speaker, is_running=False)
+        visit.is_decoding(speaker, is_running=False)
 
 
 def _wire_form(form: Controls) -> None:
@@ -259,19 +252,17 @@ def _wire_timing(
     session: Session,
     show: gr.HTML,
     messages: gr.HTML,
-    visit: gr.State,
     client_from: Callable[[gr.Request], Client],
 ) -> None:
     """Let the player have a decode made a few times, for the median of its engine seconds."""
 
-    def timed(request: gr.Request, runs: VisitorRuns, event: gr.EventData) -> Iterator[str]:
+    def timed(request: gr.Request, event: gr.EventData) -> Iterator[str]:
         form = Form.of(data_of(event))
         form = replace(form, model=session.models.known(form.model))
         for news in timings(session, form, client_from(request)):
-            runs.keep_timing(news)
             yield server_message(timing=news)
 
-    show.time(timed, visit, messages, **RUN)
+    show.time(timed, None, messages, **RUN)
 
 
 def _own_puzzle(event: gr.EventData) -> str:

@@ -6,7 +6,7 @@ import shlex
 
 import gradio as gr
 
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.components.assets import view
 from ui.lazy_model import LazyModel
 from ui.models import Models

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from sbd_core.errors import ArgumentError
 from sbd_core.plots.theme import LEGEND, Ink, Theme, figure_of, ink_of
-from sbd_core.replay.wire_format import LANE_NAMES
+from sbd_core.replay import LANE_NAMES
 from sbd_core.rules import SOLVER_TITLES
 
 MAIN = "entropy-bound"

@@ -10,8 +10,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.replay import wire_format
-from sbd_core.replay.page import page_of
+from sbd_core.replay import page_of, replay_lines
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from tests.scripted import ScriptedModel
@@ -181,7 +180,7 @@ def traces(model: ScriptedModel, prompt: str = "p", **settings) -> tuple[Trace, 
 def recorded(model: ScriptedModel, run_id: str, prompt: str = "p", **settings) -> str:
     """The wire lines of both."""
     main, ntp = traces(model, prompt, **settings)
-    return wire_format.replay(run_id, {"sbd": main, "ntp": ntp})
+    return replay_lines(run_id, {"sbd": main, "ntp": ntp})
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sbd_core.replay import wire_format
+from sbd_core.replay import replay_lines
 from tests.browser.conftest import details, go_to, push, state, sync_api, traces
 from tests.ui.doubles import story_model
 
@@ -53,7 +53,7 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
     main, ntp = traces(story_model())
     why = replay.locator(".sbd-numbers-why")
     slow = {"sbd": with_seconds(main, 0.02), "ntp": with_seconds(ntp, 0.001)}
-    push(replay, wire_format.replay("slow", slow))
+    push(replay, replay_lines("slow", slow))
     expect(why).to_have_text(
         "Fewer forward passes were not faster here: one over a block took 20.0 ms, "
         "one over a single token 1.0 ms; reading the prompt took 20.0 ms, "
@@ -65,7 +65,7 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
     replay.get_by_role("button", name="Explain time").hover()
     expect(replay.locator(".sbd-term-note")).to_contain_text("were not faster here")
     fast = {"sbd": with_seconds(main, 0.001), "ntp": with_seconds(ntp, 0.001)}
-    push(replay, wire_format.replay("fast", fast))
+    push(replay, replay_lines("fast", fast))
     expect(why).to_be_hidden()
 
 

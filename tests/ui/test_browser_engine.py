@@ -1,7 +1,7 @@
-"""The browser's engine under Node decodes what sbd_core does, token for token and line for line.
+"""The browser's engine under Node decodes what sbd_core does, token for token.
 
 Tokens, reveals and every other whole number of a trace are equal, entropies and probabilities to
-1e-4, and so are the wire lines that the page reads. Where a solver prefers one of two positions
+1e-4, and so is the line that opens a run. Where a solver prefers one of two positions
 whose scores are equal up to rounding, the two may part; such decodes are counted as ties.
 """
 
@@ -21,7 +21,7 @@ from sbd_core.config import DecodeConfig, RowCosts
 from sbd_core.decoding.api import generate
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.replay.wire_format import RunWire
+from sbd_core.replay import RunLines
 from sbd_core.rules import SOLVERS, EntropyBound, TopK
 from sbd_core.tasks import TASKS, held_out
 from sbd_core.trace import Trace
@@ -87,27 +87,25 @@ def prompts(count: int) -> list[str]:
 
 
 def traces(model: HuggingFaceModel, count: int, num_ways: int) -> Iterator[str]:
-    """Traces with their wire lines as JSON; the next prompt is decoded the next num_ways ways."""
+    """Traces and the line that opens each as JSON; the next prompt has the next num_ways ways."""
     turns = cycle(ways(model))
     for prompt in prompts(count):
         for way in islice(turns, num_ways):
             trace = generate(model, prompt, way)
-            data = {"trace": json.loads(trace.to_json()), "wire": wire_lines(model, trace)}
+            data = {"trace": json.loads(trace.to_json()), "start": first_line(model, trace)}
             yield json.dumps(data)  # escaped: U+2028 ends a line for Node
 
 
-def wire_lines(model: HuggingFaceModel, trace: Trace) -> list[str]:
-    """What the page is sent of a trace's start and forward passes."""
-    wire = RunWire("golden", model.token_text, model.shape)
-    start = wire.start(
+def first_line(model: HuggingFaceModel, trace: Trace) -> str:
+    """What the page is sent before the first forward pass."""
+    return RunLines("golden", model.token_text).start(
         trace.prompt,
-        trace.config,
-        [trace.config.strategy],
+        [trace.config],
         model=CHECKPOINT,
         end_token_ids=model.end_token_ids,
         prompt_token_ids=trace.prompt_token_ids,
+        shape=model.shape,
     )
-    return [start, *(wire.step(trace.config.strategy, event) for event in trace.events)]
 
 
 def compare(lines: Iterable[str], wasm: str = "sbd-fma.wasm") -> dict[str, Any]:

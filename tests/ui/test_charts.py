@@ -1,26 +1,20 @@
-"""The charts of the page: every figure of a kept run, both themes in one answer."""
+"""The charts of the page: every figure of a run, both themes in one answer."""
 
 import copy
 import json
 import re
-from dataclasses import replace
 
 import pytest
 
 from sbd_core import plots
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.plots import theme
 from sbd_core.rules import EntropyBound
 from tests.ui.doubles import story_model
-from ui.charts.section import MAX_MARKED, charts_of, mark_of
+from ui.charts.section import MAX_MARKED, figures_of
 from ui.components.assets import ASSETS
-from ui.decode.form import Form
-from ui.decode.session import Session
-from ui.decode.visitor_runs import Finished, VisitorRuns
-from ui.gallery.recorded import gallery, gallery_traces
-from ui.share.sheet import open_recorded, open_trace
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +38,14 @@ def with_changes(old, new):
     return new
 
 
-def test_the_page_gets_every_chart_of_a_kept_run_in_both_themes(trace):
-    visit = VisitorRuns()
-    visit.keep("one", lambda: {"sbd": trace})
-    charts = json.loads(json.dumps(charts_of(visit, {"run": "one"})))
-    assert charts["name"] == "sbd-p"
+def test_the_page_gets_every_chart_of_a_run_in_both_themes(trace):
+    charts = json.loads(json.dumps(figures_of({"trace": trace.to_json()})))
     cards = json.loads((ASSETS / "charts.json").read_text("utf-8"))
-    assert [each["id"] for each in charts["figures"]] == [card["id"] for card in cards]
-    for each in charts["figures"]:
+    assert [each["id"] for each in charts] == [card["id"] for card in cards]
+    for each in charts:
         assert each["layout"]["paper_bgcolor"] == theme.LIGHT.card
         assert each["dark"]["layout"]["paper_bgcolor"] == theme.DARK.card
-    heatmap = charts["figures"][0]
+    heatmap = charts[0]
     light = {key: copy.deepcopy(heatmap[key]) for key in ("data", "layout")}
     dark = json.loads(plots.entropy_heatmap(trace, "dark").to_json())
     assert with_changes(light, heatmap["dark"]) == {key: dark[key] for key in light}
@@ -62,61 +53,39 @@ def test_the_page_gets_every_chart_of_a_kept_run_in_both_themes(trace):
 
 
 def test_the_readers_own_runs_are_marked_among_the_solvers(trace):
-    visit = VisitorRuns(first={"opening": lambda: {"sbd": trace}})
-
-    def last_of(run):
-        return charts_of(visit, {"run": run})["figures"][-1]["data"][-1]
-
-    assert last_of("opening")["name"] != "your runs"
-    visit.keep("one", lambda: {"sbd": trace})
-    visit.settle("one")
-    own = last_of("opening")
-    assert own["name"] == "your runs"
-    assert list(own["x"]) == [round(trace.tokens_per_forward, 4)]
-    assert own["text"][0].startswith("Your run: Entropy bound (Eq. 8), γ 0.35<br>answer ")
-
-
-def marks_of(visit):
-    """The words of every mark, the newest last."""
-    return list(charts_of(visit, {"run": "opening"})["figures"][-1]["data"][-1]["text"])
-
-
-def stage_says(wire):
-    """Of the main lane: whether its answer is right, None where that is not judged."""
-    lines = [json.loads(line) for line in wire.splitlines()]
-    verdict = next(line for line in lines if line["type"] == "end")["verdict"]
-    return verdict and verdict["right"]
-
-
-def test_a_mark_has_the_verdict_that_the_stage_shows_of_the_run(trace, monkeypatch):
+    text = trace.to_json()
+    assert figures_of({"trace": text})[-1]["data"][-1]["name"] != "your runs"
     said = {True: "answer right", False: "answer wrong", None: "answer not checked"}
-    visit = VisitorRuns(first={"opening": lambda: {"sbd": trace}})
-    opened = [open_recorded(visit, {"name": item.name})[0] for item in gallery()]
-    code = next(item.name for item in gallery() if item.name.startswith("code-"))
-    brought = gallery_traces(code)["sbd"].to_json()
-    opened.append(open_trace(visit, {"text": brought}))
-    monkeypatch.setattr("ui.decode.verdict.verdict_on", None)  # no mark runs a function again
-    verdicts = [stage_says(wire) for wire in opened]
-    assert verdicts[-1] is None
-    expected = [said[verdict] for verdict in verdicts][-MAX_MARKED:]
-    assert [words.split("<br>")[-1] for words in marks_of(visit)] == expected
+    marks = [{"name": f"run {right}", "rate": 2.5, "right": right} for right in said]
+    own = figures_of({"trace": text, "marks": marks})[-1]["data"][-1]
+    assert own["name"] == "your runs"
+    assert list(own["x"]) == [2.5] * 3
+    expected = [f"Your run: run {right}<br>{words}" for right, words in said.items()]
+    assert list(own["text"]) == expected
 
 
-def test_a_decoded_run_is_marked_with_its_verdict(trace):
-    visit = VisitorRuns(first={"opening": lambda: {"sbd": trace}})
-    form = Form(prompt="What is 100 + 21?", strategy="sbd", max_new_tokens=96)
-    wire = "\n".join(update.wire for update in Session(story_model()).decode(form, visit))
-    assert '"right":true' in wire
-    assert marks_of(visit)[-1].endswith("answer right")
+MARK = {"name": "a", "rate": 1.0, "right": None}
 
 
-def test_tokens_that_were_given_are_not_counted_in_a_mark(trace):
-    config = replace(trace.config, pinned={0: trace.token_ids[0], 2: trace.token_ids[2], 95: 5})
-    mark = mark_of(Finished({"sbd": replace(trace, config=config)}, None))
-    assert trace.num_tokens < 95
-    assert mark.speed == (trace.num_tokens - 2) / trace.num_forwards
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "x",
+        [MARK] * (MAX_MARKED + 1),
+        [3],
+        [{}],
+        [{**MARK, "rate": "2"}],
+        [{**MARK, "rate": float("nan")}],
+        [{**MARK, "right": 1}],
+        [{**MARK, "name": None}],
+    ],
+)
+def test_marks_that_the_page_does_not_make_are_refused_in_words(trace, marks):
+    with pytest.raises(ArgumentError, match=r"^marks: must be"):
+        figures_of({"trace": trace.to_json(), "marks": marks})
 
 
-def test_a_run_that_is_gone_is_refused_in_words(trace):
-    with pytest.raises(ArgumentError, match="is not kept here any more"):
-        charts_of(VisitorRuns(), {"run": "two"})
+@pytest.mark.parametrize("text", [None, 3, "{}", "x"])
+def test_charts_of_what_is_no_trace_are_refused_in_words(text):
+    with pytest.raises(SetBlockDecodingError, match="trace"):
+        figures_of({"trace": text})

@@ -11,7 +11,7 @@ import pytest
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.bases import SMOLLM2, BaseSource
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
-from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
+from sbd_core.replay import MAX_SHOWN_BLOCK
 from tests.ui.doubles import story_model
 from ui import launch
 from ui import models as models_module

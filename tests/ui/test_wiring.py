@@ -6,7 +6,7 @@ import pytest
 from tests.ui.doubles import story_model
 from ui import page as page_module
 from ui.decode.fair_queue import MAX_PLACES
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.visit import Visit
 from ui.endpoints import MAX_PAGES_AT_ONCE
 
 SENT = {"prompt": "Tell me a story."}
@@ -19,7 +19,7 @@ def decode_rows(monkeypatch) -> list[tuple]:
     demo = page_module.build(story_model())
     shown = 4  # player, status line, Decode, Stop
     decode = next(f for f in demo.fns.values() if f.name == "decode" and len(f.outputs) == shown)
-    return list(decode.fn(None, VisitorRuns(), SENT))
+    return list(decode.fn(None, Visit(), SENT))
 
 
 def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
@@ -35,7 +35,7 @@ def test_news_of_a_run_are_plain_values_and_buttons_change_twice(monkeypatch):
 def test_stop_stays_alive_while_another_decode_of_the_visitor_runs():
     demo = page_module.build(story_model())
     handlers = {f.name: f for f in demo.fns.values() if f.name in ("decode", "redo")}
-    kept = VisitorRuns()
+    kept = Visit()
     first = handlers["decode"].fn(None, kept, SENT)
     assert next(first)[3]["interactive"] is True
     branch = gr.EventData(None, {"prompt": "p", "ask": "a1"})

@@ -12,9 +12,8 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.json_node import json_of
-from sbd_core.replay.page import STYLES
-from sbd_core.replay.wire_format import wire_json
-from ui.components.assets import ASSETS, DIST, static_path, view
+from sbd_core.replay import wire_json
+from ui.components.assets import DIST, static_path, view
 
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
@@ -60,9 +59,7 @@ def model_files(folder: Path) -> tuple[Path, ...]:
 
 def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]:
     """See Setting in ui/web/in_browser/mount.js."""
-    styles = [ASSETS / "css" / f"{style}.css" for style in STYLES]
-    page, script = ASSETS / "html" / "replay.html", DIST / "replay.js"
-    gr.set_static_paths([*files, DIST / "engine.js", *COMPILED.values(), page, script, *styles])
+    gr.set_static_paths([*files, DIST / "engine.js", *COMPILED.values()])
     return {
         "name": name,
         "script": _versioned(DIST / "engine.js"),
@@ -70,9 +67,6 @@ def _setting(name: str, folder: Path, files: tuple[Path, ...]) -> dict[str, Any]
         "base": f"{static_path(folder.resolve())}/",
         "names": [file.name for file in files],
         "bytes": sum(file.stat().st_size for file in files),
-        "page": static_path(page),
-        "styles": [static_path(style) for style in styles],
-        "replay": static_path(script),
     }
 
 

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
-from sbd_core.config import solver_words
-from sbd_core.errors import SetBlockDecodingError
-from sbd_core.replay.wire_format import LANE_NAMES, wire_json
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, TraceError
+from sbd_core.json_node import JsonNode
+from sbd_core.replay import wire_json
 from sbd_core.trace import Trace
 from ui.charts.figures import two_themes
 from ui.components.assets import ASSETS, static_path, view
 from ui.components.server_messages import server_message
 from ui.decode.form import message_of
-from ui.decode.visitor_runs import Finished, GoneError, VisitorRuns
 from ui.gradio_hooks import QUICK, data_of
-from ui.share.saved_runs import traces_of
-from ui.share.sheet import file_stem
+from ui.share.trace_files import read_trace
 
 if TYPE_CHECKING:
     from sbd_core.plots import RunMark
@@ -26,11 +24,12 @@ if TYPE_CHECKING:
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
 WORDS = ASSETS / "charts.json"
 SWEEP = ASSETS / "results" / "sweep.json"
+MAX_NAME = 100
 MAX_MARKED = 12
 """Runs of the reader's in the chart of every solver, the newest."""
 
 
-def charts_section(visit: gr.State) -> None:
+def charts_section() -> None:
     """A closed section for the run that the player shows; it follows the player while open."""
     gr.set_static_paths([LIBRARY])
     words = card_words()
@@ -38,16 +37,14 @@ def charts_section(visit: gr.State) -> None:
         "charts", wire_json({"cards": words, "library": static_path(LIBRARY)}), "draw_charts"
     )
 
-    def drawn(runs: VisitorRuns, event: gr.EventData) -> str:
+    def drawn(event: gr.EventData) -> str:
         wish = data_of(event)
         try:
-            return server_message(run=wish.get("run"), **charts_of(runs, wish))
-        except GoneError as error:
-            return server_message(error=message_of(error), gone=error.run_id)
+            return server_message(run=wish.get("run"), figures=figures_of(wish))
         except SetBlockDecodingError as error:
             return server_message(error=message_of(error))
 
-    section.draw_charts(drawn, visit, section, **QUICK)
+    section.draw_charts(drawn, None, section, **QUICK)
 
 
 def card_words() -> list[dict[str, str]]:
@@ -68,17 +65,21 @@ def card_words() -> list[dict[str, str]]:
     return found
 
 
-def charts_of(visit: VisitorRuns, wish: dict[str, Any]) -> dict[str, Any]:
-    """Every chart of the run that is wished for, the sweep, and the name of a saved picture."""
-    trace = next(iter(traces_of(visit, wish).values()))
-    runs = visit.finished(MAX_MARKED)
-    return {"name": file_stem(trace), "figures": figures(trace, runs)}
+def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every chart of a trace, and the sweep with the marks that come along.
+
+    Raises ArgumentError or TraceError naming the first thing wrong.
+    """
+    marks = wish.get("marks", [])
+    if not isinstance(marks, list) or len(marks) > MAX_MARKED:
+        raise ArgumentError("marks", f"must be a list of at most {MAX_MARKED}", None)
+    return figures(read_trace(wish.get("trace")), [mark_of(mark) for mark in marks])
 
 
-def figures(trace: Trace, runs: Sequence[Finished] = ()) -> list[dict[str, Any]]:
+def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:
     """The figures of a run as Plotly.js takes them, each with what changes in a dark theme.
 
-    runs: the reader's own, marked in the chart of every solver.
+    marks: the reader's own runs, for the chart of every solver.
     """
     from sbd_core import plots
 
@@ -90,25 +91,20 @@ def figures(trace: Trace, runs: Sequence[Finished] = ()) -> list[dict[str, Any]]
         plots.cost_of_parallelism,
     )
     made = [two_themes(partial(make, trace)) for make in of_trace]
-    marks = [mark_of(run) for run in runs]
     return [*made, two_themes(partial(plots.solvers, sweep(), runs=marks))]
 
 
-def mark_of(run: Finished) -> "RunMark":
-    """A run of the reader's as a mark: its main lane."""
+def mark_of(data: object) -> "RunMark":
+    """A run of the reader's as the page tells of it. Raises ArgumentError."""
     from sbd_core.plots import RunMark
 
-    trace = next(iter(run.lanes.values()))
-    config = trace.config
-    is_sbd = config.strategy == "sbd"
-    name = solver_words(config.solver) if is_sbd else LANE_NAMES[config.strategy]
-    return RunMark(name, decoded_per_forward(trace), run.is_right)
-
-
-def decoded_per_forward(trace: Trace) -> float:
-    """Tokens a forward pass as the stage counts them: without those that were given."""
-    num_given = sum(offset < trace.num_tokens for offset in trace.config.pinned)
-    return (trace.num_tokens - num_given) / max(trace.num_forwards, 1)
+    node = JsonNode(data, "mark")
+    try:
+        is_right = node.at("right")
+        right = None if is_right.value is None else is_right.boolean()
+        return RunMark(node.at("name").string()[:MAX_NAME], node.at("rate").number(), right)
+    except TraceError as error:
+        raise ArgumentError("marks", "must be as the page makes them", None) from error
 
 
 @cache

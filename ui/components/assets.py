@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.files import ASSETS
-from sbd_core.replay.page import STYLES as PLAYER_STYLES
+from sbd_core.replay import STYLES as PLAYER_STYLES
 
 DIST = ASSETS / "dist"
 """Built from ui/web/, see its package.json."""

@@ -14,7 +14,7 @@ from sbd_core.config import (
     SOLVERS,
 )
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.replay.wire_format import LANE_NAMES
+from sbd_core.replay import LANE_NAMES
 from ui.browser.engine_choice import engine_choice, engine_value
 from ui.components.presets import preset_bar, presets_value
 from ui.components.puzzle import puzzle

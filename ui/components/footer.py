@@ -5,7 +5,7 @@ import os
 import gradio as gr
 
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.components.assets import static_path, view
 
 CARD = DEFAULT_CHECKPOINT / "README.md"

@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.components.assets import view
 from ui.gallery import recorded
 

@@ -5,7 +5,7 @@ import logging
 import gradio as gr
 
 from sbd_core.errors import TraceError
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.components.assets import view
 from ui.decode.form import DEFAULT_GAMMA
 from ui.learn.lesson import lesson

@@ -1,8 +1,9 @@
-"""The player as a Gradio component: its value is wire text, see sbd_core.replay.wire_format."""
+"""The player as a Gradio component: its value is wire text, see sbd_core.replay."""
 
 import gradio as gr
 
-from ui.components.assets import view
+from sbd_core.replay import STYLES
+from ui.components.assets import ASSETS, DIST, view
 
 
 def player(lines: str = "") -> gr.HTML:
@@ -11,4 +12,7 @@ def player(lines: str = "") -> gr.HTML:
     Its event `redo` carries the settings of a decode the visitor asks for inside the player,
     `time` those of one to be timed a few times.
     """
-    return view("player", lines, "redo", "ask", "give", "time")
+    styles = [ASSETS / "css" / f"{style}.css" for style in STYLES]
+    # What the script makes a replay page of.
+    gr.set_static_paths([ASSETS / "html" / "replay.html", DIST / "replay.js", *styles])
+    return view("player", lines, "redo", "give", "time")

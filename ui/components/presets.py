@@ -6,7 +6,7 @@ Also one friendly line on what the model can do, and the visitor's own text kept
 import gradio as gr
 
 from sbd_core.models.checkpoint_info import REAL_MODEL
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.components.assets import view
 from ui.gallery.examples import PRESETS, Preset, presets, recording_of
 

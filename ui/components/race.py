@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.components.assets import view
 from ui.components.controls import SHARED_BY_VIEWS
 from ui.components.status_line import Speaker

@@ -16,7 +16,7 @@ from sbd_core.config import (
     solver_parameters,
 )
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
-from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
+from sbd_core.replay import MAX_SHOWN_BLOCK
 from sbd_core.trace import Trace
 
 DEFAULT_GAMMA = EntropyBound().gamma

@@ -4,9 +4,8 @@ Knows no Gradio, no tensors.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
@@ -18,7 +17,7 @@ from ui.hosting.zero_gpu import Stream, is_lent
 class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
-    model: what decodes. verdict: on its answer once it is over; None where nothing checked it.
+    model: what decodes.
 
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
@@ -29,7 +28,6 @@ class Lane:
     config: DecodeConfig
     events: list[StepEvent] = field(default_factory=list)
     has_revealed: bool = False
-    verdict: Mapping[str, Any] | None = None
     _stream: Iterator[StepEvent] | None = None
     _is_closed: bool = False
 

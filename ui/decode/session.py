@@ -15,7 +15,7 @@ from types import ModuleType
 from sbd_core.config import EntropyBound
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK, RunWire
+from sbd_core.replay import MAX_SHOWN_BLOCK, RunLines
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client
@@ -24,7 +24,7 @@ from ui.decode.form import Form, checked, message_of
 from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.verdict import verdicts_of
-from ui.decode.visitor_runs import Traces, VisitorRuns
+from ui.decode.visit import Visit
 from ui.hosting.limits import PUBLIC, USUAL, Limits
 from ui.hosting.zero_gpu import streamed
 from ui.lazy_model import LazyModel
@@ -51,7 +51,8 @@ logger = logging.getLogger(__name__)
 class Update:
     """News for the page. wire: lines for the player. message: a line of text, "" clears it.
 
-    num_ahead: runs of others before this one; more than can be told where the line is full.
+    num_ahead: runs of others before this one; more than can be told where the line is full. trace:
+    gives the main lane as decoded so far, where there is news of it.
     """
 
     wire: str = ""
@@ -59,6 +60,7 @@ class Update:
     is_error: bool = False
     is_running: bool = True
     num_ahead: int = 0
+    trace: Callable[[], Trace] | None = None
 
 
 class Session:
@@ -106,23 +108,21 @@ class Session:
         self.open(form)
 
     def decode(
-        self, form: Form, visit: VisitorRuns | None = None, client: Client = LOCAL
+        self, form: Form, visit: Visit | None = None, client: Client = LOCAL
     ) -> Iterator[Update]:
         """Everything the page shows of one decode, to the end. Closing it frees the model.
 
-        visit: where the run is kept for its visitor, who may stop it there. client: whose it is.
+        visit: where its visitor may stop it. client: whose it is.
         """
         ticket = None
         run_id = uuid.uuid4().hex[:8]
-        visit = visit or VisitorRuns()
-        is_stopped = visit.watch()
+        is_stopped = (visit or Visit()).watch()
         lanes: list[Lane] = []
         try:
             yield from self.while_loading(form.model)
             lanes = self.open(form)
             ticket = self.queue.join(client.address, client.session)
             yield from self.wait(ticket, client)
-            visit.keep(run_id, lambda: self._traces(lanes))
             ask = form.ask if isinstance(form.ask, str) and len(form.ask) <= MAX_ASK else ""
             yield from self._run(run_id, lanes, ask, is_stopped, client)
         except SetBlockDecodingError as error:
@@ -138,7 +138,6 @@ class Session:
             for lane in lanes:
                 lane.close()
             self.queue.leave(ticket)
-            visit.settle(run_id, {lane.name: lane.verdict for lane in lanes if lane.verdict})
         if is_stopped():
             yield Update(message=STOPPED_TEXT, is_running=False)
 
@@ -210,6 +209,7 @@ class Session:
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
+        trace = partial(self.trace, lanes[0])
         is_awaited = True  # the first reveal of the main lane
         for line in self._lines(run_id, lanes, deadline, ask):
             if is_stopped():
@@ -219,25 +219,25 @@ class Session:
             is_there = is_awaited and lanes[0].has_revealed
             is_awaited = is_awaited and not is_there
             if throttle.is_due(is_awaited=is_there):
-                yield Update(wire="\n".join(lines), message="Decoding …")
+                yield Update(wire="\n".join(lines), message="Decoding …", trace=trace)
                 lines.clear()
         text = late_text(self.limits) if time.monotonic() > deadline else ""
-        yield Update(wire="\n".join(lines), message=text, is_running=False)
+        yield Update(wire="\n".join(lines), message=text, is_running=False, trace=trace)
 
     def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
         main = lanes[0]
         model = main.model
-        wire = RunWire(run_id, model.token_text, model.shape)
+        wire = RunLines(run_id, model.token_text)
         yield wire.start(
             main.prompt,
-            main.config,
-            [lane.name for lane in lanes],
+            [lane.config for lane in lanes],
             model=model.name,
             ask=ask,
             end_token_ids=model.end_token_ids,
             prompt_token_ids=_engine().prompt_token_ids(model, main.prompt, main.config),
-            weights=model.weights,
+            shape=model.shape,
+            versions=_engine().versions(),
         )
         ended = []
         for lane, event in passes(lanes, deadline):
@@ -250,18 +250,15 @@ class Session:
             if lane not in ended:
                 yield self._end(wire, lane)
 
-    def _end(self, wire: RunWire, lane: Lane) -> str:
+    def _end(self, wire: RunLines, lane: Lane) -> str:
         trace = self.trace(lane)
-        lane.verdict = verdicts_of({lane.name: trace}).get(lane.name)
-        return wire.end(lane.name, trace.finish, trace.text, lane.verdict)
+        verdict = verdicts_of({lane.name: trace}).get(lane.name)
+        return wire.end(lane.name, trace.finish, trace.text, verdict)
 
     def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""
         trace: Trace = _engine().make_trace(lane.model, lane.prompt, lane.config, lane.events)
         return trace
-
-    def _traces(self, lanes: list[Lane]) -> Traces:
-        return {lane.name: self.trace(lane) for lane in lanes}
 
 
 def _engine() -> ModuleType:

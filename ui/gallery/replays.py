@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sbd_core.replay import wire_format
+from sbd_core.replay import replay_lines
 from sbd_core.trace import Trace
 from ui.decode.verdict import verdicts_of
 from ui.gallery import recorded
@@ -16,4 +16,4 @@ def opening() -> str:
 
 def replay(run_id: str, lanes: Mapping[str, Trace], *, about: str = "") -> str:
     """Wire lines of lanes that were recorded by us."""
-    return wire_format.replay(run_id, lanes, verdicts=verdicts_of(lanes), about=about)
+    return replay_lines(run_id, lanes, verdicts=verdicts_of(lanes), about=about)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.replay.page import STYLES
+from sbd_core.replay import STYLES
 from ui.components.assets import ASSETS, DIST, markup
 from ui.learn.lesson import (
     CALM_PACE,

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from sbd_core.replay import wire_format
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import replay_lines, wire_json
 from sbd_core.roofline import DEVICES
 from sbd_core.trace import Trace
 from ui.components.assets import ASSETS
@@ -76,7 +75,7 @@ def lesson(*, has_model: bool = True) -> str:
     choices = kept.choices
     body: dict[str, Any] = {
         "scenes": scenes(has_model=has_model),
-        "runs": {name: wire_format.replay(name, kept.runs[name]) for name in SHOWN_RUNS},
+        "runs": {name: replay_lines(name, kept.runs[name]) for name in SHOWN_RUNS},
         # In the order of the text: a later gap shows what the earlier one hides.
         "gaps": [
             gap(kept, place)

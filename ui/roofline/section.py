@@ -4,7 +4,7 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from ui.charts.section import LIBRARY
 from ui.components.assets import static_path, view
 from ui.components.server_messages import server_message

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.replay.page import replay_html
+from sbd_core.replay import replay_html
 from ui.share.trace_files import read_trace
 
 

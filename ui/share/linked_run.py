@@ -12,7 +12,7 @@ from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.form import MAX_TYPED_CHARACTERS, Form, message_of
 from ui.decode.session import Session
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.visit import Visit
 from ui.race.entry import forms_of
 from ui.share import permalink
 
@@ -23,24 +23,24 @@ NUM_SHOWN = 4  # player, status line, Decode, Stop; the race and the fields of t
 
 def linked_run(
     session: Session,
-    shown: Callable[[VisitorRuns, Form, Client], Updates],
+    shown: Callable[[Visit, Form, Client], Updates],
     client_of: Callable[[gr.Request], Client],
     fields: Sequence[str],
-) -> Callable[[VisitorRuns, Any, gr.Request], Updates]:
+) -> Callable[[Visit, Any, gr.Request], Updates]:
     """A handler of the page's load. shown: decodes a form. fields: names of the form's fields.
 
     The handler's flag is KEPT after a reload of a tab that has the runs of its address itself; an
     address that asks for the visitor's own browser leaves the decode to it.
     """
 
-    def linked(runs: VisitorRuns, flag: Any, request: gr.Request) -> Updates:
+    def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
         if permalink.is_race(query):
             yield from _race(session, query, fields, client)
         elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
             yield _outputs(fields, values=_fields_of(session, query, fields))
         elif permalink.is_link(query):
-            yield from _decode(session, lambda form: shown(runs, form, client), query, fields)
+            yield from _decode(session, lambda form: shown(visit, form, client), query, fields)
         else:
             yield _outputs(fields)
 

@@ -8,7 +8,7 @@ import unicodedata
 
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.events import StepEvent
-from sbd_core.replay.wire_format import MAX_SHOWN_BLOCK
+from sbd_core.replay import MAX_SHOWN_BLOCK
 from sbd_core.trace import Trace
 from ui.decode.form import MAX_TYPED_CHARACTERS
 

@@ -9,7 +9,7 @@ import gradio as gr
 
 from sbd_core.config import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, solver_words
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
-from sbd_core.replay.wire_format import wire_json
+from sbd_core.replay import wire_json
 from sbd_core.trace import Trace
 from ui.components import controls
 from ui.components.assets import view
@@ -17,7 +17,6 @@ from ui.components.server_messages import server_message
 from ui.decode.client import Client
 from ui.decode.form import Form, message_of
 from ui.decode.session import FAILED_TEXT, Session
-from ui.decode.visitor_runs import VisitorRuns
 from ui.gradio_hooks import data_of
 from ui.race.board import lane_row
 
@@ -31,7 +30,6 @@ logger = logging.getLogger(__name__)
 def solver_comparison_section(
     session: Session,
     fields: Mapping[str, Any],
-    visit: gr.State,
     run: dict[str, Any],
     client_of: Callable[[gr.Request], Client],
 ) -> None:
@@ -43,24 +41,19 @@ def solver_comparison_section(
     setting = {"solvers": choices, "start": START, "prompt_id": controls.PROMPT_ID}
     section = view("solver-comparison", wire_json(setting), "compare")
 
-    def compared(
-        request: gr.Request, runs: VisitorRuns, event: gr.EventData, *values: Any
-    ) -> Iterator[str]:
+    def compared(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:
         names = data_of(event).get("solvers")
         form = dict(zip(FROM_FORM, values, strict=True))
-        for news in comparison(session, names, form, runs, client_of(request)):
+        for news in comparison(session, names, form, client_of(request)):
             yield server_message(**news)
 
-    section.compare(compared, [visit, *(fields[name] for name in FROM_FORM)], section, **run)
+    section.compare(compared, [fields[name] for name in FROM_FORM], section, **run)
 
 
 def comparison(
-    session: Session, names: object, form: dict[str, Any], visit: VisitorRuns, client: Client
+    session: Session, names: object, form: dict[str, Any], client: Client
 ) -> Iterator[dict[str, Any]]:
-    """News of a comparison: {text, is_error, is_running, lanes, asked}, the last two at the end.
-
-    visit: where each run is kept for its visitor.
-    """
+    """News of a comparison: {text, is_error, is_running, lanes, asked}, the last two at the end."""
     try:
         wanted = chosen(names)
         forms = [Form(strategy="sbd", solver=name, **form) for name in wanted]
@@ -69,7 +62,7 @@ def comparison(
         told = ""
         for news in session.traces(forms, client):
             if isinstance(news, Trace):
-                rows.append(_row(wanted[len(rows)], news, visit))
+                rows.append(_row(wanted[len(rows)], news))
                 asked = _asked(news)
             waiting = "" if isinstance(news, Trace) else news.message
             text = waiting or f"{len(rows)} of {len(forms)} decoded …"
@@ -84,12 +77,9 @@ def comparison(
         yield _news(FAILED_TEXT, is_error=True)
 
 
-def _row(name: str, trace: Trace, visit: VisitorRuns) -> dict[str, Any]:
-    """One solver's run as the page shows it; it is kept for its visitor."""
-    row = {"name": name, "label": solver_words(trace.config.solver), **lane_row(trace)}
-    lane, verdict = trace.config.strategy, row["verdict"]
-    visit.add({lane: trace}, verdicts={lane: verdict} if verdict else {})
-    return row
+def _row(name: str, trace: Trace) -> dict[str, Any]:
+    """One solver's run as the page shows it."""
+    return {"name": name, "label": solver_words(trace.config.solver), **lane_row(trace)}
 
 
 def chosen(names: object) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.replay import wire_format
+from sbd_core.replay import replay_lines
 from sbd_core.rules import EntropyBound, TopK
 from tests.browser.conftest import painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
@@ -59,7 +59,7 @@ def long_lines() -> str:
     sbd = DecodeConfig(solver=TopK(k=4), max_new_tokens=NUM_TOKENS)
     ntp = DecodeConfig(strategy="ntp", solver=EntropyBound(), max_new_tokens=NUM_TOKENS)
     traces = {"sbd": generate(model, "p", sbd), "ntp": generate(model, "p", ntp)}
-    return wire_format.replay("long", traces)
+    return replay_lines("long", traces)
 
 
 def seek(page, pass_index: int):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sbd_core.replay import wire_format
+from sbd_core.replay import replay_lines
 from tests.browser.conftest import details, go_to, painted, push, recorded, sync_api
 from tests.ui.doubles import story_model
 from ui.gallery.recorded import gallery_traces
@@ -17,7 +17,7 @@ PLAYER = "document.querySelector('.sbd-host').sbdPlayer"
 
 def gallery_run(page, name: str):
     """Show a run of the gallery."""
-    push(page, wire_format.replay(name, gallery_traces(name)))
+    push(page, replay_lines(name, gallery_traces(name)))
     page.get_by_role("button", name="Last forward pass").click()
     painted(page)
 

@@ -6,8 +6,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
-from sbd_core.replay import wire_format
-from sbd_core.replay.page import replay_html
+from sbd_core.replay import replay_html, replay_lines
 from tests.browser.conftest import (
     EXACT,
     PAPER,
@@ -65,7 +64,7 @@ def passes_with(trace, is_used: bool) -> int:
 
 @pytest.fixture
 def shown(replay, trace):
-    push(replay, wire_format.replay("verify", {"verify": trace}))
+    push(replay, replay_lines("verify", {"verify": trace}))
     return replay
 
 
@@ -145,7 +144,7 @@ def test_verify_says_what_became_of_its_draft(replay):
     model = mistaken_model()
     trace = generate(model, "p", DecodeConfig(strategy="verify", max_new_tokens=64))
     ntp = generate(model, "p", DecodeConfig(strategy="ntp", max_new_tokens=64))
-    push(replay, wire_format.replay("verified", {"verify": trace, "ntp": ntp}))
+    push(replay, replay_lines("verified", {"verify": trace, "ntp": ntp}))
     legend = replay.get_by_label("What the tiles mean")
     replay.get_by_role("button", name="What the tiles of a draft mean").click()
     expect(legend).to_be_visible()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from sbd_core.replay.page import replay_html
+from sbd_core.replay import replay_html
 from sbd_core.rules import LeftToRight
 from sbd_core.trace import Trace
 from tests.browser.conftest import HOSTILE, decode, go_to, has_begun, state, sync_api, traces

@@ -84,7 +84,7 @@ def test_blanks_need_set_block_decoding(model):
 def test_the_form_with_a_template_decodes_beside_next_token_prediction(model):
     news = list(Session(model).decode(Form("p", template="1___.")))
     rows = [json.loads(row) for update in news for row in update.wire.split("\n") if row]
-    assert [offset for offset, _ in rows[0]["pinned"]] == [0, 2, 3]
+    assert [offset for offset, _ in rows[0]["lanes"][0]["pinned"]] == [0, 2, 3]
     ends = {row["lane"]: row["text"] for row in rows if row["type"] == "end"}
     assert ends["sbd"].startswith("1")
     assert ends["sbd"].endswith(".")

@@ -9,13 +9,13 @@ from tests.ui.doubles import story_model
 from ui.decode.client import Client
 from ui.decode.form import Form
 from ui.decode.session import STOPPED_TEXT, Session, Update
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.visit import Visit
 from ui.race.entry import LANES, Entry
 from ui.race.run import race
 
 
 def test_stop_frees_the_model_after_a_pass_and_before_another_word():
-    session, visit = Session(story_model()), VisitorRuns()
+    session, visit = Session(story_model()), Visit()
     stream = session.decode(Form("p"), visit)
     next(stream)
     waiting = session.decode(Form("p"))
@@ -53,14 +53,14 @@ ENDINGS = {
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
     model, num_alive = counted_caches(story_model())
-    session, visit = Session(model), VisitorRuns()
+    session, visit = Session(model), Visit()
     for strategy in ("sbd", "verify", "ntp"):
         stream = session.decode(Form("p", strategy=strategy), visit)
-        next(stream)
+        news = next(stream)
         assert num_alive() > 0
         ENDINGS[ending](stream, visit)
         assert num_alive() == 0
-        assert visit.newest()[strategy].events
+        assert news.trace().events
 
 
 def test_a_race_and_traces_that_are_left_keep_no_cache():

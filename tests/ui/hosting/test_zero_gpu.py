@@ -5,6 +5,7 @@ decorated generator runs in a process forked from this one, arguments and values
 two calls at a time would wait for each other.
 """
 
+import json
 import multiprocessing
 import os
 import pickle
@@ -18,7 +19,6 @@ from tests.ui.doubles import ANSWER, story_model
 from tests.ui.test_race_board import ALL
 from ui.decode.form import Form
 from ui.decode.session import Session
-from ui.decode.visitor_runs import VisitorRuns
 from ui.hosting.limits import PUBLIC
 from ui.race.entry import Entry
 from ui.race.run import race
@@ -86,11 +86,11 @@ def lender(monkeypatch) -> Lender:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_every_forward_pass_runs_on_the_lent_gpu_and_the_page_shows_all_of_it(lender) -> None:
     session = Session(story_model(), is_public=True)
-    kept = VisitorRuns()
-    news = list(session.decode(Form("p", max_new_tokens=128), kept))
+    news = list(session.decode(Form("p", max_new_tokens=128)))
     assert [update.message for update in news if update.is_error] == []
-    traces = kept.newest()
-    assert {name: trace.text for name, trace in traces.items()} == {"sbd": ANSWER, "ntp": ANSWER}
+    rows = [json.loads(line) for update in news for line in update.wire.splitlines()]
+    texts = {row["lane"]: row["text"] for row in rows if row["type"] == "end"}
+    assert texts == {"sbd": ANSWER, "ntp": ANSWER}
     assert len(lender.pids) == 2
     assert os.getpid() not in lender.pids
     assert lender.durations == [PUBLIC.max_run_seconds]

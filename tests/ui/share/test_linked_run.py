@@ -14,7 +14,7 @@ from tests.ui.doubles import story_model
 from ui.components.controls import FIELD_IDS
 from ui.decode.client import LOCAL
 from ui.decode.session import Session
-from ui.decode.visitor_runs import VisitorRuns
+from ui.decode.visit import Visit
 from ui.share.linked_run import NUM_SHOWN, linked_run
 from ui.share.permalink import FIELDS, RACE_FIELDS, entry_of, form_of
 
@@ -72,7 +72,7 @@ def answer_to(query: str) -> tuple:
 
     opened = linked_run(Session(story_model()), shown, lambda request: LOCAL, FORM_FIELDS)
     request = SimpleNamespace(query_params=dict(parse_qsl(query)))
-    [outputs] = opened(VisitorRuns(), "", request)
+    [outputs] = opened(Visit(), "", request)
     return outputs
 
 

@@ -1,11 +1,13 @@
 // The bar that opens and closes the charts under the player. Nothing is asked of the server while
 // they are closed; open, they follow the run that the player shows, once it is complete.
 
+import { LANE_TITLES, solverWords } from "../core/names.js";
+import { traceText } from "../core/run/trace.js";
 import { fileAddress } from "../dom/address.js";
 import { find, make } from "../dom/elements.js";
 import { isDarkPage, onTurn } from "../dom/page.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
-import { inBrowser } from "../in_browser/bridge.js";
+import { fileStem } from "../share/sheet.js";
 import { playerOf } from "../watch/mount.js";
 import { ChartCards, makeLibrary } from "./cards.js";
 import { wordsFor } from "./words.js";
@@ -15,12 +17,12 @@ import { wordsFor } from "./words.js";
 /** @import { CardWords } from "./words.js" */
 
 /** @typedef {{ cards: CardWords[], library: string }} Setting */
-/** @typedef {{ run?: string, name?: string, figures?: Figure[], error?: string, gone?: string }} Answer gone: a run that the server has no more */
+/** @typedef {{ run?: string, figures?: Figure[], error?: string }} Answer */
+/** @typedef {{ name: string, rate: number, right: boolean | null }} Mark a run in the chart of solvers: its tokens per forward pass, and what a checker said */
 
 const CLOSED_WORDS =
   "This run as charts: [entropy], [tokens|token] a [forward pass], agreement, what parallelism cost.";
-const ELSEWHERE_WORDS =
-  "Charts are made on the server, and this run was decoded in your browser: save it as JSON and open that to see them.";
+const MAX_MARKS = 12; // as ui/views/charts.py
 const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
 
 /** The section under the player. */
@@ -37,6 +39,8 @@ class ChartSection {
     this.library = makeLibrary(fileAddress(setting.library));
     this.isOpen = false;
     this.asked = "";
+    /** @type {Map<string, Mark>} the reader's runs, the newest last */
+    this.marks = new Map();
     /** @type {ChartCards | null} */
     this.cards = null;
     this.status = make("p", "sbd-charts-status", { role: "status" });
@@ -78,6 +82,16 @@ class ChartSection {
     this.root.append(this.cards.root);
   }
 
+  /** Keep the run shown for the chart of solvers, if it is one of the reader's. */
+  note() {
+    const run = playerOf(document)?.run;
+    if (!run?.isComplete || run.id === "opening") return;
+    const name = run.strategy === "sbd" ? solverWords(run.solver) : LANE_TITLES[run.strategy];
+    const rate = run.numbersAt(run.main.lastPass).tokensPerPass;
+    this.marks.delete(run.id);
+    this.marks.set(run.id, { name: name ?? "", rate, right: run.main.verdict?.right ?? null });
+  }
+
   /** Ask for the charts of the run shown, unless they are asked for already. */
   follow() {
     const run = playerOf(document)?.run;
@@ -85,12 +99,10 @@ class ChartSection {
     if (run.isComplete && run.id === this.asked) return;
     this.root.dataset.isOld = "";
     this.asked = run.isComplete ? run.id : "";
-    if (inBrowser.has?.(run.id)) {
-      this.say(ELSEWHERE_WORDS);
-      return;
-    }
     this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
-    if (run.isComplete) this.trigger("draw_charts", { run: run.id });
+    if (!run.isComplete) return;
+    const marks = [...this.marks.values()].slice(-MAX_MARKS);
+    this.trigger("draw_charts", { run: run.id, trace: traceText(run), marks });
   }
 
   /** Other runs were made meanwhile, which the chart of solvers marks. */
@@ -100,18 +112,14 @@ class ChartSection {
   }
 
   /** @param {Answer} answer */
-  async take({ run, name, figures, error, gone }) {
+  async take({ run, figures, error }) {
     if (!this.isOpen || !this.cards) return;
     const shown = playerOf(document)?.run;
-    if (gone && shown?.id === gone && shown.traces.length) {
-      this.trigger("draw_charts", { run: gone, lanes: shown.traces });
-      return;
-    }
     if (error) this.say(error, true);
     if (error || !figures || this.asked !== run) return;
     try {
       this.cards.say(wordsFor(this.setting.cards, shown?.strategy ?? ""));
-      await this.cards.show(figures, name ?? "");
+      await this.cards.show(figures, shown ? fileStem(shown) : "");
       delete this.root.dataset.isOld;
       this.say(OPEN_WORDS);
     } catch (failure) {
@@ -140,7 +148,16 @@ class ChartSection {
 export function mountCharts({ element, value, trigger, signal }) {
   const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
   makeTermNote(section.root, signal);
-  const follow = () => section.follow();
+  const follow = () => {
+    section.note();
+    section.follow();
+  };
+  /** @param {Event} event with the marks of solvers that were compared */
+  const compared = (event) => {
+    for (const mark of event instanceof CustomEvent ? event.detail : [])
+      section.marks.set(`compared ${mark.name}`, mark);
+    section.again();
+  };
   // The solvers' view has their chart: the bar is not there to open it.
   let isOpenedForSolvers = false;
   /** @param {string} name of the view that is in front now */
@@ -152,7 +169,7 @@ export function mountCharts({ element, value, trigger, signal }) {
   }
   onTurn(turn, signal);
   document.addEventListener("sbd-run", follow, { signal });
-  document.addEventListener("sbd-compared", () => section.again(), { signal });
+  document.addEventListener("sbd-compared", compared, { signal });
   const scheme = new MutationObserver(() => section.turnTheme());
   scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   signal.addEventListener("abort", () => scheme.disconnect());

@@ -1,7 +1,7 @@
 // The entropies of a pass on an axis of nats that stands still: what was spent of gamma, the one
 // revealed entropy that the solver does not count, then what did not fit. Knows no DOM.
 
-import constants from "../constants.json" with { type: "json" };
+import { SOLVER_TITLES } from "./names.js";
 import { clamp, digitsThatShow, draggedGamma, formatGamma } from "./numbers.js";
 import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./rules.js";
 
@@ -27,9 +27,6 @@ import { boundOf, countRevealed, hasBudget, revealCosts, solverOrder } from "./r
  * @property {boolean} hasGamma whether the solver has one
  * @property {boolean} isSum whether gamma bounds a sum, and not each entropy
  */
-
-/** @type {Readonly<Record<string, string>>} */
-const RULE_NAMES = constants.solverNames;
 
 export const AXIS_END = 16; // nats; a longer budget runs out of the picture
 export const AXIS_TICKS = [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, AXIS_END];
@@ -211,7 +208,7 @@ export function budgetNote(run, pass, preview, layout) {
   const behind = numAfterEnd ? `, ${numAfterEnd} after the end` : "";
   const older = numDropped ? `, ${numDropped} older ${behind ? "too" : "now after the end"}` : "";
   const more = behind + older;
-  if (!hasGamma) return `${RULE_NAMES[solver.name] ?? solver.name} · ${count} revealed${more}`;
+  if (!hasGamma) return `${SOLVER_TITLES[solver.name] ?? solver.name} · ${count} revealed${more}`;
   const gamma = formatGamma(preview ?? solver.gamma ?? 0);
   const verb = preview === null ? "revealed" : "would be revealed";
   if (!isSum) {

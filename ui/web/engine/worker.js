@@ -23,7 +23,6 @@ import { helpUntilEnded, makeSharedKernel, numHelpers } from "./threads.js";
  * @typedef {{ kind: "load", source: Source, wasm: Compiled }
  *   | { kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
- *   | { kind: "file" | "traces", run: string }
  *   | { kind: "help", help: Help }
  *   | { kind: "stop" }} Wish
  */
@@ -112,8 +111,6 @@ async function answer(wish) {
   else if (wish.kind === "decode") await session?.decode(wish.form);
   else if (wish.kind === "race") await session?.race(wish.entry);
   else if (wish.kind === "time") await session?.time(wish.form);
-  else if (wish.kind === "file") session?.file(wish.run);
-  else if (wish.kind === "traces") session?.traces(wish.run);
   else session?.stop();
 }
 

@@ -2,6 +2,7 @@
 
 import constants from "../constants.json" with { type: "json" };
 import { modelDifference } from "../core/models.js";
+import { LANE_TITLES, SOLVER_TITLES } from "../core/names.js";
 import { numberBox } from "../dom/page.js";
 
 /** @import { Run } from "../core/run/run.js" */
@@ -16,10 +17,6 @@ const TITLES = {
 };
 /** Fields of which one of a few names is chosen. */
 export const CHOICES = ["strategy", "solver", "by", "row_policy"];
-/** @type {Readonly<Record<string, string>>} */
-const LANE_NAMES = constants.laneNames;
-/** @type {Readonly<Record<string, string>>} */
-const SOLVER_NAMES = constants.solverNames;
 
 /** @type {[name: FieldName, words: (value: string | number) => string][]} */
 const DIALS = [
@@ -89,13 +86,13 @@ export function settingDifferences(run) {
   const strategy = choiceOf("strategy");
   const isOther = strategy !== null && strategy !== run.strategy;
   const words = isOther
-    ? [`${LANE_NAMES[strategy] ?? strategy} instead of ${LANE_NAMES[run.strategy]}`]
+    ? [`${LANE_TITLES[strategy] ?? strategy} instead of ${LANE_TITLES[run.strategy]}`]
     : [];
   const model = modelDifference(run.model);
   if (model) words.push(model);
   const solver = choiceOf("solver");
   const isOtherRule = run.strategy === "sbd" && solver !== null && solver !== run.solver.name;
-  if (isOtherRule) words.push(`the solver ${SOLVER_NAMES[solver] ?? solver}`);
+  if (isOtherRule) words.push(`the solver ${SOLVER_TITLES[solver] ?? solver}`);
   for (const [name, tell] of DIALS) {
     const own = settings[name];
     const asked = dialOf(name);
@@ -104,8 +101,8 @@ export function settingDifferences(run) {
     words.push(`${tell(asked)} instead of ${own}`);
   }
   const seed = numberOf("seed");
-  if (run.solver.name === "random" && seed !== null && seed !== run.seed) {
-    words.push(`seed ${seed} instead of ${run.seed}`);
+  if (run.solver.name === "random" && seed !== null && seed !== run.config.seed) {
+    words.push(`seed ${seed} instead of ${run.config.seed}`);
   }
   return words;
 }

@@ -2,15 +2,16 @@
 // least time that a device's roofline allows.
 
 import {
+  costOf,
   DEVICES,
   formatLarge,
   formatShort,
   leftOutWords,
   operationWords,
-  partsOf,
   rateWords,
   rooflineOf,
 } from "../core/forward/cost.js";
+import { numPromptOf } from "../core/forward/mask.js";
 import { make, setText } from "../dom/elements.js";
 import { unfold, withTerms } from "../dom/terms.js";
 
@@ -81,7 +82,7 @@ export class CostTable {
     this.offer();
     const step = run.main.steps[pass];
     if (!step) return;
-    const { cost } = step;
+    const cost = run.shape && costOf(run.shape, step, run.main.name, numPromptOf(run));
     this.missing.hidden = cost !== null;
     this.words.hidden = cost === null;
     this.choice.hidden = cost === null;
@@ -99,34 +100,26 @@ export class CostTable {
       ]);
       return;
     }
-    const { sizes } = run;
-    const valueBytes = sizes?.valueBytes ?? 4;
-    const attention = sizes ? partsOf(cost, step, sizes).attention : 0;
-    const { seconds, isMemoryBound, moving, computing } = rooflineOf(
-      cost,
-      device,
-      valueBytes,
-      attention,
-    );
+    const { seconds, isMemoryBound, moving, computing } = rooflineOf(cost, device);
     const bytes = cost.weightBytes + cost.cacheBytes;
     const bound = isMemoryBound ? "moving the bytes takes longest" : "computing takes longest";
     this.show([
       [`${cost.rows}`, "tokens read, each by every layer’s weights"],
-      [formatLarge(cost.flops, "FLOP"), operationWords(cost, step)],
+      [formatLarge(cost.flops, "FLOP"), operationWords(cost)],
       [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
       [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
       [(cost.flops / bytes).toFixed(1), "the more, the less the machine waits for memory"],
       this.measured(step.seconds),
       [
         formatShort(seconds),
-        `the least on ${device.name}${sizeWords(device, valueBytes)}${rateWords(device)}: ${bound}`,
+        `the least on ${device.name}${sizeWords(device, cost.valueBytes)}${rateWords(device)}: ${bound}`,
       ],
     ]);
     const gain = computing / moving;
     const words = isMemoryBound
       ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
       : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs.`;
-    setText(this.words, sizes ? `${words} ${leftOutWords(cost, step, sizes)}` : words);
+    setText(this.words, `${words} ${leftOutWords(cost)}`);
   }
 
   /**

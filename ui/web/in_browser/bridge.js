@@ -7,12 +7,11 @@
  * @typedef {object} InBrowser
  * @property {((wish: Wish) => boolean) | null} take has a wish done in this browser, if it is for it
  * @property {(() => boolean) | null} isOn whether new decodes are made in this browser
- * @property {((run: string) => boolean) | null} has whether a run was decoded in this browser
  * @property {((news: News) => void) | null} race shows a race's news
  */
 
 /** @type {InBrowser} */
-export const inBrowser = { take: null, isOn: null, has: null, race: null };
+export const inBrowser = { take: null, isOn: null, race: null };
 
 /**
  * Whether a wish is done in this browser; if not, it is the server's.

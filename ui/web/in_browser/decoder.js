@@ -3,33 +3,25 @@
 
 import { goButtons } from "../dom/page.js";
 import { Engine } from "../engine/client.js";
-import { packed, unpacked } from "../saved_runs/packing.js";
-import { TRACES_EVENT } from "../saved_runs/tab.js";
 import { playerOf } from "../watch/mount.js";
 import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
-import { replayPage } from "./replay.js";
 
 /** @import { Place, Ready } from "../engine/client.js" */
 /** @import { RaceEntry } from "../engine/session/board.js" */
 /** @import { Form } from "../engine/session/form.js" */
 /** @import { News } from "../engine/session/session.js" */
 /** @import { Source } from "../engine/worker.js" */
-/** @import { Parts } from "./replay.js" */
 
 /**
  * @typedef {{ kind: "decode" | "time", form: Form }
  *   | { kind: "race", entry: RaceEntry }
- *   | { kind: "stop" }
- *   | { kind: "file", run: string, format: string }
- *   | { kind: "traces", run: string }} Wish
+ *   | { kind: "stop" }} Wish
  */
 /** @typedef {"off" | "coming" | "on" | "failed"} State off: the server decodes */
 
-const NO_TRACE = "Here only a run that your browser decoded can be saved as a trace.";
-
 export class Decoder {
   /**
-   * @param {Place & { parts: Parts }} place
+   * @param {Place} place
    * @param {() => void} changed the state or the bytes read are others
    * @param {boolean} isOnly there is no server
    */
@@ -44,8 +36,6 @@ export class Decoder {
     this.isBusy = false;
     /** @type {Ready | null} */
     this.ready = null;
-    /** @type {Set<string>} the runs that were decoded here */
-    this.runs = new Set();
     this.engine = new Engine(
       place,
       (news) => this.hear(news),
@@ -109,26 +99,16 @@ export class Decoder {
   }
 
   /**
-   * Have a wish done here, if new runs are made here or it is about one that was.
+   * Have a wish done here, if new runs are made here.
    * @param {Wish} wish
    */
   take(wish) {
-    if (wish.kind === "file") {
-      if (!this.runs.has(wish.run) && !this.isOnly) return false;
-      void this.give(wish);
-      return true;
-    }
-    if (wish.kind === "traces") {
-      const isHere = this.runs.has(wish.run);
-      if (isHere) this.engine.send(wish);
-      return isHere || this.isOnly;
-    }
     if (!this.isOn) return false;
     void this.send(wish);
     return true;
   }
 
-  /** @param {Exclude<Wish, { kind: "file" | "traces" }>} wish */
+  /** @param {Wish} wish */
   async send(wish) {
     if (wish.kind === "decode") {
       this.showBusy(true);
@@ -139,30 +119,6 @@ export class Decoder {
       inBrowser.race?.({ about: "race", text: this.reason, isError: true, isRunning: false });
   }
 
-  /** @param {Extract<Wish, { kind: "file" }>} wish */
-  async give({ run: id, format }) {
-    const player = playerOf(document);
-    if (format === "json" && this.runs.has(id)) {
-      this.engine.send({ kind: "file", run: id });
-      return;
-    }
-    const run = player?.run;
-    if (!player || run?.id !== id) return;
-    if (format === "json") {
-      const [lane] = run.traces;
-      player.share.receive(
-        lane ? { file: `${run.strategy}.json`, text: await unpacked(lane) } : { error: NO_TRACE },
-      );
-      return;
-    }
-    try {
-      const text = await replayPage(this.place.parts, run, player.parts.numbers.timingOf(run));
-      player.share.receive({ file: `${run.strategy}-replay.html`, text });
-    } catch {
-      player.share.receive({ error: "The parts of the replay page cannot be reached." });
-    }
-  }
-
   /** @param {News} news */
   hear(news) {
     const player = playerOf(document);
@@ -171,19 +127,9 @@ export class Decoder {
       return;
     }
     if (news.timing) player?.takeTiming(news.timing);
-    if (news.file)
-      player?.share.receive({
-        file: `${player.run?.strategy ?? "run"}.json`,
-        text: news.file.text,
-      });
-    if (news.traces) void handOver(news.traces);
     if (news.about !== "decode") return;
     if (news.wire === "stop") player?.stop();
-    else if (news.wire) {
-      player?.push(news.wire);
-      const id = player?.history.latest?.id;
-      if (id) this.runs.add(id);
-    }
+    else if (news.wire) player?.push(news.wire);
     if (news.isRunning !== undefined) this.showBusy(news.isRunning);
     if (news.text !== undefined) sayStatus(news.text, news.isError);
     // A worker that died is started anew by the next wish.
@@ -197,13 +143,4 @@ export class Decoder {
     if (go) go.disabled = isBusy;
     if (stop) stop.disabled = !isBusy;
   }
-}
-
-/**
- * Let the tab save the traces of a run as it saves a server's.
- * @param {{ run: string, lanes: string[] }} traces
- */
-async function handOver({ run, lanes }) {
-  const detail = { run, lanes: await Promise.all(lanes.map(packed)) };
-  document.dispatchEvent(new CustomEvent(TRACES_EVENT, { detail }));
 }

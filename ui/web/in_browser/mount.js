@@ -18,14 +18,14 @@ import { formOfAddress, readForm } from "./form.js";
 /** @import { Mount } from "../stub.js" */
 /** @import { Wish } from "./decoder.js" */
 
-/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean, page: string, styles: string[], replay: string }} Setting paths below Gradio's routes */
+/** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean }} Setting paths below Gradio's routes */
 
 const MOST_AHEAD = 2;
 const ANSWER_MS = 2500;
 const WARM_AFTER_MS = 5000;
 
 /** @param {Setting} setting */
-function placeOf({ is_only: isOnly, name, script, wasm, base, names, ...replay }) {
+function placeOf({ is_only: isOnly, name, script, wasm, base, names }) {
   // On a static host the files lie beside the page.
   const address = isOnly ? besidePage : fileAddress;
   return {
@@ -40,11 +40,6 @@ function placeOf({ is_only: isOnly, name, script, wasm, base, names, ...replay }
       base: address(base),
       names,
       isFirst: isOnly && navigator.serviceWorker?.controller === null,
-    },
-    parts: {
-      page: address(replay.page),
-      styles: replay.styles.map(address),
-      script: address(replay.replay),
     },
   };
 }
@@ -92,14 +87,13 @@ class HereView {
       return isTaken;
     };
     inBrowser.isOn = () => this.decoder.isOn;
-    inBrowser.has = (run) => this.decoder.runs.has(run);
     onNumAhead((numAhead) => this.hearLine(numAhead), signal);
     document.addEventListener("click", (event) => this.click(event), { capture: true, signal });
     document.addEventListener("drop", (event) => this.drop(event), { capture: true, signal });
     document.addEventListener("keydown", (event) => this.press(event), { capture: true, signal });
     signal.addEventListener("abort", () => {
       this.decoder.engine.end();
-      [inBrowser.take, inBrowser.isOn, inBrowser.has] = [null, null, null];
+      [inBrowser.take, inBrowser.isOn] = [null, null];
     });
     this.draw();
   }
@@ -213,7 +207,7 @@ class HereView {
   async look(form) {
     try {
       const signal = AbortSignal.timeout(ANSWER_MS);
-      await fetch(fileAddress(this.setting.page), { method: "HEAD", cache: "no-store", signal });
+      await fetch(this.decoder.place.script, { method: "HEAD", cache: "no-store", signal });
     } catch (error) {
       // A slow answer is an answer to come; none at all is not.
       const isSlow = error instanceof DOMException && error.name === "TimeoutError";

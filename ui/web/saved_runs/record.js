@@ -5,10 +5,10 @@ import { History } from "../core/run/history.js";
 /** @import { Family, Node } from "../core/run/family.js" */
 /** @import { Run } from "../core/run/run.js" */
 
-/** @typedef {{ lines: string, traces?: string[], parent: number, words: string, depth: number }} SavedRun parent: its index, -1 */
+/** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: its index, -1 */
 /** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: SavedRun[] }} SavedTab */
 
-export const VERSION = 1;
+export const VERSION = 2;
 const MAX_RUNS = 64;
 const MAX_CHARACTERS = 20_000_000;
 
@@ -24,14 +24,6 @@ export function recordOf({ nodes }, shown, pass) {
   const size = kept.reduce((sum, { run }) => sum + run.numCharacters, 0);
   const isWorthIt = kept.some(({ run }) => run.id !== "opening");
   if (!isWorthIt || size > MAX_CHARACTERS) return null;
-  let room = MAX_CHARACTERS - size;
-  /** @param {Run} run */
-  const tracesOf = ({ traces }) => {
-    const needed = traces.reduce((sum, { length }) => sum + length, 0);
-    if (needed > room) return [];
-    room -= needed;
-    return traces;
-  };
   return {
     version: VERSION,
     savedAt: Date.now(),
@@ -39,7 +31,6 @@ export function recordOf({ nodes }, shown, pass) {
     pass,
     runs: kept.map(({ run, parent, words, depth }) => ({
       lines: run.lines.join("\n"),
-      traces: tracesOf(run),
       parent: parent ? kept.indexOf(parent) : -1,
       words,
       depth,
@@ -56,13 +47,12 @@ export function treeOf(record) {
   if (!isRecord(record)) return null;
   /** @type {Node[]} */
   const nodes = [];
-  for (const { lines, traces, parent, words, depth } of record.runs) {
+  for (const { lines, parent, words, depth } of record.runs) {
     const history = new History();
     history.accept(lines);
     if (!history.run) return null;
     // No more lines will come: who sent them is gone.
     history.run.isStopped = !history.run.isComplete;
-    history.run.traces = traces ?? [];
     nodes.push({ run: history.run, parent: nodes[parent] ?? null, words, depth });
   }
   const shown = (nodes[record.shown] ?? nodes[0])?.run;

@@ -5,11 +5,7 @@ import { recordOf, treeOf } from "./record.js";
 import { all, get, put, remove } from "./store.js";
 
 /** @import { Node } from "../core/run/family.js" */
-/** @import { Run } from "../core/run/run.js" */
 /** @import { Player } from "../watch/player.js" */
-
-/** On the document: the server hands over the traces of a run. */
-export const TRACES_EVENT = "sbd-traces";
 
 const TAB = "sbd-tab";
 // What the page's load looks for, see flag.js: the address whose runs are kept here.
@@ -51,20 +47,13 @@ function restoredWords(nodes) {
 export class TabKeeper {
   /**
    * @param {Player} player
-   * @param {(run: string) => void} askTraces asks the server for those of a run
    * @param {AbortSignal} signal ends the keeping
    */
-  constructor(player, askTraces, signal) {
+  constructor(player, signal) {
     this.player = player;
-    this.askTraces = askTraces;
-    /** @type {WeakSet<Run>} whose traces the server was asked for, or cannot give */
-    this.asked = new WeakSet();
     this.key = tabKey();
     this.timer = 0;
     if (this.key === null) return;
-    /** @param {Event} event */
-    const take = (event) => event instanceof CustomEvent && this.take(event.detail);
-    document.addEventListener(TRACES_EVENT, take, { signal });
     const soon = () => this.saveSoon();
     player.root.addEventListener("sbd-change", soon, { signal });
     // The page may be on its way out: what is not saved now is lost.
@@ -96,26 +85,6 @@ export class TabKeeper {
     if (location.search) location.reload();
   }
 
-  /**
-   * Ask for the traces of runs that are over: the server may have them no more when a visitor who
-   * comes back wants a file or a chart.
-   */
-  fetchTraces() {
-    for (const { run } of this.player.family.nodes) {
-      if (run.id === "opening" || !run.isComplete || this.asked.has(run)) continue;
-      this.asked.add(run);
-      if (!run.traces.length) this.askTraces(run.id);
-    }
-  }
-
-  /** @param {{ run: string, lanes: string[] }} traces */
-  take({ run: id, lanes }) {
-    const node = this.player.family.nodes.find(({ run }) => run.id === id);
-    if (!node || !lanes.length) return;
-    node.run.traces = lanes;
-    this.saveSoon();
-  }
-
   saveSoon() {
     if (this.timer) return;
     this.timer = window.setTimeout(() => this.save(), SAVE_MS);
@@ -124,7 +93,6 @@ export class TabKeeper {
   async save() {
     clearTimeout(this.timer);
     this.timer = 0;
-    this.fetchTraces();
     const { family, run, state } = this.player;
     const record = recordOf(family, run, state.pass);
     if (!record || this.key === null) return;

@@ -1,7 +1,8 @@
 // The sheet to take a run home, and to bring one: files to save, the link, a trace to open.
-// What needs the server is asked of `host`; without one only what the browser can make is offered.
+// A trace is opened by the server, through `host`; without one pictures alone are offered.
 
 import constants from "../constants.json" with { type: "json" };
+import { traceText } from "../core/run/trace.js";
 import { make, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { isDarkPage } from "../dom/page.js";
@@ -15,13 +16,12 @@ import { staircasePicture } from "./pictures/picture.js";
 /**
  * Who can reach the server.
  * @typedef {object} ShareHost
- * @property {(wish: { kind: string, run: string, lanes?: string[] }) => void} ask for a file; it comes to receive(). lanes: the run's traces, where the server has it no more
+ * @property {(run: Run) => Promise<string>} replayPage a page that replays a run
  * @property {(file: { name: string, text: string }) => void} give a trace file to show
  */
 
-/** @typedef {{ file?: string, text?: string, error?: string, isShown?: boolean, gone?: string }} ServerMessage gone: a run that the server has no more */
-
 const { limits } = constants;
+const MAX_NAME = 40; // letters of a prompt in a file's name
 
 /** The sheet; it knows of the player only which run it shows. */
 export class Share {
@@ -33,8 +33,6 @@ export class Share {
   constructor(player, host, signal) {
     this.player = player;
     this.signal = signal;
-    /** @type {(() => void) | null} asks for the last file again and brings the run along */
-    this.askAgain = null;
     this.status = make("p", "sbd-share-status", { role: "status" });
     this.bar = make("progress", "sbd-share-bar", { max: "1", "aria-label": "Progress" });
     this.bar.hidden = true;
@@ -64,8 +62,10 @@ export class Share {
       "Every number of this run, without next-token prediction beside it; opens here again.";
     return [
       this.linkRow(),
-      this.row("Replay page", replay, "Save HTML", (run) => this.ask(host, "html", run)),
-      this.row("Trace", trace, "Save JSON", (run) => this.ask(host, "json", run)),
+      this.row("Replay page", replay, "Save HTML", (run) => this.saveReplay(host, run)),
+      this.row("Trace", trace, "Save JSON", (run) => {
+        this.save(fileName(run, "json"), new Blob([traceText(run)], { type: "application/json" }));
+      }),
       this.openRow(host),
     ];
   }
@@ -78,6 +78,20 @@ export class Share {
       ),
       this.row("Animation", frames, "Save GIF", (run) => this.saveGif(run)),
     ];
+  }
+
+  /**
+   * @param {ShareHost} host
+   * @param {Run} run
+   */
+  async saveReplay(host, run) {
+    this.say("Preparing the file …");
+    try {
+      const page = await host.replayPage(run);
+      this.save(fileName(run, "html"), new Blob([page], { type: "text/html" }));
+    } catch {
+      this.say("The parts of the replay page cannot be reached.", true);
+    }
   }
 
   /** @param {Run} run */
@@ -205,36 +219,13 @@ export class Share {
   }
 
   /**
-   * @param {ShareHost} host
-   * @param {string} kind
-   * @param {Run} run
+   * What the server said of a trace: it is shown, which closes the sheet, or why not.
+   * @param {{ error?: string, isShown?: boolean }} message
    */
-  ask(host, kind, run) {
-    this.say("Preparing the file …");
-    host.ask({ kind, run: run.id });
-    const { id, traces } = run;
-    this.askAgain = traces.length ? () => host.ask({ kind, run: id, lanes: traces }) : null;
-  }
-
-  /**
-   * An answer of the server: a file to save, or a sentence; `isShown` closes the sheet.
-   * @param {ServerMessage} message
-   */
-  receive({ file, text, error, isShown, gone }) {
-    const { askAgain } = this;
-    this.askAgain = null;
-    if (gone && askAgain) {
-      askAgain();
-    } else if (file) {
-      const type = file.endsWith(".html") ? "text/html" : "application/json";
-      this.save(file, new Blob([text ?? ""], { type }));
-    } else if (isShown) {
-      this.say("");
-      this.root.close();
-    } else {
-      this.show();
-      this.say(error ?? "", true);
-    }
+  receive({ error = "", isShown }) {
+    if (isShown) this.root.close();
+    else this.show();
+    this.say(error, !isShown);
   }
 
   /**
@@ -258,12 +249,15 @@ export class Share {
 }
 
 /**
- * As the server names the files of a run.
+ * What was decoded, as a file is called: sbd-tara-has-49-pencils.json
  * @param {Run} run
  * @param {string} kind
  */
-function fileName({ strategy, prompt }, kind) {
+const fileName = (run, kind) => `${fileStem(run)}.${kind}`;
+
+/** @param {Pick<Run, "strategy" | "prompt">} run */
+export function fileStem({ strategy, prompt }) {
   const words = prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  const short = words.replace(/^-+/, "").slice(0, limits.fileName).replace(/-+$/, "");
-  return `${[strategy, short].filter(Boolean).join("-")}.${kind}`;
+  const short = words.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");
+  return [strategy, short].filter(Boolean).join("-");
 }

@@ -137,7 +137,12 @@ class SolverComparison {
     this.asked = asked ?? null;
     this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
     this.look();
-    this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true }));
+    const detail = lanes.map(({ label, num_tokens: tokens, num_passes: passes, verdict }) => ({
+      name: label,
+      rate: tokens / Math.max(passes, 1),
+      right: verdict?.right ?? null,
+    }));
+    this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true, detail }));
     const blocks = asked ? ` in blocks of ${asked.block_size}` : "";
     this.lanes.replaceChildren(
       ...this.shown.map(({ lane, canvas }) => {

@@ -1,7 +1,6 @@
 // The entropies of the pass on an axis of nats: what was spent of gamma, hatched what the solver
 // reveals whatever gamma says. Gamma can be dragged: what it would reveal lights up, no forward pass.
 
-import constants from "../constants.json" with { type: "json" };
 import {
   AXIS_END,
   AXIS_TICKS,
@@ -14,6 +13,7 @@ import {
 } from "../core/budget.js";
 import { SOLVER_LINES } from "../core/glossary.js";
 import { MAX_TILES } from "../core/limits.js";
+import { SOLVER_TITLES } from "../core/names.js";
 import { clamp, draggedGamma, formatGamma } from "../core/numbers.js";
 import { boundOf } from "../core/rules.js";
 import { entropyColour, inkOn } from "../core/scale.js";
@@ -25,9 +25,6 @@ import { showToken } from "../dom/tokens.js";
 /** @import { Bound } from "../core/rules.js" */
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
-
-/** @type {Readonly<Record<string, string>>} */
-const RULE_NAMES = constants.solverNames;
 
 const LETTER = 7.6; // pixels of the label under the bar, at most
 const AIR = 30; // pixels between the label and the middle of a tick
@@ -213,7 +210,7 @@ export class Budget {
     }
     setText(this.note, budgetNote(view.run, view.pass, view.gammaPreview, layout));
     this.showFree(layout, freeWords(solver, layout));
-    const rule = RULE_NAMES[solver.name] ?? solver.name;
+    const rule = SOLVER_TITLES[solver.name] ?? solver.name;
     explain(this.rule, "", `${rule}: ${SOLVER_LINES[solver.name] ?? ""}`);
     this.root.classList.toggle("has-gamma", this.hasLine);
     this.root.classList.toggle("is-cut", layout.isCut);

@@ -1,8 +1,8 @@
 // The help sheet: what there is to see, and the keys. A modal dialog: the browser keeps the focus
 // inside, closes it on Escape and gives the focus back.
 
-import constants from "../constants.json" with { type: "json" };
 import { GLOSSARY, SOLVER_LINES } from "../core/glossary.js";
+import { SOLVER_TITLES } from "../core/names.js";
 import { make } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { KEY_WORDS, makeKeyList, makeLetterSwitch } from "../dom/keys.js";
@@ -10,9 +10,6 @@ import { makeLegend } from "../dom/legend.js";
 import { paperLink } from "../dom/terms.js";
 
 /** @import { KeyWords } from "../dom/keys.js" */
-
-/** @type {Readonly<Record<string, string>>} */
-const RULE_NAMES = constants.solverNames;
 
 /** @type {[name: string, words: string][]} */
 const HELP_SIGHTS = [
@@ -77,7 +74,7 @@ const HELP_ACTIONS = [
 function makeWords() {
   const words = Object.values(GLOSSARY).map(({ name, words }) => [name, words]);
   const solvers = Object.entries(SOLVER_LINES).map(([name, line]) => [
-    RULE_NAMES[name] ?? name,
+    SOLVER_TITLES[name] ?? name,
     line,
   ]);
   /** @param {string[][]} rows */

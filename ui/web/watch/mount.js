@@ -4,9 +4,9 @@ import { elementOf, find } from "../dom/elements.js";
 import { currentView, goButtons, onTurn, STOP_MS, turnTo } from "../dom/page.js";
 import { foldForm } from "../dom/phone.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
-
 import { TabKeeper } from "../saved_runs/tab.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
+import { replayPage } from "../share/replay_page.js";
 import { Player } from "./player.js";
 
 /** @import { Mount } from "../stub.js" */
@@ -31,8 +31,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
     redo: (settings) =>
       doInBrowser({ kind: "decode", form: settings }) || trigger("redo", settings),
     host: {
-      ask: (wish) =>
-        doInBrowser({ kind: "file", run: wish.run, format: wish.kind }) || trigger("ask", wish),
+      replayPage: (run) => replayPage(run, player.parts.numbers.timingOf(run)),
       give: (file) => trigger("give", file),
       time: (settings) =>
         doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
@@ -58,26 +57,17 @@ export function mountPlayer({ element, value, trigger, signal }) {
   }
   take(value);
   if (currentView() !== "watch") player.set({ isPlaying: false });
-  const keeper = new TabKeeper(
-    player,
-    (run) => {
-      const wish = { kind: /** @type {const} */ ("traces"), run };
-      if (!doInBrowser(wish)) trigger("ask", wish);
-    },
-    signal,
-  );
-  keeper.restore();
-  stopWithoutServer(player, keeper, signal);
+  new TabKeeper(player, signal).restore();
+  stopWithoutServer(player, signal);
   return take;
 }
 
 /**
  * While the server is away nobody answers Stop: the run stands as it came, if any of it did.
  * @param {Player} player
- * @param {TabKeeper} keeper
  * @param {AbortSignal} signal
  */
-function stopWithoutServer(player, keeper, signal) {
+function stopWithoutServer(player, signal) {
   let timer = 0;
   /** @param {Event} event */
   const click = (event) => {
@@ -93,7 +83,6 @@ function stopWithoutServer(player, keeper, signal) {
         player.tellVisitor("The server does not answer; nothing of the new run has come.");
         return;
       }
-      keeper.asked.add(run); // nobody is there who could give its traces
       player.stop();
       player.tellVisitor("The server does not answer; the run stands here as far as it came.");
     }, STOP_MS);

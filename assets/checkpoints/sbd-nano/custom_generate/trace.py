@@ -87,7 +87,7 @@ class Trace:
 
     def _repr_html_(self) -> str | None:
         """The replay in a notebook; None, and with it the plain text, without its assets."""
-        raise ImportError("sbd_core.replay.page: pip install sbd-core")
+        raise ImportError("sbd_core.replay: pip install sbd-core")
 
         try:
             return notebook_html(self)

@@ -1,9 +1,10 @@
-// What a forward pass costs beside what a device's roofline allows. Counts come with the trace;
-// see sbd_core/cost. Knows no DOM.
+// What a forward pass costs, from the model's shape and what it read, as sbd_core/cost counts it; and
+// what a device's roofline allows for that. Knows no DOM.
 
 import constants from "../../constants.json" with { type: "json" };
+import { blocksOf } from "./mask.js";
 
-/** @import { Cost, Sizes, Step } from "../run/wire.js" */
+/** @import { Shape, Step } from "../run/wire.js" */
 
 /** @typedef {{ name: string, flops: number, attentionFlops: number, bandwidth: number, valueBytes: number, source: string }} Device */
 
@@ -20,16 +21,69 @@ export function addDevice(key, device) {
 }
 
 /**
- * The least time that a device needs: for moving the bytes or for the operations, the longer.
- * @param {Cost} cost
- * @param {Device} device
- * @param {number} valueBytes of a weight in the trace; a device with a format of its own has that
- * @param {number} attention operations that run at the device's rate for attention
+ * valueBytes: of a weight. numPredicted: rows for which it predicts, which alone meet the output
+ * layer: behind the last token of the prompt and at the masks. attention, output, ownKeys: of flops,
+ * those of attention, of the output layer, and of attention to the keys of the rows read.
+ * @typedef {object} Cost
+ * @property {number} rows
+ * @property {number} numPredicted
+ * @property {number} flops
+ * @property {number} attention
+ * @property {number} output
+ * @property {number} ownKeys
+ * @property {number} valueBytes
+ * @property {number} weightBytes
+ * @property {number} outputBytes
+ * @property {number} cacheBytes
  */
-export function rooflineOf(cost, device, valueBytes, attention) {
+
+/**
+ * @param {Shape} shape
+ * @param {Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">} step
+ * @param {string} strategy
+ * @param {number} numPrompt tokens
+ * @returns {Cost}
+ */
+export function costOf(shape, step, strategy, numPrompt) {
+  const { cached, causal } = step;
+  const blocks = blocksOf(step, strategy, numPrompt);
+  const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
+  const rows = causal + numBlock;
+  const numPredicted = (step.kind === "prefill" ? 1 : causal) + numBlock;
+  let pairs = causal * cached + (causal * (causal + 1)) / 2;
+  for (const { seen, size } of blocks) pairs += size * (cached + seen + size);
+  const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;
+  const queries = shape.num_heads * shape.head_size;
+  const keys = shape.num_kv_heads * shape.head_size;
+  const feedForward = shape.num_feed_forward_matrices * shape.feed_forward_size;
+  const weights = numLayers * hidden * (feedForward + 2 * queries + 2 * keys);
+  const outputWeights = hidden * shape.vocabulary_size;
+  const pairFlops = 4 * numLayers * queries;
+  const [output, attention] = [2 * numPredicted * outputWeights, pairs * pairFlops];
+  return {
+    rows,
+    numPredicted,
+    flops: 2 * rows * weights + output + attention,
+    attention,
+    output,
+    ownKeys: attention - pairFlops * rows * cached,
+    valueBytes,
+    weightBytes: (weights + outputWeights) * valueBytes,
+    outputBytes: outputWeights * valueBytes,
+    cacheBytes: 2 * numLayers * cached * keys * valueBytes,
+  };
+}
+
+/**
+ * The least time that a device needs: for moving the bytes or for the operations, the longer. A
+ * device with a number format of its own has that.
+ * @param {Pick<Cost, "flops" | "attention" | "valueBytes" | "weightBytes" | "cacheBytes">} cost
+ * @param {Device} device
+ */
+export function rooflineOf({ flops, attention, valueBytes, weightBytes, cacheBytes }, device) {
   const scale = device.valueBytes / valueBytes;
-  const moving = ((cost.weightBytes + cost.cacheBytes) * scale) / device.bandwidth;
-  const computing = (cost.flops - attention) / device.flops + attention / device.attentionFlops;
+  const moving = ((weightBytes + cacheBytes) * scale) / device.bandwidth;
+  const computing = (flops - attention) / device.flops + attention / device.attentionFlops;
   return {
     seconds: Math.max(moving, computing),
     isMemoryBound: moving >= computing,
@@ -39,38 +93,12 @@ export function rooflineOf(cost, device, valueBytes, attention) {
 }
 
 /**
- * Rows for which a forward pass predicts: the one that reads the prompt does behind its last token
- * and at the masks alone.
- * @param {Cost} cost
- * @param {Pick<Step, "kind" | "causal">} step
- */
-function predictedRows({ rows }, { kind, causal }) {
-  return kind === "prefill" ? rows - causal + 1 : rows;
-}
-
-/**
- * Operations of the output layer, of all attention, and of attention to the keys of the rows read.
- * @param {Cost} cost
- * @param {Pick<Step, "kind" | "causal" | "cached">} step
- * @param {Sizes} sizes
- */
-export function partsOf(cost, step, { valueBytes, outputWeights, pairFlops }) {
-  const output = 2 * predictedRows(cost, step) * outputWeights;
-  const layers = 2 * cost.rows * (cost.weightBytes / valueBytes - outputWeights);
-  const attention = cost.flops - layers - output;
-  return { output, attention, ownKeys: attention - pairFlops * cost.rows * step.cached };
-}
-
-/**
  * What Speed limits leaves out of the same forward pass, as the paper does.
- * @param {Cost} cost
- * @param {Pick<Step, "kind" | "causal" | "cached">} step
- * @param {Sizes} sizes
+ * @param {Pick<Cost, "output" | "outputBytes" | "ownKeys">} cost
  */
-export function leftOutWords(cost, step, sizes) {
-  const { output, ownKeys } = partsOf(cost, step, sizes);
-  const bytes = formatLarge(sizes.outputWeights * sizes.valueBytes, "B");
-  return `The output layer is ${formatLarge(output, "FLOP")} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: Speed limits leaves both out, as the paper does.`;
+export function leftOutWords({ output, outputBytes, ownKeys }) {
+  const [layer, bytes] = [formatLarge(output, "FLOP"), formatLarge(outputBytes, "B")];
+  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: Speed limits leaves both out, as the paper does.`;
 }
 
 /**
@@ -83,14 +111,10 @@ export function rateWords({ flops, attentionFlops }) {
 }
 
 /**
- * What a forward pass's operations are made of; the output layer's weights may meet fewer rows
- * than the others.
- * @param {Cost} cost
- * @param {Pick<Step, "kind" | "causal">} step
+ * What a forward pass's operations are made of.
+ * @param {Pick<Cost, "rows" | "numPredicted">} cost
  */
-export function operationWords(cost, step) {
-  const { rows } = cost;
-  const numPredicted = predictedRows(cost, step);
+export function operationWords({ rows, numPredicted }) {
   const fewer = numPredicted < rows ? `, the output layer’s for ${numPredicted} of the rows` : "";
   return `two a weight and row${fewer}, and attention`;
 }

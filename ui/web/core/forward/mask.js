@@ -20,7 +20,7 @@
 
 /**
  * The blocks that a forward pass read; next-token prediction reads none.
- * @param {Step} step
+ * @param {Pick<Step, "block" | "cached" | "causal" | "predrafts">} step
  * @param {string} strategy
  * @param {number} numPrompt
  * @returns {SeenBlock[]}

@@ -27,7 +27,7 @@ export function answerTokens(run, lane) {
     const part = joined.get(position);
     const isEnd = lane.finish === "end_of_sequence" && position === lane.end - 1;
     const text = part ? (part.index ? "" : part.text) : run.tokenText(token);
-    return { id: run.tokenId(token), isEnd, text };
+    return { id: token, isEnd, text };
   });
 }
 

@@ -2,7 +2,6 @@
 // belongs to old runs. Knows no DOM.
 
 import { Run } from "./run.js";
-import { readTiming } from "./times.js";
 import { readStep } from "./wire.js";
 
 /** @import { WireLine } from "./wire.js" */
@@ -27,8 +26,7 @@ export class History {
       if (!row) continue;
       /** @type {WireLine} */
       const line = JSON.parse(row);
-      const isNewRun = line.type === "run" && line.run !== this.latest?.id;
-      if (isNewRun) {
+      if (line.type === "run" && line.run !== this.latest?.id) {
         this.latest = new Run(line);
         this.run = this.latest;
         news = "run";
@@ -49,14 +47,10 @@ export class History {
  * @param {WireLine} line
  */
 function applyLine(run, line) {
-  run.addTokens(line.tokens ?? []);
-  if (line.type === "timing") run.timing = readTiming(line);
-  const lane = run.lanes.get(line.lane ?? "");
-  if (!lane) return;
-  if (line.type === "step") lane.append(readStep(line));
-  if (line.type === "end") {
-    lane.finish = line.finish ?? "stopped";
-    lane.text = line.text ?? "";
-    lane.verdict = line.verdict ?? null;
-  }
+  run.addTokens(line.tokens ?? {});
+  if (line.type === "timing") run.timing = line;
+  if (line.type !== "step" && line.type !== "end") return;
+  const lane = run.lanes.get(line.lane);
+  if (line.type === "step") lane?.append(readStep(line));
+  else lane?.complete(line);
 }

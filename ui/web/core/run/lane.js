@@ -1,7 +1,7 @@
 // One lane of a run: its forward passes, and what they fixed where. A pass is an index into the
 // lane's steps, a position an offset in the answer. Knows no DOM.
 
-/** @import { Hindsight, Step, Verdict } from "./wire.js" */
+/** @import { EndLine, Hindsight, Step, Verdict } from "./wire.js" */
 
 /**
  * When, how and as what a position was fixed.
@@ -69,6 +69,16 @@ export class Lane {
     });
     this.numCommitted += step.committed.length;
     for (const item of step.hindsight) this.hindsight.set(item.position, { ...item, pass });
+  }
+
+  /**
+   * The lane is complete.
+   * @param {Pick<EndLine, "finish" | "text" | "verdict">} line
+   */
+  complete({ finish, text, verdict }) {
+    this.finish = finish;
+    this.text = text ?? "";
+    this.verdict = verdict ?? null;
   }
 
   /**

@@ -5,57 +5,58 @@ import { MAX_POSITIONS } from "../limits.js";
 import { isOffered } from "../models.js";
 import { BYTE, joinBytes } from "../text/bytes.js";
 import { Lane } from "./lane.js";
-import { readSizes } from "./wire.js";
 
 /** @import { Joined } from "../text/bytes.js" */
 /** @import { Timing } from "./times.js" */
-/** @import { Block, Solver, WireLine } from "./wire.js" */
+/** @import { Block, Config, RunLine } from "./wire.js" */
 
 /**
  * A decode as the form sends it, flat: the solver's parameters stand beside the rest.
  * @typedef {Record<string, unknown> & { pinned: [offset: number, id: number][], prompt: string }} Settings
  */
 
+/** @type {Config} of a run that says none */
+const NO_CONFIG = {
+  strategy: "sbd",
+  solver: { name: "" },
+  block_size: 0,
+  max_new_tokens: 0,
+  seed: 0,
+  pinned: [],
+  num_predrafts: 0,
+  draft_threshold: 0,
+  repetition_penalty: 1,
+  row_policy: "fixed",
+};
+
 export class Run {
-  /** @param {WireLine} line of type "run" */
+  /** @param {RunLine} line */
   constructor(line) {
     this.id = line.run;
     this.prompt = line.prompt ?? "";
     this.model = line.model ?? "";
-    this.strategy = line.strategy ?? "sbd";
     this.ask = line.ask ?? "";
     this.about = line.about ?? "";
-    this.weights = line.weights ?? [];
-    /** @type {Solver} */
-    this.solver = line.solver ?? { name: "" };
-    this.blockSize = line.block_size ?? 0;
+    this.weights = line.weights ?? {}; // digests of what decoded, by name
     this.isRecorded = Boolean(line.is_recorded);
-    this.maxNewTokens = line.max_new_tokens;
-    this.seed = line.seed ?? 0;
-    this.numPredrafts = line.num_predrafts ?? 0;
-    this.draftThreshold = line.draft_threshold;
-    this.rowPolicy = line.row_policy ?? "fixed";
-    this.repetitionPenalty = line.repetition_penalty ?? 1;
-    this.sizes = readSizes(line);
-    this.read = line.read ?? []; // tokens of the prompt, where the run says them
-    /** @type {{ id: number, text: string }[]} */
-    this.tokens = [];
+    this.config = line.lanes[0] ?? NO_CONFIG;
+    this.strategy = this.config.strategy;
+    this.solver = this.config.solver;
+    this.blockSize = this.config.block_size;
+    this.shape = line.shape ?? null;
+    this.read = line.prompt_token_ids ?? []; // where the run says them
+    /** @type {Map<number, string>} by id */
+    this.tokens = new Map();
     this.hasBytes = false;
-    this.addTokens(line.tokens ?? []);
-    /** @type {Map<number, number>} */
-    this.pins = new Map(line.pinned ?? []);
-    const ends = new Set(line.ends ?? []);
+    this.addTokens(line.tokens ?? {});
+    this.pins = new Map(this.config.pinned);
+    const ends = new Set(line.end_token_ids ?? []);
     /** @param {number} token */
-    const isEnd = (token) => ends.has(this.tokenId(token));
-    const names = line.lanes ?? [this.strategy];
-    this.lanes = new Map(
-      names.map((name) => {
-        const pins = name === this.strategy ? this.pins : new Map();
-        return [name, new Lane(name, pins, isEnd)];
-      }),
-    );
-    const [main] = this.lanes.values();
-    this.main = main ?? new Lane(this.strategy, this.pins, isEnd);
+    const isEnd = (token) => ends.has(token);
+    const configs = line.lanes.length ? line.lanes : [this.config];
+    const lanes = configs.map((config) => new Lane(config.strategy, new Map(config.pinned), isEnd));
+    this.lanes = new Map(lanes.map((lane) => [lane.name, lane]));
+    this.main = this.lanes.get(this.strategy) ?? new Lane(this.strategy, this.pins, isEnd);
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;
     /** @type {Timing | null} of the run made again, which a replay page brings along */
@@ -63,8 +64,6 @@ export class Run {
     /** @type {string[]} the wire lines that made it, so that it can be kept */
     this.lines = [];
     this.numCharacters = 0;
-    /** @type {string[]} its lanes' traces as the server packed them, to be brought back to it */
-    this.traces = [];
   }
 
   /** @param {string} row a wire line that is folded in */
@@ -73,10 +72,12 @@ export class Run {
     this.numCharacters += row.length;
   }
 
-  /** @param {[id: number, text: string][]} pairs */
-  addTokens(pairs) {
-    for (const [id, text] of pairs) this.tokens.push({ id, text });
-    this.hasBytes ||= pairs.some(([, text]) => BYTE.test(text));
+  /** @param {Record<string, string>} texts by id */
+  addTokens(texts) {
+    for (const [id, text] of Object.entries(texts)) {
+      this.tokens.set(Number(id), text);
+      this.hasBytes ||= BYTE.test(text);
+    }
   }
 
   /**
@@ -96,13 +97,8 @@ export class Run {
   }
 
   /** @param {number | undefined} token */
-  tokenText(token) {
-    return this.tokens[token ?? -1]?.text ?? "";
-  }
-
-  /** @param {number} token */
-  tokenId(token) {
-    return this.tokens[token]?.id ?? -1;
+  tokenText(token = -1) {
+    return this.tokens.get(token) ?? "";
   }
 
   /**
@@ -111,33 +107,23 @@ export class Run {
    * @returns {Settings}
    */
   settings(changes = {}) {
-    const { name, ...parameters } = this.solver;
-    /** @type {[number, number][]} */
-    const pinned = [...this.pins].map(([position, token]) => [position, this.tokenId(token)]);
+    const { strategy, solver, pinned, seed, block_size, max_new_tokens, repetition_penalty } =
+      this.config;
+    const { name, ...parameters } = solver;
+    const { num_predrafts, draft_threshold, row_policy } = this.config;
     return {
       prompt: this.prompt,
-      strategy: this.strategy,
+      strategy,
       solver: name,
       ...parameters,
-      block_size: this.blockSize,
-      max_new_tokens: this.maxNewTokens,
-      seed: this.seed,
-      repetition_penalty: this.repetitionPenalty,
+      block_size,
+      max_new_tokens,
+      seed,
+      repetition_penalty,
       ...(isOffered(this.model) ? { model: this.model } : {}),
-      ...this.drafting,
+      ...(strategy === "verify" ? { num_predrafts, draft_threshold, row_policy } : {}),
       pinned,
       ...changes,
-    };
-  }
-
-  /** The settings that only verify has. */
-  get drafting() {
-    if (this.strategy !== "verify") return {};
-    const { numPredrafts, draftThreshold, rowPolicy } = this;
-    return {
-      num_predrafts: numPredrafts,
-      draft_threshold: draftThreshold,
-      row_policy: rowPolicy,
     };
   }
 

@@ -5,36 +5,9 @@ import { formatSeconds, median } from "../numbers.js";
 import { secondsOfPasses, slowness, timesLess } from "./saving.js";
 
 /** @import { Run } from "./run.js" */
-/** @import { WireLine } from "./wire.js" */
 
 /** @typedef {ReturnType<Run["numbersAt"]>} Numbers */
 /** @typedef {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} Timing */
-
-/**
- * A timing as a wire line has it, in microseconds.
- * @param {WireLine} line
- * @returns {Timing}
- */
-export function readTiming({ run, times = [], ntp_times: ntpTimes = [] }) {
-  return {
-    run,
-    seconds: times.map((time) => time / 1e6),
-    ntpSeconds: ntpTimes.map((t) => t / 1e6),
-  };
-}
-
-/**
- * The line of type "timing" that readTiming reads.
- * @param {Timing} timing
- * @param {string} run
- * @param {number} seq
- */
-export function timingLine({ seconds, ntpSeconds }, run, seq) {
-  const [times, ntpTimes] = [seconds, ntpSeconds].map((lane) =>
-    lane.map((s) => Math.round(s * 1e6)),
-  );
-  return JSON.stringify({ run, seq, type: "timing", times, ntp_times: ntpTimes });
-}
 
 /** @param {number} seconds */
 const ms = (seconds) => `${(seconds * 1000).toFixed(1)} ms`;

@@ -1,14 +1,13 @@
-// One line of the wire as a value. Python writes the lines, see its view model: token texts travel
-// once, everywhere else a token is an index; entropies and probabilities count 1 / WIRE_UNITS, times
-// microseconds, and empty fields are left out. Knows no DOM.
+// One line of a run as a value: sbd_core/replay.py writes them on a server, engine/session/wire.js in
+// the browser. Configs, events and shapes are those of a trace file. Knows no DOM.
 
-import constants from "../../constants.json" with { type: "json" };
 import { MAX_POSITIONS } from "../limits.js";
 
-export const WIRE_UNITS = constants.wireUnits;
+/** Less than this would read 0.0 %. */
+const MIN_SHOWN_PROBABILITY = 0.0005;
 
 /** @typedef {{ name: string, gamma?: number, [parameter: string]: string | number | undefined }} Solver */
-/** @typedef {{ token: number, probability: number }} Top one of the best candidates */
+/** @typedef {{ token: number, probability: number }} Top one of the best candidates; a token is its id */
 /** @typedef {{ position: number, entropy: number, top: Top[] }} Masked entropy in nats */
 /** @typedef {{ position: number, token: number, rank: number, probability: number }} Reveal */
 /** @typedef {{ position: number, probability: number, argmax: number, argmaxProbability: number }} Hindsight */
@@ -18,57 +17,63 @@ export const WIRE_UNITS = constants.wireUnits;
  * stand behind the exact one that comes there instead. size: positions predicted.
  * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[] }} Predraft
  */
-/** @typedef {{ rows: number, flops: number, weightBytes: number, cacheBytes: number }} Cost */
 
 /**
- * What a line may say, by its type.
- * @typedef {object} WireLine
- * @property {string} run
- * @property {number} seq
- * @property {"run" | "step" | "end" | "timing"} type
- * @property {[id: number, text: string][]} [tokens]
- * @property {string} [lane]
- * @property {string} [prompt]
- * @property {string} [model]
- * @property {string[]} [lanes]
- * @property {string} [strategy]
- * @property {Solver} [solver]
- * @property {number} [block_size]
- * @property {number} [max_new_tokens]
- * @property {number} [seed]
- * @property {number} [num_predrafts]
- * @property {number} [draft_threshold]
- * @property {string} [row_policy] fixed where it is not said
- * @property {number} [repetition_penalty] 1 where it is not said
- * @property {string} [ask]
- * @property {number[]} [ends] ids of the tokens that end an answer
- * @property {boolean} [is_recorded]
- * @property {[offset: number, token: number][]} [pinned]
- * @property {number[]} [read] tokens of the prompt as the model reads it
- * @property {number} [value_bytes] of a weight
- * @property {number} [output_weights] of the output layer
- * @property {number} [pair_flops] operations of attention for a query and a key, in all layers
- * @property {string} [kind]
- * @property {[cached: number, causal: number]} [context]
- * @property {[start: number, size: number]} [block]
- * @property {number[][]} [masked]
- * @property {number[][]} [reveals]
- * @property {number[]} [committed]
- * @property {number[]} [draft]
- * @property {number[][]} [predrafts]
- * @property {number[][]} [hindsight]
- * @property {number} [time]
- * @property {[rows: number, flops: number, weights: number, cache: number]} [cost]
- * @property {string} [finish]
- * @property {string} [text]
- * @property {string} [about] what to look at in a recorded run
- * @property {[name: string, digest: string][]} [weights] of the model, then of its base if it is an adapter
- * @property {Verdict} [verdict]
- * @property {number[]} [times] of the whole run, each time that it was made again
- * @property {number[]} [ntp_times] of next-token prediction, likewise
+ * What a lane was asked to do.
+ * @typedef {object} Config
+ * @property {string} strategy
+ * @property {Solver} solver
+ * @property {number} block_size
+ * @property {number} max_new_tokens
+ * @property {number} seed
+ * @property {[offset: number, id: number][]} pinned
+ * @property {number} num_predrafts
+ * @property {number} draft_threshold
+ * @property {number} repetition_penalty
+ * @property {string} row_policy
  */
 
+/**
+ * What one forward pass did; what is empty may be left out.
+ * @typedef {object} EventData
+ * @property {string} kind
+ * @property {[cached: number, causal: number]} context
+ * @property {[start: number, size: number]} block
+ * @property {[position: number, entropy: number, ids: number[], probabilities: number[]][]} [masked]
+ * @property {[position: number, id: number, rank: number, probability: number][]} [reveals]
+ * @property {number[]} [committed]
+ * @property {number[]} [draft]
+ * @property {[position: number, id: number, probability: number, argmax: number, argmaxProbability: number][]} [hindsight]
+ * @property {number} seconds
+ * @property {[start: number, size: number, ids: number[], isUsed: boolean][]} [predrafts]
+ */
+
+/** @typedef {Record<"hidden_size" | "feed_forward_size" | "num_heads" | "num_kv_heads" | "head_size" | "num_feed_forward_matrices" | "num_layers" | "vocabulary_size" | "bytes_per_value", number>} Shape */
+
 /** @typedef {{ right: boolean | null, words: string }} Verdict on a lane's whole answer; null: its checker was not run, the words say why */
+
+/** @typedef {{ run: string, seq: number, tokens?: Record<string, string> }} Head tokens: texts of those first named here */
+
+/**
+ * What is about to be decoded.
+ * @typedef {object} Opening
+ * @property {"run"} type
+ * @property {Config[]} lanes the main one first
+ * @property {string} [prompt]
+ * @property {string} [model]
+ * @property {string} [ask]
+ * @property {string} [about] what to look at in a recorded run
+ * @property {number[]} [prompt_token_ids] as the model reads them
+ * @property {number[]} [end_token_ids]
+ * @property {Shape} [shape]
+ * @property {Record<string, string>} [versions] of what decodes
+ * @property {boolean} [is_recorded]
+ */
+/** @typedef {Head & Opening} RunLine */
+/** @typedef {Head & EventData & { type: "step", lane: string }} StepLine */
+/** @typedef {Head & { type: "end", lane: string, finish: string, text?: string, verdict?: Verdict }} EndLine */
+/** @typedef {Head & { type: "timing", seconds: number[], ntpSeconds: number[] }} TimingLine engine seconds of each time that the run was made again, and next-token prediction */
+/** @typedef {RunLine | StepLine | EndLine | TimingLine} WireLine */
 
 /**
  * One forward pass.
@@ -84,34 +89,53 @@ export const WIRE_UNITS = constants.wireUnits;
  * @property {Predraft[]} predrafts
  * @property {Hindsight[]} hindsight
  * @property {number} seconds of the engine
- * @property {Cost | null} cost null where the model's shape is not known
  */
 
 /**
- * [position, entropy, token, probability, token, ...]
- * @param {number[]} row
- * @returns {Masked}
+ * The forward pass of an event.
+ * @param {EventData} event
+ * @returns {Step}
  */
-function readMasked([position = 0, entropy = 0, ...flat]) {
-  /** @type {Top[]} */
-  const top = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    top.push({ token: flat[i] ?? 0, probability: (flat[i + 1] ?? 0) / WIRE_UNITS });
-  }
-  return { position, entropy: entropy / WIRE_UNITS, top };
+export function readStep(event) {
+  const { kind, context, block, committed = [], draft = [], seconds } = event;
+  const { masked = [], reveals = [], hindsight = [], predrafts = [] } = event;
+  return {
+    kind,
+    cached: context[0],
+    causal: context[1],
+    block: readBlock(block),
+    masked: new Map(masked.map((row) => [row[0], readMasked(row)])),
+    reveals: reveals
+      .map(([position, token, rank, probability]) => ({ position, token, rank, probability }))
+      .sort((a, b) => a.rank - b.rank),
+    committed,
+    draft,
+    predrafts: predrafts.map(([position, size, tokens, isUsed]) => ({
+      position,
+      size,
+      isUsed,
+      tokens,
+    })),
+    hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => ({
+      position,
+      probability,
+      argmax,
+      argmaxProbability,
+    })),
+    seconds,
+  };
 }
 
 /**
- * @param {number[]} row
- * @returns {Hindsight}
+ * Best first, without what would read 0.0 %.
+ * @param {[position: number, entropy: number, ids: number[], probabilities: number[]]} row
+ * @returns {Masked}
  */
-function readHindsight([position = 0, probability = 0, argmax = 0, argmaxProbability = 0]) {
-  return {
-    position,
-    probability: probability / WIRE_UNITS,
-    argmax,
-    argmaxProbability: argmaxProbability / WIRE_UNITS,
-  };
+function readMasked([position, entropy, ids, probabilities]) {
+  const top = ids.map((token, rank) => ({ token, probability: probabilities[rank] ?? 0 }));
+  const isShown = ({ probability = 0 }, /** @type {number} */ rank) =>
+    !rank || probability >= MIN_SHOWN_PROBABILITY;
+  return { position, entropy, top: top.filter(isShown) };
 }
 
 /**
@@ -120,61 +144,4 @@ function readHindsight([position = 0, probability = 0, argmax = 0, argmaxProbabi
  */
 function readBlock([start, size]) {
   return { start: Math.min(start, MAX_POSITIONS), size: Math.min(size, MAX_POSITIONS) };
-}
-
-/**
- * @param {WireLine["cost"]} cost
- * @returns {Cost | null}
- */
-function readCost(cost) {
-  if (!cost) return null;
-  const [rows, flops, weightBytes, cacheBytes] = cost;
-  return { rows, flops, weightBytes, cacheBytes };
-}
-
-/**
- * What a model's costs are made of, null where the run does not say it.
- * @typedef {{ valueBytes: number, outputWeights: number, pairFlops: number }} Sizes
- * @param {Pick<WireLine, "value_bytes" | "output_weights" | "pair_flops">} line
- * @returns {Sizes | null}
- */
-export function readSizes({ value_bytes, output_weights, pair_flops }) {
-  if (!value_bytes || !output_weights || !pair_flops) return null;
-  return { valueBytes: value_bytes, outputWeights: output_weights, pairFlops: pair_flops };
-}
-
-/**
- * The forward pass that a line of type "step" describes.
- * @param {WireLine} line
- * @returns {Step}
- */
-export function readStep(line) {
-  const masked = new Map((line.masked ?? []).map(readMasked).map((item) => [item.position, item]));
-  /** @param {number} position @param {number} token */
-  const recorded = (position, token) =>
-    masked.get(position)?.top.find((entry) => entry.token === token)?.probability ?? 0;
-  return {
-    kind: line.kind ?? "decode",
-    cached: line.context?.[0] ?? 0,
-    causal: line.context?.[1] ?? 0,
-    block: readBlock(line.block ?? [0, 0]),
-    masked,
-    reveals: (line.reveals ?? []).map(([position = 0, token = 0, probability], rank) => ({
-      position,
-      token,
-      rank,
-      probability: probability === undefined ? recorded(position, token) : probability / WIRE_UNITS,
-    })),
-    committed: line.committed ?? [],
-    draft: line.draft ?? [],
-    predrafts: (line.predrafts ?? []).map(([position = 0, size = 0, isUsed = 0, ...tokens]) => ({
-      position,
-      size,
-      isUsed: isUsed === 1,
-      tokens,
-    })),
-    hindsight: (line.hindsight ?? []).map(readHindsight),
-    seconds: (line.time ?? 0) / 1e6,
-    cost: readCost(line.cost),
-  };
 }

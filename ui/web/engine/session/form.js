@@ -1,6 +1,7 @@
 // What a visitor asks for, and the rules it must keep: ui/decode/form.py and ui/decode/blanks.py.
 
 import constants from "../../constants.json" with { type: "json" };
+import { FIELD_LABELS } from "../../core/names.js";
 import { rowCostsOf } from "../decoding/row_costs.js";
 import { readSettings, SOLVERS } from "../decoding/settings.js";
 import { checkFits } from "../decoding/stream.js";
@@ -11,8 +12,6 @@ import { ArgumentError, EngineError, shown } from "../errors.js";
 
 const { promptCharacters, newTokens, templateCharacters, block: shownBlock } = constants.limits;
 const BLANK = /_{3,}(?:\((\d+)\)|(\d+))?/g;
-/** @type {Readonly<Record<string, string>>} */
-const LABELS = constants.fieldLabels;
 
 /** @typedef {Record<string, unknown>} Form the fields of a decode by their names, unchecked */
 
@@ -142,7 +141,7 @@ export function messageOf(error) {
   if (!(error instanceof EngineError))
     return "The decode failed inside this browser; its console says where.";
   if (!(error instanceof ArgumentError)) return error.message;
-  const label = LABELS[error.argument] ?? error.argument;
+  const label = FIELD_LABELS[error.argument] ?? error.argument;
   const isNothing = error.value === "" || error.value === null || error.value === undefined;
   return isNothing
     ? `${label} ${error.rule}.`

@@ -6,8 +6,7 @@ import { EngineError } from "../errors.js";
 import { boardOf, labelOf, raceForms } from "./board.js";
 import { messageOf, openForm } from "./form.js";
 import { Lane, passes } from "./lanes.js";
-import { traceJson } from "./trace.js";
-import { RunWire } from "./wire.js";
+import { RunLines } from "./wire.js";
 
 /** @import { Checkpoint } from "../checkpoint/folder.js" */
 /** @import { Board } from "../../race/board.js" */
@@ -15,24 +14,20 @@ import { RunWire } from "./wire.js";
 /** @import { Form } from "./form.js" */
 
 /**
- * What the page is told. wire: lines for the player. file: a trace, as asked for. traces: those of
- * a run's lanes, to be saved with it.
+ * What the page is told. wire: lines for the player.
  * @typedef {object} News
- * @property {"decode" | "race" | "timing" | "file" | "traces"} about
+ * @property {"decode" | "race" | "timing"} about
  * @property {string} [text] a line for the visitor, "" clears it
  * @property {boolean} [isError]
  * @property {boolean} [isRunning]
  * @property {string} [wire]
  * @property {Board | null} [board]
  * @property {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} [timing]
- * @property {{ run: string, text: string }} [file]
- * @property {{ run: string, lanes: string[] }} [traces]
  */
 
 const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_BREATHS = 12;
 const MAX_ASK = 16;
-const MAX_KEPT = 64;
 const NUM_TIMINGS = 5; // as ui/web/watch/numbers.js
 const WARM_PASSES = 3;
 export const STOPPED_TEXT = "Stopped.";
@@ -47,8 +42,6 @@ export class Session {
     this.checkpoint = checkpoint;
     this.say = say;
     this.breathe = breathe;
-    /** @type {Map<string, Lane[]>} the runs that the page can still show, by id */
-    this.runs = new Map();
     this.turn = 0;
     this.breathed = 0;
   }
@@ -122,15 +115,14 @@ export class Session {
     const [main] = lanes;
     if (!main) return;
     const runId = crypto.randomUUID().slice(0, 8);
-    const wire = new RunWire(runId, this.checkpoint);
-    const { prompt, promptIds, settings } = main;
-    const names = lanes.map((lane) => lane.name);
-    let lines = [wire.start({ prompt, promptIds, settings, lanes: names, ask })];
-    this.keep(runId, lanes);
+    const wire = new RunLines(runId, this.checkpoint);
+    const { prompt, promptIds } = main;
+    let lines = [wire.start({ prompt, promptIds, lanes: lanes.map((l) => l.settings), ask })];
     let told = performance.now();
     let isAwaited = true; // the first reveal of the main lane
+    let isCut = false;
     for (const [lane, event] of passes(lanes)) {
-      lines.push(event ? wire.step(lane.name, event) : this.endLine(wire, lane));
+      lines.push(event ? wire.step(lane.name, event) : wire.end(lane.name, lane.finish, lane.text));
       const isDue = performance.now() - told > MS_BETWEEN_NEWS || (isAwaited && main.hasRevealed);
       if (isDue) {
         isAwaited &&= !main.hasRevealed;
@@ -138,24 +130,11 @@ export class Session {
         this.say({ about: "decode", wire: lines.join("\n"), text: "Decoding …", isRunning: true });
         lines = [];
       }
-      if (!(await this.goesOn(turn))) {
-        lines.push("stop");
-        break;
-      }
+      isCut = !(await this.goesOn(turn));
+      if (isCut) break;
     }
-    const isCut = lines.at(-1) === "stop";
-    const wireText = (isCut ? lines.slice(0, -1) : lines).join("\n");
-    if (wireText) this.say({ about: "decode", wire: wireText, isRunning: true });
+    if (lines.length) this.say({ about: "decode", wire: lines.join("\n"), isRunning: true });
     if (isCut) this.say({ about: "decode", wire: "stop", isRunning: true });
-    if (!ask) this.keepOnly(runId, lanes);
-  }
-
-  /**
-   * @param {RunWire} wire
-   * @param {Lane} lane a complete one
-   */
-  endLine(wire, lane) {
-    return wire.end(lane.name, lane.finish, lane.text);
   }
 
   /**
@@ -225,46 +204,6 @@ export class Session {
     } catch (error) {
       this.say({ about: "timing", timing: { ...timing, error: messageOf(error) } });
     }
-  }
-
-  /**
-   * The main lane of a run as a trace file; nothing for a run that is not kept.
-   * @param {string} run
-   */
-  file(run) {
-    const [lane] = this.runs.get(run) ?? [];
-    if (lane) this.say({ about: "file", file: { run, text: traceJson(lane) } });
-  }
-
-  /**
-   * Every lane of a run as a trace file, the main one first; none for a run that is not kept.
-   * @param {string} run
-   */
-  traces(run) {
-    const lanes = (this.runs.get(run) ?? []).map(traceJson);
-    this.say({ about: "traces", traces: { run, lanes } });
-  }
-
-  /**
-   * @param {string} runId
-   * @param {Lane[]} lanes
-   */
-  keep(runId, lanes) {
-    this.runs.set(runId, lanes);
-    for (const oldest of this.runs.keys()) {
-      if (this.runs.size <= MAX_KEPT) break;
-      this.runs.delete(oldest);
-    }
-  }
-
-  /**
-   * A run that was not asked of another one takes the place of all before it on the page.
-   * @param {string} runId
-   * @param {Lane[]} lanes
-   */
-  keepOnly(runId, lanes) {
-    this.runs.clear();
-    this.runs.set(runId, lanes);
   }
 
   /**

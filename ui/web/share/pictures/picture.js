@@ -2,6 +2,7 @@
 // slide. Draws on a canvas of its own with the staircase's own strokes; knows no page.
 
 import constants from "../../constants.json" with { type: "json" };
+import { LANE_TITLES, solverWords } from "../../core/names.js";
 import { countOf } from "../../core/numbers.js";
 import { entropyColour, MAX_ENTROPY } from "../../core/scale.js";
 import {
@@ -16,15 +17,6 @@ import { MAX_CELL_HEIGHT, staircaseExtent } from "../../watch/staircase/extent.j
 /** @import { StairsView } from "../../watch/staircase/drawing.js" */
 
 export const PICTURE = { width: 1280, stairsHeight: 560, slideHeight: 720, pad: 40 };
-
-/** @type {Readonly<Record<string, string>>} */
-const SOLVER_TITLES = constants.solverNames;
-
-/** @type {Readonly<Record<string, string>>} */
-const FIELD_LABELS = constants.fieldLabels;
-
-/** @type {Readonly<Record<string, string>>} */
-const LANE_TITLES = constants.laneNames;
 
 /** The page's colours as a canvas needs them, see the style sheet. */
 const INKS = {
@@ -269,13 +261,9 @@ export function staircasePicture(run, isDark, scale) {
  * @param {Run} run
  */
 export function solverLabel(run) {
-  const { name, ...parameters } = run.solver;
   const lane = LANE_TITLES[run.strategy] ?? run.strategy;
   if (run.strategy === "ntp") return lane;
   const block = `block ${run.blockSize}`;
   if (run.strategy !== "sbd") return `${lane}, ${block}`;
-  const values = Object.entries(parameters).map(
-    ([key, value]) => `${FIELD_LABELS[key] ?? key} ${value}`,
-  );
-  return [SOLVER_TITLES[name] ?? name, ...values, block].join(", ");
+  return `${solverWords(run.solver)}, ${block}`;
 }

@@ -12,7 +12,7 @@ import {
 } from "../../core/budget.js";
 import { draggedGamma, formatGamma } from "../../core/numbers.js";
 import { boundOf, hasBudget } from "../../core/rules.js";
-import { FIRST, PREFILL, runOf, SECOND, start, wire } from "./lines.js";
+import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "./lines.js";
 
 const BOTH = new Set([0, 1]);
 
@@ -47,10 +47,7 @@ test("one revealed alone spends nothing", () => {
 
 test("in another order the largest of those revealed is free, wherever the solver took it", () => {
   const solver = { name: "entropy-bound-by-confidence", gamma: 0.1 };
-  const masked = [
-    [0, 2000, 0, 9990],
-    [1, 500, 1, 9900],
-  ];
+  const masked = masks([0, 0.2, 0, 0.999], [1, 0.05, 1, 0.99]);
   const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
   assert.deepEqual(places(layOut(run, 1, BOTH)), [
     [1, true, false],
@@ -88,7 +85,7 @@ test("where none is below a threshold, the surest comes all the same and is not 
 });
 
 test("the largest, left out of the sum, is said to be after the end if it is", () => {
-  const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST));
+  const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST));
   const layout = { ...layOut(run, 1, BOTH), isFreeAfterEnd: true };
   assert.equal(freeWords(run.solver, layout), "the largest, after the end, is free: 2.00");
 });
@@ -130,7 +127,7 @@ test("a γ that was dragged is near its place, and all of it is shown", () => {
 });
 
 test("a dragged γ is not printed as 0, nor below what it spends", () => {
-  const masked = [4, 3, 20000].map((nats, position) => [position, nats, 0, 9000]);
+  const masked = masks(...[0.0004, 0.0003, 2].map((nats, position) => [position, nats, 0, 0.9]));
   const run = runOf(wire(start(), PREFILL, { ...FIRST, masked }));
   const gamma = draggedGamma(0.00071);
   const note = budgetNote(run, 1, gamma, layOut(run, 1, revealedAt(run, 1, gamma), gamma));
@@ -156,29 +153,25 @@ test("the note says what was spent of gamma, and what was, or would be, revealed
 });
 
 test("as many digits as it takes to see why no more was revealed, and no more than that", () => {
-  /** @param {number[][]} masked @param {number[][]} reveals @param {number} gamma */
-  const seen = (masked, reveals, gamma) => {
+  /** @param {number[][]} rows @param {number} gamma */
+  const seen = (rows, gamma) => {
     const solver = { name: "entropy-bound", gamma };
-    const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked, reveals }));
-    const layout = layOut(run, 1, new Set(reveals.map(([position]) => position ?? 0)));
+    const changed = { masked: masks(...rows), reveals: reveals([1, 0], [0, 1]) };
+    const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, ...changed }));
+    const layout = layOut(run, 1, BOTH);
     return [budgetNote(run, 1, null, layout), freeWords(solver, layout)];
   };
-  const three = [[0, 645], [1, 382], [2, 1200]].map(([at, nats]) => [at ?? 0, nats ?? 0, 0, 9000]); // biome-ignore format: a row
-  const first = [[1, 0], [0, 1]]; // biome-ignore format: a row
-  const [note, free] = seen(three, first, 0.1);
+  const three = [0.0645, 0.0382, 0.12].map((nats, at) => [at, nats, 0, 0.9]);
+  const [note, free] = seen(three, 0.1);
   assert.equal(note, "0.038 of γ 0.10 spent · 2 revealed", "0.04 + 0.06 would be within 0.10");
   assert.equal(free, "the largest is free: 0.065");
-  assert.match(seen(three, first, 0.09)[0] ?? "", /^0\.04 of γ 0\.09 /);
-  assert.match(
-    seen(three.slice(0, 2), first, 0.1)[0] ?? "",
-    /^0\.04 of γ 0\.10 /,
-    "no more to reveal",
-  );
+  assert.match(seen(three, 0.09)[0] ?? "", /^0\.04 of γ 0\.09 /);
+  assert.match(seen(three.slice(0, 2), 0.1)[0] ?? "", /^0\.04 of γ 0\.10 /, "no more to reveal");
 });
 
 test("what goes beyond the axis is said to", () => {
   const solver = { name: "entropy-bound", gamma: 1000 };
-  const masked = [0, 1, 2].map((position) => [position, 90000 + position, 0, 9000]);
+  const masked = masks(...[0, 1, 2].map((position) => [position, 9 + position / 1e4, 0, 0.9]));
   const run = runOf(wire(start({ solver }), PREFILL, { ...FIRST, masked }));
   const layout = layOut(run, 1, new Set([0, 1, 2]));
   assert.equal(freeWords(solver, layout), "the largest, off the axis, is free: 9.00");
@@ -187,7 +180,7 @@ test("what goes beyond the axis is said to", () => {
 });
 
 test("what is revealed adds up to the tokens: the note says how many an earlier end took back", () => {
-  const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST, SECOND));
+  const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST, SECOND));
   const note = (/** @type {number} */ pass) => {
     const revealed = run.main.steps[pass]?.reveals.map(({ position }) => position) ?? [];
     return budgetNote(run, pass, null, layOut(run, pass, new Set(revealed)));

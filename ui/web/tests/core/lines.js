@@ -3,38 +3,41 @@
 import assert from "node:assert/strict";
 import { History } from "../../core/run/history.js";
 
-/** @import { WireLine } from "../../core/run/wire.js" */
+/** @import { Config, EndLine, EventData, RunLine, StepLine, WireLine } from "../../core/run/wire.js" */
 
-/** @type {[id: number, text: string][]} */
-export const TOKENS = [
-  [7, "Hello"],
-  [8, " world"],
-  [9, "!"],
-  [10, "Bye"],
-];
+export const TOKENS = { 0: "Hello", 1: " world", 2: "!", 3: "Bye" };
+
+/** @type {Config} */
+const CONFIG = {
+  strategy: "sbd",
+  solver: { name: "entropy-bound", gamma: 0.1 },
+  block_size: 2,
+  max_new_tokens: 16,
+  seed: 0,
+  pinned: [],
+  num_predrafts: 0,
+  draft_threshold: 0.5,
+  repetition_penalty: 1,
+  row_policy: "fixed",
+};
 
 /**
- * The line that opens a run.
- * @param {Partial<WireLine>} more
- * @returns {WireLine}
+ * The line that opens a run. strategies: of its lanes; what the main one is asked besides stands
+ * beside the fields of the line.
+ * @param {Partial<RunLine & Config> & { strategies?: string[] }} more
+ * @returns {RunLine}
  */
-export function start(more = {}) {
-  return {
-    run: "r",
-    seq: 0,
-    type: "run",
-    tokens: TOKENS,
-    prompt: "p",
-    lanes: ["sbd"],
-    strategy: "sbd",
-    solver: { name: "entropy-bound", gamma: 0.1 },
-    block_size: 2,
-    max_new_tokens: 16,
-    ...more,
-  };
+export function start({ strategies = ["sbd"], ...more } = {}) {
+  const asked = Object.entries(more).filter(([key]) => key in CONFIG);
+  const line = Object.entries(more).filter(([key]) => !(key in CONFIG));
+  const lanes = strategies.map((strategy, index) =>
+    index ? { ...CONFIG, strategy } : { ...CONFIG, strategy, ...Object.fromEntries(asked) },
+  );
+  const first = { run: "r", seq: 0, type: /** @type {const} */ ("run"), tokens: TOKENS };
+  return { ...first, prompt: "p", lanes, ...Object.fromEntries(line) };
 }
 
-/** @type {WireLine} a pass that reads the prompt and sees two masks, revealing none */
+/** @type {StepLine} a pass that reads the prompt and sees two masks, revealing none */
 export const PREFILL = {
   run: "r",
   seq: 1,
@@ -43,44 +46,46 @@ export const PREFILL = {
   kind: "prefill",
   context: [0, 3],
   block: [0, 2],
-  time: 1000,
+  seconds: 0.001,
 };
 
-/** @type {WireLine} reveals the second position, then sees the first again */
+/** @type {StepLine & Required<Pick<EventData, "masked">>} reveals the second position, then sees the first again */
 export const FIRST = {
   run: "r",
   seq: 2,
   type: "step",
   lane: "sbd",
+  kind: "decode",
   context: [3, 0],
   block: [0, 2],
   masked: [
-    [0, 20000, 0, 5000, 3, 4000],
-    [1, 500, 1, 9900],
+    [0, 2, [0, 3], [0.5, 0.4]],
+    [1, 0.05, [1], [0.99]],
   ],
-  reveals: [[1, 1]],
-  time: 2000,
+  reveals: [[1, 1, 0, 0.99]],
+  seconds: 0.002,
 };
 
-/** @type {WireLine} the same where the second position was given */
-export const FIRST_GIVEN = { ...FIRST, masked: [[0, 20000, 0, 5000, 3, 4000]], reveals: [] };
+/** @type {StepLine} the same where the second position was given */
+export const FIRST_GIVEN = { ...FIRST, masked: FIRST.masked.slice(0, 1), reveals: [] };
 
-/** @type {WireLine} reveals the first position and commits the block */
+/** @type {StepLine} reveals the first position and commits the block */
 export const SECOND = {
   run: "r",
   seq: 3,
   type: "step",
   lane: "sbd",
+  kind: "decode",
   context: [3, 0],
   block: [0, 2],
-  masked: [[0, 4000, 0, 9000]],
-  reveals: [[0, 0, 9000]],
+  masked: [[0, 0.4, [0], [0.9]]],
+  reveals: [[0, 0, 0, 0.9]],
   committed: [0, 1],
-  hindsight: [[0, 8000, 3, 1500]],
-  time: 3000,
+  hindsight: [[0, 0, 0.8, 3, 0.15]],
+  seconds: 0.003,
 };
 
-/** @type {WireLine} */
+/** @type {EndLine} */
 export const END = {
   run: "r",
   seq: 4,
@@ -90,7 +95,28 @@ export const END = {
   text: "Hello world",
 };
 
-/** @param {WireLine[]} lines */
+/**
+ * Masked positions, each with one candidate.
+ * @param {(readonly number[])[]} rows position, nats, token, probability
+ */
+export function masks(...rows) {
+  return rows.map(([position, nats, token, probability]) => [
+    position,
+    nats,
+    [token],
+    [probability],
+  ]);
+}
+
+/**
+ * Reveals in the solver's order.
+ * @param {(readonly number[])[]} rows position, token
+ */
+export function reveals(...rows) {
+  return rows.map(([position, token], rank) => [position, token, rank, 0.9]);
+}
+
+/** @param {(WireLine | Record<string, unknown>)[]} lines those made by hand may be anything */
 export function wire(...lines) {
   return lines.map((line) => JSON.stringify(line)).join("\n");
 }

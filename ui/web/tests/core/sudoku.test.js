@@ -8,7 +8,7 @@ import {
   sudokuVerdict,
 } from "../../core/sudoku.js";
 import { cellTexts } from "../../watch/sudoku.js";
-import { FIRST, PREFILL, runOf, start, wire } from "./lines.js";
+import { FIRST, PREFILL, reveals, runOf, start, wire } from "./lines.js";
 
 const PUZZLE = "1000000000000004";
 const SOLVED = [..."1234341221434321"];
@@ -50,11 +50,8 @@ test("only sixteen digits, a token each, are shown as a grid", () => {
 
 test("the end of an answer fills no cell and breaks no rule, nor does what stands after it", () => {
   assert.equal(numWritten(["1", null, "x", "4", "<eos>"]), 2);
-  const reveals = [
-    [0, 0],
-    [1, 1],
-  ];
-  const run = runOf(wire(start({ ends: [7] }), PREFILL, { ...FIRST, reveals }));
+  const both = { ...FIRST, reveals: reveals([0, 0], [1, 1]) };
+  const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, both));
   assert.equal(run.main.isAfterEnd(1, 1), true);
   assert.deepEqual(cellTexts({ run, pass: 1 }), new Array(16).fill(null));
   assert.notEqual(cellTexts({ run: runOf(), pass: 2 })[0], null);

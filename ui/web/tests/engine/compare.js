@@ -3,12 +3,14 @@
 
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
+import { isDeepStrictEqual } from "node:util";
 import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { readSettings } from "../../engine/decoding/settings.js";
 import { stream } from "../../engine/decoding/stream.js";
-import { RunWire } from "../../engine/session/wire.js";
+import { dataOf, RunLines } from "../../engine/session/wire.js";
 import { kernelOf } from "./node/kernels.js";
 
+/** @import { EventData } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../../engine/checkpoint/folder.js" */
 /** @import { MaskedPosition, StepEvent } from "../../engine/decoding/state.js" */
 
@@ -39,50 +41,27 @@ function reader(folder) {
 }
 
 /**
- * An event as a trace's JSON holds it: what must be equal, and the floats apart, in one order.
- * @param {StepEvent} event
+ * An event of a trace: what must be equal, and the floats apart, in one order.
+ * @param {EventData} event
  */
-function split(event) {
+function split({ kind, context, block, committed, draft, predrafts, ...event }) {
+  const { masked = [], reveals = [], hindsight = [] } = event;
   const exact = {
-    kind: event.kind,
-    context: [event.numCached, event.numCausal],
-    block: [event.block.start, event.block.size],
-    masked: event.masked.map((item) => item.position),
-    best: event.masked.map((item) => item.topIds.slice(0, 1)),
-    committed: event.committed,
-    draft: event.draft,
-    hindsight: event.hindsight.map((item) => [item.position, item.tokenId]),
-  };
-  const predrafts = event.predrafts.map((p) => [p.block.start, p.block.size, p.tokenIds, p.isUsed]);
-  const floats = [
-    event.masked.flatMap((item) => [item.entropy, ...item.topProbabilities]),
-    event.hindsight.flatMap((item) => [item.probability, item.argmaxProbability]),
-  ];
-  const reveals = event.reveals.map((item) => [item.position, item.tokenId]);
-  return { exact, reveals, predrafts, floats: floats.flat() };
-}
-
-/** @param {Record<string, any>} event of a trace's JSON */
-function splitData(event) {
-  const { masked, reveals, hindsight } = /** @type {Record<string, any[][]>} */ (
-    /** @type {unknown} */ (event)
-  );
-  const exact = {
-    kind: event.kind,
-    context: event.context,
-    block: event.block,
+    kind,
+    context,
+    block,
     masked: masked.map(([position]) => position),
     best: masked.map(([, , ids]) => ids.slice(0, 1)),
-    committed: event.committed,
-    draft: event.draft,
+    committed,
+    draft,
     hindsight: hindsight.map((item) => item.slice(0, 2)),
   };
   const floats = [
-    masked.flatMap(([, entropy, , probabilities]) => [entropy, ...probabilities]),
-    hindsight.flatMap((item) => [item[2], item[4]]),
+    ...masked.flatMap(([, entropy, , probabilities]) => [entropy, ...probabilities]),
+    ...hindsight.flatMap(([, , probability, , argmax]) => [probability, argmax]),
   ];
-  const order = reveals.map((item) => item.slice(0, 2));
-  return { exact, reveals: order, predrafts: event.predrafts, floats: floats.flat() };
+  const order = reveals.map(([position, token]) => [position, token]);
+  return { exact, reveals: order, predrafts: predrafts ?? [], floats };
 }
 
 /**
@@ -126,11 +105,11 @@ function isTie(ours, theirs, event, { name, by }) {
 /**
  * The first difference in an event: "" for none, "tie" for one that is chance.
  * @param {StepEvent} event
- * @param {Record<string, any>} data
+ * @param {EventData} data
  * @param {{ name: string, by: string }} solver
  */
 function eventDifference(event, data, solver) {
-  const [ours, theirs] = [split(event), splitData(data)];
+  const [ours, theirs] = [split(dataOf(event)), split(data)];
   if (
     !isSame(ours.reveals, theirs.reveals) &&
     !isTie(ours.reveals, theirs.reveals, event, solver)
@@ -147,7 +126,7 @@ function eventDifference(event, data, solver) {
   }
   if (ours.floats.length !== theirs.floats.length) return "other counts";
   for (const [place, value] of ours.floats.entries()) {
-    const distance = Math.abs(value - theirs.floats[place]);
+    const distance = Math.abs(value - (theirs.floats[place] ?? NaN));
     if (!(distance <= TOLERANCE)) return `${value}, not ${theirs.floats[place]}`;
     found.largest = Math.max(found.largest, distance);
   }
@@ -190,84 +169,27 @@ function difference(checkpoint, trace) {
 }
 
 /**
- * The event of a trace, as the engine holds it.
- * @param {Record<string, any>} data
- * @returns {StepEvent}
- */
-function eventOf(data) {
-  const [numCached, numCausal] = data.context;
-  const [start, size] = data.block;
-  /** @param {string} name @param {(row: any[]) => any} read */
-  const rows = (name, read) => data[name].map(read);
-  return {
-    kind: data.kind,
-    numCached,
-    numCausal,
-    block: { start, size },
-    masked: rows("masked", ([position, entropy, topIds, topProbabilities]) => ({
-      position,
-      entropy,
-      topIds,
-      topProbabilities,
-    })),
-    reveals: rows("reveals", ([position, tokenId, rank, probability]) => ({
-      position,
-      tokenId,
-      rank,
-      probability,
-    })),
-    committed: data.committed,
-    draft: data.draft,
-    hindsight: rows(
-      "hindsight",
-      ([position, tokenId, probability, argmaxId, argmaxProbability]) => ({
-        position,
-        tokenId,
-        probability,
-        argmaxId,
-        argmaxProbability,
-      }),
-    ),
-    predrafts: rows("predrafts", ([from, count, tokenIds, isUsed]) => ({
-      block: { start: from, size: count },
-      tokenIds,
-      isUsed,
-    })),
-    seconds: data.seconds,
-  };
-}
-
-/**
- * The first wire line that our writer writes otherwise, from the same events; "" for none.
+ * Whether the line that opens a run is Python's: "" or the two.
  * @param {Checkpoint} checkpoint
  * @param {Record<string, any>} trace
- * @param {string[]} lines
+ * @param {string} line
  */
-function wireDifference(checkpoint, trace, lines) {
+function startDifference(checkpoint, trace, line) {
   const { prompt, prompt_token_ids: promptIds, config } = trace;
-  const wire = new RunWire("golden", checkpoint);
-  const settings = readSettings(config);
-  const start = wire.start({ prompt, promptIds, settings, lanes: [config.strategy], ask: "" });
-  const steps = trace.events.map((/** @type {any} */ data) =>
-    wire.step(config.strategy, eventOf(data)),
+  const wire = new RunLines("golden", checkpoint);
+  const ours = JSON.parse(
+    wire.start({ prompt, promptIds, lanes: [readSettings(config)], ask: "" }),
   );
-  const ours = [start, ...steps];
-  // Read and written again: Python writes 1.0 where JavaScript writes 1.
-  const index = ours.findIndex((line, place) => line !== rewritten(lines[place] ?? "{}"));
-  return index < 0 ? "" : `wire line ${ours[index]}, not ${lines[index]}`;
-}
-
-/** @param {string} line of the wire */
-function rewritten(line) {
-  return RunWire.text(JSON.parse(line));
+  const theirs = { ...JSON.parse(line), versions: ours.versions };
+  return isDeepStrictEqual(ours, theirs) ? "" : `opens ${JSON.stringify(ours)}, not ${line}`;
 }
 
 const [folder = "", compiled = "sbd.wasm"] = process.argv.slice(2);
 const kernel = await kernelOf(compiled, NUM_THREADS);
 const checkpoint = await readCheckpoint("checkpoint", kernel, reader(folder));
 for await (const line of createInterface({ input: process.stdin })) {
-  const { trace, wire } = JSON.parse(line);
-  const said = wireDifference(checkpoint, trace, wire) || difference(checkpoint, trace);
+  const { trace, start } = JSON.parse(line);
+  const said = startDifference(checkpoint, trace, start) || difference(checkpoint, trace);
   const { strategy, solver } = trace.config;
   if (said.startsWith("tie")) found.ties += 1;
   if (said === "tie, another answer") found.otherAnswers += 1;

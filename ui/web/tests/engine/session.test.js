@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { History } from "../../core/run/history.js";
+import { traceText } from "../../core/run/trace.js";
 import { readCheckpoint } from "../../engine/checkpoint/folder.js";
 import { makeKernel } from "../../engine/kernel.js";
 import { Session } from "../../engine/session/session.js";
@@ -47,7 +48,6 @@ test("a decode is a run that the player can play, beside next-token prediction",
   assert.deepEqual([...run.lanes.keys()], ["sbd", "ntp"]);
   assert.ok(run.isComplete);
   assert.ok(run.main.steps.length > 1);
-  assert.equal(run.main.text, session.runs.get(run.id)?.[0]?.text);
   assert.deepEqual([last()?.text, last()?.isRunning], ["", false]);
 });
 
@@ -80,8 +80,7 @@ test("settings of the form reach the decode, and the same run can be asked for a
   const run = played(said);
   assert.deepEqual(run.solver, { name: "top-k", k: 3, by: "margin" });
   assert.equal(run.blockSize, 8);
-  const [lane] = session.runs.get(run.id) ?? [];
-  if ((lane?.answer.length ?? 0) > 2) assert.equal(lane?.answer[2], 9);
+  assert.equal(run.main.fixed.get(2)?.token, 9);
   const again = makeSession();
   await again.session.decode(run.settings());
   assert.equal(played(again.said).main.text, run.main.text);
@@ -135,18 +134,6 @@ test("memory is given back: many decodes do not grow it", async () => {
   assert.equal(checkpoint.model.kernel.memory.buffer.byteLength, byteLength);
 });
 
-test("a run of the form takes the place of the runs before it, a branch joins them", async () => {
-  const { session } = makeSession();
-  const form = { prompt: PROMPT, max_new_tokens: 8 };
-  for (let i = 0; i < 3; i += 1) await session.decode(form);
-  assert.equal(session.runs.size, 1);
-  await session.decode({ ...form, ask: "a1" });
-  await session.decode({ ...form, ask: "a2" });
-  assert.equal(session.runs.size, 3);
-  await session.decode(form);
-  assert.equal(session.runs.size, 1);
-});
-
 test("no memory for a decode is a sentence, and a shorter one goes on", async () => {
   const { session, said, last } = makeSession();
   const { kernel } = checkpoint.model;
@@ -188,27 +175,25 @@ test("a race runs every lane to its end and compares them", async () => {
     assert.equal(seconds, times.reduce((sum, time) => sum + time, 0) / 1e6, "one number for both");
 });
 
-test("a decode can be timed a few times, and taken home as a trace", async () => {
-  const { session, said, last } = makeSession();
+test("a decode can be timed a few times", async () => {
+  const { session, last } = makeSession();
   await session.time({ prompt: PROMPT, ask: "r", max_new_tokens: 12 });
   assert.equal(last()?.timing?.seconds.length, 5);
-  await session.decode({ prompt: PROMPT, max_new_tokens: 12 });
+});
+
+test("a run is taken home as a trace of what was decoded, whole or stopped", async () => {
+  const { session, said } = makeSession();
+  await session.decode({ prompt: PROMPT, max_new_tokens: 40 });
   const run = played(said);
-  session.file(run.id);
-  const trace = JSON.parse(last()?.file?.text ?? "{}");
-  assert.equal(trace.format, "sbd-trace");
+  const trace = JSON.parse(traceText(run));
+  assert.deepEqual([trace.format, trace.version], ["sbd-trace", 3]);
+  assert.deepEqual([trace.text, trace.finish], [run.main.text, run.main.finish]);
   assert.equal(trace.events.length, run.main.steps.length);
-  const opening = said
-    .flatMap(({ wire = "" }) => wire.split("\n"))
-    .find((row) => row.includes('"ends"'));
-  assert.deepEqual(trace.end_token_ids, JSON.parse(opening ?? "{}").ends);
-  session.traces(run.id);
-  const lanes = last()?.traces?.lanes.map((lane) => JSON.parse(lane)) ?? [];
-  assert.deepEqual(lanes[0], trace);
-  assert.deepEqual(
-    lanes.map(({ config, text }) => [config.strategy, text]),
-    [...run.lanes.values()].map(({ name, text }) => [name, text]),
-  );
-  session.traces("gone");
-  assert.deepEqual(last()?.traces, { run: "gone", lanes: [] });
+  assert.deepEqual(trace.end_token_ids, [...checkpoint.endIds]);
+  assert.ok(trace.prompt_token_ids.every((/** @type {number} */ id) => id in trace.tokens));
+  const ntp = JSON.parse(traceText(run, run.ntp ?? assert.fail()));
+  assert.deepEqual([ntp.config.strategy, ntp.text], ["ntp", run.ntp?.text]);
+  run.main.finish = null;
+  const cut = JSON.parse(traceText(run));
+  assert.deepEqual([cut.finish, cut.text.trim()], ["stopped", trace.text.trim()]);
 });

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { layOut, revealedAt } from "../../core/budget.js";
-import { History } from "../../core/run/history.js";
 import { hashOf, sceneAt } from "../../learn/address.js";
 import { readLesson } from "../../learn/lesson.js";
 import {
@@ -19,7 +18,7 @@ import {
   withKept,
 } from "../../learn/states.js";
 import { passMark, positionTitle, tileState } from "../../watch/view.js";
-import { FIRST, PREFILL, runOf, start, wire } from "../core/lines.js";
+import { FIRST, masks, PREFILL, runOf, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/view.js" */
 
@@ -48,22 +47,19 @@ test("text looks back only, masks look at everything", () => {
   assert.deepEqual(row(2), [true, true, true, true]);
 });
 
-/** @param {object} fields */
-const line = (fields) => JSON.stringify({ run: "r", ...fields });
-const RUN = [
-  line({ seq: 0, type: "run", lanes: ["sbd"], strategy: "sbd", block_size: 2 }),
-  line({ seq: 1, type: "step", lane: "sbd", kind: "prefill", context: [0, 5] }),
-  line({ seq: 2, type: "step", lane: "sbd", context: [5, 0], block: [0, 2] }),
-  line({ seq: 3, type: "step", lane: "sbd", context: [5, 2], block: [2, 2] }),
-  line({ seq: 4, type: "step", lane: "sbd", context: [7, 0], block: [2, 2] }),
-].join("\n");
+const STEP = { ...PREFILL, kind: "decode", context: [5, 0] };
+const RUN = runOf(
+  wire(
+    start(),
+    { ...PREFILL, context: [0, 5], block: [0, 0] },
+    { ...STEP, seq: 2 },
+    { ...STEP, seq: 3, context: [5, 2], block: [2, 2] },
+    { ...STEP, seq: 4, context: [7, 0], block: [2, 2] },
+  ),
+);
 
 test("a block is looked at both ways, then read again, then in the cache", () => {
-  const history = new History();
-  history.accept(RUN);
-  const { run } = history;
-  assert.ok(run);
-  const states = [0, 1, 2, 3].map((pass) => [blockState(run, pass, 0), blockState(run, pass, 2)]);
+  const states = [0, 1, 2, 3].map((pass) => [blockState(RUN, pass, 0), blockState(RUN, pass, 2)]);
   assert.deepEqual(states, [
     ["ahead", "ahead"],
     ["block", "ahead"],
@@ -138,7 +134,7 @@ test("the terms of the sum add up as they are printed", () => {
 
 /** What the bound says of a forward pass with masks of these entropies. */
 const boundWords = (/** @type {number[]} */ entropies, /** @type {number} */ gamma) => {
-  const masked = entropies.map((nats, at) => [at, nats * 1e4, 0, 9000]);
+  const masked = masks(...entropies.map((nats, at) => [at, nats, 0, 0.9]));
   const opened = start({ solver: { name: "entropy-bound", gamma: 1 } });
   const run = runOf(wire(opened, PREFILL, { ...FIRST, masked, reveals: [] }));
   return sumWords(layOut(run, 1, revealedAt(run, 1, gamma), gamma), gamma);

@@ -8,7 +8,18 @@ import {
 } from "../../watch/inspector/words.js";
 import { stairsKey } from "../../watch/staircase/drawing.js";
 import { initialState, positionTitle, viewOf } from "../../watch/view.js";
-import { END, FIRST, PREFILL, runOf, SECOND, start, WHOLE, wire } from "../core/lines.js";
+import {
+  END,
+  FIRST,
+  masks,
+  PREFILL,
+  reveals,
+  runOf,
+  SECOND,
+  start,
+  WHOLE,
+  wire,
+} from "../core/lines.js";
 
 const STILL = { isOver: true, isQuick: false, delay: () => 0, progress: () => 1, play: () => {} };
 
@@ -22,20 +33,18 @@ const viewAt = (pass, lines = WHOLE) =>
     { run: runOf(lines), reveals: STILL, isDark: false, isLecture: false, isStep: false },
   );
 
-/** @type {Pick<import("../../core/run/wire.js").WireLine, "lane" | "masked" | "reveals" | "block">} */
 const PLAIN = { lane: "verify", masked: [], reveals: [], block: [0, 4] };
 /** Verify: one token and a draft of two, of which the first is accepted, the second replaced. */
 const VERIFY = wire(
-  start({ lanes: ["verify"], strategy: "verify", solver: { name: "" } }),
-  { ...PREFILL, ...PLAIN, committed: [0], draft: [1, 2], hindsight: [[0, 9000, 0, 9000]] },
+  start({ strategies: ["verify"], solver: { name: "" } }),
+  { ...PREFILL, ...PLAIN, committed: [0], draft: [1, 2], hindsight: [[0, 0, 0.9, 0, 0.9]] },
   { ...FIRST, ...PLAIN, committed: [1, 3], draft: [2] },
   { ...END, seq: 3, lane: "verify" },
 );
 
 /** Verify with tiles for two positions. */
 const WIDE = start({
-  lanes: ["verify"],
-  strategy: "verify",
+  strategies: ["verify"],
   solver: { name: "" },
   block_size: 2,
 });
@@ -64,25 +73,25 @@ test("verify calls a draft only what is drafted, and a mask's guess no verdict o
 });
 
 test("the last position of the answer is not called the only one where others are masked", () => {
-  const masked = [
-    [0, 20000, 0, 5000],
-    [1, 500, 1, 9900],
-  ];
-  const lines = wire(start({ ends: [7] }), PREFILL, { ...FIRST, masked, reveals: [[0, 0]] });
+  const first = { ...FIRST, reveals: reveals([0, 0]) };
+  const lines = wire(start({ end_token_ids: [0] }), PREFILL, first);
   const kicker = inspectorKicker({ ...viewAt(1, lines), focus: 0, showsFocus: false, held: null });
   assert.equal(kicker, "Position 0 · the answer’s only mask in this forward pass");
 });
 
 test("verify's least sure position is one that has a tile", () => {
-  const masked = [0, 1, 2, 3].map((position) => [position, 1000 * (position + 1), 0, 5000]);
+  const masked = masks(...[0, 1, 2, 3].map((at) => [at, 0.1 * (at + 1), 0, 0.5]));
   const kicker = inspectorKicker(viewAt(0, wire(WIDE, { ...PREFILL, ...PLAIN, masked })));
   assert.equal(kicker, "Position 1 · least sure of these tiles");
 });
 
 test("of positions equally unsure the inspector shows the one that the solver took last", () => {
-  const masked = [0, 1].map((position) => [position, 100, position, 9990]);
-  /** @param {number[][]} reveals */
-  const focus = (reveals) => viewAt(1, wire(start(), PREFILL, { ...FIRST, masked, reveals })).focus;
+  const masked = masks(...[0, 1].map((position) => [position, 0.01, position, 0.999]));
+  /** @param {number[][]} rows */
+  const focus = (rows) => {
+    const first = { ...FIRST, masked, reveals: reveals(...rows) };
+    return viewAt(1, wire(start(), PREFILL, first)).focus;
+  };
   const both = [
     [0, 0],
     [1, 1],
@@ -93,9 +102,9 @@ test("of positions equally unsure the inspector shows the one that the solver to
 });
 
 test("next-token prediction reads no masks, and the inspector and the tiles speak of none", () => {
-  const plain = { ...PREFILL, lane: "ntp", committed: [0], masked: [[0, 1000, 0, 5000]] };
-  const opening = start({ lanes: ["ntp"], strategy: "ntp", solver: { name: "" } });
-  const view = viewAt(0, wire(opening, { ...plain, block: [0, 1], reveals: [[0, 0]] }));
+  const plain = { ...PREFILL, lane: "ntp", committed: [0], masked: masks([0, 0.1, 0, 0.5]) };
+  const opening = start({ strategies: ["ntp"], solver: { name: "" } });
+  const view = viewAt(0, wire(opening, { ...plain, block: [0, 1], reveals: [[0, 0, 0, 0.9]] }));
   assert.equal(inspectorKicker(view), "Position 0 · written in this forward pass");
   assert.match(positionTitle(view, 0), /^Position 0: written in this forward pass/);
   assert.equal(positionTitle(view, 1), "Position 1: not written yet");
@@ -104,7 +113,7 @@ test("next-token prediction reads no masks, and the inspector and the tiles spea
 });
 
 test("a mask is called the only one only beside masks", () => {
-  const alone = { ...PREFILL, ...PLAIN, masked: [[1, 1000, 0, 5000]] };
+  const alone = { ...PREFILL, ...PLAIN, masked: masks([1, 0.1, 0, 0.5]) };
   const kicker = inspectorKicker(viewAt(0, wire(WIDE, alone)));
   assert.equal(kicker, "Position 1 · the only mask in these tiles");
 });
@@ -127,7 +136,7 @@ test("an answer that the limit cut off is not said to have ended", () => {
 });
 
 test("the inspector says that a token now after the end had been revealed", () => {
-  const lines = wire(start({ ends: [7] }), PREFILL, FIRST, SECOND);
+  const lines = wire(start({ end_token_ids: [0] }), PREFILL, FIRST, SECOND);
   const words = revealText(viewAt(2, lines), 1);
   assert.equal(
     words,

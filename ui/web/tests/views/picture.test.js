@@ -6,7 +6,7 @@ import { END, FIRST_GIVEN, PREFILL, runOf, SECOND, start, wire } from "../core/l
 
 test("a picture names its solver as the form does", () => {
   const solver = { name: "entropy-bound", gamma: 0.35 };
-  const run = runOf(wire(start({ strategy: "sbd", solver, block_size: 16 })));
+  const run = runOf(wire(start({ solver, block_size: 16 })));
   assert.equal(solverLabel(run), "Entropy bound (Eq. 8), γ 0.35, block 16");
 });
 
@@ -20,7 +20,7 @@ test("the numbers of a picture divide as written: given tokens are named, and no
 });
 
 test("next-token prediction has no block in its picture", () => {
-  const run = runOf(wire(start({ strategy: "ntp", block_size: 16 })));
+  const run = runOf(wire(start({ strategies: ["ntp"], block_size: 16 })));
   assert.equal(solverLabel(run), "Next-token prediction");
 });
 

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { deflateSync, inflateSync } from "node:zlib";
 import { Family } from "../../core/run/family.js";
-import { packed, unpacked } from "../../saved_runs/packing.js";
 import { recordOf, treeOf } from "../../saved_runs/record.js";
 import { PREFILL, runOf, start, wire } from "../core/lines.js";
 
@@ -32,31 +30,6 @@ test("a tree comes back as it was: runs, parents, words, the run shown and its p
     ],
   );
   assert.equal(tree.nodes[0]?.run.main.text, "Hello world");
-});
-
-test("the traces of a run come back with it, and are the first to go where there is no room", () => {
-  const { grown, first, branch } = family();
-  first.traces = ["eJw=", "eJx="];
-  branch.traces = ["x".repeat(20_000_000)];
-  const tree = treeOf(structuredClone(recordOf(grown, first, 0)));
-  assert.deepEqual(
-    tree?.nodes.map(({ run }) => run.traces),
-    [["eJw=", "eJx="], []],
-  );
-  const old = recordOf(grown, first, 0);
-  for (const run of old?.runs ?? []) delete run.traces; // saved by an earlier page
-  assert.deepEqual(treeOf(old)?.shown.traces, []);
-});
-
-test("a trace is packed as the server packs it", async () => {
-  const text = JSON.stringify({
-    text: "grün 🙂",
-    numbers: Array.from({ length: 50_000 }, Math.sqrt),
-  });
-  const lane = await packed(text);
-  assert.equal(inflateSync(Buffer.from(lane, "base64")).toString(), text);
-  assert.equal(await unpacked(lane), text);
-  assert.equal(await unpacked(deflateSync("{}").toString("base64")), "{}");
 });
 
 test("a run that was cut off stands where it was cut", () => {

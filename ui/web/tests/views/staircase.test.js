@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { drawPasses, stairsKey } from "../../watch/staircase/drawing.js";
-import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
+import { FIRST, masks, PREFILL, reveals, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** How much each dot is seen, in the order in which they are drawn, and how many cells are. @param {string} lines */
 function drawn(lines) {
@@ -36,23 +36,17 @@ function drawn(lines) {
 const dots = (lines) => drawn(lines).dots;
 
 test("a dot is pale only where its own forward pass knew that it is after the end", () => {
-  const opening = start({ ends: [7] });
+  const opening = start({ end_token_ids: [0] });
   assert.deepEqual(dots(wire(opening, PREFILL, FIRST, SECOND)), [1, 1], "the end came later");
-  const both = [
-    [0, 0],
-    [1, 1],
-  ];
-  assert.deepEqual(dots(wire(opening, PREFILL, { ...FIRST, reveals: both })), [1, 0.3]);
+  const both = { ...FIRST, reveals: reveals([0, 0], [1, 1]) };
+  assert.deepEqual(dots(wire(opening, PREFILL, both)), [1, 0.3]);
 });
 
 test("only what was masked has a colour; a checked draft is a dot alone, and the key says so", () => {
-  const opening = start({ lanes: ["verify"], strategy: "verify", solver: { name: "" } });
-  const checked = { ...FIRST, lane: "verify", masked: [[1, 500, 1, 9900]] };
-  const reveals = [
-    [0, 0],
-    [1, 1],
-  ];
-  const lines = wire(opening, { ...PREFILL, lane: "verify" }, { ...checked, reveals });
+  const opening = start({ strategies: ["verify"], solver: { name: "" } });
+  const fixed = { masked: masks([1, 0.05, 1, 0.99]), reveals: reveals([0, 0], [1, 1]) };
+  const checked = { ...FIRST, lane: "verify", ...fixed };
+  const lines = wire(opening, { ...PREFILL, lane: "verify" }, checked);
   assert.deepEqual(drawn(lines), { dots: [1, 1], cells: 1 });
   assert.match(stairsKey(runOf(lines)).dots, /dot alone: was no mask/);
   assert.equal(stairsKey(runOf()).dots, "dot: revealed");

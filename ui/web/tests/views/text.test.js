@@ -3,7 +3,7 @@ import test from "node:test";
 import { againstPlain } from "../../core/run/against.js";
 import { passesOf } from "../../watch/headline.js";
 import { partLead, partPieces, textExtent, textParts } from "../../watch/text/parts.js";
-import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
+import { END, FIRST, masks, PREFILL, runOf, SECOND, start, wire } from "../core/lines.js";
 
 /** @import { View } from "../../watch/view.js" */
 
@@ -21,7 +21,7 @@ test("a masked place is as wide as the token that comes there, or as the best gu
   assert.deepEqual(placesAt(), tokens);
   const live = runOf(wire(start(), PREFILL, FIRST));
   assert.deepEqual(placesAt(live), tokens, "the guess that later came");
-  const other = { ...FIRST, masked: [[0, 20000, 3, 5000], ...(FIRST.masked?.slice(1) ?? [])] };
+  const other = { ...FIRST, masked: [...masks([0, 2, 3, 0.5]), ...FIRST.masked.slice(1)] };
   assert.deepEqual(placesAt(runOf(wire(start(), PREFILL, other)))[0], ["Bye", "hole"]);
   assert.equal(placesAt(runOf(wire(start(), PREFILL)), 0).length, 2, "nothing is known yet");
 });
@@ -51,13 +51,15 @@ test("white space before a word stands outside it, and alone it is the word", ()
 function beside(committed) {
   const plain = committed.map((token, index) => ({
     ...PREFILL,
-    kind: index ? undefined : /** @type {const} */ ("prefill"),
+    kind: index ? "decode" : "prefill",
     seq: 5 + index,
     lane: "ntp",
     committed: [token],
   }));
   const end = { ...END, seq: 5 + committed.length, lane: "ntp" };
-  return runOf(wire(start({ lanes: ["sbd", "ntp"] }), PREFILL, FIRST, SECOND, END, ...plain, end));
+  return runOf(
+    wire(start({ strategies: ["sbd", "ntp"] }), PREFILL, FIRST, SECOND, END, ...plain, end),
+  );
 }
 
 test("an answer is laid beside next-token prediction's token by token", () => {

@@ -41,7 +41,7 @@ test("a tile is masked, new, fixed or beyond the end", () => {
 });
 
 test("a token that an earlier end left behind is a ghost and still names its forward pass", () => {
-  const run = runOf(wire(start({ ends: [7] }), PREFILL, FIRST, SECOND));
+  const run = runOf(wire(start({ end_token_ids: [0] }), PREFILL, FIRST, SECOND));
   const view = { ...viewAt({ pass: 2 }), run };
   const state = tileState(view, 1);
   assert.deepEqual([state.kind, passMark(state)], ["beyond", "#2"]);
@@ -57,9 +57,8 @@ test("a token that an earlier end left behind is a ghost and still names its for
 function givenRun() {
   const answer = [0, 1, 2, 0, 1];
   const pinned = /** @type {[number, number][]} */ (answer.map((token, at) => [at, token]));
-  /** @type {import("../../core/run/wire.js").WireLine} */
   const reading = { ...PREFILL, seq: 2, kind: "decode", context: [3, 5], block: [0, 0] };
-  const prompt = { ...PREFILL, block: /** @type {[number, number]} */ ([0, 0]) };
+  const prompt = { ...PREFILL, block: [0, 0] };
   const opening = start({ pinned, max_new_tokens: 5 });
   return runOf(wire(opening, prompt, { ...reading, committed: answer }, { ...END, seq: 3 }));
 }

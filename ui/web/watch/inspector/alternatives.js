@@ -31,7 +31,7 @@ function chosenAlternative(view, top, fixedToken) {
  * @returns {Pin[]}
  */
 function tokensSoFar({ run, pass }) {
-  return run.main.knownAt(pass).map(({ position, token }) => [position, run.tokenId(token)]);
+  return run.main.knownAt(pass).map(({ position, token }) => [position, token]);
 }
 
 /**
@@ -121,7 +121,7 @@ export class Alternatives {
       const { view, alternative } = this;
       const position = view?.focus ?? null;
       if (button.disabled || button.hidden || !view || !alternative || position === null) return;
-      const pins = new Map(pinsOf(view)).set(position, view.run.tokenId(alternative.token));
+      const pins = new Map(pinsOf(view)).set(position, alternative.token);
       this.actions.redo(
         { pinned: [...pins].sort((a, b) => a[0] - b[0]) },
         { kind: name, position, pass: view.pass },

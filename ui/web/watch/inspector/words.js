@@ -99,10 +99,10 @@ export function guessTitle({ strategy }, at, pass) {
  * How the answer came to its end, before what it never came to.
  * @param {Run} run
  */
-function endWords({ main, maxNewTokens }) {
+function endWords({ main, config }) {
   if (main.finish === "end_of_sequence") return "The answer ends";
   if (main.finish === "stopped") return "The run was stopped";
-  return `The limit of ${maxNewTokens ?? main.numCommitted} tokens cuts the answer off`;
+  return `The limit of ${config.max_new_tokens} tokens cuts the answer off`;
 }
 
 /**

@@ -1,6 +1,6 @@
 // One lane: its name, how far it is, and its text.
 
-import constants from "../../constants.json" with { type: "json" };
+import { LANE_TITLES } from "../../core/names.js";
 import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
 import { makeRamp } from "../../dom/legend.js";
 import { Chip } from "../chip.js";
@@ -10,9 +10,6 @@ import { LaneText } from "./text.js";
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { Actions } from "../actions.js" */
 /** @import { View } from "../view.js" */
-
-/** @type {Readonly<Record<string, string>>} */
-const LANE_TITLES = constants.laneNames;
 
 /**
  * Next-token prediction reads no text to its right: tokens given to the run are not for it.
@@ -67,7 +64,7 @@ export class LaneView {
     const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
     setStyle(this.fill, "width", `${share * 100}%`);
     this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
-    setText(this.cut, `cut off: the limit is ${view.run.maxNewTokens ?? tokens} tokens`);
+    setText(this.cut, `cut off: the limit is ${view.run.config.max_new_tokens} tokens`);
     this.chip.update(view, lane);
     this.text.update(view, lane);
   }

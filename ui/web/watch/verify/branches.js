@@ -47,7 +47,7 @@ export class Branches {
 
   /** @param {View} view */
   update({ run, pass }) {
-    this.root.hidden = run.numPredrafts === 0;
+    this.root.hidden = run.config.num_predrafts === 0;
     const key = `${run.id}/${pass}/${run.main.steps.length > pass}`;
     if (this.root.hidden || key === this.shown) return;
     this.shown = key;
@@ -55,7 +55,7 @@ export class Branches {
     const size = Math.min(window.size, MAX_TILES);
     const predrafts = run.main.steps[pass]?.predrafts ?? [];
     const branches = branchesOf(predrafts, { ...window, size });
-    setStyle(this.list, "--rows", String(Math.min(run.numPredrafts, MAX_RESERVED)));
+    setStyle(this.list, "--rows", String(Math.min(run.config.num_predrafts, MAX_RESERVED)));
     this.list.replaceChildren(...branches.map((branch) => makeBranch(run, pass, branch)));
     setText(this.words, branchWords(predrafts));
   }

@@ -56,7 +56,7 @@ export function makeVerifyLegend() {
 
   /** @param {View} view */
   function update({ run }) {
-    const hasAhead = run.numPredrafts > 0;
+    const hasAhead = run.config.num_predrafts > 0;
     more.hidden = !hasAhead;
     const last = kinds.at(-1);
     if (last) last.hidden = !hasAhead;

@@ -3,68 +3,71 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  costOf,
   DEVICES,
   formatLarge,
   formatShort,
   leftOutWords,
   operationWords,
-  partsOf,
   rateWords,
   rooflineOf,
 } from "../../../core/forward/cost.js";
-import { RUN } from "./riding_run.js";
+import { RUN, SHAPE } from "./riding_run.js";
+
+/** @param {number} pass of a run of two layers of 26 weights each */
+function costAt(pass) {
+  return costOf(SHAPE, RUN.main.steps[pass] ?? assert.fail(), "sbd", 3);
+}
+
+test("a forward pass costs what its rows, its keys and the output layer do", () => {
+  // Four rows, two of them causal, after three cached tokens: each of the two in the block sees 7 keys.
+  const pairs = 4 + 5 + 2 * 7;
+  assert.deepEqual(costAt(3), {
+    rows: 4,
+    numPredicted: 4,
+    flops: 2 * 4 * 52 + 2 * 4 * 20 + 8 * pairs,
+    attention: 8 * pairs,
+    output: 2 * 4 * 20,
+    ownKeys: 8 * (pairs - 4 * 3),
+    valueBytes: 4,
+    weightBytes: 4 * 72,
+    outputBytes: 4 * 20,
+    cacheBytes: 4 * 2 * 2 * 3,
+  });
+  const plain = { ...(RUN.main.steps[3] ?? assert.fail()), causal: 1 };
+  assert.equal(costOf(SHAPE, plain, "ntp", 3).rows, 1, "next-token prediction reads no block");
+});
 
 test("operations are told as they are counted: the output layer meets only rows that predict", () => {
-  const cost = { rows: 5, flops: 0, weightBytes: 0, cacheBytes: 0 };
+  assert.equal(costAt(0).numPredicted, 3);
   assert.equal(
-    operationWords(cost, { kind: "prefill", causal: 4 }),
-    "two a weight and row, the output layer’s for 2 of the rows, and attention",
+    operationWords(costAt(0)),
+    "two a weight and row, the output layer’s for 3 of the rows, and attention",
   );
-  assert.equal(
-    operationWords(cost, { kind: "block", causal: 4 }),
-    "two a weight and row, and attention",
-  );
+  assert.equal(operationWords(costAt(3)), "two a weight and row, and attention");
 });
 
 test("a device is bound by its memory or by its operations", () => {
   const rates = { flops: 1000, attentionFlops: 500, bandwidth: 100 };
   const device = { name: "d", ...rates, valueBytes: 4, source: "" };
-  const cost = RUN.main.steps[3]?.cost ?? assert.fail();
-  const found = rooflineOf(cost, device, 4, 0);
+  const cost = { flops: 4000, attention: 0, valueBytes: 4, weightBytes: 800, cacheBytes: 24 };
+  const found = rooflineOf(cost, device);
   assert.deepEqual([found.seconds, found.isMemoryBound], [8.24, true]);
-  assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }, 4, 0).isMemoryBound, false);
-  assert.equal(RUN.main.steps[0]?.cost, null);
+  assert.equal(rooflineOf(cost, { ...device, valueBytes: 1 }).isMemoryBound, false);
   for (const each of DEVICES.values()) assert.ok(each.bandwidth > 1e11 && each.source);
 });
 
-// Two layers of 30 weights, an output layer of 40, 8 operations for a query and a key.
-const SIZES = { valueBytes: 4, outputWeights: 40, pairFlops: 8 };
-
-/**
- * @param {number} rows
- * @param {number} predicted of the rows
- * @param {number} pairs of a query and a key
- */
-function costOf(rows, predicted, pairs) {
-  const flops = 2 * (rows * 60 + predicted * 40) + 8 * pairs;
-  return { rows, flops, weightBytes: 400, cacheBytes: 0 };
-}
-
 test("what Speed limits leaves out is told: the output layer, and attention to what is read", () => {
-  const cost = costOf(3, 3, 3 * (5 + 3));
-  const step = { kind: "decode", causal: 0, cached: 5 };
-  assert.deepEqual(partsOf(cost, step, SIZES), { output: 240, attention: 192, ownKeys: 72 });
-  const words = leftOutWords(cost, step, SIZES);
-  assert.match(words, /output layer is 240 FLOP and 160 B of it.* read 72 FLOP: Speed limits/);
-  const first = costOf(6, 3, 10 + 2 * 6);
-  const prompt = { kind: "prefill", causal: 4, cached: 0 };
-  assert.deepEqual(partsOf(first, prompt, SIZES), { output: 240, attention: 176, ownKeys: 176 });
+  assert.match(
+    leftOutWords(costAt(3)),
+    /output layer is 160 FLOP and 80 B of it.* read 88 FLOP: Speed/,
+  );
 });
 
 test("attention takes its own rate, and a device that has one says so", () => {
   const device = DEVICES.get("h100-fp8") ?? assert.fail();
-  const cost = { rows: 1, flops: 3e15, weightBytes: 0, cacheBytes: 0 };
-  assert.equal(rooflineOf(cost, device, 1, 1e15).seconds, 2e15 / 1978e12 + 1e15 / 989e12);
+  const cost = { flops: 3e15, attention: 1e15, valueBytes: 1, weightBytes: 0, cacheBytes: 0 };
+  assert.equal(rooflineOf(cost, device).seconds, 2e15 / 1978e12 + 1e15 / 989e12);
   assert.equal(rateWords(device), ", attention at 0.5 times the rate of the rest");
   assert.equal(rateWords(DEVICES.get("a100-bf16") ?? assert.fail()), "");
 });

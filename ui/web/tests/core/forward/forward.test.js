@@ -14,8 +14,6 @@ import {
 import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 import { RUN, THIRD } from "./riding_run.js";
 
-/** @import { WireLine } from "../../../core/run/wire.js" */
-
 /** @param {number} pass */
 function maskAt(pass) {
   const mask = maskOf(RUN, RUN.main, pass);
@@ -90,11 +88,10 @@ test("the cache grows by what was read causally, the block's rows are dropped", 
 });
 
 test("verify takes back the keys of rejected drafts", () => {
-  /** @type {WireLine} */
-  const step = { run: "r", seq: 1, type: "step", lane: "verify" };
+  const step = { ...PREFILL, lane: "verify", kind: "decode" };
   const run = runOf(
     wire(
-      start({ lanes: ["verify"], strategy: "verify", read: [0, 1, 2] }),
+      start({ strategies: ["verify"], prompt_token_ids: [0, 1, 2] }),
       { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 2] },
       { ...step, seq: 2, context: [3, 3], block: [3, 2], committed: [1, 3], draft: [] },
     ),
@@ -124,7 +121,6 @@ test("a first forward pass over a block is one where nothing rides along too", (
 });
 
 test("a forward pass without a block says that it reads what was given, and was no other's", () => {
-  /** @type {WireLine} */
   const end = { ...THIRD, block: [4, 0], masked: [], reveals: [], committed: [2, 3] };
   const run = runOf(
     wire(
@@ -153,7 +149,7 @@ test("a forward pass without a block says that it reads what was given, and was 
 });
 
 test("t is where the block begins, what was given before it counted", () => {
-  /** @type {WireLine} both blocks at once: the first was given */
+  // Both blocks at once: the first was given.
   const both = { ...THIRD, seq: 2, committed: [0, 1, 2, 3] };
   /** @type {[number, number][]} */
   const pinned = [
@@ -168,10 +164,13 @@ test("t is where the block begins, what was given before it counted", () => {
 });
 
 test("the forward pass that ends the answer shows no draft, nor one made ahead as used", () => {
-  /** @type {WireLine} */
-  const step = { run: "r", seq: 1, type: "step", lane: "verify" };
-  const opening = start({ lanes: ["verify"], strategy: "verify", read: [0, 1, 2], ends: [9] });
-  const last = { committed: [1, 2], draft: [2], predrafts: [[1, 2, 1, 2]] };
+  const step = { ...PREFILL, lane: "verify", kind: "decode" };
+  const opening = start({
+    strategies: ["verify"],
+    prompt_token_ids: [0, 1, 2],
+    end_token_ids: [2],
+  });
+  const last = { committed: [1, 2], draft: [2], predrafts: [[1, 2, [2], true]] };
   const run = runOf(
     wire(
       opening,
@@ -186,11 +185,10 @@ test("the forward pass that ends the answer shows no draft, nor one made ahead a
 });
 
 test("verify's last forward pass, accepted whole, takes nothing back and adds no token of its own", () => {
-  /** @type {WireLine} */
-  const step = { run: "r", seq: 1, type: "step", lane: "verify" };
+  const step = { ...PREFILL, lane: "verify", kind: "decode" };
   const run = runOf(
     wire(
-      start({ lanes: ["verify"], strategy: "verify", read: [0, 1, 2] }),
+      start({ strategies: ["verify"], prompt_token_ids: [0, 1, 2] }),
       { ...step, kind: "prefill", context: [0, 3], block: [0, 2], committed: [0], draft: [1, 2] },
       { ...step, seq: 2, context: [3, 3], block: [3, 0], committed: [1, 2], draft: [] },
     ),

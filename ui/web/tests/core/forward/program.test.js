@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { programsAt } from "../../../core/forward/program.js";
-import { FIRST, PREFILL, runOf, start, wire } from "../lines.js";
+import { FIRST, masks, PREFILL, runOf, start, wire } from "../lines.js";
 import { RUN } from "./riding_run.js";
 
 test("the lines of a forward pass are lit, with their values", () => {
@@ -26,12 +26,12 @@ test("the lines of a forward pass are lit, with their values", () => {
 test("the rule is seen to hold by its numbers: what one more would have made is over gamma", () => {
   /** @param {number[][]} masked */
   const chosen = (masked) => {
-    const run = runOf(wire(start(), PREFILL, { ...FIRST, masked, reveals: [[1, 1]] }));
+    const run = runOf(wire(start(), PREFILL, { ...FIRST, masked: masks(...masked) }));
     const lines = programsAt(run, 1)[1]?.lines ?? [];
     return lines.find(({ words }) => words.startsWith("Sort by entropy"))?.values;
   };
-  assert.equal(chosen([[1, 1040, 1, 9900], [0, 2000, 0, 9000]]), "s = 1: 0.000 ≤ γ = 0.10; s = 2: 0.104"); // biome-ignore format: a row
-  assert.equal(chosen([[1, 500, 1, 9900]]), "s = 1: 0.00 ≤ γ = 0.10");
+  assert.equal(chosen([[1, 0.104, 1, 0.99], [0, 0.2, 0, 0.9]]), "s = 1: 0.000 ≤ γ = 0.10; s = 2: 0.104"); // biome-ignore format: a row
+  assert.equal(chosen([[1, 0.05, 1, 0.99]]), "s = 1: 0.00 ≤ γ = 0.10");
 });
 
 test("no line promises a next forward pass, or a token beyond the limit, that may not come", () => {

@@ -4,13 +4,12 @@ import { checkedDraft, draftedAt } from "../../../core/run/drafts.js";
 import { tileState } from "../../../watch/view.js";
 import { PREFILL, runOf, start, wire } from "../lines.js";
 
-/** @type {import("../../../core/run/wire.js").WireLine} */
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0] };
 
 /** Drafts three tokens; keeps one of them and puts another in the place of the second. */
 const run = runOf(
   wire(
-    start({ lanes: ["verify"], strategy: "verify", block_size: 4 }),
+    start({ strategies: ["verify"], block_size: 4 }),
     { ...STEP, lane: "verify", seq: 1, committed: [0], draft: [1, 2, 3] },
     { ...STEP, lane: "verify", seq: 2, committed: [1, 3] },
   ),

@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { answerTokens, compareWithParent, differWords, Family } from "../../../core/run/family.js";
 import { differences } from "../../../core/text/diff.js";
-import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
+import { END, FIRST, PREFILL, reveals, runOf, SECOND, start, wire } from "../lines.js";
 
-/**
- * @param {string} id
- * @param {string} ask
- * @param {import("../../../core/run/wire.js").WireLine} second
- */
+/** @param {string} id @param {string} ask @param {object} [second] */
 const branch = (id, ask, second = SECOND) => {
   const lines = [start({ ask, pinned: [[1, 1]] }), PREFILL, FIRST, second, END];
   return runOf(wire(...lines.map((line) => ({ ...line, run: id }))));
@@ -20,7 +16,7 @@ function grown() {
   family.take(first);
   const a = branch("a", family.ask(first, { kind: "pin", position: 1 }));
   family.take(a);
-  const other = { ...SECOND, reveals: [[0, 3, 9000]], committed: [3, 1] };
+  const other = { ...SECOND, reveals: reveals([0, 3]), committed: [3, 1] };
   const b = branch("b", family.ask(first, { kind: "branch", position: 1, pass: 1 }), other);
   family.take(b);
   const below = branch("c", family.ask(a, { kind: "gamma" }));
@@ -77,13 +73,8 @@ test("a branch is compared with its parent by the one diff", () => {
 
 test("an answer's tokens mark its end and join bytes", () => {
   const lines = wire(
-    start({
-      tokens: [
-        [1, "\\xC3"],
-        [2, "\\xA9"],
-      ],
-    }),
-    { ...PREFILL, committed: [0, 1] },
+    start({ tokens: { 1: "\\xC3", 2: "\\xA9" } }),
+    { ...PREFILL, committed: [1, 2] },
     { ...END, finish: "end_of_sequence" },
   );
   const run = runOf(lines);

@@ -3,9 +3,8 @@ import test from "node:test";
 import { branchesOf, branchWords } from "../../../core/run/predrafts.js";
 import { PREFILL, runOf, start, wire } from "../lines.js";
 
-/** @type {import("../../../core/run/wire.js").WireLine} */
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0], lane: "verify" };
-const VERIFY = { lanes: ["verify"], strategy: "verify", block_size: 4 };
+const VERIFY = { strategies: ["verify"], block_size: 4 };
 
 /** Drafts three tokens and two cases ahead; the second of the three is thrown away. */
 const run = runOf(
@@ -18,8 +17,8 @@ const run = runOf(
       committed: [1, 3],
       draft: [0, 2],
       predrafts: [
-        [1, 3, 0, 2],
-        [2, 4, 1, 0, 2, 3],
+        [1, 3, [2], false],
+        [2, 4, [0, 2, 3], true],
       ],
     },
   ),

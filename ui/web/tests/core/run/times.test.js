@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { History } from "../../../core/run/history.js";
 import { timesOf, whyNotFaster } from "../../../core/run/times.js";
-import { recordedLines } from "../../../in_browser/replay.js";
+import { recordedLines } from "../../../share/replay_page.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
 /**
@@ -12,13 +12,13 @@ import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 function beside(times) {
   const plain = times.map((time, index) => ({
     ...PREFILL,
-    kind: index ? undefined : /** @type {const} */ ("prefill"),
+    kind: index ? "decode" : "prefill",
     seq: 5 + index,
     lane: "ntp",
     committed: [0],
-    time,
+    seconds: time / 1e6,
   }));
-  const lanes = start({ lanes: ["sbd", "ntp"] });
+  const lanes = start({ strategies: ["sbd", "ntp"] });
   const end = { ...END, seq: 5 + times.length, lane: "ntp" };
   const run = runOf(wire(lanes, PREFILL, FIRST, SECOND, END, ...plain, end));
   return { run, numbers: run.numbersAt(2) };
@@ -74,7 +74,8 @@ test("what a replay page brings along is what was timed", () => {
   const timing = { run: "r", seconds: [0.001, 0.002], ntpSeconds: [0.004] };
   const history = new History();
   history.accept(recordedLines(run, timing).join("\n"));
-  assert.deepEqual(history.run?.timing, timing);
+  const { seconds, ntpSeconds } = history.run?.timing ?? {};
+  assert.deepEqual({ run: "r", seconds, ntpSeconds }, timing);
   const without = new History();
   without.accept(recordedLines(run, null).join("\n"));
   assert.equal(without.run?.timing, null);

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+from sbd_core import replay
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate, make_trace
 from sbd_core.errors import TraceError
 from sbd_core.files import ASSETS
-from sbd_core.replay import page, wire_format
 from sbd_core.rules import EntropyBound
 from tests.ui.doubles import story_model
 
@@ -25,18 +25,18 @@ def decoded(pieces=None, **settings):
 
 def test_the_page_holds_player_styles_and_every_line_of_the_run() -> None:
     main, ntp = decoded(), decoded(strategy="ntp", solver=EntropyBound())
-    text = page.replay_html(main, ntp)
-    assert wire_format.replay("export", {"sbd": main, "ntp": ntp}) in text
+    text = replay.replay_html(main, ntp)
+    assert replay.replay_lines("export", {"sbd": main, "ntp": ntp}) in text
     assert (ASSETS / "dist" / "replay.js").read_text("utf-8") in text
-    for name in page.STYLES:
+    for name in replay.STYLES:
         assert (ASSETS / "css" / f"{name}.css").read_text("utf-8") in text
     assert not re.findall(r"(?:src|href)=[\"']?https?:", text)
     assert "default-src 'none'" in text
 
 
 def test_no_token_closes_the_script_that_holds_it() -> None:
-    text = page.replay_html(decoded(HOSTILE * 3))
-    plain = page.replay_html(decoded())
+    text = replay.replay_html(decoded(HOSTILE * 3))
+    plain = replay.replay_html(decoded())
     assert text.count("</script>") == plain.count("</script>")
     assert "alert(1)</script>" not in text
 
@@ -45,29 +45,29 @@ def test_a_notebook_shows_the_page_in_a_frame_that_is_shut_off() -> None:
     trace = decoded(HOSTILE * 3)
     frame = trace._repr_html_()
     [source] = re.findall(r'srcdoc="([^"]*)"', frame)
-    assert html.unescape(source) == page.replay_html(trace)
+    assert html.unescape(source) == replay.replay_html(trace)
     assert "allow-same-origin" not in frame
     assert frame.count("<iframe") == frame.count("</iframe>") == 1
 
 
 def test_a_trace_of_no_forward_pass_has_a_page_too() -> None:
     empty = make_trace(story_model(), "p", DecodeConfig(), [])
-    assert '"type":"run"' in page.replay_html(empty)
+    assert '"type":"run"' in replay.replay_html(empty)
 
 
 def test_lanes_of_one_strategy_or_none_are_refused() -> None:
     for traces in ((), (decoded(), decoded())):
         with pytest.raises(TraceError, match="each of another strategy"):
-            page.replay_html(*traces)
+            replay.replay_html(*traces)
 
 
 def test_without_the_assets_a_notebook_shows_plain_text(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr(page, "ASSETS", tmp_path)
+    monkeypatch.setattr(replay, "ASSETS", tmp_path)
     assert decoded()._repr_html_() is None
 
 
 def test_the_replay_needs_neither_torch_nor_gradio() -> None:
-    code = "import sys, sbd_core.replay.page\n"
+    code = "import sys, sbd_core.replay\n"
     code += "print([name for name in ('torch', 'gradio', 'ui') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

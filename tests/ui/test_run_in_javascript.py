@@ -1,36 +1,65 @@
-"""The mask that the panel works out in JavaScript is the one that the model was given."""
+"""What the page works out of a run's lines is what was decoded: masks, costs and trace."""
 
 import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sbd_core import DecodeConfig, generate
+from sbd_core.cost.forward_cost import ForwardCost
 from sbd_core.masks import decoding_mask
-from sbd_core.replay import wire_format
+from sbd_core.replay import replay_lines
 from sbd_core.rules import EntropyBound
+from sbd_core.trace import Trace
 
 NODE = shutil.which("node")
 WEB = Path(__file__).parents[2] / "ui" / "web"
-SCRIPT = """
+RUN = """
 import { readFileSync } from "node:fs";
 import { History } from "./core/run/history.js";
-import { maskOf, mayAttend, rowsOf } from "./core/forward/mask.js";
 
 const history = new History();
 history.accept(readFileSync(0, "utf8"));
 const { run } = history;
+"""
+MASKS = """
+import { maskOf, mayAttend, rowsOf } from "./core/forward/mask.js";
+
 const masks = run.main.steps.map((_, pass) => {
   const { numCached, visible } = maskOf(run, run.main, pass);
   const keys = Array.from({ length: numCached + visible.length }, (_, key) => key);
   const rows = visible.map((row) => keys.map((key) => (mayAttend(row, key, numCached) ? 1 : 0)));
   const read = rowsOf(run, run.main, pass);
-  return { rows, read: read.map(({ token, isMask }) => (isMask ? null : run.tokenId(token))) };
+  return { rows, read: read.map(({ token, isMask }) => (isMask ? null : token)) };
 });
 console.log(JSON.stringify(masks));
 """
+TRACES = """
+import { costOf } from "./core/forward/cost.js";
+import { traceText } from "./core/run/trace.js";
+
+const found = [...run.lanes.values()].map((lane) => {
+  const numPrompt = run.read.length;
+  const costs = lane.steps.map((step) => costOf(run.shape, step, lane.name, numPrompt));
+  return {
+    trace: traceText(run, lane),
+    costs: costs.map((cost) => [cost.rows, cost.flops, cost.weightBytes, cost.cacheBytes]),
+  };
+});
+console.log(JSON.stringify(found));
+"""
+
+
+def said_by_node(script: str, lines: str) -> Any:
+    """What a script over the `run` of these lines prints."""
+    assert NODE is not None
+    words = [NODE, "--no-warnings", "--input-type=module", "--eval", RUN + script]
+    done = subprocess.run(words, cwd=WEB, input=lines, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def settings_of(strategy: str) -> dict:
@@ -63,15 +92,23 @@ def test_the_mask_from_the_trace_is_that_of_every_forward_pass(llama, strategy) 
         trace = generate(llama, "a few words", config)
     finally:
         del llama.forward_batch
-    lines = wire_format.replay("r", {strategy: trace})
-    assert NODE is not None
-    words = [NODE, "--no-warnings", "--input-type=module", "--eval", SCRIPT]
-    done = subprocess.run(words, cwd=WEB, input=lines, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = said_by_node(MASKS, replay_lines("r", {strategy: trace}))
     assert len(found) == len(given) > 2
     for pass_index, (mine, wanted) in enumerate(zip(found, given, strict=True)):
         assert mine["rows"] == wanted["rows"], pass_index
         assert mine["read"] == wanted["read"], pass_index
     if strategy == "verify":
         assert any(event.predrafts for event in trace.events)
+
+
+@pytest.mark.skipif(NODE is None, reason="needs Node.js")
+@pytest.mark.parametrize("strategy", ["sbd", "verify"])
+def test_the_trace_that_is_saved_and_its_costs_are_those_of_the_decode(llama, strategy) -> None:
+    config = DecodeConfig(strategy=strategy, max_new_tokens=40, **settings_of(strategy))
+    plain = DecodeConfig(strategy="ntp", max_new_tokens=40)
+    traces = [generate(llama, "a <few> words", each) for each in (config, plain)]
+    lines = replay_lines("r", {trace.config.strategy: trace for trace in traces})
+    found = said_by_node(TRACES, lines)
+    assert [Trace.from_json(each["trace"]) for each in found] == traces
+    for each, trace in zip(found, traces, strict=True):
+        assert [ForwardCost(*cost) for cost in each["costs"]] == list(trace.costs)

@@ -1,0 +1,228 @@
+"""A run as the page plays it: lines of JSON, and one HTML page that holds them.
+
+A line is new to the player, which folds it into the run it shows:
+
+    {"run": id, "seq": n, "type": "run",    ...}                what is about to be decoded
+    {"run": id, "seq": n, "type": "step",   "lane": name, ...}  one forward pass
+    {"run": id, "seq": n, "type": "end",    "lane": name, ...}  the lane is complete
+    {"run": id, "seq": n, "type": "timing", ...}                engine times of runs made again
+
+Configs, events and shapes are those of a trace file, see sbd_core.trace_json; so are the names of
+all that a trace has too. Each token's text travels once, in "tokens" of the first line that names
+it. Empty fields are left out. Knows no model, no tensor, no Gradio.
+"""
+
+import html
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sbd_core.config import DecodeConfig
+from sbd_core.cost.model_shape import ModelShape
+from sbd_core.errors import TraceError
+from sbd_core.events import StepEvent
+from sbd_core.files import ASSETS
+from sbd_core.trace import Finish, Trace, mentioned_token_ids
+from sbd_core.trace_json import config_to_data, event_to_data
+
+MAX_SHOWN_BLOCK = 64
+"""The player draws every position of a block, whatever the strategy makes of it."""
+LANE_NAMES = {
+    "sbd": "Set Block Decoding",
+    "verify": "Verify (lossless)",
+    "ntp": "Next-token prediction",
+}
+STYLES = (
+    "player",
+    "watch",
+    "budget",
+    "verify",
+    "replay",
+    "hood",
+    "help",
+    "share",
+    "lecture",
+    "tree",
+    "sudoku",
+)
+"""What the player wears, of assets/css."""
+FRAME_HEIGHT = 780
+"""Pixels of a replay in a notebook: all of the player but its longest texts."""
+EMPTY: tuple[Any, ...] = ([], (), {}, "", None)
+UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+class RunLines:
+    """Writes the lines of one run, in order. Each call gives one line without its newline."""
+
+    def __init__(self, run_id: str, token_text: Callable[[int], str]) -> None:
+        self._run_id = run_id
+        self._token_text = token_text
+        self._sent: set[int] = set()
+        self._sequence = 0
+
+    def start(
+        self,
+        prompt: str,
+        lanes: Iterable[DecodeConfig],
+        *,
+        is_recorded: bool = False,
+        model: str = "",
+        ask: str = "",
+        end_token_ids: Iterable[int] = (),
+        about: str = "",
+        prompt_token_ids: Iterable[int] = (),
+        shape: ModelShape | None = None,
+        versions: Mapping[str, str] | None = None,
+    ) -> str:
+        """The line that opens the run; the player drops what it showed before.
+
+        lanes: the config of each, the main one first. end_token_ids: what ends an answer; needed
+        while it is not known where this one ends. about: a sentence on what to look at, shown
+        beside the run. prompt_token_ids: what the model reads, chat template included, for the axes
+        of the attention mask. shape: of the model; None leaves out what forward passes cost.
+        versions: as a trace has them.
+        """
+        configs, read = list(lanes), list(prompt_token_ids)
+        pinned = [token_id for config in configs for token_id in config.pinned.values()]
+        return self._line(
+            "run",
+            prompt=prompt,
+            model=model,
+            lanes=[config_to_data(config) for config in configs],
+            ask=ask,
+            about=about,
+            prompt_token_ids=read,
+            end_token_ids=sorted(end_token_ids),
+            shape=shape and shape.to_data(),
+            versions=dict(versions or {}),
+            tokens=self._texts([*read, *pinned]),
+            is_recorded=is_recorded,
+        )
+
+    def step(self, lane: str, event: StepEvent) -> str:
+        """One forward pass of `lane`, which is named by its strategy."""
+        tokens = self._texts(sorted(mentioned_token_ids([event])))
+        return self._line("step", lane=lane, tokens=tokens, **event_to_data(event))
+
+    def end(
+        self,
+        lane: str,
+        finish: Finish,
+        text: str = "",
+        verdict: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The lane is complete; `text` is its whole decoded answer.
+
+        verdict: {"right": bool, "words": sentence} where something could check the answer.
+        """
+        return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
+
+    def timing(self, seconds: Sequence[float], ntp_seconds: Sequence[float]) -> str:
+        """Engine seconds of the run and of next-token prediction, each time it was made."""
+        return self._line("timing", seconds=seconds, ntpSeconds=ntp_seconds)
+
+    def _texts(self, token_ids: Iterable[int]) -> dict[str, str]:
+        new = [token_id for token_id in dict.fromkeys(token_ids) if token_id not in self._sent]
+        self._sent.update(new)
+        return {str(token_id): self._token_text(token_id) for token_id in new}
+
+    def _line(self, line_type: str, **fields: Any) -> str:
+        said = {key: value for key, value in fields.items() if value not in EMPTY}
+        body = {"run": self._run_id, "seq": self._sequence, "type": line_type, **said}
+        self._sequence += 1
+        return wire_json(body)
+
+
+def wire_json(body: Mapping[str, Any]) -> str:
+    """One line of JSON that is safe inside markup and scripts, whatever text it carries."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = text.translate(UNSAFE)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate; JSON can escape it
+        return "".join(c if not "\ud800" <= c <= "\udfff" else f"\\u{ord(c):04x}" for c in text)
+    return text
+
+
+def replay_lines(
+    run_id: str,
+    lanes: Mapping[str, Trace],
+    *,
+    verdicts: Mapping[str, Mapping[str, Any]] | None = None,
+    about: str = "",
+    timing: Mapping[str, Sequence[float]] | None = None,
+) -> str:
+    """All lines of a recorded run, a forward pass of each lane in turn; the first is the main one.
+
+    verdicts: of lanes by name, see `RunLines.end`. about: a sentence shown beside the run. timing:
+    {"seconds": [...], "ntpSeconds": [...]} of the same decode made again.
+    """
+    first = next(iter(lanes.values()))
+    texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
+    wire = RunLines(run_id, texts.__getitem__)
+    # A trace made by hand may have no texts for them.
+    has_prompt = all(token_id in texts for token_id in first.prompt_token_ids)
+    lines = [
+        wire.start(
+            first.prompt,
+            [trace.config for trace in lanes.values()],
+            is_recorded=True,
+            model=first.model,
+            end_token_ids={token_id for trace in lanes.values() for token_id in _ends(trace)},
+            about=about,
+            prompt_token_ids=first.prompt_token_ids if has_prompt else (),
+            shape=first.shape,
+            versions=first.versions,
+        )
+    ]
+    for index in range(max(trace.num_forwards for trace in lanes.values())):
+        for lane, trace in lanes.items():
+            if index < trace.num_forwards:
+                lines.append(wire.step(lane, trace.events[index]))
+            if index == trace.num_forwards - 1:
+                verdict = (verdicts or {}).get(lane)
+                lines.append(wire.end(lane, trace.finish, trace.text, verdict))
+    if timing:
+        lines.append(wire.timing(timing["seconds"], timing["ntpSeconds"]))
+    return "\n".join(lines)
+
+
+def _ends(trace: Trace) -> tuple[int, ...]:
+    """What ends an answer; of a trace that does not say it, the token that ended this one."""
+    if trace.end_token_ids or trace.finish != "end_of_sequence":
+        return trace.end_token_ids
+    return trace.token_ids[-1:]
+
+
+def replay_html(*traces: Trace) -> str:
+    """The page that replays `traces` side by side, the main one first: no server, no network.
+
+    Raises TraceError for none, or two of one strategy.
+    """
+    lanes: dict[str, Trace] = {trace.config.strategy: trace for trace in traces}
+    if not traces or len(lanes) < len(traces):
+        raise TraceError("traces: must be at least one, each of another strategy")
+    return page_of(replay_lines("export", lanes))
+
+
+def page_of(lines: str) -> str:
+    """The page's own player with `lines` inside, which hold no `<`, so none escape."""
+    styles = "\n".join(_asset("css", f"{name}.css") for name in STYLES)
+    page = _asset("html", "replay.html").strip().replace("/*STYLES*/", styles)
+    page = page.replace("/*SCRIPTS*/", _asset("dist", "replay.js"))
+    return page.replace("<!--LINES-->", lines)
+
+
+def notebook_html(trace: Trace) -> str:
+    """The replay in a frame of its own, for a notebook's cell: it can touch nothing around it."""
+    page = html.escape(replay_html(trace))
+    return (
+        f'<iframe srcdoc="{page}" title="Set Block Decoding, a recorded run" '
+        'sandbox="allow-scripts allow-downloads" '
+        f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
+    )
+
+
+def _asset(folder: str, name: str) -> str:
+    return (ASSETS / folder / name).read_text(encoding="utf-8")

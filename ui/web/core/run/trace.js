@@ -1,0 +1,58 @@
+// A lane of a run as a trace file, as sbd_core/trace_json.py writes it, from the lines that made the
+// run. Knows no DOM.
+
+import { answerTokens } from "./family.js";
+
+/** @import { Lane } from "./lane.js" */
+/** @import { Run } from "./run.js" */
+/** @import { EventData, WireLine } from "./wire.js" */
+
+const VERSION = 3;
+const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
+
+/**
+ * @param {Run} run
+ * @param {Lane} lane
+ */
+export function traceText(run, lane = run.main) {
+  const lines = run.lines.map((row) => /** @type {WireLine} */ (JSON.parse(row)));
+  const opening = lines.find((line) => line.type === "run");
+  const events = lines.flatMap((line) => {
+    if (line.type !== "step" || line.lane !== lane.name) return [];
+    const { run: _, seq, type, lane: name, tokens, ...event } = line;
+    return [{ ...NOTHING, ...event }];
+  });
+  const ends = opening?.end_token_ids ?? [];
+  const answer = answerTokens(run, lane).filter(({ id }) => !ends.includes(id));
+  const ids = new Set([...run.read, ...events.flatMap(mentionedIds)]);
+  return JSON.stringify({
+    format: "sbd-trace",
+    version: VERSION,
+    model: run.model,
+    config: opening?.lanes.find(({ strategy }) => strategy === lane.name),
+    prompt: run.prompt,
+    prompt_token_ids: run.read,
+    text: lane.finish === null ? answer.map(({ text }) => text).join("") : lane.text,
+    finish: lane.finish ?? "stopped",
+    versions: opening?.versions ?? {},
+    shape: run.shape,
+    end_token_ids: ends,
+    tokens: Object.fromEntries([...ids].map((id) => [id, run.tokenText(id)])),
+    events,
+  });
+}
+
+/**
+ * Every token that an event names.
+ * @param {EventData} event
+ */
+export function mentionedIds({ committed, draft, reveals, masked, hindsight, predrafts }) {
+  return [
+    ...(committed ?? []),
+    ...(draft ?? []),
+    ...(reveals ?? []).map(([, id]) => id),
+    ...(masked ?? []).flatMap(([, , ids]) => ids),
+    ...(hindsight ?? []).flatMap(([, id, , argmax]) => [id, argmax]),
+    ...(predrafts ?? []).flatMap(([, , ids]) => ids),
+  ];
+}
