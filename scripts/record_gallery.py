@@ -33,9 +33,9 @@ from sbd_core.tasks.base import Example
 from sbd_core.tasks.story import read_case
 from sbd_core.trace import Trace
 from scripts.write_presets import held_out, label_of, preset_examples, tasks
-from ui.components.controls import DEFAULT_BLOCK_RANGE
 from ui.decode.form import DEFAULT_GAMMA
-from ui.gallery.recorded import GALLERY, GALLERY_INDEX, Recording, gallery_file
+from ui.form.controls import DEFAULT_BLOCK_RANGE
+from ui.recordings import GALLERY, GALLERY_INDEX, Recording, gallery_file
 
 SEED = 20
 NUM_STORIES = 120

@@ -1,7 +1,7 @@
 """Record the runs of the Learn view's scenes, and choose what they show.
 
     python -m scripts.record_learn                  with the bundled checkpoint
-    python -m scripts.record_learn --model FOLDER   with another one
+    python -m scripts.record_learn --model LEARN   with another one
 
 The rules, all over held-out prompts, the page's own first. `text`: of the prompts answered in at
 least NUM_TOKENS tokens, rightly if any is, the one whose first take the fewest forward passes.
@@ -35,10 +35,10 @@ from sbd_core.tasks.story import UNHEARD_OF, fault_of, read_case, unheard_of
 from sbd_core.tasks.sudoku import NAME, NUM_CELLS, UNITS
 from sbd_core.trace import Trace
 from scripts.record_gallery import stories_of_two
+from ui import recordings
 from ui.decode.form import DEFAULT_GAMMA
-from ui.gallery import recorded as gallery
-from ui.gallery.examples import presets
-from ui.learn.recorded import FOLDER, INDEX, Choices, Clash, Edge, Order, Place, file_of
+from ui.examples import presets
+from ui.recordings import LEARN, LEARN_INDEX, Choices, Clash, Edge, Order, Place, file_of
 
 MAX_NEW_TOKENS = 128
 NUM_TOKENS = 64
@@ -96,9 +96,9 @@ def of_any_task(count: int) -> list[Example]:
 
 def told_of_mix_up() -> Iterator[Example]:
     """The gallery's story of mixed-up names, if it has one; then others of two people."""
-    for item in gallery.gallery():
+    for item in recordings.gallery():
         if item.name == "names-mixed-up":
-            prompt = gallery.gallery_traces(item.name)["sbd"].prompt
+            prompt = recordings.gallery_traces(item.name)["sbd"].prompt
             yield Example(item.task, prompt, "", item.case)
     yield from stories_of_two()
 
@@ -538,13 +538,13 @@ def record(model: SetBlockModel) -> tuple[dict[str, Trace], Choices]:
 
 def write(runs: dict[str, Trace], choices: Choices) -> None:
     """Replace what the scenes' folder holds."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for old in FOLDER.glob("*.json"):
+    LEARN.mkdir(parents=True, exist_ok=True)
+    for old in LEARN.glob("*.json"):
         old.unlink()
     for name, trace in runs.items():
         file_of(name).write_text(trace.to_json() + "\n", encoding="utf-8")
         print(f"{name}: {trace.num_tokens} tokens, {trace.num_forwards} forward passes")
-    INDEX.write_text(choices.to_json() + "\n", encoding="utf-8")
+    LEARN_INDEX.write_text(choices.to_json() + "\n", encoding="utf-8")
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
     python -m scripts.record_opening
 
 The rule: of the stories among the presets, those that most lanes get right come first; of these the
-one with the longest answer. Ties go to the first. The race has every lane of ui.race.entry. Not
+one with the longest answer. Ties go to the first. The race has every lane of ui.views.race. Not
 imported by the page.
 """
 
@@ -13,9 +13,9 @@ from sbd_core.models.threads import choose_threads
 from sbd_core.trace import Trace
 from ui.decode.form import checked
 from ui.decode.verdict import verdicts_of
-from ui.gallery.examples import presets
-from ui.gallery.recorded import OPENING_LANES, TRACES
-from ui.race.entry import LANES, Entry, forms_of
+from ui.examples import presets
+from ui.recordings import OPENING_LANES, TRACES
+from ui.views.race import LANES, Entry, forms_of
 
 TASK = "story"
 MAX_NEW_TOKENS = 128

@@ -24,21 +24,18 @@ from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.replay import wire_json
-from ui.browser.engine_choice import COMPILED, model_files
-from ui.components import controls
-from ui.components.assets import DIST, STYLES, markup
-from ui.components.footer import CARD, footer_value
-from ui.components.gallery import gallery
-from ui.components.header import header
-from ui.components.home import home_view
-from ui.components.learn import learn_view
-from ui.components.player import player
-from ui.components.presets import preset_bar, presets_value
-from ui.components.race import race_view
-from ui.components.risk_slider import risk_slider, slider_value
+from ui import recordings
+from ui.assets import DIST, STYLES, markup
 from ui.decode.form import settings_of
+from ui.form import controls
+from ui.form.controls import preset_bar, presets_value, risk_slider, slider_value
+from ui.form.engine_choice import COMPILED, model_files
 from ui.form.measured import best_for
-from ui.gallery import recorded, replays
+from ui.views.gallery import gallery, opening, replay
+from ui.views.home import CARD, footer_value, header, home_view
+from ui.views.learn import learn_view
+from ui.views.race import race_view
+from ui.views.watch import player
 
 SCRIPTS = ("site.js", "engine.js", "replay.js", *(file.name for file in COMPILED.values()))
 RUN_ID = "gallery"
@@ -88,7 +85,7 @@ def write_site(out: Path, model: Path) -> dict[str, int]:
     copy(ASSETS / "html" / "replay.html", out / "html" / "replay.html")
     for file in files:
         copy(file, out / "model" / file.name)
-    for recording in recorded.gallery():
+    for recording in recordings.gallery():
         write(out / "gallery" / f"{recording.name}.json", wire_json(recording_data(recording)))
     write(out / "index.html", page_html(info.name, info.block_range, files))
     copy(PICTURE, out / PICTURE.name)
@@ -128,7 +125,7 @@ def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dic
             "header": header(f"{name} · in your browser"),
             "presets": preset_bar(presets_value(name, controls.PROMPT_ID)),
             "risk-slider": risk_slider(slider_value(best, block_range, can_draft=True)),
-            "player": player(replays.opening()),
+            "player": player(opening()),
             "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
             "home": home_view(prompt_id=controls.PROMPT_ID),
             "learn": learn_view(prompt_id=controls.PROMPT_ID),
@@ -152,10 +149,10 @@ def place(name: str, files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def recording_data(recording: recorded.Recording) -> dict[str, Any]:
+def recording_data(recording: recordings.Recording) -> dict[str, Any]:
     """A run of the gallery: its wire lines and the settings of its main lane."""
-    traces = recorded.gallery_traces(recording.name)
-    lines = replays.replay(RUN_ID, traces, about=recording.sentence)
+    traces = recordings.gallery_traces(recording.name)
+    lines = replay(RUN_ID, traces, about=recording.sentence)
     return {"lines": lines, "settings": settings_of(next(iter(traces.values())))}
 
 

@@ -18,9 +18,8 @@ from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to
 from tests.browser.site.conftest import DECODE, address, serving
 from ui import page as page_module
-from ui.components.assets import ASSETS
-from ui.gallery import recorded
-from ui.learn import export
+from ui.assets import ASSETS
+from ui.views import learn as export
 
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35

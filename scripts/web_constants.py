@@ -10,11 +10,11 @@ from sbd_core.config import ROW_POLICY_TITLES
 from sbd_core.plots import theme
 from sbd_core.replay import LANE_NAMES, MAX_SHOWN_BLOCK, STYLES
 from sbd_core.rules import SOLVER_TITLES
-from ui.components.controls import FIELD_IDS, STRATEGIES
 from ui.decode import blanks, form
 from ui.form import bounds
-from ui.race import entry
+from ui.form.controls import FIELD_IDS, STRATEGIES
 from ui.share import permalink, trace_files
+from ui.views import race
 
 FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 
@@ -22,12 +22,12 @@ FILE = Path(__file__).parents[1] / "ui" / "web" / "constants.json"
 def constants() -> dict[str, Any]:
     """Everything shared, each value from the Python module that owns it."""
     schemes = {"light": theme.LIGHT, "dark": theme.DARK}
-    names = [*permalink.FIELDS, *permalink.RACE_FIELDS]
+    names = [*permalink.FIELDS, *race.RACE_FIELDS]
     return {
         "laneNames": LANE_NAMES,
         "replayStyles": STYLES,
         "fieldLabels": form.LABELS,
-        "race": {"lanes": entry.LANES, "ahead": entry.AHEAD, "lowGamma": entry.LOW_GAMMA},
+        "race": {"lanes": race.LANES, "ahead": race.AHEAD, "lowGamma": race.LOW_GAMMA},
         "solverNames": SOLVER_TITLES,
         "rowPolicyTitles": ROW_POLICY_TITLES,
         "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},

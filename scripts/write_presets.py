@@ -11,8 +11,8 @@ from random import Random
 
 from sbd_core.tasks import SUITES, TASKS
 from sbd_core.tasks.base import Example
-from ui.components.assets import ASSETS
-from ui.gallery.examples import PRESETS
+from ui.assets import ASSETS
+from ui.examples import PRESETS
 
 # The words on the buttons, in the order of the page.
 LABELS = {
@@ -60,7 +60,7 @@ def label_of(task: str) -> str:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """What the file holds, see ui.gallery.examples."""
+    """What the file holds, see ui.examples."""
     rows: list[dict[str, object]] = []
     for task in tasks():
         found = preset_examples(task)

@@ -18,7 +18,7 @@ from sbd_core.models.checkpoint_info import (
     read_checkpoint_info,
 )
 from sbd_core.models.protocol import SetBlockModel
-from ui.gallery import recorded
+from ui import recordings
 from ui.hosting.zero_gpu import is_lent
 from ui.lazy_model import LazyModel
 from ui.models import Models, Offer
@@ -121,7 +121,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     if asked is not None:
         others = [offer for offer in offers if offer.name != asked.name]
         return Models([asked, *others])
-    opening = recorded.opening_traces().get(recorded.OPENING_LANES[0])
+    opening = recordings.opening_traces().get(recordings.OPENING_LANES[0])
     wanted = path_or_hub_id or (opening.model if opening else "")
     named = [offer for offer in offers if offer.name == wanted]
     is_asked = path_or_hub_id is not None

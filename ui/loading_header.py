@@ -4,9 +4,9 @@ import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.protocol import SetBlockModel
-from ui.components.header import header
 from ui.gradio_hooks import HIDDEN
 from ui.lazy_model import LazyModel
+from ui.views.home import header
 
 
 def loading_header(page: gr.Blocks, lazy: LazyModel) -> gr.HTML:

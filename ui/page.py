@@ -12,20 +12,7 @@ from starlette.middleware import Middleware
 from sbd_core.config import SOLVER_PARAMETERS, SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
-from ui.charts.section import charts_section
-from ui.components import controls
-from ui.components.assets import STYLES, saved_runs_flag
-from ui.components.controls import Controls
-from ui.components.footer import footer
-from ui.components.gallery import gallery
-from ui.components.home import home_view
-from ui.components.learn import learn_view
-from ui.components.model_switch import Parts, model_switch, wire_model_switch
-from ui.components.player import player
-from ui.components.puzzle import reply
-from ui.components.race import race_view, wire_race
-from ui.components.server_messages import server_message, server_messages
-from ui.components.status_line import Speaker
+from ui.assets import STYLES, saved_runs_flag
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of
@@ -34,7 +21,9 @@ from ui.decode.session import STOPPED_TEXT, Session
 from ui.decode.timing import timings
 from ui.decode.visit import Visit
 from ui.endpoints import add_endpoints
-from ui.gallery import replays
+from ui.form import controls
+from ui.form.controls import Controls, reply
+from ui.form.model_switch import Parts, model_switch, wire_model_switch
 from ui.gradio_hooks import (
     HIDDEN,
     QUICK,
@@ -49,11 +38,17 @@ from ui.hosting.middleware import Networks, PageMiddleware
 from ui.lazy_model import LazyModel
 from ui.loading_header import loading_header
 from ui.models import Models
-from ui.roofline.section import roofline_section
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
-from ui.solver_comparison.section import solver_comparison_section
 from ui.untrained import untrained
+from ui.views.charts import charts_section
+from ui.views.gallery import gallery, opening
+from ui.views.home import footer, home_view
+from ui.views.learn import learn_view
+from ui.views.race import race_view, wire_race
+from ui.views.roofline import roofline_section
+from ui.views.solvers import solver_comparison_section
+from ui.views.watch import Speaker, player, server_message, server_messages
 
 PARAMETERS = (
     "solver", *SOLVER_PARAMETERS, "seed", "row_policy", "num_predrafts", "draft_threshold"
@@ -103,7 +98,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
-                show = player(replays.opening())
+                show = player(opening())
                 lanes = race_view(can_draft=can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(Visit())
         client_from = partial(client_of, page)

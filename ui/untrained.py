@@ -7,7 +7,7 @@ import shlex
 import gradio as gr
 
 from sbd_core.replay import wire_json
-from ui.components.assets import view
+from ui.assets import view
 from ui.lazy_model import LazyModel
 from ui.models import Models
 

@@ -17,11 +17,11 @@ from tests.scripted import ScriptedModel
 from tests.ui.doubles import slowed, story_model
 from tests.workers import free_port
 from ui import page as page_module
-from ui.components.presets import BUNDLED_MODEL
 from ui.decode.form import DEFAULT_GAMMA
+from ui.examples import Preset
+from ui.form.controls import BUNDLED_MODEL
 from ui.form.measured import Best, best_for
-from ui.gallery.examples import Preset
-from ui.gallery.recorded import gallery
+from ui.recordings import gallery
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
@@ -196,7 +196,7 @@ def serve() -> Iterator[Callable[[ScriptedModel], str]]:
         )
 
     def start(model: ScriptedModel) -> str:
-        with mock.patch("ui.components.controls.best_for", start_from):
+        with mock.patch("ui.form.controls.best_for", start_from):
             demo = page_module.build(model)
         pages.append(demo)
         _, url, _ = demo.launch(
@@ -234,7 +234,7 @@ def slow_url(serve) -> str:
 def hostile_url(serve) -> str:
     """Its answers, its name and its presets are hostile."""
     wicked = (Preset(HOSTILE[1], (HOSTILE_PROMPT, HOSTILE[0])),)
-    with mock.patch("ui.components.presets.presets", return_value=wicked):
+    with mock.patch("ui.form.controls.presets", return_value=wicked):
         return serve(story_model(HOSTILE * 2, name=HOSTILE[1]))
 
 

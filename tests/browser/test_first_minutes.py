@@ -19,7 +19,7 @@ from tests.browser.conftest import (
 )
 from tests.browser.conftest import recorded as run_lines
 from tests.ui.doubles import story_model
-from ui.gallery import recorded
+from ui import recordings
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -49,7 +49,7 @@ WORDS = """() => {
 
 def test_it_opens_at_the_end_of_its_run_and_form_and_run_agree(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
-    main = recorded.opening_traces()[recorded.OPENING_LANES[0]]
+    main = recordings.opening_traces()[recordings.OPENING_LANES[0]]
     assert state(page)["pass"] == main.num_forwards - 1
     expect(page.locator(".sbd-headline-own")).to_have_text(str(main.num_forwards))
     expect(page.locator(".sbd-verdict-chip").first).to_be_visible()
@@ -142,8 +142,8 @@ def test_a_typed_gamma_beyond_the_slider_is_run_as_it_is_and_said(story):
 
 def test_a_recorded_run_loads_its_settings_also_unusual_ones_and_they_run(story):
     name = "block-beyond-training"
-    item = next(item for item in recorded.gallery() if item.name == name)
-    trace = recorded.gallery_traces(name)["sbd"]
+    item = next(item for item in recordings.gallery() if item.name == name)
+    trace = recordings.gallery_traces(name)["sbd"]
     click_card(story, name)
     expect(story.locator(".sbd-about")).to_have_text(item.sentence)
     expect(story.get_by_label("Prompt")).to_have_value(trace.prompt)
@@ -171,7 +171,7 @@ def test_a_preset_shows_its_recorded_run_at_once_and_another_prompt_marks_the_st
 
 
 def test_a_preset_whose_recorded_run_is_missing_says_so_and_goes_on(story, monkeypatch, tmp_path):
-    monkeypatch.setattr(recorded, "GALLERY", tmp_path)
+    monkeypatch.setattr(recordings, "GALLERY", tmp_path)
     story.get_by_role("button", name=re.compile("^JSON")).click()
     expect(story.get_by_role("alert")).to_contain_text("is missing or damaged here")
     assert state(story)["run"] == "opening"

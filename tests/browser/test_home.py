@@ -9,7 +9,7 @@ from tests.browser.conftest import painted, recorded, sync_api, traces
 from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious
 from tests.ui.doubles import story_model
-from ui.gallery.recorded import opening_traces
+from ui.recordings import opening_traces
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -46,7 +46,7 @@ def visit(open_page, story_url):
 def short_url(serve):
     """A page whose opening run is another one, and short."""
     lines = recorded(story_model(), "opening", max_new_tokens=16)
-    with mock.patch("ui.gallery.replays.opening", return_value=lines):
+    with mock.patch("ui.views.gallery.opening", return_value=lines):
         return serve(story_model())
 
 

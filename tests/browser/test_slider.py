@@ -15,9 +15,9 @@ from tests.browser.conftest import (
     state,
     sync_api,
 )
-from ui.components.presets import BUNDLED_MODEL
+from ui import recordings
+from ui.form.controls import BUNDLED_MODEL
 from ui.form.measured import best_for
-from ui.gallery import recorded
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -54,7 +54,7 @@ def test_a_prompt_of_ones_own_starts_from_the_best_again_after_a_recorded_run(
     page = open_page(measured_url, reduced_motion="reduce")
     click_card(page, "gamma-too-high")
     now = page.locator(".sbd-risk-now")
-    gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
+    gamma = recordings.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
     page.get_by_label("Prompt").fill("Something of mine.")
     words = "exact: verify" if best.strategy == "verify" else f"γ {best.gamma:g}"
@@ -76,7 +76,7 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
     advanced(page)
     page.get_by_label("Block size", exact=True).fill("8")
     click_card(page, "gamma-too-high")
-    gamma = recorded.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
+    gamma = recordings.gallery_traces("gamma-too-high")["sbd"].config.solver.gamma
     expect(now).to_have_text(f"γ {gamma:g}")
     page.get_by_label("Prompt").fill("Something of mine.")
     expect(now).to_have_text("γ 0.35")

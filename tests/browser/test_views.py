@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import painted, sync_api, turn_to
 from tests.browser.learn.conftest import question
 from tests.browser.test_access import serious
-from ui.learn.lesson import scenes
+from ui.views.learn import scenes
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

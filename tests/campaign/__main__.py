@@ -25,7 +25,7 @@ from tests.campaign.parts.command_lines import command_lines, start_ups
 from tests.campaign.parts.doors import dom_elements, posts
 from tests.campaign.parts.memory import growth
 from tests.campaign.parts.visitors import crowd
-from ui.components.assets import ASSETS
+from ui.assets import ASSETS
 
 RESULTS = ASSETS / "results" / "campaign.json"
 

@@ -16,10 +16,10 @@ from tests.ui.doubles import story_model
 from ui import launch
 from ui import models as models_module
 from ui import page as page_module
-from ui.components import controls
-from ui.components.model_switch import switch_value
 from ui.decode.form import Form
 from ui.decode.session import Session
+from ui.form import controls
+from ui.form.model_switch import switch_value
 from ui.launch import models_of
 from ui.lazy_model import LazyModel
 from ui.models import FETCH_FAILED, Models, Offer
@@ -266,9 +266,9 @@ def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
         "bundled_folder",
         lambda name: adapter_folder if name == REAL_MODEL else bundled(name),
     )
-    opening = launch.recorded.opening_traces()
+    opening = launch.recordings.opening_traces()
     traces = {lane: replace(trace, model=adapter_folder.name) for lane, trace in opening.items()}
-    monkeypatch.setattr(launch.recorded, "opening_traces", lambda: traces)
+    monkeypatch.setattr(launch.recordings, "opening_traces", lambda: traces)
     monkeypatch.setattr(launch, "base_of", lambda name: SMOLLM2)
     monkeypatch.setattr(launch, "model_of", made_of(adapter_folder))
     models = models_of(None, "cpu")

@@ -17,7 +17,7 @@ from sbd_core.tasks.math import ANSWER, FRAMES
 from sbd_core.tasks.story import fault_of, read_case
 from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace
-from ui.gallery.examples import example_of
+from ui.examples import example_of
 
 logger = logging.getLogger(__name__)
 

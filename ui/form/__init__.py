@@ -1,1 +1,1 @@
-"""What the form starts from. Its markup is in ui.components, its rules are in ui.decode.form."""
+"""What the form starts from. Its rules are in ui.decode.form."""

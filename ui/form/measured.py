@@ -15,9 +15,9 @@ from functools import cache
 from typing import Any
 
 from sbd_core.config import RowPolicy, Strategy
-from ui.components.assets import ASSETS
-from ui.components.presets import BUNDLED_MODEL
+from ui.assets import ASSETS
 from ui.decode.form import DEFAULT_GAMMA
+from ui.examples import BUNDLED_MODEL
 
 EVALUATION = ASSETS / "results" / "evaluation.json"
 MAX_LOSS = 0.01

@@ -7,14 +7,13 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from ui.components.race import raced, refused, waiting
-from ui.components.status_line import Speaker
 from ui.decode.client import Client
 from ui.decode.form import MAX_TYPED_CHARACTERS, Form, message_of
 from ui.decode.session import Session
 from ui.decode.visit import Visit
-from ui.race.entry import forms_of
 from ui.share import permalink
+from ui.views.race import forms_of, is_race, linked_entry, raced, refused, waiting
+from ui.views.watch import Speaker
 
 Updates = Iterator[tuple[Any, ...]]
 KEPT = "kept"
@@ -35,7 +34,7 @@ def linked_run(
 
     def linked(visit: Visit, flag: Any, request: gr.Request) -> Updates:
         query, client = request.query_params, client_of(request)
-        if permalink.is_race(query):
+        if is_race(query):
             yield from _race(session, query, fields, client)
         elif permalink.is_link(query) and (flag == KEPT or query.get("engine") == "browser"):
             yield _outputs(fields, values=_fields_of(session, query, fields))
@@ -74,7 +73,7 @@ def _decode(
 def _race(
     session: Session, query: Mapping[str, str], fields: Sequence[str], client: Client
 ) -> Updates:
-    entry = permalink.entry_of(query)
+    entry = linked_entry(query)
     entry = replace(entry, model=session.models.known(entry.model))
     try:
         for update in session.while_loading(entry.model):

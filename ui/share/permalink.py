@@ -9,7 +9,6 @@ from typing import Any
 
 from sbd_core.errors import ArgumentError
 from ui.decode.form import Form
-from ui.race.entry import Entry
 
 # Name in the address: field of the form.
 FIELDS = {
@@ -31,16 +30,6 @@ FIELDS = {
     "pins": "pinned",
     "with": "model",
 }
-RACE_FIELDS = {
-    "race": "lanes",
-    "prompt": "prompt",
-    "low": "low",
-    "high": "high",
-    "block": "block_size",
-    "tokens": "max_new_tokens",
-    "seed": "seed",
-    "with": "model",
-}
 TEXTS = {"prompt", "strategy", "solver", "by", "rows", "with"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
@@ -54,30 +43,11 @@ def is_link(query: Mapping[str, str]) -> bool:
 
 def form_of(query: Mapping[str, str]) -> Form:
     """The form that an address describes; what it does not name has its default."""
-    values = {field: _value(name, query[name]) for name, field in FIELDS.items() if name in query}
+    values = {field: value_of(name, query[name]) for name, field in FIELDS.items() if name in query}
     return Form.of(values)
 
 
-def is_race(query: Mapping[str, str]) -> bool:
-    """Whether an address asks for a race."""
-    return "race" in query
-
-
-def entry_of(query: Mapping[str, str]) -> Entry:
-    """The race that an address describes; what it does not name has its default."""
-    given = {name: field for name, field in RACE_FIELDS.items() if name in query}
-    values = {field: _value(name, query[name]) for name, field in given.items()}
-    return Entry(**{"prompt": None, **values})
-
-
-def race_query(entry: Entry) -> dict[str, str]:
-    """What the address of a race says, by name."""
-    values = {name: getattr(entry, field) for name, field in RACE_FIELDS.items()}
-    texts = {name: str(value) for name, value in values.items() if value != ""}
-    return texts | {"race": ",".join(entry.lanes)}
-
-
-def _value(name: str, text: str) -> Any:
+def value_of(name: str, text: str) -> Any:
     """A number where one is expected and given, else the text, for the form's check to refuse."""
     if name in TEXTS:
         return text

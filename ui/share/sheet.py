@@ -9,13 +9,12 @@ import gradio as gr
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.replay import replay_lines
 from sbd_core.trace import Trace
-from ui.components.server_messages import server_message
-from ui.components.status_line import Speaker
+from ui import recordings
 from ui.decode.form import message_of, settings_of
 from ui.decode.verdict import verdicts_of
-from ui.gallery import recorded
 from ui.gradio_hooks import QUICK, data_of
 from ui.share.trace_files import read_trace
+from ui.views.watch import Speaker, server_message
 
 RECORDED_TEXT = "A recorded run, its settings in the form. Press Decode to run it here."
 
@@ -73,8 +72,8 @@ def open_trace(gift: dict[str, Any]) -> str:
 def open_recorded(choice: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Wire lines of a run of the gallery, and the settings of its main lane."""
     name = choice.get("name")
-    traces = recorded.gallery_traces(name)
-    about = next(item.sentence for item in recorded.gallery() if item.name == name)
+    traces = recordings.gallery_traces(name)
+    about = next(item.sentence for item in recordings.gallery() if item.name == name)
     main = next(iter(traces.values()))
     return shown_run(traces, about=about), settings_of(main)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ui.learn import export
+from ui.views import learn as export
 
 
 @pytest.fixture(scope="module")

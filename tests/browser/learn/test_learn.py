@@ -9,9 +9,9 @@ from tests.browser.conftest import sync_api, turn_to
 from tests.browser.learn.conftest import answer, question, why
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from ui.decode.form import DEFAULT_GAMMA
-from ui.learn.lesson import CAPTION_WORDS as MEAN_CAPTION_WORDS
-from ui.learn.lesson import plain
-from ui.learn.lesson import scenes as scenes_of
+from ui.views.learn import CAPTION_WORDS as MEAN_CAPTION_WORDS
+from ui.views.learn import plain
+from ui.views.learn import scenes as scenes_of
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.conftest import sync_api
 from tests.browser.learn.conftest import answer, drag
-from ui.learn.recorded import recorded
+from ui.recordings import learn_runs
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -63,7 +63,7 @@ def test_a_chosen_cell_is_compared_with_the_forward_pass_that_filled_it(lesson):
 
 
 def test_the_first_empty_cell_shows_what_the_givens_leave_it_until_it_is_filled(lesson):
-    order = recorded().choices.order
+    order = learn_runs().choices.order
     page = lesson("out-of-order")
     question = page.locator(".sbd-learn-open")
     assert question.count() == bool(order.settled_by)
@@ -77,7 +77,7 @@ def test_tiles_say_their_forward_pass_and_one_more_guess_is_counted(lesson):
     page = lesson("the-bound")
     page.keyboard.press("ArrowRight")
     said = set(page.locator(".sbd-tile-pass").all_inner_texts()) - {""}
-    assert f"pass {recorded().choices.bound_pass + 1}" in said
+    assert f"pass {learn_runs().choices.bound_pass + 1}" in said
     assert all(re.fullmatch(r"pass \d+", words) for words in said)
     expect(page.locator(".sbd-learn-sum")).to_contain_text(re.compile("more than|All are kept"))
 
@@ -89,7 +89,7 @@ def test_stepping_through_forward_passes_shows_what_the_cache_keeps(lesson):
     page.keyboard.press("ArrowRight")
     expect(answer(page)).not_to_be_empty()
     first = page.locator(".sbd-learn-block:has(.sbd-learn-cells)").first
-    for _ in recorded().runs["text"]["sbd"].events:
+    for _ in learn_runs().runs["text"]["sbd"].events:
         if "is-riding" in first.get_attribute("class"):
             break
         page.keyboard.press("ArrowRight")
@@ -97,7 +97,7 @@ def test_stepping_through_forward_passes_shows_what_the_cache_keeps(lesson):
     expect(page.locator(".sbd-learn-block.is-block")).to_have_count(1)
     page.keyboard.press("End")
     last = (
-        recorded().runs["text"]["sbd"].events[-1]
+        learn_runs().runs["text"]["sbd"].events[-1]
     )  # a last block of one forward pass has one riding along
     riding = page.locator(".sbd-learn-block.is-riding")
     expect(riding).to_have_count(1 if last.num_causal else 0)
@@ -115,7 +115,7 @@ def test_gamma_is_raised_until_the_story_breaks(lesson):
 
 def checked_draft() -> tuple[tuple[int, ...], int]:
     """The draft of the scene, and how many of its tokens the next forward pass accepts."""
-    events, at = recorded().runs["verify"]["verify"].events, recorded().choices.check_pass
+    events, at = learn_runs().runs["verify"]["verify"].events, learn_runs().choices.check_pass
     draft, committed = events[at - 1].draft, events[at].committed
     return draft, next(n for n, token in enumerate(draft) if committed[n] != token)
 
@@ -134,7 +134,7 @@ def test_a_token_that_goes_after_another_is_not_said_to_go_first_and_stays_marke
 
 
 def test_the_text_grows_by_what_the_call_writes_once_its_tiles_show_it(lesson):
-    trace, at = recorded().runs["verify"]["verify"], recorded().choices.check_pass
+    trace, at = learn_runs().runs["verify"]["verify"], learn_runs().choices.check_pass
     texts = [
         "".join(trace.tokens[token] for event in trace.events[:end] for token in event.committed)
         for end in (at, at + 1)
@@ -209,14 +209,16 @@ def test_a_story_is_said_to_take_its_forward_passes_for_its_own_tokens_in_both_s
     numbers = page.locator(".sbd-learn-bar-number")
     slider = page.get_by_role("slider", name="γ")
     slider.focus()
-    edges = [recorded().runs[f"edge-{at}"]["sbd"] for at in range(len(recorded().choices.edges))]
+    edges = [
+        learn_runs().runs[f"edge-{at}"]["sbd"] for at in range(len(learn_runs().choices.edges))
+    ]
     for edge in edges:
         took = f"{edge.num_forwards} for {edge.num_tokens} tokens"
         expect(numbers.last).to_have_text(took)
         page.keyboard.press("ArrowRight")
     expect(numbers.first).to_have_text("1 for 1 token")
-    gamma = recorded().runs["text"]["sbd"].config.solver.gamma
-    at = [edge.gamma for edge in recorded().choices.edges].index(gamma)
+    gamma = learn_runs().runs["text"]["sbd"].config.solver.gamma
+    at = [edge.gamma for edge in learn_runs().choices.edges].index(gamma)
     page = lesson("what-it-buys")
     expect(page.locator(".sbd-learn-source")).to_contain_text(
         f"story took {edges[at].num_forwards} forward passes, {edges[at].num_tokens} tokens."
@@ -298,4 +300,4 @@ def test_the_tiles_of_the_bound_show_what_this_gamma_keeps_and_nothing_else(less
     named = "all => all.map(n => [n.title, n.querySelector('.sbd-tile-pass').textContent])"
     for title, words in kept.evaluate_all(named):
         assert "revealed in this forward pass" in title
-        assert words == f"pass {recorded().choices.bound_pass + 1}"
+        assert words == f"pass {learn_runs().choices.bound_pass + 1}"

@@ -114,8 +114,9 @@ def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carr
     story.get_by_label("number input for Draft threshold").fill("0.3")
     expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("3 drafts ahead instead of 0")
     decode(story)
-    assert story.evaluate(f"[{RUN}.strategy, {RUN}.numPredrafts, {RUN}.draftThreshold]") == [
-        "verify", 3, 0.3]  # fmt: skip
+    config = story.evaluate(f"{RUN}.config")
+    asked = ("strategy", "num_predrafts", "draft_threshold")
+    assert [config[name] for name in asked] == ["verify", 3, 0.3]
     assert "predrafts=3&threshold=0.3" in story.url
     expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
     ahead.fill("5")

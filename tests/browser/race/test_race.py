@@ -7,8 +7,8 @@ import pytest
 from tests.browser.conftest import HOSTILE_PROMPT, painted, sync_api, turn_to
 from tests.browser.test_access import serious
 from tests.ui.doubles import ANSWER, MASK, story_model
+from ui import recordings
 from ui.decode.verdict import verdicts_of
-from ui.gallery import recorded
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -38,7 +38,7 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     expect(story.locator(".sbd-race-lane")).to_have_count(4)
     button(story, "Finish (End)").click()
     expect(story.locator(".sbd-race-verdict .sbd-verdict")).to_have_count(4)
-    num_right = sum(verdict["right"] for verdict in verdicts_of(recorded.race_traces()).values())
+    num_right = sum(verdict["right"] for verdict in verdicts_of(recordings.race_traces()).values())
     expect(story.locator(".sbd-race-verdict .sbd-verdict.is-right")).to_have_count(num_right)
     story.get_by_role("button", name="Explain how the lanes were timed").focus()
     for words in (

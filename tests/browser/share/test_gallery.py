@@ -18,8 +18,8 @@ from scripts.record_gallery import (
 )
 from scripts.write_presets import label_of, tasks
 from tests.browser.conftest import has_begun, state, sync_api
-from ui.gallery import recorded
-from ui.gallery.examples import example_of
+from ui import recordings
+from ui.examples import example_of
 from ui.share.trace_files import read_trace
 
 pytestmark = pytest.mark.browser
@@ -27,38 +27,38 @@ expect = sync_api.expect
 
 
 def test_the_gallery_holds_every_family_and_its_failures():
-    groups = [item.group for item in recorded.gallery()]
+    groups = [item.group for item in recordings.gallery()]
     for task in tasks():
         assert groups.count(label_of(task)) == RUNS_PER_TASK
-    failures = {item.name for item in recorded.gallery() if item.group == FAILURES}
+    failures = {item.name for item in recordings.gallery() if item.group == FAILURES}
     always = {"gamma-too-high", "block-beyond-training", "repetition", "names-mixed-up"}
     assert failures - {"early-end"} == always
 
 
 def test_every_recorded_run_is_valid_and_described_by_one_sentence():
-    listed = {recorded.GALLERY_INDEX}
-    for item in recorded.gallery():
+    listed = {recordings.GALLERY_INDEX}
+    for item in recordings.gallery():
         assert item.sentence.endswith(".")
         assert "\n" not in item.sentence
-        traces = recorded.gallery_traces(item.name)
+        traces = recordings.gallery_traces(item.name)
         assert len({trace.prompt for trace in traces.values()}) == 1
         for lane in item.lanes:
-            file = recorded.gallery_file(item.name, lane)
+            file = recordings.gallery_file(item.name, lane)
             listed.add(file)
             assert read_trace(file.read_text("utf-8")).config.strategy == lane
-    assert set(recorded.GALLERY.iterdir()) == listed
+    assert set(recordings.GALLERY.iterdir()) == listed
 
 
 def test_the_repeating_run_repeats_as_its_sentence_says():
-    (item,) = [item for item in recorded.gallery() if item.name == "repetition"]
-    run = Decoded(None, recorded.gallery_traces(item.name))
+    (item,) = [item for item in recordings.gallery() if item.name == "repetition"]
+    run = Decoded(None, recordings.gallery_traces(item.name))
     assert item.sentence == repetition_sentence(run)
     assert repeated_part(run.main) > 0.25
     assert repeated_part(run.traces["ntp"]) < 0.05
 
 
 def test_the_names_are_mixed_up_in_parallel_and_only_then():
-    traces = recorded.gallery_traces("names-mixed-up")
+    traces = recordings.gallery_traces("names-mixed-up")
     story = example_of(traces["sbd"].prompt)
     assert mixed_up(story, traces["sbd"].text)
     assert stories.check(story, traces["ntp"].text)
@@ -69,21 +69,21 @@ def test_the_names_are_mixed_up_in_parallel_and_only_then():
 def test_a_name_that_is_not_in_the_gallery_is_refused():
     for name in ("../opening", "", None, ["x"]):
         with pytest.raises(ArgumentError, match="must be one of the gallery"):
-            recorded.gallery_traces(name)
+            recordings.gallery_traces(name)
 
 
 def test_a_damaged_index_is_an_empty_gallery(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorded, "GALLERY_INDEX", tmp_path / "index.json")
+    monkeypatch.setattr(recordings, "GALLERY_INDEX", tmp_path / "index.json")
     for text in ("", "{", "[1]", json.dumps([{"name": "x"}])):
         (tmp_path / "index.json").write_text(text)
-        recorded.gallery.cache_clear()
-        assert recorded.gallery() == ()
-    recorded.gallery.cache_clear()
+        recordings.gallery.cache_clear()
+        assert recordings.gallery() == ()
+    recordings.gallery.cache_clear()
 
 
 def test_a_card_opens_its_run_in_the_player(story):
-    item = recorded.gallery()[-1]
-    trace = recorded.gallery_traces(item.name)["sbd"]
+    item = recordings.gallery()[-1]
+    trace = recordings.gallery_traces(item.name)["sbd"]
     story.get_by_role("button", name=item.sentence).click()
     has_begun(story)
     expect(story.locator(".sbd-prompt")).to_have_text(trace.prompt)

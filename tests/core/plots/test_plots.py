@@ -21,7 +21,7 @@ from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from tests.ui.doubles import story_model
 from tests.ui.events import block_pass, prefill
-from ui.charts.section import card_words, sweep
+from ui.views.charts import card_words, sweep
 
 FIGURES = (
     plots.entropy_heatmap,

@@ -10,8 +10,7 @@ from ui.decode.client import Client
 from ui.decode.form import Form
 from ui.decode.session import STOPPED_TEXT, Session, Update
 from ui.decode.visit import Visit
-from ui.race.entry import LANES, Entry
-from ui.race.run import race
+from ui.views.race import LANES, Entry, race
 
 
 def test_stop_frees_the_model_after_a_pass_and_before_another_word():

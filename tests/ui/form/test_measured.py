@@ -5,9 +5,9 @@ import json
 import pytest
 
 from sbd_core.rules import SOLVERS
-from ui.components.presets import BUNDLED_MODEL
 from ui.form import measured
 from ui.form.bounds import BOUNDS
+from ui.form.controls import BUNDLED_MODEL
 from ui.form.measured import best_for, best_of
 from ui.page import PARAMETERS, _parameters_of
 

@@ -7,9 +7,9 @@ from transformers import AutoModelForCausalLM, T5Config
 from sbd_core.errors import ModelError
 from sbd_core.hf.preparation import prepare
 from tests.core.models.tiny_models import maskless_tokenizer, save_tiny, tiny_tokenizer
-from ui.components import controls
 from ui.decode.form import Form
 from ui.decode.session import Session
+from ui.form import controls
 from ui.launch import model_of
 from ui.models import Models
 from ui.untrained import untrained

@@ -14,14 +14,13 @@ import threading
 from types import ModuleType
 
 import pytest
+from tests.ui.test_race_board import ALL
 
 from tests.ui.doubles import ANSWER, story_model
-from tests.ui.test_race_board import ALL
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.hosting.limits import PUBLIC
-from ui.race.entry import Entry
-from ui.race.run import race
+from ui.views.race import Entry, race
 
 
 class Lender(ModuleType):

@@ -11,12 +11,13 @@ import pytest
 from sbd_core.errors import SetBlockDecodingError
 from tests.campaign.parts.doors import HUGE
 from tests.ui.doubles import story_model
-from ui.components.controls import FIELD_IDS
 from ui.decode.client import LOCAL
 from ui.decode.session import Session
 from ui.decode.visit import Visit
+from ui.form.controls import FIELD_IDS
 from ui.share.linked_run import NUM_SHOWN, linked_run
-from ui.share.permalink import FIELDS, RACE_FIELDS, entry_of, form_of
+from ui.share.permalink import FIELDS, form_of
+from ui.views.race import RACE_FIELDS, linked_entry
 
 
 @pytest.mark.parametrize("value", [*HUGE, "18446744073709551616", "-9223372036854775809"])
@@ -28,7 +29,7 @@ def test_every_number_of_a_link_and_of_a_race_can_be_sent_back(value):
         with contextlib.suppress(SetBlockDecodingError):
             session.check(form)
     for name in RACE_FIELDS:
-        entry = entry_of({"race": "ntp", "prompt": "x", name: value})
+        entry = linked_entry({"race": "ntp", "prompt": "x", name: value})
         orjson.dumps([getattr(entry, field) for field in RACE_FIELDS.values()])
 
 

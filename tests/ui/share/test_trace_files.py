@@ -10,9 +10,9 @@ from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.replay import MAX_SHOWN_BLOCK
 from tests.ui.doubles import story_model
+from ui import recordings
 from ui.decode.verdict import NOT_RUN, WORDS
-from ui.gallery import recorded
-from ui.gallery.recorded import TRACES
+from ui.recordings import TRACES
 from ui.share.sheet import shown_run
 from ui.share.trace_files import MAX_FILE_BYTES, MAX_POSITIONS, read_trace
 
@@ -118,6 +118,6 @@ def test_an_ordinary_trace_plays(text):
 
 
 def test_of_a_function_that_is_brought_the_page_says_that_it_is_not_run():
-    name = next(item.name for item in recorded.gallery() if item.name.startswith("code-"))
+    name = next(item.name for item in recordings.gallery() if item.name.startswith("code-"))
     for is_ours, words in ((True, WORDS["code"][0]), (False, NOT_RUN["server"])):
-        assert words in shown_run(recorded.gallery_traces(name), is_ours=is_ours)
+        assert words in shown_run(recordings.gallery_traces(name), is_ours=is_ours)

@@ -1,7 +1,7 @@
 // The models that the page offers a choice of: none where there is one alone. Knows no DOM.
 
 /**
- * One as the server tells of it, see ui/components/model_switch.py. base and what follows: only of
+ * One as the server tells of it, see ui/form/model_switch.py. base and what follows: only of
  * a model whose base is fetched.
  * @typedef {object} Model
  * @property {string} name

@@ -8,7 +8,7 @@ import { playerOf } from "../watch/mount.js";
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
 
-/** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value as ui/components/model_switch.py */
+/** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value as ui/form/model_switch.py */
 
 const KEPT = "sbd-model";
 

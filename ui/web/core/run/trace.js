@@ -23,7 +23,8 @@ export function traceText(run, lane = run.main) {
     return [{ ...NOTHING, ...event }];
   });
   const ends = opening?.end_token_ids ?? [];
-  const answer = answerTokens(run, lane).filter(({ id }) => !ends.includes(id));
+  const answer = answerTokens(run, lane).slice(0, lane.numCommitted);
+  const words = answer.map(({ id, text }) => (ends.includes(id) ? "" : text));
   const ids = new Set([...run.read, ...events.flatMap(mentionedIds)]);
   return JSON.stringify({
     format: "sbd-trace",
@@ -32,7 +33,7 @@ export function traceText(run, lane = run.main) {
     config: opening?.lanes.find(({ strategy }) => strategy === lane.name),
     prompt: run.prompt,
     prompt_token_ids: run.read,
-    text: lane.finish === null ? answer.map(({ text }) => text).join("") : lane.text,
+    text: lane.finish === null ? words.join("") : lane.text,
     finish: lane.finish ?? "stopped",
     versions: opening?.versions ?? {},
     shape: run.shape,

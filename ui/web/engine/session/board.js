@@ -1,4 +1,4 @@
-// A race: the form of each lane, and the board of a finished one; ui/race/entry.py and board.py.
+// A race: the form of each lane, and the board of a finished one; ui/views/race.py and board.py.
 
 import constants from "../../constants.json" with { type: "json" };
 import { ArgumentError } from "../errors.js";

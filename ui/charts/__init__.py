@@ -1,1 +1,0 @@
-"""The charts of a run: facts of its Trace, how they look, the figures."""

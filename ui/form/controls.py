@@ -1,0 +1,343 @@
+"""The form beside the player: presets, prompt, strategy, solver and sizes. Decides nothing."""
+
+import json
+import uuid
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.config import (
+    MAX_PREDRAFTS,
+    ROW_POLICY_TITLES,
+    SOLVER_PARAMETERS,
+    SOLVER_TITLES,
+    SOLVERS,
+)
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.replay import LANE_NAMES, wire_json
+from ui import recordings
+from ui.assets import view
+from ui.decode.form import MAX_TYPED_CHARACTERS
+from ui.examples import BUNDLED_MODEL, PRESETS, Preset, presets, recording_of
+from ui.form.bounds import BOUNDS
+from ui.form.engine_choice import engine_choice, engine_value
+from ui.form.measured import Best, best_for
+from ui.hosting.limits import USUAL, Limits
+from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
+from ui.recordings import OPENING_LANES
+from ui.views.watch import status_line
+
+
+def preset_bar(value: str) -> gr.HTML:
+    """The buttons and the line, made from `presets_value`.
+
+    Its event `choose_run` carries the name of the recorded run of the prompt that was chosen.
+    """
+    return view("presets", value, "choose_run")
+
+
+def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
+    """What the bar shows for a model; it writes into the text box with the element id `prompt_id`.
+
+    file: of the presets, in assets/.
+    """
+    rows = [{"label": item.label, "prompts": prompts_of(item)} for item in presets(file)]
+    return wire_json({"presets": rows, "line": promise(model_name), "prompt": prompt_id})
+
+
+def prompts_of(preset: Preset) -> list[tuple[str, str]]:
+    """Its prompts, each with the name of its recorded run or ""; those that have one first."""
+    rows = [(prompt, recording_of(prompt)) for prompt in preset.prompts]
+    return sorted(rows, key=lambda row: not row[1])
+
+
+def promise(model_name: str) -> str:
+    """What to expect of the model, in one line."""
+    if model_name == BUNDLED_MODEL:
+        return "A tiny model: any other prompt decodes too, mostly into nonsense."
+    if model_name == REAL_MODEL:
+        return "Any prompt in English. A small model: it may be wrong."
+    return "Examples to start from; any other prompt decodes too."
+
+
+def puzzle(prompt_id: str) -> gr.HTML:
+    """Its event `solve` carries {"cells": text}; answer it with a value that `reply` makes.
+
+    An accepted puzzle is written into the text box with the element id `prompt_id`.
+    """
+    return view("puzzle", json.dumps({"prompt_id": prompt_id}), "solve")
+
+
+def reply(prompt_id: str, *, prompt: str = "", error: str = "") -> str:
+    """The value that hands over a prompt, or says what was wrong; no two are equal."""
+    body = {"prompt_id": prompt_id, "prompt": prompt, "error": error, "turn": uuid.uuid4().hex}
+    return json.dumps(body).replace("<", "\\u003c")
+
+
+GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
+"""What the slider offers, nats; any other gamma can be typed."""
+
+
+def risk_slider(value: str) -> gr.HTML:
+    """Made from `slider_value`; its event `choose` carries a strategy and a gamma."""
+    return view("risk-slider", value, "choose", classes=["sbd-watch-only"])
+
+
+def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
+    """What the slider shows for a model; it says what is outside the usual range.
+
+    best: what to start a prompt of one's own from, and why. block_range: the block sizes that the
+    model was trained on. can_draft: whether the model has more than one strategy.
+    """
+    value = {
+        "best": {"strategy": best.strategy, "gamma": best.gamma, "words": best.words},
+        "gammas": list(GAMMAS),
+        "block_range": list(block_range),
+        "can_draft": can_draft,
+    }
+    return wire_json(value)
+
+
+SOLVER_CHOICES = [(title, name) for name, title in SOLVER_TITLES.items()]
+STRATEGIES = [(title, name) for name, title in LANE_NAMES.items()]
+PLAIN_STRATEGIES = [("Next-token prediction only", "ntp")]
+ROW_POLICIES = [(title, name) for name, title in ROW_POLICY_TITLES.items()]
+MEASURES = ["confidence", "entropy", "margin"]
+DEFAULT_BLOCK_RANGE = (2, 16)
+PROMPT_ID = "sbd-prompt-box"
+FIELD_IDS = {
+    name: f"sbd-{name.replace('_', '-')}-field"
+    for name in (
+        "strategy", "solver", *SOLVER_PARAMETERS, "row_policy", "num_predrafts", "draft_threshold",
+        "repetition_penalty", "block_size", "max_new_tokens", "seed",
+    )
+}  # fmt: skip
+"""Element ids of the settings, for the page's script to read them."""
+SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """The parts that page wires. fields: by their name in session.Form, in its order."""
+
+    fields: dict[str, gr.components.Component]
+    decode: gr.Button
+    stop: gr.Button
+    status: gr.HTML
+    puzzle: gr.HTML
+    presets: gr.HTML
+    engine: gr.HTML
+    risk_slider: gr.HTML
+
+
+@dataclass(frozen=True, slots=True)
+class OfModel:
+    """What the form shows for one model: values of its views, and the settings to start from."""
+
+    presets: str
+    engine: str
+    risk_slider: str
+    best: Best
+    block_range: tuple[int, int]
+
+    @classmethod
+    def of(cls, offer: Offer, limits: Limits = USUAL) -> "OfModel":
+        """Of a model of the page, which may still be on its way."""
+        model = offer.lazy
+        best = best_for(
+            model.name,
+            can_draft=model.can_draft,
+            is_trained=model.is_trained,
+            has_adapter=model.has_adapter,
+        )
+        block_range = model.block_range or DEFAULT_BLOCK_RANGE
+        may_fetch = limits.may_fetch_model or model.folder == DEFAULT_CHECKPOINT
+        folder = model.folder if may_fetch and model.is_trained else None
+        return cls(
+            presets_value(model.name, PROMPT_ID, file=offer.presets),
+            engine_value(model.name, folder),
+            slider_value(best, block_range, can_draft=model.can_draft),
+            best,
+            block_range,
+        )
+
+
+def build(models: Models, limits: Limits = USUAL) -> Controls:
+    """Everything in the form, inside the layout that is open now."""
+    model = models.first.lazy
+    of_model = OfModel.of(models.first, limits)
+    start = start_of(of_model.best)
+    bar = preset_bar(of_model.presets)
+    prompt = gr.Textbox(
+        start["prompt"],
+        label="Prompt",
+        lines=5,
+        max_lines=6,
+        max_length=MAX_TYPED_CHARACTERS,
+        elem_id=PROMPT_ID,
+    )
+    with gr.Row(elem_id="sbd-go"):
+        decode = gr.Button("Decode", variant="primary", min_width=0, scale=3)
+        stop = gr.Button(
+            "Stop",
+            variant="secondary",
+            interactive=False,
+            min_width=0,
+            scale=1,
+            elem_id="sbd-stop",
+        )
+    status = status_line()
+    slider = risk_slider(of_model.risk_slider)
+    fields: dict[str, gr.components.Component] = {"prompt": prompt}
+    with gr.Column(elem_id="sbd-advanced"):
+        engine = engine_choice(of_model.engine)
+        if any(offer.lazy.can_draft for offer in models):
+            fields["template"] = _template()
+        fields |= _solver_fields(model, start)
+        fields |= _size_fields(model, of_model, limits.max_new_tokens)
+        own_puzzle = puzzle(PROMPT_ID)
+    for name, element_id in FIELD_IDS.items():
+        fields[name].elem_id = element_id
+    for name in fields.keys() - SHARED_BY_VIEWS:
+        fields[name].elem_classes = ["sbd-watch-only"]
+    # Which of several models decodes; the switch in the head writes it.
+    name = models.first.name if len(models) > 1 else ""
+    fields["model"] = gr.Textbox(name, visible="hidden", elem_id="sbd-model-field")
+    return Controls(fields, decode, stop, status, own_puzzle, bar, engine, slider)
+
+
+def start_of(best: Best) -> dict[str, Any]:
+    """What the form holds at first: the opening run's prompt, and what is measured to be best.
+
+    Not the opening run's own settings: those were chosen for what they show.
+    """
+    opening = recordings.opening_traces().get(OPENING_LANES[0])
+    prompt = opening.prompt if opening else presets()[0].prompts[0]
+    return {
+        "prompt": prompt,
+        "strategy": best.strategy,
+        "gamma": best.gamma,
+        "row_policy": best.row_policy,
+    }
+
+
+def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.components.Component]:
+    strategies = strategies_of(model)
+    strategy = start["strategy"]
+    is_shown = partial(is_in_use, strategy, SOLVER_CHOICES[0][1])
+    return {
+        "strategy": gr.Dropdown(strategies, value=strategy, label="Strategy"),
+        "solver": gr.Dropdown(
+            SOLVER_CHOICES, value=SOLVER_CHOICES[0][1], label="Solver", visible=is_shown("solver")
+        ),
+        "gamma": gr.Number(
+            start["gamma"],
+            label="γ",
+            info=gamma_words(SOLVER_CHOICES[0][1]),
+            step=0.01,
+            visible=is_shown("gamma"),
+        ),
+        "tau": _slider("τ", 0, 1, 0.9, 0.01, "reveal every token this probable", visible=False),
+        "factor": _slider("Factor", 0, 4, 1, 0.05, "larger reveals more at once", visible=False),
+        "k": _slider("Tokens per forward pass", 1, 16, 2, 1, visible=False),
+        "by": gr.Dropdown(MEASURES, value=MEASURES[0], label="Best by", visible=False),
+        "row_policy": gr.Dropdown(
+            ROW_POLICIES,
+            value=start["row_policy"],
+            label="Rows",
+            info="of a forward pass; all but “fixed” choose drafts ahead and threshold themselves",
+            visible=is_shown("row_policy"),
+        ),
+        "num_predrafts": _slider(
+            "Drafts ahead",
+            0,
+            MAX_PREDRAFTS,
+            0,
+            1,
+            "at most so many: one for each drafted token it is least sure of",
+            visible=is_shown("num_predrafts"),
+        ),
+        "draft_threshold": _slider(
+            "Draft threshold",
+            0,
+            1,
+            0.5,
+            0.05,
+            "drafts on while all of it is this probable",
+            visible=is_shown("draft_threshold"),
+        ),
+        "repetition_penalty": gr.Number(
+            0,
+            label="Repetition penalty",
+            info="above 1 makes repeating less likely; 1: none; 0: the model’s own",
+            minimum=0,
+            step=0.05,
+        ),
+    }
+
+
+def strategies_of(model: LazyModel) -> list[tuple[str, str]]:
+    """What the list of strategies offers for a model."""
+    return STRATEGIES if model.can_draft else PLAIN_STRATEGIES
+
+
+def is_in_use(strategy: str, solver: str, name: str) -> bool:
+    """Whether a decode by this strategy and this solver looks at the setting `name`."""
+    if name in ("row_policy", "num_predrafts", "draft_threshold"):
+        return strategy == "verify"
+    if name == "solver":
+        return strategy == "sbd"
+    parameters = SOLVERS[solver].__dataclass_fields__ if solver in SOLVERS else {}
+    return strategy == "sbd" and (name in parameters or (name == "seed" and solver == "random"))
+
+
+def gamma_words(solver: str) -> str:
+    """What γ is to this solver; of the paper's for one that has none, whose γ is hidden."""
+    bound = BOUNDS.get(solver)
+    return bound.gamma if bound and bound.gamma else BOUNDS[SOLVER_CHOICES[0][1]].gamma
+
+
+def _template() -> gr.Textbox:
+    return gr.Textbox(
+        label="Answer with blanks",
+        # No underscores here: Gradio reads this text as Markdown.
+        info="optional; three underscores are a token to fill in, a number after them is how many",
+        placeholder="The answer is ___2.",
+        lines=1,
+        max_lines=5,
+        max_length=MAX_TYPED_CHARACTERS,
+        elem_id="sbd-template-box",
+    )
+
+
+def block_size_words(model: LazyModel) -> str:
+    """What the box of the block size says below its name."""
+    low, high = model.block_range or DEFAULT_BLOCK_RANGE
+    trained = "trained on" if model.is_trained else "not trained yet, on"
+    return f"positions decoded together (next-token: 1); {trained} {low} to {high}"
+
+
+def _size_fields(
+    model: LazyModel, of_model: OfModel, max_new_tokens: int
+) -> dict[str, gr.components.Component]:
+    return {
+        "block_size": gr.Number(
+            of_model.best.block_size or of_model.block_range[1],
+            label="Block size",
+            info=block_size_words(model),
+            precision=0,
+        ),
+        "max_new_tokens": _slider("Longest answer, tokens", 16, max_new_tokens, 128, 16),
+        "seed": gr.Number(0, label="Seed", precision=0, minimum=0, visible=False),
+    }
+
+
+def _slider(
+    label: str, low: float, high: float, value: float, step: float, info: str = "", **more: Any
+) -> gr.Slider:
+    return gr.Slider(
+        low, high, value, step=step, label=label, info=info or None, buttons=[], **more
+    )

@@ -1,0 +1,163 @@
+"""The switch between the page's models, in its head; see ui.models.
+
+A model whose base is not on this machine is offered with the download that it needs. Once it is
+here the switch turns to it.
+"""
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.errors import ArgumentError
+from sbd_core.replay import wire_json
+from ui.assets import view
+from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
+from ui.gradio_hooks import HIDDEN, QUICK, data_of
+from ui.hosting.limits import Limits
+from ui.loading_header import title_of
+from ui.models import SECONDS_BETWEEN_LOOKS, Models, Offer
+from ui.untrained import untrained_value
+
+EVENTS = ("choose_model", "fetch_base", "cancel_fetch", "remove_base")
+SET_BY_MODEL = ("strategy", "gamma", "row_policy", "block_size")
+_count = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of the page that follow the chosen model."""
+
+    switch: gr.HTML
+    title: gr.HTML
+    form: Controls
+    untrained: gr.HTML | None
+
+
+def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
+    """The switch, in the layout that is open now; None where there is one model alone.
+
+    may_manage: whether visitors may fetch and delete what a model needs.
+    """
+    if len(models) == 1:
+        return None
+    return view("model-switch", switch_value(models, may_manage=may_manage), *EVENTS)
+
+
+def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
+    """What the switch shows. chosen: the model that the form has from now on, "" as before."""
+    rows = [_row(offer, may_manage=may_manage) for offer in models]
+    value = {"number": next(_count), "first": models.first.name, "chosen": chosen, "models": rows}
+    return wire_json(value)
+
+
+def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
+    """See Model in ui/web/form/model_switch.js."""
+    news, base = offer.fetch_news, offer.base
+    row: dict[str, Any] = {
+        "name": offer.name,
+        "title": offer.title,
+        "about": offer.about,
+        "isHere": offer.is_here,
+        "mayManage": may_manage and base is not None,
+    }
+    if base is not None:
+        row |= {
+            "megabytes": round(base.num_bytes / 1e6),
+            "room": round(base.room / 1e6),
+            "base": base.original,
+            "licence": base.licence,
+            "isFetching": news.is_running,
+            "words": news.words,
+            "done": round(news.done / 1e6),
+        }
+    return row
+
+
+def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Limits) -> None:
+    """Let the switch choose a model for its visitor, fetch one for all, cancel that, delete it."""
+    switch, may_manage = parts.switch, limits.may_fetch_model
+    fields = parts.form.fields
+
+    def value(chosen: str = "") -> str:
+        return switch_value(models, chosen, may_manage=may_manage)
+
+    def choose(event: gr.EventData) -> Iterator[Sequence[Any]]:
+        wish = data_of(event)
+        try:
+            offer = models.offer(wish.get("name"))
+        except ArgumentError:
+            return
+        if not offer.is_here:
+            yield (value(), *[gr.skip() for _ in outputs[1:]])
+            return
+        offer.begin(after=models.first.lazy)
+        keeps_settings = wish.get("keepsSettings") is True
+        yield (
+            value(offer.name),
+            title_of(offer.lazy),
+            *_form_values(offer, limits, keeps_settings=keeps_settings),
+            *([] if parts.untrained is None else [_untrained(offer, limits)]),
+        )
+        offer.lazy.settle()
+        yield (gr.skip(), title_of(offer.lazy), *[gr.skip() for _ in outputs[2:]])
+
+    def follow(offers: Sequence[Offer]) -> Iterator[str]:
+        yield value()
+        while any(offer.fetch_news.is_running for offer in offers):
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            yield value()
+
+    def fetch(event: gr.EventData) -> Iterator[str]:
+        offer = models.offer(models.known(data_of(event).get("name")))
+        if may_manage:
+            offer.fetch(after=models.first.lazy)
+        yield from follow([offer])
+
+    def cancel(event: gr.EventData) -> str:
+        if may_manage:
+            models.offer(models.known(data_of(event).get("name"))).cancel()
+        return value()
+
+    def remove(event: gr.EventData) -> str:
+        if may_manage:
+            models.offer(models.known(data_of(event).get("name"))).remove()
+        return value()
+
+    def opened() -> Iterator[str]:
+        yield from follow(list(models))
+
+    outputs = [switch, parts.title, fields["model"]]
+    outputs += [parts.form.presets, parts.form.engine, parts.form.risk_slider]
+    outputs += [fields[name] for name in SET_BY_MODEL]
+    outputs += [] if parts.untrained is None else [parts.untrained]
+    alone: dict[str, Any] = {"concurrency_limit": None, "trigger_mode": "multiple", **HIDDEN}
+    switch.choose_model(choose, None, outputs, **alone)
+    switch.fetch_base(fetch, None, switch, **alone)
+    switch.cancel_fetch(cancel, None, switch, **QUICK)
+    switch.remove_base(remove, None, switch, **QUICK)
+    page.load(opened, None, switch, **alone)
+
+
+def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[Any]:
+    """Values of the form's parts for a model. keeps_settings: what is set by hand stays."""
+    shown, model = OfModel.of(offer, limits), offer.lazy
+    best, choices = shown.best, strategies_of(model)
+    info = block_size_words(model)
+    values: list[Any] = [offer.name, shown.presets, shown.engine, shown.risk_slider]
+    if keeps_settings:
+        return [*values, gr.update(choices=choices), gr.skip(), gr.skip(), gr.update(info=info)]
+    return [
+        *values,
+        gr.update(choices=choices, value=best.strategy),
+        best.gamma,
+        best.row_policy,
+        gr.update(value=best.block_size or shown.block_range[1], info=info),
+    ]
+
+
+def _untrained(offer: Offer, limits: Limits) -> str:
+    return untrained_value(offer.lazy, may_name_folder=limits.may_fetch_model)

@@ -1,1 +1,0 @@
-"""The recorded runs: the one the page opens on, and the gallery."""

@@ -1,1 +1,0 @@
-"""The view that teaches Set Block Decoding in ten scenes on recorded runs. Needs no model."""

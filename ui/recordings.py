@@ -1,0 +1,232 @@
+"""Recorded runs: of the opening, the race, the gallery and the Learn view. They need no model."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sbd_core.config import Strategy
+from sbd_core.errors import ArgumentError, TraceError
+from sbd_core.files import ASSETS
+from sbd_core.trace import Trace
+
+logger = logging.getLogger(__name__)
+
+TRACES = ASSETS / "traces"
+GALLERY = TRACES / "gallery"
+GALLERY_INDEX = GALLERY / "index.json"
+RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
+OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One run of the gallery. group: the heading it stands under. lanes: the main one first.
+
+    task, case: what scores an answer to its prompt, where the prompt is none of the presets'.
+    """
+
+    name: str
+    group: str
+    title: str
+    sentence: str
+    lanes: tuple[Strategy, ...]
+    task: str = ""
+    case: str = ""
+
+
+@cache
+def opening_traces() -> dict[str, Trace]:
+    """The lanes of the opening run, the main one first; none if a file is missing or damaged."""
+    try:
+        return {
+            lane: Trace.from_json((TRACES / f"opening-{lane}.json").read_text(encoding="utf-8"))
+            for lane in OPENING_LANES
+        }
+    except (OSError, TraceError) as error:
+        logger.warning("no opening run: %s", error)
+        return {}
+
+
+@cache
+def race_traces() -> dict[str, Trace]:
+    """The lanes of the recorded race by their names; none if a file is missing or damaged."""
+    try:
+        return {
+            lane: Trace.from_json((TRACES / f"race-{lane}.json").read_text(encoding="utf-8"))
+            for lane in RACE_LANES
+        }
+    except (OSError, TraceError) as error:
+        logger.warning("no recorded race: %s", error)
+        return {}
+
+
+@cache
+def gallery() -> tuple[Recording, ...]:
+    """The recorded runs in the order of the page; none if the index is missing or damaged."""
+    try:
+        rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
+        return tuple(Recording(**{**row, "lanes": tuple(row["lanes"])}) for row in rows)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        logger.warning("no gallery: %s", error)
+        return ()
+
+
+def gallery_traces(name: object) -> dict[str, Trace]:
+    """The lanes of a recorded run. Raises ArgumentError for a name that is not in the gallery."""
+    for item in gallery():
+        if item.name == name:
+            try:
+                return {
+                    lane: Trace.from_json(gallery_file(item.name, lane).read_text(encoding="utf-8"))
+                    for lane in item.lanes
+                }
+            except (OSError, TraceError) as error:
+                logger.warning("no recorded run: %s", error)
+                rule = "is missing or damaged here; press Decode to run its prompt"
+                raise ArgumentError("The recorded run", rule, None) from error
+    raise ArgumentError("The recorded run", "must be one of the gallery", name)
+
+
+def gallery_file(name: str, lane: str) -> Path:
+    """Where the gallery keeps a lane of a run."""
+    return GALLERY / f"{name}-{lane}.json"
+
+
+LEARN = TRACES / "learn"
+LEARN_INDEX = LEARN / "index.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A masked position in a recorded run whose word is to be guessed."""
+
+    forward_pass: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A sudoku whose first empty cell had to wait for others.
+
+    cell: the first empty cell, 0 to 15. candidates: the digits that the givens of its row, column
+    and box leave it. settled_by: cells filled by earlier forward passes than it, whose digits leave
+    it one of them; none where the run does not show that.
+    """
+
+    cell: int
+    candidates: str
+    settled_by: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Neighbouring words, of which one forward pass filled tokens that do not fit.
+
+    start, end: the tokens they are made of.
+    """
+
+    words: str
+    start: int
+    end: int
+    forward_pass: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One story at one gamma. clashes: every one where the answer is wrong, the plainest first.
+
+    fault: the first thing that the check found, as a clause; "" if right. has_facts: whether it
+    looked at what the prompt tells, and not only at words that follow themselves or are unheard of.
+    """
+
+    gamma: float
+    is_right: bool
+    fault: str = ""
+    has_facts: bool = True
+    clashes: tuple[Clash, ...] = ()
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> "Edge":
+        """Of what asdict makes of an edge."""
+        return cls(**{**row, "clashes": tuple(Clash(**clash) for clash in row["clashes"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the scenes show of their runs.
+
+    sure, unsure: places of the run `guess`. bound_pass, mask_pass: forward passes of the run
+    `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. order:
+    of the run `sudoku`. edges: of the runs edge-0, edge-1, ..., gamma ascending. story_case: what
+    the check of their story needs. is_verify_ntp: whether the answer of the run `verify` is that of
+    next-token prediction, token for token.
+    """
+
+    sure: Place
+    unsure: Place
+    bound_pass: int
+    mask_pass: int
+    check_pass: int
+    is_verify_ntp: bool
+    order: Order
+    edges: tuple[Edge, ...]
+    story_case: str
+
+    def to_json(self) -> str:
+        """What from_json reads."""
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Choices":
+        """Raises ValueError, TypeError or KeyError for what to_json did not write."""
+        row: dict[str, Any] = json.loads(text)
+        return cls(
+            **{
+                **row,
+                "sure": Place(**row["sure"]),
+                "unsure": Place(**row["unsure"]),
+                "order": Order(**{**row["order"], "settled_by": tuple(row["order"]["settled_by"])}),
+                "edges": tuple(Edge.from_row(edge) for edge in row["edges"]),
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LearnRuns:
+    """Everything that was recorded: traces by run and lane, the main lane first."""
+
+    runs: Mapping[str, Mapping[str, Trace]]
+    choices: Choices
+
+
+@cache
+def learn_runs() -> LearnRuns:
+    """The runs of all scenes. Raises TraceError for files that are missing or damaged."""
+    try:
+        choices = Choices.from_json(LEARN_INDEX.read_text(encoding="utf-8"))
+        runs: dict[str, dict[str, Trace]] = {
+            "text": {lane: _trace(f"text-{lane}") for lane in ("sbd", "ntp")},
+            "guess": {"sbd": _trace("guess")},
+            "verify": {"verify": _trace("verify")},
+            "verify-ntp": {"ntp": _trace("verify-ntp")},
+            "sudoku": {"sbd": _trace("sudoku")},
+        }
+        for number in range(len(choices.edges)):
+            runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        rule = "are missing or damaged; python -m scripts.record_learn writes them"
+        raise TraceError(f"The recorded runs of the scenes {rule}") from error
+    return LearnRuns(runs, choices)
+
+
+def file_of(name: str) -> Path:
+    """Where a run of the scenes is kept."""
+    return LEARN / f"{name}.json"
+
+
+def _trace(name: str) -> Trace:
+    return Trace.from_json(file_of(name).read_text(encoding="utf-8"))

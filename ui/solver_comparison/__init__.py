@@ -1,1 +1,0 @@
-"""One prompt under up to four solvers, as small staircases side by side."""

@@ -1,0 +1,139 @@
+"""The charts under the player: made and drawn when the visitor opens them."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import gradio as gr
+
+from sbd_core.errors import ArgumentError, SetBlockDecodingError, TraceError
+from sbd_core.json_node import JsonNode
+from sbd_core.replay import wire_json
+from sbd_core.trace import Trace
+from ui.assets import ASSETS, static_path, view
+from ui.decode.form import message_of
+from ui.gradio_hooks import QUICK, data_of
+from ui.share.trace_files import read_trace
+from ui.views.watch import server_message
+
+if TYPE_CHECKING:
+    from sbd_core.plots import RunMark
+
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
+    """The figure that `make` draws for a theme, with its id and what changes on a dark page."""
+    light, dark = (make(theme).to_plotly_json() for theme in THEMES)
+    return {"id": light["layout"]["meta"]["id"], **light, "dark": changes(light, dark)}
+
+
+def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What to set in `old` to get `new`, nested as they are; objects in a list by their index."""
+    found = {}
+    for key, value in new.items():
+        before = old.get(key)
+        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            value = {str(index): item for index, item in enumerate(value)}
+            before = {str(index): item for index, item in enumerate(before or [])}
+        if isinstance(value, dict) and isinstance(before, dict):
+            value = changes(before, value)
+            if value:
+                found[key] = value
+        elif value != before:
+            found[key] = value
+    return found
+
+
+LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
+WORDS = ASSETS / "charts.json"
+SWEEP = ASSETS / "results" / "sweep.json"
+MAX_NAME = 100
+MAX_MARKED = 12
+"""Runs of the reader's in the chart of every solver, the newest."""
+
+
+def charts_section() -> None:
+    """A closed section for the run that the player shows; it follows the player while open."""
+    gr.set_static_paths([LIBRARY])
+    words = card_words()
+    section = view(
+        "charts", wire_json({"cards": words, "library": static_path(LIBRARY)}), "draw_charts"
+    )
+
+    def drawn(event: gr.EventData) -> str:
+        wish = data_of(event)
+        try:
+            return server_message(run=wish.get("run"), figures=figures_of(wish))
+        except SetBlockDecodingError as error:
+            return server_message(error=message_of(error))
+
+    section.draw_charts(drawn, None, section, **QUICK)
+
+
+def card_words() -> list[dict[str, str]]:
+    """Title and words of every chart, a strategy's own if it has any.
+
+    That of solvers has the block size and the numbers of examples and of marked runs in it.
+    """
+    text = WORDS.read_text(encoding="utf-8")
+    try:
+        results = json.loads(SWEEP.read_text(encoding="utf-8"))
+        tasks = next(iter(results["rows"].values()))["families"]
+        count, block = min(task["num_examples"] for task in tasks), results["block_size"]
+    except (OSError, ValueError, KeyError, StopIteration):
+        count, block = "some", "one size"
+    for name, value in (("examples", count), ("block", block), ("marked", MAX_MARKED)):
+        text = text.replace(f"{{{name}}}", str(value))
+    found: list[dict[str, str]] = json.loads(text)
+    return found
+
+
+def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every chart of a trace, and the sweep with the marks that come along.
+
+    Raises ArgumentError or TraceError naming the first thing wrong.
+    """
+    marks = wish.get("marks", [])
+    if not isinstance(marks, list) or len(marks) > MAX_MARKED:
+        raise ArgumentError("marks", f"must be a list of at most {MAX_MARKED}", None)
+    return figures(read_trace(wish.get("trace")), [mark_of(mark) for mark in marks])
+
+
+def figures(trace: Trace, marks: "Sequence[RunMark]" = ()) -> list[dict[str, Any]]:
+    """The figures of a run as Plotly.js takes them, each with what changes in a dark theme.
+
+    marks: the reader's own runs, for the chart of every solver.
+    """
+    from sbd_core import plots
+
+    of_trace = (
+        plots.entropy_heatmap,
+        plots.tokens_per_forward_pass,
+        plots.entropy_at_reveal,
+        plots.hindsight,
+        plots.cost_of_parallelism,
+    )
+    made = [two_themes(partial(make, trace)) for make in of_trace]
+    return [*made, two_themes(partial(plots.solvers, sweep(), runs=marks))]
+
+
+def mark_of(data: object) -> "RunMark":
+    """A run of the reader's as the page tells of it. Raises ArgumentError."""
+    from sbd_core.plots import RunMark
+
+    node = JsonNode(data, "mark")
+    try:
+        is_right = node.at("right")
+        right = None if is_right.value is None else is_right.boolean()
+        return RunMark(node.at("name").string()[:MAX_NAME], node.at("rate").number(), right)
+    except TraceError as error:
+        raise ArgumentError("marks", "must be as the page makes them", None) from error
+
+
+@cache
+def sweep() -> dict[str, Any]:
+    """Every solver on held-out examples, as `sbd evaluate --sweep` wrote it."""
+    results: dict[str, Any] = json.loads(SWEEP.read_text(encoding="utf-8"))
+    return results

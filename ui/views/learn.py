@@ -1,0 +1,405 @@
+"""The Learn view: its scenes with the numbers of the recorded runs in their words.
+
+As a command, the scenes in one HTML file: no server, no network, no model.
+
+python -m ui.views.learn --out learn.html     the scenes
+python -m ui.views.learn --words              their words alone, as plain text
+python -m ui.views.learn --time               how long a calm reader takes, worked out
+"""
+
+import argparse
+import json
+import logging
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import cache
+from math import inf, log
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.errors import SetBlockDecodingError, TraceError
+from sbd_core.replay import STYLES, replay_lines, wire_json
+from sbd_core.roofline import DEVICES, LLAMA_8B, Device, pass_seconds
+from sbd_core.rules import solver_parameters
+from sbd_core.trace import Trace
+from ui.assets import ASSETS, DIST, markup, view
+from ui.decode.form import DEFAULT_GAMMA
+from ui.examples import presets
+from ui.form.measured import EVALUATION
+from ui.recordings import Choices, LearnRuns, Place, learn_runs
+
+logger = logging.getLogger(__name__)
+
+BIG_CHIP = "h100-bf16"
+NUM_LAYERS = 32
+"""Of Llama-3.1-8B, whose layer is roofline.LLAMA_8B."""
+ROWS = 16
+RECORDER = "the processor that recorded this"
+
+
+def facts(recorded: LearnRuns) -> dict[str, str]:
+    """Every number of the words, by its name there, as it is written there."""
+    main, ntp = recorded.runs["text"]["sbd"], recorded.runs["text"]["ntp"]
+    cached = len(ntp.prompt_token_ids)
+    loading, computing = parts_of_pass(1, cached, DEVICES[BIG_CHIP])
+    chip = DEVICES[BIG_CHIP]
+    block = main.config.block_size
+    return {
+        "tokens": str(ntp.num_tokens),
+        "ntp_passes": str(ntp.num_forwards),
+        "sbd_passes": str(main.num_forwards),
+        "passes_ratio": times(ntp.num_forwards / main.num_forwards),
+        "block": str(block),
+        "two_blocks": str(2 * block),
+        "idle_percent": percent(1 - computing / loading),
+        "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
+        "coin_nats": f"{log(2):.2f}",
+        "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
+        "here": RECORDER,
+        "here_ratio": times(ntp.seconds / main.seconds),
+        **order_facts(recorded),
+        **clash_facts(recorded),
+        **measured_facts(block, solver_parameters(main.config.solver)["gamma"]),
+    }
+
+
+def order_facts(recorded: LearnRuns) -> dict[str, str]:
+    """Of the sudoku's first empty cell: what it could hold, and the cells that settle it."""
+    order = recorded.choices.order
+    return {
+        "candidates": " or ".join(order.candidates),
+        "settled_by": " and ".join(cell_name(cell) for cell in order.settled_by),
+    }
+
+
+def cell_name(cell: int) -> str:
+    """Of a cell 0 to 15 of a sudoku, in reading order."""
+    row, column = divmod(cell, 4)
+    return f"row {row + 1} column {column + 1}"
+
+
+def clash_facts(recorded: LearnRuns) -> dict[str, str]:
+    """A clash at the highest gamma."""
+    broken = [edge for edge in recorded.choices.edges if not edge.is_right]
+    return {
+        "clash": " ".join(broken[-1].clashes[0].words.split()),
+        "clash_gamma": f"{broken[-1].gamma:g}",
+    }
+
+
+def measured_facts(block: int, gamma: float) -> dict[str, str]:
+    """What decoding costs in accuracy, from the committed evaluation at this block and gamma."""
+    evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
+    assert evaluation["block_size"] == block
+    means = {name: row["mean"] for name, row in evaluation["rows"].items()}
+    return {
+        "ntp_accuracy": percent(means["NTP"]["accuracy"]),
+        "sbd_accuracy": percent(means[f"SBD gamma {gamma:g}"]["accuracy"]),
+        "sbd_gamma": f"{gamma:g}",
+        "verify_accuracy": percent(means["verify"]["accuracy"]),
+        "verify_tokens": f"{means['verify']['tokens_per_forward']:.1f}",
+    }
+
+
+def percent(part: float) -> str:
+    """A part of 1 as it is written in a sentence: 82.7 %."""
+    return f"{100 * part:.1f}\N{NO-BREAK SPACE}%"
+
+
+def times(ratio: float) -> str:
+    """A ratio as the scene's bars show it: 7.05, 0.83."""
+    return f"{ratio:.2f}"
+
+
+def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]:
+    """Seconds of a forward pass of Llama-3.1-8B for loading alone, and computing alone."""
+    only_reads = replace(device, linear_flops=inf, attention_flops=inf)
+    only_computes = replace(device, bandwidth=inf)
+    loading, computing = (
+        NUM_LAYERS * pass_seconds(rows, cached, 1, "corrected", device=each)
+        for each in (only_reads, only_computes)
+    )
+    return loading, computing
+
+
+def rows_cost(rows: int, cached: int, device: Device) -> float:
+    """How many times as long as a forward pass of one row one of `rows` takes."""
+    many, one = (pass_seconds(count, cached, 1, "corrected", device=device) for count in (rows, 1))
+    return many / one
+
+
+def run_seconds(trace: Trace, device: Device) -> float:
+    """What a run's forward passes would take on a device with Llama-3.1-8B, by the roofline."""
+    return NUM_LAYERS * sum(
+        pass_seconds(
+            max(1, event.num_causal + event.block.size),
+            event.num_cached,
+            1,
+            "corrected",
+            device=device,
+        )
+        for event in trace.events
+    )
+
+
+def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
+    """Seconds of both lanes of the run `text`: as recorded, then by the roofline of each device."""
+    lanes = recorded.runs["text"]
+    rows: list[dict[str, Any]] = [
+        {
+            "name": RECORDER,
+            "rates": "",
+            "is_measured": True,
+            "is_big": False,
+            **{lane: trace.seconds for lane, trace in lanes.items()},
+        }
+    ]
+    for key, device in DEVICES.items():
+        seconds = {lane: run_seconds(trace, device) for lane, trace in lanes.items()}
+        rows.append(
+            {
+                "name": device.name,
+                "rates": device.source,
+                "is_measured": False,
+                "is_big": key == BIG_CHIP,
+                **seconds,
+            }
+        )
+    return rows
+
+
+def layer_weights() -> str:
+    """Weights of all layers that times on a chip are worked out for, as a sentence has it."""
+    return f"{NUM_LAYERS * LLAMA_8B.num_weights / 1e9:.0f} billion"
+
+
+def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
+    """Seconds of one forward pass on the large chip by its rows: loading, and computing."""
+    cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
+    rows = []
+    for count in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
+        loading, computing = parts_of_pass(count, cached, DEVICES[BIG_CHIP])
+        rows.append({"rows": count, "loading": loading, "computing": computing})
+    return rows
+
+
+WORDS = ASSETS / "learn" / "words.json"
+SHOWN_WORDS = ("title", "question", "act", "answer", "why")
+SHOWN_RUNS = ("text", "verify", "sudoku")
+NUM_OPTIONS = 3
+CAPTION_WORDS = 48
+"""What is to be read in and under a picture, in words, on average; lists are looked up."""
+DOING_SECONDS = {
+    "one-at-a-time": 15,
+    "masks": 15,
+    "sure-and-unsure": 15,
+    "the-bound": 25,
+    "out-of-order": 25,
+    "the-cache": 25,
+    "what-goes-wrong": 25,
+    "checking": 15,
+    "what-it-buys": 15,
+    "your-turn": 5,
+}
+"""An allowance for what each scene asks for and for the picture that then moves, not measured."""
+CALM_PACE = (160, 130)
+"""Words a minute of somebody who reads to understand, quick and slow."""
+
+
+@cache
+def scenes(*, has_model: bool = True) -> tuple[dict[str, str], ...]:
+    """Every scene's address and words, their numbers filled in; [term] marks a glossary word.
+
+    has_model: a model is there to decode by, as on the page and not in the exported file.
+    Raises TraceError if the recorded runs are missing.
+    """
+    known = facts(learn_runs())
+    without = unshown(learn_runs().choices)
+    rows: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
+    for row in rows:
+        otherwise = row.pop("otherwise", "")
+        if row["address"] in without:
+            row["answer"] = otherwise
+        alone = row.pop("act_without_model", row["act"])
+        if not has_model:
+            row["act"] = alone
+    return tuple({key: text.format_map(known) for key, text in row.items()} for row in rows)
+
+
+def unshown(choices: Choices) -> set[str]:
+    """Addresses of the scenes whose run does not show all that their answer says of it.
+
+    Those say what `otherwise` in the words says.
+    """
+    return set() if choices.order.settled_by else {"out-of-order"}
+
+
+@cache
+def lesson(*, has_model: bool = True) -> str:
+    """The view's value, JSON; has_model as of scenes().
+
+    Raises TraceError if the recorded runs are missing.
+    """
+    kept = learn_runs()
+    choices = kept.choices
+    body: dict[str, Any] = {
+        "scenes": scenes(has_model=has_model),
+        "runs": {name: replay_lines(name, kept.runs[name]) for name in SHOWN_RUNS},
+        # In the order of the text: a later gap shows what the earlier one hides.
+        "gaps": [
+            gap(kept, place)
+            for place in sorted((choices.sure, choices.unsure), key=lambda place: place.position)
+        ],
+        "mask_pass": choices.mask_pass,
+        "bound_pass": choices.bound_pass,
+        "check_pass": choices.check_pass,
+        "edges": [
+            {**asdict(edge), **passes_of(kept.runs[f"edge-{number}"]["sbd"])}
+            for number, edge in enumerate(choices.edges)
+        ],
+        "story": kept.runs["edge-0"]["sbd"].prompt,
+        "is_verify_ntp": choices.is_verify_ntp,
+        "check_ntp_passes": kept.runs["verify-ntp"]["ntp"].num_forwards,
+        "order": asdict(choices.order),
+        "num_different": num_different(kept),
+        "big_chip": DEVICES[BIG_CHIP].name,
+        "layer_weights": layer_weights(),
+        "machines": machines(kept),
+        "pass_times": pass_times(kept),
+        "prompts": [preset.prompts[0] for preset in presets()],
+    }
+    return wire_json(body)
+
+
+def num_different(kept: LearnRuns) -> int:
+    """Tokens of the run `text` that differ between its lanes."""
+    main, ntp = kept.runs["text"]["sbd"], kept.runs["text"]["ntp"]
+    return sum(a != b for a, b in zip(main.token_ids, ntp.token_ids, strict=True))
+
+
+def gap(kept: LearnRuns, place: Place) -> dict[str, Any]:
+    """A word to be guessed: the text before it, the model's guesses, and what to choose from."""
+    trace = kept.runs["guess"]["sbd"]
+    event = trace.events[place.forward_pass]
+    item = next(item for item in event.masked if item.position == place.position)
+    guesses = [
+        [trace.tokens[token_id], probability]
+        for token_id, probability in zip(item.top_token_ids, item.top_probabilities, strict=True)
+    ]
+    words = [str(text) for text, _ in guesses if re.fullmatch(r" [A-Za-z]+", str(text))]
+    return {
+        "before": "".join(trace.tokens[token_id] for token_id in trace.token_ids[: place.position]),
+        "entropy": item.entropy,
+        "guesses": guesses,
+        "options": sorted(words[:NUM_OPTIONS]),
+    }
+
+
+def passes_of(trace: Trace) -> dict[str, Any]:
+    """A run without its guesses: its passes, and each token's text and the pass that fixed it."""
+    fixed = {item.position: event.index for event in trace.events for item in event.reveals}
+    texts = [trace.tokens[token_id] for token_id in trace.token_ids]
+    return {
+        "passes": trace.num_forwards,
+        "tokens": [[text, fixed.get(position, 0)] for position, text in enumerate(texts)],
+    }
+
+
+def words_text() -> str:
+    """Every scene's words as plain text, as a reader without the pictures would have them."""
+    parts = []
+    for number, scene in enumerate(scenes(), 1):
+        title, question, act, *said = (plain(scene[name]) for name in SHOWN_WORDS if name in scene)
+        parts.append("\n".join((f"{number}. {title}", question, f"({act})", *said)))
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """A sentence without the marks of its glossary words."""
+    return re.sub(r"\[([^\]]+)\]", r"\1", text)
+
+
+def num_words(scene: dict[str, str]) -> int:
+    """Words of a scene, its heading left out."""
+    shown = (scene[name] for name in SHOWN_WORDS[1:] if name in scene)
+    return sum(len(plain(text).split()) for text in shown)
+
+
+def minutes(words_a_minute: float) -> float:
+    """How long all scenes take: their words and captions read, then what each asks for done."""
+    num_read = sum(num_words(scene) + CAPTION_WORDS for scene in scenes())
+    return num_read / words_a_minute + sum(DOING_SECONDS.values()) / 60
+
+
+def learn_view(*, prompt_id: str) -> gr.HTML:
+    """The scenes beside Watch and Race. prompt_id: of the box that the last scene writes into."""
+    return view("learn", setting(prompt_id))
+
+
+def setting(prompt_id: str) -> str:
+    """The view's value: the lesson inside, or a sentence on why there is none.
+
+    gamma: what its last scene decodes with, by Set Block Decoding.
+    """
+    form = {"prompt_id": prompt_id, "gamma": DEFAULT_GAMMA}
+    try:
+        return wire_json({**form, "lesson": lesson()})
+    except TraceError as error:
+        logger.warning("no lesson: %s", error)
+        return wire_json({**form, "problem": f"{error}."})
+
+
+def page() -> str:
+    """The file. Raises TraceError if the recorded runs are missing."""
+    names = (*STYLES, "learn")
+    styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
+    text = markup("learn-page").replace("/*STYLES*/", styles)
+    text = text.replace("/*SCRIPTS*/", (DIST / "learn.js").read_text("utf-8"))
+    return text.replace("<!--LESSON-->", lesson(has_model=False))
+
+
+def time_text() -> str:
+    """How long the scenes take, and what that is worked out from."""
+    words = [num_words(scene) for scene in scenes()]
+    quick, slow = (minutes(pace) for pace in CALM_PACE)
+    return (
+        f"{quick:.0f} to {slow:.0f} minutes: {sum(words)} words and {CAPTION_WORDS} in each of "
+        f"{len(words)} pictures, at {CALM_PACE[0]} to {CALM_PACE[1]} words a minute, and "
+        f"{sum(DOING_SECONDS.values()) / 60:.1f} minutes to try "
+        "things out. Worked out, not measured."
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line. Exit status: 0 done, 2 the runs cannot be read or the file not written."""
+    parser = argparse.ArgumentParser(
+        description="Put the ten scenes of the Learn view into one page that works offline.",
+        prog="python -m ui.views.learn",
+    )
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--out", type=Path, help="the HTML file to write")
+    wanted.add_argument("--words", action="store_true", help="print the words of the scenes")
+    wanted.add_argument("--time", action="store_true", help="print how long they take")
+    flags = parser.parse_args(arguments)
+    try:
+        if flags.time:
+            print(time_text())
+            return 0
+        if flags.words:
+            print(words_text(), end="")
+            return 0
+        text = page()
+        flags.out.write_text(text, encoding="utf-8")
+    except (OSError, SetBlockDecodingError) as error:
+        print(f"python -m ui.views.learn: {error}", file=sys.stderr)
+        return 2
+    print(f"wrote {flags.out}: {len(text.encode()) / 1000:.0f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

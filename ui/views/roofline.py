@@ -1,0 +1,531 @@
+"""The Speed limits view: Sec. 4 of the paper for models and devices that a visitor chooses."""
+
+import json
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.cost.model_shape import ModelShape, Shape
+from sbd_core.errors import ArgumentError, shown
+from sbd_core.json_node import json_of
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.replay import wire_json
+from sbd_core.roofline import (
+    DEVICES,
+    H100_FP8,
+    LLAMA_8B,
+    MAX_TOKENS,
+    Calibrated,
+    Device,
+    left_out,
+    pass_time,
+    widths,
+)
+from ui.assets import ASSETS, static_path, view
+from ui.decode.form import message_of
+from ui.gradio_hooks import QUICK, data_of
+from ui.views.charts import LIBRARY, two_themes
+from ui.views.watch import server_message
+
+
+def time_words(seconds: float) -> str:
+    """A time in the unit that suits it: 685 µs, 2.12 ms."""
+    return _in_units(seconds, (1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def size_words(size: float) -> str:
+    """Bytes in the unit that suits them: 15 GB, 134 MB."""
+    return _in_units(size, (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def _in_units(value: float, *units: tuple[float, str]) -> str:
+    """Three digits and the first unit that they reach, or the last one; never an exponent."""
+    fitting = (each for each in units if float(f"{value / each[0]:.3g}") >= 1)
+    size, unit = next(fitting, units[-1])
+    shown = float(f"{value / size:.3g}")
+    return f"{shown:,.0f} {unit}" if shown >= 100 else f"{shown:g} {unit}"
+
+
+def rate_words(flops: float) -> str:
+    """Operations a second: 165 TFLOP/s."""
+    size, unit = (1e12, "TFLOP/s") if flops >= 1e12 else (1e9, "GFLOP/s")
+    return f"{flops / size:,.4g} {unit}"
+
+
+BENCH = ASSETS / "results" / "bench.json"
+MEASURED, BUNDLED, PAPER, OWN = "measured", "bundled", "llama-3.1-8b", "own"
+MAX_CONFIG = 100_000
+"""Characters of a config, pasted or in a file."""
+
+
+def _shape(
+    hidden: int, wide: int, heads: int, kv_heads: int, num_layers: int, vocabulary: int
+) -> ModelShape:
+    layer = Shape(
+        hidden_size=hidden,
+        feed_forward_size=wide,
+        num_heads=heads,
+        num_kv_heads=kv_heads,
+        head_size=128,
+    )
+    return ModelShape(
+        layer=layer, num_layers=num_layers, vocabulary_size=vocabulary, bytes_per_value=2
+    )
+
+
+MODELS: dict[str, tuple[str, ModelShape]] = {
+    PAPER: (
+        "Llama-3.1-8B (the paper’s)",
+        ModelShape(layer=LLAMA_8B, num_layers=32, vocabulary_size=128_256, bytes_per_value=2),
+    ),
+    "llama-3.1-70b": ("Llama-3.1-70B", _shape(8192, 28_672, 64, 8, 80, 128_256)),
+    "qwen3-8b": ("Qwen3-8B", _shape(4096, 12_288, 32, 8, 36, 151_936)),
+    "qwen3-0.6b": ("Qwen3-0.6B", _shape(1024, 3072, 16, 8, 28, 151_936)),
+}
+"""{key: (name, shape)}, the sizes from their published configs."""
+
+
+@cache
+def bundled_shape() -> ModelShape:
+    """That of the bundled checkpoint in the precision in which it was measured."""
+    config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
+    return ModelShape.of(config, bytes_per_value=4)
+
+
+@cache
+def measured_times() -> Calibrated:
+    """Forward passes of the bundled checkpoint as the committed benchmark timed them."""
+    return Calibrated.read(BENCH)
+
+
+@cache
+def machine() -> str:
+    """The machine that was measured, by its processor."""
+    facts = json.loads(BENCH.read_text("utf-8")).get("circumstances", {})
+    return f"{facts.get('processor', 'this machine')}, {facts.get('threads', '?')} thread"
+
+
+@cache
+def devices() -> dict[str, Device]:
+    """Every device by its key."""
+    here = measured_times().reached(bundled_shape(), "This machine as measured")
+    return {**DEVICES, MEASURED: replace(here, source=f"{here.source} ({machine()})")}
+
+
+def models() -> dict[str, tuple[str, ModelShape]]:
+    """Every model by its key: (name, shape)."""
+    return {**MODELS, BUNDLED: ("The bundled checkpoint", bundled_shape())}
+
+
+def own_shape(config: object, *, may_name_folder: bool = True) -> ModelShape:
+    """The shape of a pasted config.json, or of the folder of a model. Raises ArgumentError.
+
+    may_name_folder: whether a visitor may have a folder of this machine looked into.
+    """
+    text = config.strip() if isinstance(config, str) else ""
+    is_pasted = text.startswith("{")
+    if not is_pasted and not may_name_folder:
+        raise ArgumentError("config", "must be the text of a config.json", text[:40])
+    if not text:
+        raise ArgumentError("config", "must be the text of a config.json, or a model's folder", "")
+    if not is_pasted:
+        text = _text_of(Path(text))
+    try:
+        if len(text) > MAX_CONFIG:
+            raise ValueError(f"longer than {MAX_CONFIG} characters")
+        found = json_of(text)
+    except ValueError as error:
+        # What stands in a file of this machine is not for the visitor's eyes.
+        beginning = text[:40] if is_pasted else "a file that is not"
+        raise ArgumentError("config", "must be JSON", beginning) from error
+    nested = found.get("text_config") if isinstance(found, dict) else None
+    try:
+        return ModelShape.of(nested if isinstance(nested, dict) else found, bytes_per_value=2)
+    except ArgumentError as error:
+        if is_pasted or type(error.value) in (int, float):
+            raise
+        raise ArgumentError(error.argument, error.rule, None) from error
+
+
+def _text_of(folder: Path) -> str:
+    rule = "must be the text of a config.json, or a folder with one"
+    try:
+        file = folder / "config.json"
+        if not file.is_file() or file.stat().st_size > MAX_CONFIG:
+            raise ArgumentError("config", rule, str(folder))
+        return file.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise ArgumentError("config", rule, str(folder)) from error
+
+
+WORDS = ASSETS / "limits.json"
+TABLE = "slowdown-published"
+TABLE_3_BATCHES = (1, 4, 8, 16)
+
+
+def cards() -> list[dict[str, str]]:
+    """{id, title, words} of each card before anything was answered."""
+    found: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
+    return found
+
+
+def table_card(
+    model: str, shape: ModelShape, device: Device, batch: int, point: Any
+) -> dict[str, str]:
+    """The card of the slowdown as the paper counts; point: the LimitPoint of what was asked."""
+    card = next(each for each in cards() if each["id"] == TABLE)
+    is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
+    title = "as published (Table 3)" if is_the_papers else "as the paper counts"
+    words = f"{_widths(shape, point)} {_column(point)} {card['words']}"
+    return card | {"title": f"Slowdown, {title}", "words": words}
+
+
+def _widths(shape: ModelShape, point: Any) -> str:
+    layer = shape.layer
+    wide, keys = widths("published", point.shape and point.shape.layer)
+    hidden, heads = layer.hidden_size, layer.attention_width
+    own = {2: "two", 3: "three"}[layer.num_feed_forward_matrices]
+    differs = "" if keys == layer.kv_width else f", not {hidden:,} × {layer.kv_width:,}"
+    return (
+        f"As the paper counts, a layer has two feed-forward matrices of {hidden:,} × {wide:,}: it "
+        f"takes the product {hidden:,} × {wide // hidden:,} for their width; the model has {own} "
+        f"of {hidden:,} × {layer.feed_forward_size:,}. The weights of keys and of values are "
+        f"{hidden:,} × {keys:,}{differs}. Alike in both counts: those of queries and output, "
+        f"{hidden:,} × {heads:,}; the [KV cache|cache], {layer.kv_width:,} keys and as many values "
+        f"a token."
+    )
+
+
+def _column(point: Any) -> str:
+    """How far the KV cache shows: in the times of this count, and in the framed column."""
+    from sbd_core.plots import framed_column
+
+    (first, *_, last), (least, *_, most) = (
+        framed_column(point, mode) for mode in ("published", "corrected")
+    )
+    return (
+        f"With 4M tokens in it a forward pass over one takes "
+        f"{point.cache_growth('published'):,.2f} times as long as with 16, corrected "
+        f"{point.cache_growth('corrected'):,.2f} times; the framed column goes from {first:.2f} to "
+        f"{last:.2f}, corrected from {least:.2f} to {most:.2f}."
+    )
+
+
+DEFAULTS: dict[str, Any] = {
+    "device": "h100-fp8",
+    "model": PAPER,
+    "config": "",
+    "block": 16,
+    "cache": 1024,
+    "batch": 1,
+    "speed": 3.4,
+}
+OF_THE_PAPER = " (the paper’s mean for this model with its higher γ, Table 1)"
+"""Where the default of `speed` comes from."""
+NAMES = {
+    "block": "block size",
+    "cache": "tokens in the KV cache",
+    "batch": "batch size",
+    "speed": "tokens per forward pass",
+}
+LEAST = {"block": 1, "cache": 0, "batch": 1}
+TIMED_BATCH = 1
+"""Texts in every forward pass that the benchmark timed."""
+NO_BOUND = "The roofline bounds times, not their ratio: a measured speed-up may be above it"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A wish made sound. problems: sentences on what was put right."""
+
+    device: Device
+    is_measured: bool
+    model: str
+    name: str
+    shape: ModelShape
+    block: int
+    cache: int
+    batch: int
+    speed: float
+    problems: list[str]
+
+
+def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
+    """Read what the page sent; any value may be anything. may_name_folder: see own_shape."""
+    problems: list[str] = []
+    device = _choice("device", wish.get("device", DEFAULTS["device"]), devices(), problems)
+    key = wish.get("model", PAPER)
+    name, shape = "your config", None
+    if key == OWN:
+        try:
+            config = wish.get("config", "")
+            shape = own_shape(config, may_name_folder=may_name_folder)
+        except ArgumentError as error:
+            problems.append(f"{message_of(error)} Shown is {models()[PAPER][0]}.")
+            key = PAPER
+    else:
+        key = _choice("model", key, models(), problems)
+    if shape is None:
+        name, shape = models()[key]
+    counts = {field: _count(field, wish.get(field, DEFAULTS[field]), problems) for field in LEAST}
+    speed = _speed(wish.get("speed", DEFAULTS["speed"]), counts["block"], problems)
+    found, is_measured = devices()[device], device == MEASURED
+    return Asked(found, is_measured, key, name, shape, **counts, speed=speed, problems=problems)
+
+
+def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
+    """Everything the view shows for a wish. may_name_folder: see own_shape."""
+    from sbd_core import plots
+
+    what = asked(wish, may_name_folder=may_name_folder)
+    point = plots.LimitPoint(
+        device=what.device,
+        shape=None if what.model == PAPER else what.shape,
+        block_size=what.block,
+        kv_length=what.cache,
+        batch_size=what.batch,
+        tokens_per_forward=what.speed,
+    )
+    times = measured_times().seconds
+    nearest = min(times, key=lambda length: abs(length - what.cache))
+    measured = times[nearest] if what.batch == TIMED_BATCH else None
+    name = f"bundled model as timed, KV cache {nearest}"
+    made = [
+        two_themes(lambda theme: plots.slowdown_curve(point, measured, theme, name)),
+        *(
+            two_themes(lambda theme, draw=draw, mode=mode: draw(point, mode, theme))
+            for draw in (plots.slowdown_table, plots.speedup_table)
+            for mode in ("published", "corrected")
+        ),
+    ]
+    card = table_card(what.model, what.shape, what.device, what.batch, point)
+    return {
+        "problems": what.problems,
+        "wrong": [
+            field
+            for field in (*LEAST, "speed")
+            if _number(wish.get(field, DEFAULTS[field])) != getattr(what, field)
+        ],
+        "facts": facts(what, point),
+        "cards": [card],
+        "figures": made,
+    }
+
+
+def facts(what: Asked, point: Any) -> list[dict[str, str]]:
+    """The numbers: {name, value, note}, the speed-up first. [word] in a name: of the glossary."""
+    published = point.speedup(what.speed, what.cache, "published")
+    corrected = point.speedup(what.speed, what.cache, "corrected")
+    one, block, double = (
+        pass_time(size, what.cache, what.batch, "corrected", what.shape, what.device)
+        for size in (1, what.block, 2 * what.block)
+    )
+    slower = point.slowdown(what.block, what.cache, "corrected")
+    side = {True: "moving bytes", False: "computing"}
+    token = "a token" if what.batch == 1 else f"a token for each of {what.batch} texts"
+    is_the_papers = what.model == PAPER and what.speed == DEFAULTS["speed"]
+    origin = OF_THE_PAPER if is_the_papers else ""
+    rows = [
+        ("Speed-up", f"{corrected:.2f}×", f"as the paper counts {published:.2f}×; Eq. 16"),
+        ("[Next-token prediction]", f"{time_words(one.seconds)}", f"{token}; {_bound(one)}"),
+        (
+            "Set Block Decoding",
+            f"{time_words(one.seconds / corrected)}",
+            f"{token}, at {what.speed:g} tokens a forward pass{origin}; the first over a block "
+            f"reads the block before it too, {_rows_words(what)}: {time_words(double.seconds)}",
+        ),
+        (
+            f"A [forward pass] over {what.block}",
+            f"{slower:.2f}×",
+            f"as long as over one: {time_words(block.seconds)}; {_bound(block)}",
+        ),
+        (
+            "Bound by",
+            side[block.is_memory_bound],
+            f"{time_words(block.moving)} for the bytes of all steps, "
+            f"{time_words(block.computing)} for the operations; of each step the longer counts",
+        ),
+        ("Left out", *_left_out(what)),
+        ("Memory", *_memory(what)),
+        (
+            "The device",
+            f"{what.device.bandwidth / 1e9:,.0f} GB/s",
+            f"of memory, {_rates(what.device)}; source: {what.device.source}",
+        ),
+    ]
+    found = [{"name": name, "value": value, "note": note} for name, value, note in rows]
+    return found + _measured(what)
+
+
+def _rows_words(what: Asked) -> str:
+    """The rows of a forward pass over two blocks."""
+    rows = 2 * what.block
+    return (
+        f"{rows} rows" if what.batch == 1 else f"{rows} rows a text, {rows * what.batch:,} in all"
+    )
+
+
+def _left_out(what: Asked) -> tuple[str, str]:
+    """What the times above are without, and under the hood are with."""
+    block, one = (
+        left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
+    )
+    output_layer, own_keys = time_words(block.output_layer), time_words(block.own_keys)
+    note = (
+        f"of the forward pass over {what.block}, as in the paper: {output_layer} of the output "
+        f"layer, {own_keys} of attention to the block’s own keys; of one over a single token "
+        f"{time_words(one.output_layer + one.own_keys)}. Under the hood counts both"
+    )
+    return time_words(block.output_layer + block.own_keys), note
+
+
+def _memory(what: Asked) -> tuple[str, str]:
+    """The bytes that weights and KV cache take, and whether the device holds them."""
+    a_value, layer = what.device.bytes_per_value, what.shape.layer
+    weights = what.shape.num_weights * a_value
+    cached = 2 * what.shape.num_layers * layer.kv_width * what.cache * what.batch * a_value
+    needed, holds = weights + cached, what.device.memory
+    note = f"at least: {size_words(weights)} of weights, {size_words(cached)} of KV cache"
+    if holds is not None and needed > holds:
+        note += (
+            f"; more than the {size_words(holds)} of the device, which cannot run this: the times "
+            "are those of one with its rates and room for it"
+        )
+    elif holds is not None:
+        note += f"; the device has {size_words(holds)}"
+    return size_words(needed), note
+
+
+def _measured(what: Asked) -> list[dict[str, str]]:
+    """The same from the forward passes timed here; only for what was timed."""
+    if not what.is_measured:
+        return []
+    if untimed := _untimed(what):
+        return [{"name": "Measured", "value": "–", "note": untimed}]
+    times = measured_times()
+    gain = times.speedup(what.block, what.speed, what.cache)
+    slower = times.slowdown(what.block, what.cache)
+    note = f"speed-up by Eq. 16 from timed forward passes; a block takes {slower:.2f}× one token"
+    if what.cache not in times.seconds:
+        note += f"; worked out between those timed with {_lengths()} tokens in the KV cache"
+    note += f". {NO_BOUND}"
+    return [{"name": "Measured", "value": f"{gain:.2f}×", "note": note}]
+
+
+def _untimed(what: Asked) -> str:
+    """Why the forward passes timed here say nothing of what is asked; "" where they do."""
+    times = measured_times().seconds
+    most = max(next(iter(times.values())))
+    if what.model != BUNDLED:
+        return "timed here was the bundled checkpoint only"
+    if what.batch != TIMED_BATCH:
+        return f"timed at a batch of {TIMED_BATCH} only, not {what.batch}"
+    if not min(times) <= what.cache <= max(times):
+        return f"timed with {_lengths()} tokens in the KV cache only, not with {what.cache}"
+    if 2 * what.block > most:
+        return f"timed up to {most} rows only; a block of {what.block} needs {2 * what.block}"
+    return ""
+
+
+def _lengths() -> str:
+    """Of the KV cache, those that were timed."""
+    *others, last = (str(length) for length in sorted(measured_times().seconds))
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _bound(found: Any) -> str:
+    return "bound by memory" if found.is_memory_bound else "bound by computing"
+
+
+def _rates(device: Device) -> str:
+    words = f"{rate_words(device.linear_flops)} of matrix products"
+    if device.attention_flops == device.linear_flops:
+        return words
+    return f"{words}, {rate_words(device.attention_flops)} of attention"
+
+
+def _choice(field: str, key: object, known: dict[str, Any], problems: list[str]) -> str:
+    if isinstance(key, str) and key in known:
+        return key
+    default: str = DEFAULTS[field]
+    problems.append(f"There is no {field} {shown(key)} here; shown is the default.")
+    return default
+
+
+def _number(value: object) -> float | None:
+    """A finite number, None for anything else; an empty box is no number."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _count(field: str, value: object, problems: list[str]) -> int:
+    number, least = _number(value), LEAST[field]
+    if number is not None and number == int(number) and least <= number <= MAX_TOKENS:
+        return int(number)
+    default: int = DEFAULTS[field]
+    problems.append(
+        f"The {NAMES[field]} must be a whole number from {least} to {MAX_TOKENS:.0e}, "
+        f"not {shown(value)}; shown is {default}."
+    )
+    return default
+
+
+def _speed(value: object, block: int, problems: list[str]) -> float:
+    number = _number(value)
+    if number is not None and 0 < number <= block:
+        return number
+    most = DEFAULTS["speed"] if number is None or number <= 0 else number
+    default = min(most, block)
+    problems.append(
+        f"The tokens per forward pass must be above 0 and at most the block size, {block}, "
+        f"not {shown(value)}; shown is {default:g}."
+    )
+    return float(default)
+
+
+HINT = "Paste a config.json"
+FOLDER_HINT = f"{HINT}, or type the folder of a model"
+
+
+def roofline_section(*, may_name_folder: bool) -> None:
+    """The view beside Watch and Race, at the address #limits.
+
+    may_name_folder: whether visitors may have a model's folder on this machine looked into.
+    """
+    hint = FOLDER_HINT if may_name_folder else HINT
+    section = view("limits", wire_json({**setting(), "ownHint": hint}), "calculate")
+
+    def calculated(event: gr.EventData) -> str:
+        wish = data_of(event)
+        found = answer(wish, may_name_folder=may_name_folder)
+        return server_message(wish=wish.get("number"), **found)
+
+    section.calculate(calculated, None, section, **QUICK)
+
+
+def setting() -> dict[str, Any]:
+    """What the view is built from. measured: this machine, for the panel under the hood too."""
+    own = {"key": OWN, "name": "A config of your own …"}
+    here = devices()[MEASURED]
+    return {
+        "library": static_path(LIBRARY),
+        "cards": cards(),
+        "devices": [{"key": key, "name": device.name} for key, device in devices().items()],
+        "models": [*({"key": key, "name": name} for key, (name, _) in models().items()), own],
+        "defaults": DEFAULTS,
+        "measured": {
+            "name": here.name,
+            "flops": here.linear_flops,
+            "attentionFlops": here.attention_flops,
+            "bandwidth": here.bandwidth,
+            "valueBytes": here.bytes_per_value,
+            "source": here.source,
+        },
+    }
