@@ -74,6 +74,7 @@ class RunLines:
         prompt_token_ids: Iterable[int] = (),
         shape: ModelShape | None = None,
         versions: Mapping[str, str] | None = None,
+        weights: Mapping[str, str] | None = None,
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
@@ -81,7 +82,7 @@ class RunLines:
         while it is not known where this one ends. about: a sentence on what to look at, shown
         beside the run. prompt_token_ids: what the model reads, chat template included, for the axes
         of the attention mask. shape: of the model; None leaves out what forward passes cost.
-        versions: as a trace has them.
+        versions, weights: as a trace has them.
         """
         configs, read = list(lanes), list(prompt_token_ids)
         pinned = [token_id for config in configs for token_id in config.pinned.values()]
@@ -96,6 +97,7 @@ class RunLines:
             end_token_ids=sorted(end_token_ids),
             shape=shape and shape.to_data(),
             versions=dict(versions or {}),
+            weights=dict(weights or {}),
             tokens=self._texts([*read, *pinned]),
             is_recorded=is_recorded,
         )
@@ -174,6 +176,7 @@ def replay_lines(
             prompt_token_ids=first.prompt_token_ids if has_prompt else (),
             shape=first.shape,
             versions=first.versions,
+            weights=first.weights,
         )
     ]
     for index in range(max(trace.num_forwards for trace in lanes.values())):

@@ -238,6 +238,7 @@ class Session:
             prompt_token_ids=_engine().prompt_token_ids(model, main.prompt, main.config),
             shape=model.shape,
             versions=_engine().versions(),
+            weights=model.weights,
         )
         ended = []
         for lane, event in passes(lanes, deadline):

@@ -36,6 +36,7 @@ export function traceText(run, lane = run.main) {
     text: lane.finish === null ? words.join("") : lane.text,
     finish: lane.finish ?? "stopped",
     versions: opening?.versions ?? {},
+    weights: opening?.weights ?? {},
     shape: run.shape,
     end_token_ids: ends,
     tokens: Object.fromEntries([...ids].map((id) => [id, run.tokenText(id)])),

@@ -67,6 +67,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {number[]} [end_token_ids]
  * @property {Shape} [shape]
  * @property {Record<string, string>} [versions] of what decodes
+ * @property {Record<string, string>} [weights] digests
  * @property {boolean} [is_recorded]
  */
 /** @typedef {Head & Opening} RunLine */
