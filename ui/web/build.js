@@ -40,7 +40,7 @@ const BUNDLES = {
   "learn.js": { entryPoints: ["learn.js"], format: "iife" },
   // Gradio calls it as a function of the event's inputs.
   "flag.js": {
-    entryPoints: ["saved_runs/flag.js"],
+    entryPoints: ["flag.js"],
     format: "iife",
     globalName: "sbd",
     banner: { js: "() => {" },

@@ -1,6 +1,6 @@
 // The bundle of the page: every view by the name that Python gives it.
 
-import { mountCharts } from "./charts/mount.js";
+import { mountCharts } from "./charts.js";
 import { mountFooter } from "./form/footer.js";
 import { mountHeader } from "./form/header.js";
 import { mountModelSwitch } from "./form/model_switch.js";
@@ -9,15 +9,14 @@ import { mountPuzzle } from "./form/puzzle.js";
 import { mountRiskSlider } from "./form/risk.js";
 import { mountStatusLine } from "./form/status.js";
 import { mountUntrained } from "./form/untrained.js";
-import { mountGallery } from "./gallery/mount.js";
-import { mountHome } from "./home/mount.js";
+import { mountGallery } from "./gallery.js";
+import { mountHome } from "./home.js";
 import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
-import { mountLimits } from "./limits/mount.js";
 import { mountRace } from "./race/mount.js";
-import { mountServerMessages } from "./share/messages.js";
-import { mountSolverComparison } from "./solver_comparison/mount.js";
-import { mountPlayer } from "./watch/mount.js";
+import { mountLimits } from "./roofline.js";
+import { mountSolverComparison } from "./solvers.js";
+import { mountPlayer, mountServerMessages } from "./watch/mount.js";
 
 /** @import { Mount, Place, Take } from "./stub.js" */
 

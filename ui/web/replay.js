@@ -4,7 +4,7 @@
 import { find } from "./dom/elements.js";
 import { Player } from "./watch/player.js";
 
-/** @import { PlayerElement } from "./watch/mount.js" */
+/** @import { PlayerElement } from "./dom/page.js" */
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
 const followScheme = () => document.body.classList.toggle("dark", scheme.matches);

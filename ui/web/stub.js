@@ -1,7 +1,7 @@
 // What Gradio evaluates for every part of the page: hands the part to the bundle, which is one
 // file that the browser keeps. Values that come before the bundle is there wait for it.
 
-import { fileAddress } from "./dom/address.js";
+import { fileAddress } from "./dom/page.js";
 
 /**
  * What Gradio gives the script of an HTML component, as far as it is used here.

@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 
 /** @import { IconName } from "./icons.js" */
 
-export const SPEEDS = [0.25, 0.5, 1, 2, 4];
+const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /**
  * A button that is known by its icon; `label` is its title and what a screen reader says.

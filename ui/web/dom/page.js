@@ -4,6 +4,52 @@
 
 import constants from "../constants.json" with { type: "json" };
 
+/** @import { Player } from "../watch/player.js" */
+
+/** @typedef {{ root?: string, api_prefix?: string }} GradioConfig */
+
+/**
+ * The address of a file below Gradio's routes: its root says the path, the page itself the host
+ * and scheme that reach it.
+ * @param {string} path
+ */
+export function fileAddress(path) {
+  /** @type {GradioConfig} */
+  const config = Reflect.get(window, "gradio_config") ?? {};
+  const base = new URL(config.root || ".", document.baseURI);
+  const origin = base.hostname === location.hostname ? location.origin : base.origin;
+  const prefix = config.api_prefix ?? "/gradio_api";
+  return `${origin}${base.pathname.replace(/\/$/, "")}${prefix}/${path}`;
+}
+
+/** Whether the visitor wants no motion. */
+export function isStill() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** How to scroll to what is pointed out. @returns {ScrollBehavior} */
+export function scrollBehavior() {
+  return isStill() ? "auto" : "smooth";
+}
+
+const PHONE = 900; // pixels of the window: below that the stage stands under the form
+
+/**
+ * On a phone the form is as long as the screen: what was asked for must be seen.
+ * @param {HTMLElement} node
+ */
+export function showOnPhone(node) {
+  if (innerWidth < PHONE) node.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
+}
+
+/**
+ * Fold the form into the prompt that is on the stage, or unfold it; the style sheet does so on a phone alone.
+ * @param {boolean} isFolded
+ */
+export function foldForm(isFolded) {
+  document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
+}
+
 const VIEWS = ["home", "learn", "watch", "race", "solvers", "limits"];
 const VIEW_EVENT = "sbd-view";
 
@@ -127,4 +173,16 @@ export function goButtons() {
   const stop = document.querySelector("button#sbd-stop, #sbd-stop button");
   const go = [...document.querySelectorAll("#sbd-go button")].find((button) => button !== stop);
   return [/** @type {HTMLButtonElement | null} */ (go ?? null), stop];
+}
+
+/** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
+
+/**
+ * The player on the page, once it is there.
+ * @param {ParentNode} root
+ */
+export function playerOf(root) {
+  /** @type {PlayerElement | null} */
+  const host = root.querySelector(".sbd-host");
+  return host?.sbdPlayer ?? null;
 }

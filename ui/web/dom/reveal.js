@@ -4,10 +4,9 @@
 
 import { clamp } from "../core/numbers.js";
 import { revealPace } from "./pace.js";
+import { isStill } from "./page.js";
 
 const SHORTEST_MS = 60;
-
-export const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 
 const GHOST = {
   color: "var(--sbd-ghost)",
@@ -55,7 +54,7 @@ export class Reveals {
     for (const animation of this.running) animation.cancel();
     this.running = [];
     this.interval = interval;
-    this.pace = interval === null || this.isQuick || STILL.matches ? null : revealPace(interval);
+    this.pace = interval === null || this.isQuick || isStill() ? null : revealPace(interval);
     this.began = performance.now();
   }
 
@@ -97,7 +96,7 @@ export class Reveals {
    * @param {HTMLElement} node
    */
   takeOver(node) {
-    if (!STILL.matches) node.animate(SETTLE.fade, { duration: 280, easing: "ease-out" });
+    if (!isStill()) node.animate(SETTLE.fade, { duration: 280, easing: "ease-out" });
   }
 
   /**

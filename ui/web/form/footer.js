@@ -2,8 +2,8 @@
 // the paper and what its own models reach.
 
 import { PAPER_PAGE } from "../core/glossary.js";
-import { fileAddress } from "../dom/address.js";
 import { find, make } from "../dom/elements.js";
+import { fileAddress } from "../dom/page.js";
 import { makeTermNote, question } from "../dom/terms.js";
 
 /** @import { Mount } from "../stub.js" */

@@ -3,7 +3,7 @@
 
 import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
-import { playerOf } from "../watch/mount.js";
+import { playerOf } from "../dom/page.js";
 
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */

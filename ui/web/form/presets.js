@@ -2,8 +2,7 @@
 // the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { currentView, promptBox, typeInto, watchForm } from "../dom/page.js";
-import { playerOf } from "../watch/mount.js";
+import { currentView, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 

@@ -7,9 +7,8 @@
 import constants from "../constants.json" with { type: "json" };
 import { adviceWords, nearestStep, outsideWords, recordingWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { numberBox, promptBox, typeInto, watchForm } from "../dom/page.js";
+import { numberBox, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
 import { makeTermNote, question } from "../dom/terms.js";
-import { playerOf } from "../watch/mount.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { ByHand, heldByForm } from "./by_hand.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";

@@ -2,9 +2,8 @@
 // once the form asks for something else.
 
 import { find, setText } from "../dom/elements.js";
-import { watchForm } from "../dom/page.js";
+import { playerOf, watchForm } from "../dom/page.js";
 import { onStatus, sayNumAhead } from "../in_browser/bridge.js";
-import { playerOf } from "../watch/mount.js";
 import { differences } from "../watch/stale.js";
 import { isLater } from "./order.js";
 

@@ -2,20 +2,22 @@
 // it may look at. Point at a row, or move along the rows by the slider, to read what it sees.
 
 import {
+  besideWords,
   cachedText,
+  fewMasksWords,
   maskOf,
+  maskSentences,
   ntpMaskBeside,
   numPromptOf,
+  rowSentence,
   rowsOf,
   rowText,
 } from "../core/forward/mask.js";
-import { besideWords, fewMasksWords, maskSentences, rowSentence } from "../core/forward/words.js";
 import { countOf } from "../core/numbers.js";
 import { tokenPieces } from "../core/text/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { unfold, withTerms } from "../dom/terms.js";
-import { contextOf, inksOf } from "./canvas.js";
-import { drawGrid, drawNames, planGrid, rowAt } from "./drawing.js";
+import { contextOf, drawGrid, drawNames, inksOf, planGrid, rowAt } from "./drawing.js";
 
 /** @import { Mask, Row } from "../core/forward/mask.js" */
 /** @import { Run } from "../core/run/run.js" */

@@ -1,14 +1,134 @@
 // Under the hood: a panel below the staircase, opened by one button and moved by the player's own
 // scrubber. Closed it draws nothing.
 
-import { make } from "../dom/elements.js";
-import { STILL } from "../dom/reveal.js";
+import { cacheAt, cacheSentences } from "../core/forward/cache.js";
+import { programsAt } from "../core/forward/program.js";
+import { countOf } from "../core/numbers.js";
+import { make, setAttribute, setText } from "../dom/elements.js";
+import { scrollBehavior } from "../dom/page.js";
+import { unfold } from "../dom/terms.js";
 import { CostTable } from "./cost.js";
+import { contextOf, drawStrip, inksOf } from "./drawing.js";
 import { MaskGrid } from "./grid.js";
-import { Programs } from "./programs.js";
-import { CacheStrip } from "./strip.js";
 
+/** @import { Line } from "../core/forward/program.js" */
 /** @import { View } from "../watch/view.js" */
+
+/**
+ * @param {Line} line
+ */
+function makeLine({ depth, words }) {
+  const values = make("span", "sbd-hood-values");
+  const root = make(
+    "li",
+    "sbd-hood-line",
+    { "data-depth": depth },
+    make("span", "", {}, words),
+    values,
+  );
+  return { root, values };
+}
+
+class Programs {
+  constructor() {
+    this.shape = "";
+    /** @type {{ root: HTMLElement, values: HTMLElement }[]} */
+    this.lines = [];
+    this.root = make("section", "sbd-hood-programs", { "aria-label": "Algorithm" });
+  }
+
+  /** @param {View} view */
+  update({ run, pass }) {
+    const programs = programsAt(run, pass);
+    const lines = programs.flatMap((each) => each.lines);
+    const shape = lines.map(({ words }) => words).join("\n");
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.lines = lines.map(makeLine);
+      let next = 0;
+      const parts = programs.map(({ title, lines: own }) => {
+        const nodes = this.lines.slice(next, next + own.length).map(({ root }) => root);
+        next += own.length;
+        return make(
+          "div",
+          "",
+          {},
+          make("h3", "", {}, title),
+          make("ol", "sbd-hood-code", {}, ...nodes),
+        );
+      });
+      this.root.replaceChildren(...parts);
+    }
+    lines.forEach(({ isLit, values }, index) => {
+      const line = this.lines[index];
+      if (!line) return;
+      line.root.classList.toggle("is-lit", isLit);
+      setAttribute(line.root, "aria-current", isLit ? "step" : "false");
+      setText(line.values, values);
+    });
+  }
+}
+
+const HEIGHT = 26;
+
+class CacheStrip {
+  constructor() {
+    this.drawn = "";
+    this.title = make("h3", "");
+    this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
+    this.words = make("p", "sbd-hood-words");
+    const rows = [
+      ["cached", "before"],
+      ["causal", "written now"],
+      ["rejected", "taken back"],
+      ["dropped", "dropped"],
+    ];
+    const key = rows.map(([name, words]) =>
+      make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words ?? ""),
+    );
+    this.root = make(
+      "section",
+      "sbd-hood-cache",
+      { "aria-label": "KV cache" },
+      make("div", "sbd-hood-title", {}, this.title, unfold("the KV cache", this.words)),
+      this.canvas,
+      make("p", "sbd-hood-key", {}, ...key),
+      this.words,
+    );
+  }
+
+  /** @param {View} view */
+  update({ run, pass, isDark }) {
+    const lane = run.main;
+    const cache = cacheAt(run, lane, pass);
+    const width = this.root.clientWidth;
+    if (!cache || !width) return;
+    const key = [run.id, pass, width, isDark, lane.steps.length].join();
+    if (key === this.drawn) return;
+    this.drawn = key;
+    const { before, after, rejected, dropped, numPrompt } = cache;
+    const whole = Math.max(numPrompt + lane.numCommitted, after + rejected + dropped);
+    const sentences = cacheSentences(lane, pass, cache);
+    setText(this.title, `KV cache: ${countOf(after, "token")}`);
+    setText(this.words, sentences.join(" "));
+    setAttribute(this.canvas, "aria-label", `KV cache. ${sentences[0] ?? ""}`);
+    const inks = inksOf(this.root, isDark);
+    const context = contextOf(this.canvas, width, HEIGHT);
+    const written = after + rejected;
+    drawStrip(
+      context,
+      { width, height: HEIGHT },
+      whole,
+      [
+        { from: 0, to: before, ink: inks.cached },
+        { from: before, to: after, ink: inks.causal },
+        { from: after, to: written, ink: inks.line, isStruck: true },
+        { from: written, to: written + dropped, ink: inks.block, isStruck: true },
+      ],
+      inks,
+    );
+  }
+}
 
 export class Hood {
   /** @param {() => void} redraw */
@@ -50,8 +170,7 @@ export class Hood {
     this.button.setAttribute("aria-expanded", String(this.isOpen));
     this.redraw();
     if (!this.isOpen) return;
-    const behavior = STILL.matches ? "auto" : "smooth";
-    const show = () => this.root.scrollIntoView({ behavior, block: "start" });
+    const show = () => this.root.scrollIntoView({ behavior: scrollBehavior(), block: "start" });
     // Once it is drawn and has its height.
     requestAnimationFrame(() => requestAnimationFrame(show));
   }

@@ -1,9 +1,8 @@
 // Decodes in this browser, for the whole page: starts the engine, hands it what the visitor asks
 // for, and shows what it says in the same views that show a server's runs.
 
-import { goButtons } from "../dom/page.js";
+import { goButtons, playerOf } from "../dom/page.js";
 import { Engine } from "../engine/client.js";
-import { playerOf } from "../watch/mount.js";
 import { inBrowser, SETTLED_EVENT, sayStatus } from "./bridge.js";
 
 /** @import { Place, Ready } from "../engine/client.js" */

@@ -2,21 +2,110 @@
 // changes it; of the run on the stage it says nothing. Takes over by itself when the line of visitors
 // is long or the server does not answer.
 
+import constants from "../constants.json" with { type: "json" };
 import { isOffered } from "../core/models.js";
-import { fileAddress } from "../dom/address.js";
 import { elementOf, find, make, setText } from "../dom/elements.js";
-import { currentView, goButtons } from "../dom/page.js";
+import { currentView, fileAddress, goButtons, promptBox } from "../dom/page.js";
+import { CHOICES, choiceOf, numberOf } from "../form/fields.js";
 import { showModelHere } from "../form/header.js";
 import { keepAddress } from "../share/permalink.js";
 import { inBrowser, onNumAhead, sayStatus } from "./bridge.js";
 import { Decoder } from "./decoder.js";
-import { droppedModel, holdsModel } from "./dropped.js";
-import { formOfAddress, readForm } from "./form.js";
 
-/** @import { Form } from "../engine/session/form.js" */
 /** @import { Compiled, Source } from "../engine/worker.js" */
+/** @import { Form } from "../engine/session/form.js" */
+/** @import { FieldName } from "../form/fields.js" */
 /** @import { Mount } from "../stub.js" */
 /** @import { Wish } from "./decoder.js" */
+
+const UNNAMED = "your model";
+const WEIGHTS = /\.safetensors$/;
+
+/**
+ * Whether what is dropped is a model rather than, say, a trace: a folder, or weights among files.
+ * @param {DataTransfer} data
+ */
+export function holdsModel({ items, files }) {
+  const entries = [...items].map((item) => item.webkitGetAsEntry?.() ?? null);
+  return (
+    entries.some((entry) => entry?.isDirectory) || [...files].some(({ name }) => WEIGHTS.test(name))
+  );
+}
+
+/**
+ * The model that is dropped. Must be called while the drop is handled: what it holds is gone then.
+ * @param {DataTransfer} data
+ * @returns {Promise<Source>}
+ */
+export async function droppedModel({ items, files }) {
+  const loose = [...files];
+  const folder = [...items]
+    .map((item) => item.webkitGetAsEntry?.() ?? null)
+    .find((entry) => entry?.isDirectory);
+  const found = folder ? await filesIn(/** @type {FileSystemDirectoryEntry} */ (folder)) : loose;
+  return {
+    name: folder?.name ?? UNNAMED,
+    files: found.map((file) => /** @type {[string, Blob]} */ ([file.name, file])),
+  };
+}
+
+/** @param {FileSystemDirectoryEntry} folder @returns {Promise<File[]>} those right in it */
+async function filesIn(folder) {
+  const reader = folder.createReader();
+  /** @type {File[]} */
+  const found = [];
+  for (;;) {
+    /** @type {FileSystemEntry[]} */
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!entries.length) return found;
+    for (const entry of entries) {
+      if (!entry.isFile) continue;
+      const file = /** @type {FileSystemFileEntry} */ (entry);
+      found.push(await new Promise((resolve, reject) => file.file(resolve, reject)));
+    }
+  }
+}
+
+const PROMPT_ID = "sbd-prompt-box";
+const WHOLE_OR_DECIMAL = /^-?\d*\.?\d+(e[+-]?\d+)?$/;
+
+/** What the visitor asks for; fields that are hidden have their own defaults. */
+export function readForm() {
+  /** @type {Form} */
+  const form = { prompt: promptBox(PROMPT_ID)?.value ?? "" };
+  for (const name of /** @type {FieldName[]} */ (Object.keys(constants.formIds))) {
+    const value = CHOICES.includes(name) ? choiceOf(name) : numberOf(name);
+    if (value !== null) form[name] = value;
+  }
+  /** @type {HTMLTextAreaElement | HTMLInputElement | null} */
+  const template = document.querySelector("#sbd-template-box textarea, #sbd-template-box input");
+  if (form.strategy === "sbd" && template?.value) form.template = template.value;
+  if (form.strategy !== "verify") delete form.row_policy;
+  if ((form.row_policy ?? "fixed") !== "fixed" || form.strategy !== "verify") {
+    delete form.num_predrafts;
+  }
+  return form;
+}
+
+/**
+ * The form of a link; null for an address that asks for no decode.
+ * @param {URLSearchParams} query
+ * @returns {Form | null}
+ */
+function formOfAddress(query) {
+  if (!query.has("prompt") || query.has("race")) return null;
+  /** @type {Form} */
+  const form = {};
+  for (const [name, field] of Object.entries(constants.linkFields)) {
+    const text = query.get(name);
+    if (text === null) continue;
+    const isText = name === "prompt" || CHOICES.includes(name);
+    form[field] = !isText && WHOLE_OR_DECIMAL.test(text) ? Number(text) : text;
+  }
+  const pins = query.get("pins");
+  if (pins) form.pinned = pins.split(",").map((pair) => pair.split(":").map(Number));
+  return form;
+}
 
 /** @typedef {{ name: string, script: string, wasm: Compiled, base: string, names: string[], bytes: number, is_only?: boolean }} Setting paths below Gradio's routes */
 

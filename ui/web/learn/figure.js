@@ -3,8 +3,8 @@
 
 import { clamp } from "../core/numbers.js";
 import { makeClock } from "../dom/clock.js";
-import { isDarkPage } from "../dom/page.js";
-import { Reveals, STILL } from "../dom/reveal.js";
+import { isDarkPage, isStill } from "../dom/page.js";
+import { Reveals } from "../dom/reveal.js";
 import { initialState, viewOf } from "../watch/view.js";
 
 /** @import { Run } from "../core/run/run.js" */
@@ -124,7 +124,7 @@ export class Figure {
   play(target, arrived = () => {}) {
     this.target = target;
     this.arrived = arrived;
-    if (STILL.matches || this.state.pass >= target) {
+    if (isStill() || this.state.pass >= target) {
       this.seek(target, false);
       arrived();
       return;

@@ -6,11 +6,10 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { STILL } from "../dom/reveal.js";
+import { scrollBehavior } from "../dom/page.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
-import { hashOf, sceneAt } from "./address.js";
-import { readLesson } from "./lesson.js";
-import { keepRoom, makeRoom } from "./parts/room.js";
+import { hashOf, readLesson, sceneAt } from "./lesson.js";
+import { keepRoom, makeRoom } from "./parts.js";
 import { SCENES } from "./scenes/index.js";
 
 /** @import { Lesson, SceneWords } from "./lesson.js" */
@@ -225,8 +224,7 @@ export class LearnView {
   /** The reader asked to be shown; on a phone the answer may lie below the window. */
   showAnswer() {
     this.scene?.answer();
-    const behavior = STILL.matches ? "auto" : "smooth";
-    this.parts.said.scrollIntoView({ block: "nearest", behavior });
+    this.parts.said.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
   /**

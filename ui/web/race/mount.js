@@ -4,7 +4,7 @@ import { elementOf, find } from "../dom/elements.js";
 import { currentView, onTurn, STOP_MS } from "../dom/page.js";
 import { isLater } from "../form/order.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
-import { readForm } from "../in_browser/form.js";
+import { readForm } from "../in_browser/mount.js";
 import { keepAddress, linkToRace } from "../share/permalink.js";
 import { RaceForm } from "./form.js";
 import { RacePlayer } from "./player.js";

@@ -3,23 +3,72 @@
 
 import { clamp } from "../core/numbers.js";
 import { answersInCells, puzzleIn } from "../core/sudoku.js";
-import { makeButton, showPlaying } from "../dom/buttons.js";
+import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
-import { showOnPhone } from "../dom/phone.js";
-import { STILL } from "../dom/reveal.js";
+import { isStill, showOnPhone } from "../dom/page.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
-import { compareLanes, endBeside } from "./board.js";
+import {
+  boardWords,
+  clockWords,
+  compareLanes,
+  endBeside,
+  KEY_OF_MARKS,
+  slownessWords,
+} from "./board.js";
 import { RACE_HELP } from "./help.js";
 import { RaceLane } from "./lane.js";
 import { StaleRace } from "./stale.js";
 import { makeRaceTable } from "./table.js";
-import { makeTransport } from "./transport.js";
-import { boardWords, clockWords, KEY_OF_MARKS, slownessWords } from "./words.js";
 
 /** @import { Board } from "./board.js" */
+
+const HEADINGS = { pass: "by forward pass", time: "by engine time" };
+
+/** @param {(isByTime: boolean) => void} choose */
+function makeMeasure(choose) {
+  const legend = make("legend", "sbd-unseen", {}, "Lanes advance");
+  const group = make("fieldset", "sbd-race-measure", {}, legend);
+  let isPointed = false; // a choice made with a pointer leaves the keys to the race
+  group.addEventListener("pointerdown", () => (isPointed = true));
+  group.addEventListener("keydown", () => (isPointed = false));
+  for (const [name, words] of Object.entries(HEADINGS)) {
+    const box = make("input", "", { type: "radio", name: "sbd-race-measure" });
+    box.checked = name === "pass";
+    box.addEventListener("change", () => choose(name === "time"));
+    box.addEventListener("click", () => isPointed && box.blur());
+    group.append(make("label", "", {}, box, words));
+  }
+  return group;
+}
+
+/** @param {RacePlayer} player */
+export function makeTransport(player) {
+  const { actions } = player;
+  return make(
+    "div",
+    "sbd-race-transport",
+    { role: "group", "aria-label": "Race playback" },
+    make(
+      "div",
+      "sbd-buttons",
+      {},
+      makeButton("first", "Start (Home)", actions.first),
+      player.play,
+      makeButton("last", "Finish (End)", actions.last),
+    ),
+    make("div", "sbd-scrubber", {}, player.range),
+    player.place,
+    makeMeasure((isByTime) => player.measureBy(isByTime)),
+    makeSpeedChoice("Pace", (speed) => player.set({ speed })),
+    makeButton("share", "Copy the link (S)", actions.share),
+    makeButton("lecture", "Lecture mode (L)", actions.lecture),
+    makeButton("help", "Help (?)", actions.help),
+    player.told,
+  );
+}
 
 /** @typedef {{ clock: number, isPlaying: boolean, speed: number, isByTime: boolean }} RaceState */
 
@@ -137,7 +186,7 @@ export class RacePlayer {
     this.card.hidden = false;
     this.result.hidden = false;
     if (!board.is_recorded) showOnPhone(this.card);
-    this.set({ clock: STILL.matches ? this.finish : 0, isPlaying: !STILL.matches });
+    this.set({ clock: isStill() ? this.finish : 0, isPlaying: !isStill() });
     this.stale.begin();
   }
 

@@ -2,7 +2,7 @@
 // prediction, once that has crossed it too.
 
 import { asShownInRace, countOf, raceSeconds } from "../core/numbers.js";
-import { fasterWords, timesLess } from "../core/run/saving.js";
+import { fasterWords, timesLess } from "../core/run/times.js";
 import { numMissing } from "../core/text/diff.js";
 import { make, setText } from "../dom/elements.js";
 import { question, term } from "../dom/terms.js";

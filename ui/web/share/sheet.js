@@ -6,12 +6,32 @@ import { traceText } from "../core/run/trace.js";
 import { make, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { isDarkPage } from "../dom/page.js";
-import { fileSize, saveFile } from "./files.js";
 import { linkTo } from "./permalink.js";
-import { animate } from "./pictures/animation.js";
 import { staircasePicture } from "./pictures/picture.js";
+import { animate } from "./pictures/slide.js";
 
 /** @import { Run } from "../core/run/run.js" */
+
+/**
+ * Hand a file to the browser to save.
+ * @param {string} name
+ * @param {Blob} blob
+ */
+function saveFile(name, blob) {
+  const link = make("a", "", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/**
+ * A size for a reader: 84 kB, 1.2 MB.
+ * @param {number} bytes
+ */
+function fileSize(bytes) {
+  return bytes < 1e6
+    ? `${Math.max(Math.round(bytes / 1000), 1)} kB`
+    : `${(bytes / 1e6).toFixed(1)} MB`;
+}
 
 /**
  * Who can reach the server.
@@ -21,7 +41,6 @@ import { staircasePicture } from "./pictures/picture.js";
  */
 
 const { limits } = constants;
-const MAX_NAME = 40; // letters of a prompt in a file's name
 
 /** The sheet; it knows of the player only which run it shows. */
 export class Share {
@@ -253,11 +272,4 @@ export class Share {
  * @param {Run} run
  * @param {string} kind
  */
-const fileName = (run, kind) => `${fileStem(run)}.${kind}`;
-
-/** @param {Pick<Run, "strategy" | "prompt">} run */
-export function fileStem({ strategy, prompt }) {
-  const words = prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  const short = words.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");
-  return [strategy, short].filter(Boolean).join("-");
-}
+const fileName = (run, kind) => `${run.fileStem}.${kind}`;

@@ -1,9 +1,9 @@
 // The static page: every view of the page over files alone, decoding in the visitor's browser.
 
 import { find } from "../dom/elements.js";
+import { playerOf } from "../dom/page.js";
 import { SETTLED_EVENT, sayStatus } from "../in_browser/bridge.js";
 import { mount } from "../page.js";
-import { playerOf } from "../watch/mount.js";
 import { fillForm, makeFields, showFieldsInUse } from "./form.js";
 
 /** @import { Values } from "./form.js" */

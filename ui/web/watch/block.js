@@ -5,8 +5,7 @@ import { make, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";
 import { Budget } from "./budget.js";
 import { Tiles } from "./tiles.js";
-import { Branches } from "./verify/branches.js";
-import { makeVerifyLegend } from "./verify/legend.js";
+import { Branches, makeVerifyLegend } from "./verify.js";
 
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */

@@ -2,8 +2,7 @@
 // the run plays they are those of the moment, at its end those of the whole run.
 
 import { formatSeconds, median } from "../core/numbers.js";
-import { fasterWords, timesLess } from "../core/run/saving.js";
-import { timesOf, whyNotFaster } from "../core/run/times.js";
+import { fasterWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { explain, question } from "../dom/terms.js";
 
@@ -38,7 +37,7 @@ export function passesOf({ run, isOver }, { numPasses, numTokens, wholePasses, n
  * @param {Numbers} numbers
  * @param {Timing | null} timing
  */
-export function timeOf({ run, pass, isOver }, numbers, timing) {
+function timeOf({ run, pass, isOver }, numbers, timing) {
   const times = isOver && run.strategy !== "ntp" ? timesOf(numbers, timing) : null;
   if (times) {
     const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];

@@ -1,27 +1,23 @@
 // The player on the page: passes what Gradio sends on to it, and what it asks for back.
 
 import { elementOf, find } from "../dom/elements.js";
-import { currentView, goButtons, onTurn, STOP_MS, turnTo } from "../dom/page.js";
-import { foldForm } from "../dom/phone.js";
+import {
+  currentView,
+  foldForm,
+  goButtons,
+  onTurn,
+  playerOf,
+  STOP_MS,
+  turnTo,
+} from "../dom/page.js";
 import { doInBrowser, inBrowser } from "../in_browser/bridge.js";
-import { TabKeeper } from "../saved_runs/tab.js";
+import { TabKeeper } from "../saved_runs.js";
 import { bareAddress, keepAddress, linkTo } from "../share/permalink.js";
 import { replayPage } from "../share/replay_page.js";
 import { Player } from "./player.js";
 
+/** @import { PlayerElement } from "../dom/page.js" */
 /** @import { Mount } from "../stub.js" */
-
-/** @typedef {HTMLElement & { sbdPlayer?: Player }} PlayerElement */
-
-/**
- * The player on the page, once it is there.
- * @param {ParentNode} root
- */
-export function playerOf(root) {
-  /** @type {PlayerElement | null} */
-  const host = root.querySelector(".sbd-host");
-  return host?.sbdPlayer ?? null;
-}
 
 /** @type {Mount} */
 export function mountPlayer({ element, value, trigger, signal }) {
@@ -99,4 +95,15 @@ function forgetLink(event) {
   const box = elementOf(event);
   if (!(box instanceof HTMLTextAreaElement) || !box.closest("#sbd-prompt-box")) return;
   if (linked !== null && linked !== box.value) keepAddress(bareAddress());
+}
+
+/** @type {Mount} */
+export function mountServerMessages() {
+  return (text) => {
+    if (!text) return;
+    const { timing, ...message } = JSON.parse(text);
+    const player = playerOf(document);
+    if (timing) player?.takeTiming(timing);
+    else player?.share.receive(message);
+  };
 }

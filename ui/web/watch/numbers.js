@@ -2,8 +2,7 @@
 // run. Shows what the run counts, counts nothing itself.
 
 import { countOf, formatSeconds, median } from "../core/numbers.js";
-import { lengthWords, timesLess } from "../core/run/saving.js";
-import { timesOf, whyNotFaster } from "../core/run/times.js";
+import { lengthWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Numbers, Timing } from "../core/run/times.js" */
@@ -13,6 +12,7 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 /** @typedef {{ shown: string, label: string }} Cell */
 
 export const NUM_TIMINGS = 5;
+const SHOWN_DIGITS = 8; // of a digest: enough to tell weights apart
 const UNKNOWN = "–";
 const WHOLE = "The whole run";
 
@@ -136,7 +136,9 @@ function wholeWords({ run }, numbers, timing) {
  * @param {View["run"]} run
  */
 export function weightsWords({ weights }) {
-  const [own, base] = weights.map(([name, digest]) => `${name} (${digest})`);
+  const [own, base] = Object.entries(weights).map(
+    ([name, digest]) => `${name} (${digest.slice(0, SHOWN_DIGITS)})`,
+  );
   if (!own) return "";
   return base ? `Weights: adapter ${own} beside ${base}` : `Weights: ${own}`;
 }
@@ -220,7 +222,7 @@ export function makeNumbers(actions) {
     why.hidden = !said;
     setText(why, said);
     setText(title, wholeTitle(view, numbers));
-    weights.hidden = !run.weights.length;
+    weights.hidden = !Object.keys(run.weights).length;
     setText(weights, weightsWords(run));
     again.hidden = !actions.canRedo || run.strategy === "ntp" || numbers.wholePasses === null;
     showProgress(again, timing);

@@ -2,19 +2,18 @@
 
 import { makeButton } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { promptBox } from "../dom/page.js";
-import { foldForm } from "../dom/phone.js";
+import { foldForm, promptBox } from "../dom/page.js";
 import { Hood } from "../hood/hood.js";
 import { BlockView } from "./block.js";
 import { Details } from "./details.js";
 import { makeHeadline } from "./headline.js";
 import { Help } from "./help.js";
-import { Inspector } from "./inspector/inspector.js";
+import { Inspector } from "./inspector.js";
 import { makeNumbers } from "./numbers.js";
-import { makeTransport } from "./playback/transport.js";
+import { makeTransport } from "./playback.js";
 import { Staircase } from "./staircase/staircase.js";
 import { SudokuView } from "./sudoku.js";
-import { LaneView } from "./text/lane.js";
+import { LaneView } from "./text/text.js";
 import { Tree } from "./tree.js";
 
 /** @import { Family } from "../core/run/family.js" */

@@ -12,14 +12,13 @@ import { History } from "../core/run/history.js";
 import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { isDarkPage } from "../dom/page.js";
-import { foldForm, showOnPhone } from "../dom/phone.js";
-import { Reveals, STILL } from "../dom/reveal.js";
+import { foldForm, isDarkPage, isStill, showOnPhone } from "../dom/page.js";
+import { Reveals } from "../dom/reveal.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
 import { makeActions } from "./actions.js";
 import { Parts } from "./parts.js";
-import { Playback } from "./playback/playback.js";
+import { Playback } from "./playback.js";
 import { Stale } from "./stale.js";
 import { initialState, viewOf } from "./view.js";
 
@@ -146,7 +145,7 @@ export class Player {
   begin(run) {
     if (run.id !== "opening") this.host?.began(run);
     const { isRecorded, main } = run;
-    const isCalm = isRecorded && STILL.matches;
+    const isCalm = isRecorded && isStill();
     this.family.take(run);
     foldForm(true);
     this.parts.tellVisitor(null);

@@ -5,7 +5,7 @@ import { MAX_TILES } from "../core/limits.js";
 import { clamp } from "../core/numbers.js";
 import { entropyColour, unsureness } from "../core/scale.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
-import { STILL } from "../dom/reveal.js";
+import { scrollBehavior } from "../dom/page.js";
 import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 
@@ -154,8 +154,8 @@ export class Tiles {
 
   /** On a phone the inspector comes up from below: keep the tiles above it. */
   keepInSight() {
-    const behavior = STILL.matches ? "auto" : "smooth";
-    if (this.root.closest(".is-narrow")) this.root.scrollIntoView({ block: "nearest", behavior });
+    if (this.root.closest(".is-narrow"))
+      this.root.scrollIntoView({ block: "nearest", behavior: scrollBehavior() });
   }
 
   /**

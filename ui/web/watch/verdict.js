@@ -1,8 +1,13 @@
 // Right or wrong, as a checker said it of a whole answer: a sign and a sentence.
 
+import { againstPlain } from "../core/run/family.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
+import { explain } from "../dom/terms.js";
 
-/** @import { Verdict as Said } from "../core/run/wire.js" */
+/** @import { Verdict as Checked } from "../core/run/wire.js" */
+/** @import { Against } from "../core/run/family.js" */
+/** @import { Lane } from "../core/run/lane.js" */
+/** @import { View } from "./view.js" */
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
@@ -11,11 +16,11 @@ export const ROOM = { column: 50 };
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
-export const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
+const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
 
 /**
  * What a checker said, null if none did; and what stands for it then, the reason if one is known.
- * @param {Said | null} verdict
+ * @param {Checked | null} verdict
  */
 export function verdictParts(verdict) {
   const isJudged = verdict !== null && verdict.right !== null;
@@ -32,7 +37,7 @@ export function briefly(words) {
 
 /**
  * A verdict as it stands in a lecture: without a reason that has no room there.
- * @param {Said | null} verdict
+ * @param {Checked | null} verdict
  * @param {number} room letters
  */
 export function inHall(verdict, room) {
@@ -47,7 +52,7 @@ export class Verdict {
   }
 
   /**
-   * @param {Said | null} verdict null: nothing could check the answer
+   * @param {Checked | null} verdict null: nothing could check the answer
    * @param {boolean} isWhole whether the whole answer is known and due
    * @param {string} [when] said too if the answer is whole only later
    * @param {string} [without] said of a whole answer that nothing could check
@@ -67,5 +72,67 @@ export class Verdict {
     const words = `${SIGNS[kind]} ${verdict.words}${when && ` (${when})`}`;
     setText(this.root, isWhole ? words : "\u200a");
     setAttribute(this.root, "title", isWhole ? verdict.words : "");
+  }
+}
+
+/** @typedef {{ kind: "right" | "wrong" | "same" | "differs" | "open", words: string, reason: string }} Said */
+
+/**
+ * How an answer stands to next-token prediction's.
+ * @param {Against} against
+ */
+function besidePlain({ count }) {
+  if (!count) return { words: "same words", reason: "Token for token next-token prediction’s." };
+  const words = `${count} ${count === 1 ? "token differs" : "tokens differ"}`;
+  return { words, reason: `${words} from next-token prediction’s; a wavy line marks those here.` };
+}
+
+/**
+ * What a chip says of a whole answer; null for one that it has nothing to say of.
+ * @param {View["run"]} run
+ * @param {Lane} lane
+ * @returns {Said | null}
+ */
+function saidOf(run, lane) {
+  const { judged, open } = verdictParts(lane.verdict);
+  const against = lane === run.main ? againstPlain(run) : null;
+  const beside = against && besidePlain(against);
+  if (judged) {
+    const [kind, sign] = judged.right
+      ? /** @type {const} */ (["right", "✓ Right"])
+      : /** @type {const} */ (["wrong", "✗ Wrong"]);
+    const words = beside ? `${sign}, ${beside.words}` : sign;
+    return { kind, words, reason: [judged.words, beside?.reason].filter(Boolean).join(" ") };
+  }
+  if (lane !== run.main || lane.finish === "stopped") return null;
+  if (!beside) return { kind: "open", words: "Not judged", reason: `${open} ${JUDGED}` };
+  const words = beside.words.charAt(0).toUpperCase() + beside.words.slice(1);
+  const kind = against?.count ? "differs" : "same";
+  return { kind, words, reason: `${beside.reason} ${open} ${JUDGED}` };
+}
+
+export class Chip {
+  constructor() {
+    this.root = make("button", "sbd-verdict-chip", { type: "button" });
+    /** @type {unknown[]} what it was made of last */
+    this.shown = [];
+  }
+
+  /**
+   * @param {View} view
+   * @param {Lane} lane
+   */
+  update({ run, pass, isLecture }, lane) {
+    const isDue = lane.finish !== null && pass >= Math.min(lane.lastPass, run.main.lastPass);
+    const shown = [run, lane, isDue, run.isComplete, isLecture];
+    if (shown.every((each, index) => each === this.shown[index])) return;
+    this.shown = shown;
+    const said = isDue ? saidOf(run, lane) : null;
+    this.root.classList.toggle("is-due", said !== null);
+    setAttribute(this.root, "data-kind", said?.kind ?? "");
+    this.root.disabled = said === null;
+    const isLate = lane.lastPass > run.main.lastPass;
+    const when = isLate ? ` After its ${lane.steps.length} forward passes.` : "";
+    explain(this.root, said?.words ?? "\u200a", said ? said.reason + when : "");
   }
 }

@@ -15,6 +15,8 @@ import { Lane } from "./lane.js";
  * @typedef {Record<string, unknown> & { pinned: [offset: number, id: number][], prompt: string }} Settings
  */
 
+const MAX_NAME = 40; // letters of the prompt
+
 /** @type {Config} of a run that says none */
 const NO_CONFIG = {
   strategy: "sbd",
@@ -125,6 +127,13 @@ export class Run {
       pinned,
       ...changes,
     };
+  }
+
+  /** What its files are called: sbd-tara-has-49-pencils */
+  get fileStem() {
+    const words = this.prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+    const short = words.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");
+    return [this.strategy, short].filter(Boolean).join("-");
   }
 
   get isComplete() {

@@ -4,8 +4,7 @@
 import { PENALTIES, requireNumber } from "../decoding/settings.js";
 import { ArgumentError, ModelError } from "../errors.js";
 import { Model } from "../model.js";
-import { checkTemplate, encodePrompt } from "../text/template.js";
-import { Tokenizer } from "../text/tokenizer.js";
+import { checkTemplate, encodePrompt, Tokenizer } from "../tokenizer.js";
 import { SafetensorsFile } from "./safetensors.js";
 import { readShape } from "./shape.js";
 import { Weights } from "./weights.js";

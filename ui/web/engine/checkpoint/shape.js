@@ -2,8 +2,8 @@
 
 import { ModelError, shown } from "../errors.js";
 
-export const MODEL_TYPES = ["llama", "mistral"];
-export const MAX_PARAMETERS = 100e6;
+const MODEL_TYPES = ["llama", "mistral"];
+const MAX_PARAMETERS = 100e6;
 const DEFAULT_THETA = 10000;
 
 /**

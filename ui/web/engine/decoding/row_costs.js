@@ -32,7 +32,7 @@ export function rowCostsOf({ model, maskId }) {
  * @param {number} maskId
  * @returns {RowCosts}
  */
-export function measureRowCosts(model, maskId) {
+function measureRowCosts(model, maskId) {
   const { maxPositions } = model.shape;
   const longest = Math.min(48, maxPositions - 1);
   const numPrompt = Math.min(NUM_PROMPT, maxPositions - longest);

@@ -4,12 +4,12 @@ import { ArgumentError } from "../errors.js";
 
 /** @import { RowCosts } from "./row_plans.js" */
 
-export const MAX_BLOCK_SIZE = 1024;
-export const MAX_PREDRAFTS = 16;
+const MAX_BLOCK_SIZE = 1024;
+const MAX_PREDRAFTS = 16;
 /** The smallest and the largest repetition penalty. */
 export const PENALTIES = /** @type {const} */ ([0.1, 100]);
 export const STRATEGIES = ["sbd", "ntp", "verify"];
-export const ROW_POLICIES = ["fixed", "fewest-passes", "fastest"];
+const ROW_POLICIES = ["fixed", "fewest-passes", "fastest"];
 /** The solver that takes a block's first token from the causal row before it. */
 export const CAUSAL_FIRST = "causal-first";
 const MEASURES = ["confidence", "entropy", "margin"];
@@ -187,7 +187,7 @@ export function requireNumber(argument, value, low, high = Infinity) {
  * @param {number} low
  * @param {number} high
  */
-export function requireWhole(argument, value, low, high = Infinity) {
+function requireWhole(argument, value, low, high = Infinity) {
   const rule = `must be a whole number >= ${low}${high === Infinity ? "" : ` and <= ${high}`}`;
   const isIn = Number.isSafeInteger(value) && Number(value) >= low && Number(value) <= high;
   if (!isIn) throw new ArgumentError(argument, rule, value);

@@ -30,7 +30,7 @@ const MS_BETWEEN_BREATHS = 12;
 const MAX_ASK = 16;
 const NUM_TIMINGS = 5; // as ui/web/watch/numbers.js
 const WARM_PASSES = 3;
-export const STOPPED_TEXT = "Stopped.";
+const STOPPED_TEXT = "Stopped.";
 
 export class Session {
   /**

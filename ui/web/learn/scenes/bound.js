@@ -7,9 +7,7 @@ import { makeLegend } from "../../dom/legend.js";
 import { Budget } from "../../watch/budget.js";
 import { Tiles } from "../../watch/tiles.js";
 import { Figure } from "../figure.js";
-import { sweep } from "../parts/motion.js";
-import { makePassWords } from "../parts/passes.js";
-import { makeRoom } from "../parts/room.js";
+import { makePassWords, makeRoom, sweep } from "../parts.js";
 import { sumWords, withKept } from "../states.js";
 
 /** @import { BudgetLayout } from "../../core/budget.js" */

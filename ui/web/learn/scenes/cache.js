@@ -2,10 +2,9 @@
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { STILL } from "../../dom/reveal.js";
+import { isStill } from "../../dom/page.js";
 import { showToken } from "../../dom/tokens.js";
-import { makeRoom } from "../parts/room.js";
-import { makePlayedSlider } from "../parts/slider.js";
+import { makePlayedSlider, makeRoom } from "../parts.js";
 import { blockState } from "../states.js";
 
 /** @import { Lane, LaneStep } from "../../core/run/lane.js" */
@@ -109,9 +108,9 @@ export function makeCacheScene({ lesson, signal, did, say }) {
   function answer() {
     did();
     const rides = main.steps.findIndex(({ causal }, pass) => pass > 0 && causal > 0);
-    const isStill = STILL.matches || rides < 0;
-    slider.goTo(Math.max(0, isStill ? rides : rides - 1));
-    if (isStill) return;
+    const isAtEnd = isStill() || rides < 0;
+    slider.goTo(Math.max(0, isAtEnd ? rides : rides - 1));
+    if (isAtEnd) return;
     slider.play();
     say(counts.textContent ?? "");
   }

@@ -5,10 +5,9 @@ import { checkedDraft } from "../../core/run/drafts.js";
 import { tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { Tiles } from "../../watch/tiles.js";
-import { makeVerifyLegend } from "../../watch/verify/legend.js";
+import { makeVerifyLegend } from "../../watch/verify.js";
 import { Figure } from "../figure.js";
-import { makePassWords } from "../parts/passes.js";
-import { makeRoom } from "../parts/room.js";
+import { makePassWords, makeRoom } from "../parts.js";
 import { apart, choiceWords } from "../states.js";
 
 /** @import { Run } from "../../core/run/run.js" */

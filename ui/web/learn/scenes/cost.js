@@ -2,14 +2,12 @@
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { makeBar } from "../parts/bars.js";
-import { sweep } from "../parts/motion.js";
-import { makeRoom } from "../parts/room.js";
+import { makeBar, makeRoom, sweep } from "../parts.js";
 import { passesWords, secondsWords, timesWords, timeTitle } from "../states.js";
 
 /** @import { Edge, Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
-/** @import { Bar } from "../parts/bars.js" */
+/** @import { Bar } from "../parts.js" */
 
 const RACE_MS = 4000;
 

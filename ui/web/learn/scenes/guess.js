@@ -4,9 +4,7 @@ import { formatNats, formatPercent } from "../../core/numbers.js";
 import { make, setStyle, setText } from "../../dom/elements.js";
 import { makeLegend } from "../../dom/legend.js";
 import { showToken } from "../../dom/tokens.js";
-import { makeChoices } from "../parts/choices.js";
-import { paintEntropy } from "../parts/ink.js";
-import { makeRoom } from "../parts/room.js";
+import { makeChoices, makeRoom, paintEntropy } from "../parts.js";
 
 /** @import { Gap } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */

@@ -3,7 +3,7 @@
 import { capital, tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
-import { makeRoom } from "../parts/room.js";
+import { makeRoom } from "../parts.js";
 import { mayLook } from "../states.js";
 
 /** @import { Lesson } from "../lesson.js" */

@@ -5,8 +5,7 @@ import { capital } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
 import { SudokuView } from "../../watch/sudoku.js";
 import { Figure } from "../figure.js";
-import { makePassNumbers } from "../parts/passes.js";
-import { makeRoom } from "../parts/room.js";
+import { makePassNumbers, makeRoom } from "../parts.js";
 import { fillWords } from "../states.js";
 
 /** @import { Lane } from "../../core/run/lane.js" */

@@ -3,10 +3,7 @@
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
-import { makeBar } from "../parts/bars.js";
-import { makeChoices } from "../parts/choices.js";
-import { sweep } from "../parts/motion.js";
-import { makeRoom } from "../parts/room.js";
+import { makeBar, makeChoices, makeRoom, sweep } from "../parts.js";
 
 /** @import { PassTime, Lesson } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */

@@ -2,10 +2,8 @@
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { STILL } from "../../dom/reveal.js";
-import { makeBar } from "../parts/bars.js";
-import { makeRoom } from "../parts/room.js";
-import { makePlayedSlider } from "../parts/slider.js";
+import { isStill } from "../../dom/page.js";
+import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
 import { storyPieces, verdictWords } from "../states.js";
 
 /** @import { Edge, Lesson } from "../lesson.js" */
@@ -112,8 +110,8 @@ export function makeWrongScene({ lesson, signal, did, say }) {
 
   function answer() {
     did();
-    slider.goTo(STILL.matches ? last : 0);
-    if (!STILL.matches) slider.play();
+    slider.goTo(isStill() ? last : 0);
+    if (!isStill()) slider.play();
   }
   slider.goTo(0);
   const prompt = make("p", "sbd-learn-source", {}, `Prompt: ${lesson.story}`);

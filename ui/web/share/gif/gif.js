@@ -1,11 +1,187 @@
 // An animated GIF, written in the browser: one palette, and of each frame only the rectangle that
 // changed, with what did not change left transparent. Knows no decoding and no DOM.
 
-import { Bytes } from "./bytes.js";
-import { compress } from "./lzw.js";
-import { CLEAR } from "./palette.js";
+/** Bytes that grow. */
+class Bytes {
+  constructor() {
+    /** @type {Uint8Array<ArrayBuffer>[]} */
+    this.parts = [];
+    this.part = new Uint8Array(65_536);
+    this.length = 0;
+  }
 
-/** @import { Palette } from "./palette.js" */
+  /**
+   * A few bytes.
+   * @param {number[]} values
+   */
+  push(...values) {
+    for (const value of values) this.byte(value);
+  }
+
+  /** @param {number} value */
+  byte(value) {
+    if (this.length === this.part.length) {
+      this.parts.push(this.part);
+      this.part = new Uint8Array(65_536);
+      this.length = 0;
+    }
+    this.part[this.length] = value;
+    this.length += 1;
+  }
+
+  /**
+   * Two bytes, the lower first.
+   * @param {number} value
+   */
+  short(value) {
+    this.push(value & 255, value >> 8);
+  }
+
+  /**
+   * The whole file.
+   * @param {string} type
+   */
+  blob(type) {
+    return new Blob([...this.parts, this.part.subarray(0, this.length)], { type });
+  }
+}
+
+const FIRST_BITS = 8; // LZW's code size for 256 colours
+
+const FULL_TABLE = 4096;
+
+/** Writes LZW codes as GIF's blocks of at most 255 bytes. */
+class CodeWriter {
+  /** @param {Bytes} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.block = new Uint8Array(255);
+    this.used = 0;
+    this.bits = 0;
+    this.numBits = 0;
+  }
+
+  /**
+   * @param {number} value
+   * @param {number} size
+   */
+  code(value, size) {
+    this.bits |= value << this.numBits;
+    this.numBits += size;
+    while (this.numBits >= 8) this.flushByte();
+  }
+
+  flushByte() {
+    this.block[this.used] = this.bits & 255;
+    this.used += 1;
+    this.bits >>>= 8;
+    this.numBits -= 8;
+    if (this.used === 255) this.flushBlock();
+  }
+
+  flushBlock() {
+    if (!this.used) return;
+    this.bytes.byte(this.used);
+    for (let i = 0; i < this.used; i += 1) this.bytes.byte(this.block[i]);
+    this.used = 0;
+  }
+
+  end() {
+    while (this.numBits > 0) this.flushByte();
+    this.flushBlock();
+    this.bytes.byte(0);
+  }
+}
+
+/**
+ * GIF's LZW over palette indexes.
+ * @param {Bytes} bytes
+ * @param {Uint8Array} indexes
+ */
+function compress(bytes, indexes) {
+  const [reset, stop] = [1 << FIRST_BITS, (1 << FIRST_BITS) + 1];
+  const table = new Int16Array(FULL_TABLE << 8);
+  const writer = new CodeWriter(bytes);
+  let next = stop + 1;
+  let size = FIRST_BITS + 1;
+  bytes.byte(FIRST_BITS);
+  writer.code(reset, size);
+  let prefix = indexes[0];
+  for (let i = 1; i < indexes.length; i += 1) {
+    const slot = (prefix << 8) | indexes[i];
+    if (table[slot]) {
+      prefix = table[slot];
+      continue;
+    }
+    writer.code(prefix, size);
+    prefix = indexes[i];
+    if (next < FULL_TABLE) {
+      table[slot] = next;
+      if (next === 1 << size) size += 1;
+      next += 1;
+    } else {
+      writer.code(reset, size);
+      table.fill(0);
+      [next, size] = [stop + 1, FIRST_BITS + 1];
+    }
+  }
+  writer.code(prefix, size);
+  writer.code(stop, size);
+  writer.end();
+}
+
+export const CLEAR = 255; // the palette's last entry: see what was there before
+
+/** The 255 colours seen most, at 5 bits a channel, and a look-up from any colour to the nearest. */
+export class Palette {
+  /** @param {Uint32Array[]} pictures */
+  constructor(pictures) {
+    /** @type {Map<number, number>} */
+    const counts = new Map();
+    /** @type {Map<number, number>} the first colour of each key */
+    const totals = new Map();
+    for (const pixels of pictures) {
+      for (const pixel of pixels) {
+        const key = Palette.key(pixel);
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+        if (!totals.has(key)) totals.set(key, pixel);
+      }
+    }
+    const most = [...counts].sort((a, b) => b[1] - a[1]);
+    const keys = most.map(([key]) => key).slice(0, CLEAR);
+    this.colours = keys
+      .map((key) => totals.get(key) ?? 0)
+      .map((pixel) => [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]);
+    this.indexes = new Int16Array(32_768).fill(-1);
+    keys.forEach((key, index) => {
+      this.indexes[key] = index;
+    });
+  }
+
+  /** @param {number} pixel */
+  static key(pixel) {
+    return ((pixel >> 3) & 31) | ((pixel >> 6) & 992) | ((pixel >> 9) & 31_744);
+  }
+
+  /** @param {number} pixel */
+  index(pixel) {
+    const key = Palette.key(pixel);
+    if (this.indexes[key] < 0) this.indexes[key] = this.nearest(pixel);
+    return this.indexes[key];
+  }
+
+  /** @param {number} pixel */
+  nearest(pixel) {
+    const [red, green, blue] = [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
+    let best = 0;
+    let least = Infinity;
+    this.colours.forEach(([r, g, b], index) => {
+      const distance = (r - red) ** 2 * 2 + (g - green) ** 2 * 4 + (b - blue) ** 2;
+      if (distance < least) [least, best] = [distance, index];
+    });
+    return best;
+  }
+}
 
 /**
  * The smallest rectangle that holds every changed pixel; null if none changed.

@@ -1,7 +1,6 @@
 // Makes the animation beside the page: pictures in, the file out. Runs as a worker of its own.
 
-import { Gif } from "./gif.js";
-import { Palette } from "./palette.js";
+import { Gif, Palette } from "./gif.js";
 
 /** @typedef {{ kind: "begin", width: number, height: number, samples: ArrayBuffer[] }} Begin */
 /** @typedef {{ kind: "frame", pixels: ArrayBuffer, seconds: number }} Frame */

@@ -10,9 +10,10 @@ import {
   drawCurrent,
   drawDiagonal,
   drawPasses,
+  MAX_CELL_HEIGHT,
+  staircaseExtent,
   stairsKey,
 } from "../../watch/staircase/drawing.js";
-import { MAX_CELL_HEIGHT, staircaseExtent } from "../../watch/staircase/extent.js";
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { StairsView } from "../../watch/staircase/drawing.js" */
 

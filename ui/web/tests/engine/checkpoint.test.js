@@ -9,7 +9,7 @@ import { stream } from "../../engine/decoding/stream.js";
 import { makeKernel } from "../../engine/kernel.js";
 import { Cache } from "../../engine/model.js";
 import { openForm } from "../../engine/session/form.js";
-import { Tokenizer } from "../../engine/text/tokenizer.js";
+import { Tokenizer } from "../../engine/tokenizer.js";
 
 const ASSETS = new URL("../../../../assets/", import.meta.url);
 const FOLDER = new URL("checkpoints/sbd-nano/", ASSETS);

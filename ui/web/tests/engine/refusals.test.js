@@ -3,7 +3,7 @@ import { afterEach, test } from "node:test";
 import { readerBelow, readerOf } from "../../engine/checkpoint/readers.js";
 import { Engine } from "../../engine/client.js";
 import { canFuseMultiplyAdd, makeKernel } from "../../engine/kernel.js";
-import { droppedModel, holdsModel } from "../../in_browser/dropped.js";
+import { droppedModel, holdsModel } from "../../in_browser/mount.js";
 
 /** @import { News } from "../../engine/session/session.js" */
 

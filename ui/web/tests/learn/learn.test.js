@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { layOut, revealedAt } from "../../core/budget.js";
-import { hashOf, sceneAt } from "../../learn/address.js";
-import { readLesson } from "../../learn/lesson.js";
+import { hashOf, readLesson, sceneAt } from "../../learn/lesson.js";
 import {
   apart,
   blockState,

@@ -5,7 +5,7 @@ import { numMissing } from "../../core/text/diff.js";
 import { compareLanes, endBeside, placeOf } from "../../race/board.js";
 import { laneDifferences, refusalOf, wishWords } from "../../race/stale.js";
 import { paceWords } from "../../race/table.js";
-import { solverDifferences } from "../../solver_comparison/mount.js";
+import { solverDifferences } from "../../solvers.js";
 import { inHall, ROOM } from "../../watch/verdict.js";
 
 /**

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { withChanges } from "../../charts/changes.js";
-import { wordsFor } from "../../charts/words.js";
+import { withChanges, wordsFor } from "../../charts.js";
 
 const FIGURE = {
   data: [{ x: [1, 2], marker: { color: "blue", size: 3 } }, { x: [3] }],

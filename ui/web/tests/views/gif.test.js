@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Gif } from "../../share/gif/gif.js";
-import { CLEAR, Palette } from "../../share/gif/palette.js";
+import { CLEAR, Gif, Palette } from "../../share/gif/gif.js";
 
 const [RED, BLUE] = [0xff0000ff, 0xffff0000];
 const FIRST = new Uint32Array([RED, BLUE, RED, BLUE]);

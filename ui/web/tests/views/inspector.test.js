@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import {
-  guessTitle,
-  hindsightText,
-  inspectorKicker,
-  revealText,
-} from "../../watch/inspector/words.js";
+import { guessTitle, hindsightText, inspectorKicker, revealText } from "../../watch/inspector.js";
 import { stairsKey } from "../../watch/staircase/drawing.js";
 import { initialState, positionTitle, viewOf } from "../../watch/view.js";
 import {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Playback } from "../../watch/playback/playback.js";
+import { Playback } from "../../watch/playback.js";
 import { runOf } from "../core/lines.js";
 
 /** @import { PlayerState } from "../../watch/view.js" */

@@ -75,13 +75,13 @@ test("where all that was left was given, the text has all of it and the tiles it
 });
 
 test("the details name the weights that decoded, and nothing where a run does not say it", () => {
-  const [own, base] = /** @type {[string, string][]} */ ([
-    ["adapter", "12ab"],
-    ["base", "34cd"],
-  ]);
-  const words = (/** @type {[string, string][]} */ ...weights) =>
+  const words = (/** @type {Record<string, string>} */ weights) =>
     weightsWords(runOf(wire(start({ weights }))));
-  assert.equal(words(own, base), "Weights: adapter adapter (12ab) beside base (34cd)");
-  assert.equal(words(own), "Weights: adapter (12ab)");
+  const [adapter, base] = ["0123456789abcdef", "fedcba9876543210"];
+  assert.equal(
+    words({ adapter, base }),
+    "Weights: adapter adapter (01234567) beside base (fedcba98)",
+  );
+  assert.equal(words({ adapter }), "Weights: adapter (01234567)");
   assert.equal(weightsWords(runOf()), "");
 });

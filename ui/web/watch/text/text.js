@@ -2,13 +2,15 @@
 // as the model was; masks and drafts as empty places, the current block outlined.
 
 import { MAX_TEXT_TOKENS } from "../../core/limits.js";
+import { LANE_TITLES } from "../../core/names.js";
 import { formatPercent } from "../../core/numbers.js";
-import { againstPlain } from "../../core/run/against.js";
+import { againstPlain } from "../../core/run/family.js";
 import { entropyColour, unsureness } from "../../core/scale.js";
 import { tokenName } from "../../core/text/letters.js";
-import { make } from "../../dom/elements.js";
+import { make, setAttribute, setStyle, setText } from "../../dom/elements.js";
+import { makeRamp } from "../../dom/legend.js";
 import { pieceNodes, showPieces } from "../../dom/tokens.js";
-import { Flow } from "./flow.js";
+import { Chip } from "../verdict.js";
 import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "./parts.js";
 
 /** @import { Piece } from "../../core/text/letters.js" */
@@ -17,6 +19,122 @@ import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "
 /** @import { Actions } from "../actions.js" */
 /** @import { TextPart } from "./parts.js" */
 /** @import { View } from "../view.js" */
+
+const PART_LENGTH = 48; // nodes
+
+/**
+ * Whether a new part may begin with this node without a line breaking elsewhere.
+ * @param {HTMLElement[]} nodes
+ * @param {number} index
+ */
+function mayPart(nodes, index) {
+  const endsLine = nodes[index - 1]?.textContent?.endsWith("\n") ?? false;
+  return endsLine || (nodes[index]?.textContent?.startsWith(" ") ?? false);
+}
+
+/** Where the lines of a part begin. @param {HTMLElement} node */
+function startOf(node) {
+  return node.getBoundingClientRect().left + Number.parseFloat(getComputedStyle(node).paddingLeft);
+}
+
+/** A text in parts. */
+class Flow {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {{ start: number, node: HTMLElement }[]} */
+    this.parts = [];
+    /** @type {HTMLElement[]} */
+    this.nodes = [];
+    this.count = 0;
+    new ResizeObserver(() => this.align(1)).observe(root);
+  }
+
+  /** The part that grows; there is one once `open` was called. */
+  get last() {
+    return this.parts.at(-1) ?? this.open(0);
+  }
+
+  /** Forget how the text was parted: other letters are to come. */
+  clear() {
+    this.parts = [];
+    this.count = 0;
+    this.root.replaceChildren();
+  }
+
+  /**
+   * Show the first `count` of the nodes; of these the first `settled` keep their letters.
+   * @param {HTMLElement[]} nodes
+   * @param {number} count
+   * @param {number} settled
+   */
+  show(nodes, count, settled) {
+    this.nodes = nodes;
+    for (let index = this.count - 1; index >= count; index -= 1) nodes[index]?.remove();
+    const kept = Math.min(this.count, count);
+    while (this.parts.length > 1 && this.last.start > settled) this.join(kept);
+    this.count = count;
+    const bounds = this.boundsUpTo(settled);
+    this.last.node.append(...nodes.slice(kept, Math.max(kept, bounds[0] ?? count)));
+    const first = this.parts.length;
+    bounds.forEach((start, index) => {
+      this.open(start).node.append(...nodes.slice(start, bounds[index + 1] ?? count));
+    });
+    if (bounds.length) this.align(first);
+  }
+
+  /** @param {number} start */
+  open(start) {
+    const node = make("div", "sbd-part-of-text");
+    const part = { start, node };
+    this.parts.push(part);
+    this.root.append(node);
+    return part;
+  }
+
+  /**
+   * Give the last part's nodes back to the one before it.
+   * @param {number} count
+   */
+  join(count) {
+    const { start, node } = this.last;
+    this.parts.pop();
+    this.last.node.append(...this.nodes.slice(start, count));
+    node.remove();
+  }
+
+  /**
+   * Where the last part is to be parted further; it keeps a part's length at least.
+   * @param {number} settled
+   */
+  boundsUpTo(settled) {
+    /** @type {number[]} */
+    const bounds = [];
+    let { start } = this.last;
+    for (let index = start + PART_LENGTH; index <= settled - PART_LENGTH; index += 1) {
+      if (index - start < PART_LENGTH || !mayPart(this.nodes, index)) continue;
+      bounds.push(index);
+      start = index;
+    }
+    return bounds;
+  }
+
+  /**
+   * Let the parts from `first` on begin where the one before each ends.
+   * @param {number} first
+   */
+  align(first) {
+    const [head, ...more] = this.parts;
+    const left = head && more.length ? startOf(head.node) : 0;
+    for (const { start, node } of this.parts.slice(first)) {
+      const before = this.nodes[start - 1];
+      const isOnLine = !before?.textContent?.endsWith("\n");
+      const end = [...(before?.getClientRects() ?? [])].at(-1)?.right ?? left;
+      node.classList.toggle("is-on-line", isOnLine);
+      setStyle(node, "text-indent", isOnLine ? `${end - left}px` : "0px");
+    }
+  }
+}
 
 /**
  * @param {Run} run
@@ -275,4 +393,63 @@ function copyWithoutBreaks(event) {
   for (const node of copied?.querySelectorAll(".sbd-unseen") ?? []) node.remove();
   event.clipboardData?.setData("text/plain", copied?.textContent ?? "");
   event.preventDefault();
+}
+
+/**
+ * Next-token prediction reads no text to its right: tokens given to the run are not for it.
+ * @param {Run} run
+ * @param {Lane} lane
+ */
+function laneTitle(run, lane) {
+  const title = LANE_TITLES[lane.name] ?? lane.name;
+  return run.pins.size > lane.pins.size ? `${title}, from the prompt alone` : title;
+}
+
+/** A lane's head over its text. */
+export class LaneView {
+  /**
+   * @param {string} label
+   * @param {Actions} actions
+   */
+  constructor(label, actions) {
+    this.name = make("h2", "sbd-lane-name");
+    this.place = make("span", "sbd-lane-place");
+    this.fill = make("span", "sbd-lane-fill");
+    this.cut = make("span", "sbd-lane-cut");
+    this.chip = new Chip();
+    this.ramp = makeRamp();
+    this.text = new LaneText(label, actions);
+    this.root = make(
+      "section",
+      "sbd-lane",
+      {},
+      make("span", "sbd-lane-meter", { "aria-hidden": "true" }, this.fill),
+      make("div", "sbd-lane-head", {}, this.name, this.chip.root, this.cut, this.ramp, this.place),
+      this.text.root,
+    );
+  }
+
+  /**
+   * @param {View} view
+   * @param {Lane} lane
+   */
+  update(view, lane) {
+    const pass = Math.min(view.pass, lane.lastPass);
+    const tokens = lane.numTokensAt(pass);
+    const isWhole = lane.finish !== null;
+    const isMain = lane === view.run.main;
+    setText(this.name, laneTitle(view.run, lane));
+    setAttribute(this.root, "data-lane", lane.name);
+    // Until its end is seen a lane may hold more tokens than its answer will have.
+    const whole = isWhole && tokens <= lane.numCommitted ? ` of ${lane.numCommitted}` : "";
+    setText(this.place, `${tokens}${whole} tokens`);
+    const isColoured = isMain && view.run.strategy !== "ntp";
+    this.ramp.hidden = !isColoured;
+    const share = isWhole ? Math.min(tokens / Math.max(lane.numCommitted, 1), 1) : 0;
+    setStyle(this.fill, "width", `${share * 100}%`);
+    this.cut.hidden = lane.finish !== "length" || view.pass < lane.lastPass;
+    setText(this.cut, `cut off: the limit is ${view.run.config.max_new_tokens} tokens`);
+    this.chip.update(view, lane);
+    this.text.update(view, lane);
+  }
 }

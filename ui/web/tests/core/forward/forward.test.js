@@ -3,14 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cacheAt, cacheSentences } from "../../../core/forward/cache.js";
-import { maskOf, mayAttend, ntpMaskBeside, rowsOf, rowText } from "../../../core/forward/mask.js";
-import { programsAt } from "../../../core/forward/program.js";
 import {
   besideWords,
   fewMasksWords,
+  maskOf,
   maskSentences,
+  mayAttend,
+  ntpMaskBeside,
   rowSentence,
-} from "../../../core/forward/words.js";
+  rowsOf,
+  rowText,
+} from "../../../core/forward/mask.js";
+import { programsAt } from "../../../core/forward/program.js";
 import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 import { RUN, THIRD } from "./riding_run.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { branchesOf, branchWords } from "../../../core/run/predrafts.js";
+import { branchesOf, branchWords } from "../../../core/run/drafts.js";
 import { PREFILL, runOf, start, wire } from "../lines.js";
 
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0], lane: "verify" };

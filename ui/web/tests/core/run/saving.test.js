@@ -6,7 +6,7 @@ import {
   secondsOfPasses,
   slowness,
   timesLess,
-} from "../../../core/run/saving.js";
+} from "../../../core/run/times.js";
 
 test("an answer that ended earlier is no faster for it: the measure is a token", () => {
   assert.equal(timesLess(10, 20, 20, 20), 2);

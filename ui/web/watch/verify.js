@@ -1,16 +1,76 @@
 // The drafts made ahead under the tiles, each behind the drafted token that it would stand in for; the
 // one that was used is marked.
 
-import { MAX_TILES } from "../../core/limits.js";
-import { draftedAt } from "../../core/run/drafts.js";
-import { branchesOf, branchWords } from "../../core/run/predrafts.js";
-import { tokenName } from "../../core/text/letters.js";
-import { make, setStyle, setText } from "../../dom/elements.js";
-import { showToken } from "../../dom/tokens.js";
+import { MAX_TILES } from "../core/limits.js";
+import { branchesOf, branchWords, draftedAt } from "../core/run/drafts.js";
+import { tokenName } from "../core/text/letters.js";
+import { make, setStyle, setText } from "../dom/elements.js";
+import { term } from "../dom/terms.js";
+import { showToken } from "../dom/tokens.js";
 
-/** @import { Branch } from "../../core/run/predrafts.js" */
-/** @import { Run } from "../../core/run/run.js" */
-/** @import { View } from "../view.js" */
+/** @import { View } from "./view.js" */
+/** @import { Branch } from "../core/run/drafts.js" */
+/** @import { Run } from "../core/run/run.js" */
+
+/** @type {[kind: string, words: string][]} */
+const KINDS = [
+  ["draft", "drafted"],
+  ["accepted", "accepted"],
+  ["struck", "thrown away"],
+  ["new", "its own token"],
+  ["masked", "a mask’s guess"],
+  ["beyond", "after the end"],
+  ["ahead", "drafted ahead"],
+];
+
+/** The legend under the tiles. */
+export function makeVerifyLegend() {
+  const sentence = [
+    "One ",
+    term("pass"),
+    " checks the last ",
+    term("draft"),
+    " in a ",
+    term("causal"),
+    " way, keeps what next-token prediction would have said, adds one exact token and, unless it " +
+      "threw one away, drafts on, up to the answer’s end or its limit: the answer is that of " +
+      "next-token prediction.",
+  ];
+  const kinds = KINDS.map(([kind, words]) =>
+    make(
+      "li",
+      "",
+      {},
+      make("span", `sbd-sample sbd-sample-${kind}`, { "aria-hidden": "true" }, "a"),
+      words,
+    ),
+  );
+  const ahead = [
+    "It also drafts ",
+    term("predraft", "ahead"),
+    " behind the drafted tokens it is least sure of: if one of those is thrown away, the next " +
+      "draft is there already.",
+  ];
+  const more = make("p", "", {}, ...ahead);
+  const root = make(
+    "section",
+    "sbd-verify",
+    { "aria-label": "What the tiles mean" },
+    make("ul", "", {}, ...kinds),
+    make("p", "", {}, ...sentence),
+    more,
+  );
+
+  /** @param {View} view */
+  function update({ run }) {
+    const hasAhead = run.config.num_predrafts > 0;
+    more.hidden = !hasAhead;
+    const last = kinds.at(-1);
+    if (last) last.hidden = !hasAhead;
+  }
+
+  return { root, update };
+}
 
 const MAX_RESERVED = 4; // rows kept free, so that nothing moves from pass to pass
 

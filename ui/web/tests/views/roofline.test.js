@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hashOf, wishAt } from "../../../limits/address.js";
+import { hashOf, wishAt } from "../../roofline.js";
 
 const DEFAULTS = { device: "h100", block: 16, speed: 3.4 };
 

@@ -1,9 +1,9 @@
 // The gallery of recorded runs: cards under headings; a click opens the run in the player.
 
-import { find, make } from "../dom/elements.js";
-import { STILL } from "../dom/reveal.js";
+import { find, make } from "./dom/elements.js";
+import { scrollBehavior } from "./dom/page.js";
 
-/** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Mount, Trigger } from "./stub.js" */
 
 /** @typedef {{ name: string, title: string, sentence: string, group: string }} Recorded */
 
@@ -16,8 +16,7 @@ function makeCard({ name, title, sentence }, trigger) {
   const card = make("button", "sbd-gallery-card", { type: "button" }, ...words);
   card.addEventListener("click", () => {
     trigger("choose_run", { name });
-    const behavior = STILL.matches ? "auto" : "smooth";
-    document.querySelector("#sbd-show")?.scrollIntoView({ behavior });
+    document.querySelector("#sbd-show")?.scrollIntoView({ behavior: scrollBehavior() });
   });
   return card;
 }

@@ -1,8 +1,82 @@
 // Byte-level BPE from a tokenizer.json as this repository's recipes train it: single digits, then
 // words. Any other kind is refused, as its tokens would be wrong ones.
 
-import { ModelError } from "../errors.js";
-import { BYTE_OF, toBytes, toCharacters } from "./byte_level.js";
+import { ModelError } from "./errors.js";
+
+const KEPT = [...span(33, 127), ...span(161, 173), ...span(174, 256)];
+
+/** @param {number} start @param {number} stop */
+function span(start, stop) {
+  return Array.from({ length: stop - start }, (_, index) => start + index);
+}
+
+const OTHERS = span(0, 256).filter((byte) => !KEPT.includes(byte));
+
+/** @type {Map<string, number>} */
+const BYTE_OF = new Map([
+  ...KEPT.map((byte) => /** @type {const} */ ([String.fromCharCode(byte), byte])),
+  ...OTHERS.map((byte, index) => /** @type {const} */ ([String.fromCharCode(256 + index), byte])),
+]);
+
+const CHARACTER_OF = new Map([...BYTE_OF].map(([character, byte]) => [byte, character]));
+
+/** @param {string} text of any kind */
+function toCharacters(text) {
+  return [...new TextEncoder().encode(text)].map((byte) => CHARACTER_OF.get(byte)).join("");
+}
+
+/**
+ * The bytes that a token's piece stands for; those of its text if it is not written in bytes.
+ * @param {string} piece
+ */
+function toBytes(piece) {
+  const bytes = [...piece].map((character) => BYTE_OF.get(character));
+  return bytes.every((byte) => byte !== undefined)
+    ? /** @type {number[]} */ (bytes)
+    : [...new TextEncoder().encode(piece)];
+}
+
+const CHAT_TEMPLATE =
+  "{% for message in messages %}" +
+  "{% if message['role'] == 'assistant' %}<assistant>{{ message['content'] }}<eos>" +
+  "{% else %}<user>{{ message['content'] }}{% endif %}" +
+  "{% endfor %}" +
+  "{% if add_generation_prompt %}<assistant>{% endif %}";
+
+/**
+ * Token ids of a prompt as the user's turn, or as it is where there is no template.
+ * @param {Tokenizer} tokenizer
+ * @param {string | null} template
+ * @param {string} prompt
+ */
+export function encodePrompt(tokenizer, template, prompt) {
+  const plain = tokenizer.encode(prompt);
+  if (template === null) return plain;
+  return [special(tokenizer, "<user>"), ...plain, special(tokenizer, "<assistant>")];
+}
+
+/**
+ * Raises ModelError for a template that is not the one rendered here.
+ * @param {Tokenizer} tokenizer
+ * @param {string | null} template
+ */
+export function checkTemplate(tokenizer, template) {
+  if (template === null) return;
+  if (template.trim() !== CHAT_TEMPLATE) {
+    throw new ModelError(
+      "The model’s chat template is not the one of this project’s models, the only one that runs in a browser.",
+    );
+  }
+  for (const name of ["<user>", "<assistant>"]) special(tokenizer, name);
+}
+
+/** @param {Tokenizer} tokenizer @param {string} name */
+function special(tokenizer, name) {
+  const id = tokenizer.ids.get(name);
+  if (id === undefined)
+    throw new ModelError(`The tokenizer lacks ${name}, which the chat template needs.`);
+  return id;
+}
 
 // GPT-2's words, in the classes of Unicode that the tokenizers library has.
 const WORD =

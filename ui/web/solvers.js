@@ -2,18 +2,80 @@
 // staircase for each once all are decoded. Closed it asks the server for nothing. In front, at
 // #solvers, it is open, and the chart of every solver stands below it.
 
-import { SOLVER_LINES } from "../core/glossary.js";
-import { listInWords } from "../core/numbers.js";
-import { elementOf, find, make, setText } from "../dom/elements.js";
-import { isDarkPage, onTurn, watchForm } from "../dom/page.js";
-import { explain, makeTermNote, question, term, unfold, withTerms } from "../dom/terms.js";
-import { dialWords } from "../form/fields.js";
-import { formDifferences, isPromptEmpty, wishWords } from "../race/stale.js";
-import { drawStairs, extentOf, makeStairs } from "./stairs.js";
+import { SOLVER_LINES } from "./core/glossary.js";
+import { listInWords } from "./core/numbers.js";
+import { elementOf, find, make, setText } from "./dom/elements.js";
+import { isDarkPage, onTurn, watchForm } from "./dom/page.js";
+import { explain, makeTermNote, question, term, unfold, withTerms } from "./dom/terms.js";
+import { dialWords } from "./form/fields.js";
+import { contextOf, inksOf } from "./hood/drawing.js";
+import { formDifferences, isPromptEmpty, wishWords } from "./race/stale.js";
 
-/** @import { Mount, Trigger } from "../stub.js" */
-/** @import { Board } from "../race/board.js" */
-/** @import { Lane } from "./stairs.js" */
+/** @import { Board, BoardRow } from "./race/board.js" */
+/** @import { Mount, Trigger } from "./stub.js" */
+
+/** @typedef {BoardRow} Lane */
+/** @typedef {{ positions: number, passes: number }} Extent */
+
+const HEIGHT = 190;
+
+/**
+ * The scale that all lanes fit.
+ * @param {Lane[]} lanes
+ * @returns {Extent}
+ */
+function extentOf(lanes) {
+  return {
+    positions: Math.max(1, ...lanes.map((lane) => lane.num_tokens)),
+    passes: Math.max(1, ...lanes.map((lane) => lane.num_passes)),
+  };
+}
+
+/** @param {Lane} lane */
+function stairsWords({ label, num_tokens: tokens, num_passes: passes }) {
+  const rate = (tokens / Math.max(passes, 1)).toFixed(2);
+  return `${label}: ${tokens} tokens in ${passes} forward passes, ${rate} tokens a forward pass`;
+}
+
+/** @param {Lane} lane */
+function makeStairs(lane) {
+  return make("canvas", "sbd-solver-comparison-stairs", {
+    role: "img",
+    "aria-label": stairsWords(lane),
+  });
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Lane} lane
+ * @param {Extent} extent
+ * @param {boolean} isDark
+ */
+export function drawStairs(canvas, lane, { positions, passes }, isDark) {
+  const width = canvas.parentElement?.clientWidth ?? 0;
+  if (!width) return;
+  const inks = inksOf(canvas, isDark);
+  const context = contextOf(canvas, width, HEIGHT);
+  const [cell, row] = [width / positions, HEIGHT / passes];
+  context.fillStyle = inks.none;
+  context.fillRect(0, 0, width, HEIGHT);
+  context.strokeStyle = inks.muted;
+  context.setLineDash([5, 4]);
+  context.beginPath();
+  context.moveTo(0, 0);
+  context.lineTo(passes * cell, HEIGHT);
+  context.stroke();
+  context.setLineDash([]);
+  context.fillStyle = inks.causal;
+  lane.tokens.forEach(([, , pass], position) => {
+    context.fillRect(
+      position * cell,
+      pass * row,
+      Math.max(cell - 0.5, 1),
+      Math.max(row - 0.5, 1.5),
+    );
+  });
+}
 
 /** @typedef {{ solvers: { key: string, name: string, parameters: string[] }[], start: string[], prompt_id: string }} Setting */
 /** @typedef {Pick<Board, "prompt" | "block_size" | "max_new_tokens">} Asked */

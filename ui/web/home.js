@@ -1,19 +1,21 @@
 // The race of the first visit: one recorded run in two lanes, forward pass by forward pass, over and
 // over. Knows nothing of Gradio.
 
-import { clamp } from "../core/numbers.js";
-import { makeButton, showPlaying } from "../dom/buttons.js";
-import { makeClock } from "../dom/clock.js";
-import { make, setStyle, setText } from "../dom/elements.js";
-import { listenToKeys } from "../dom/keys.js";
-import { isDarkPage } from "../dom/page.js";
-import { Reveals, STILL } from "../dom/reveal.js";
-import { LaneText } from "../watch/text/text.js";
-import { initialState, viewOf } from "../watch/view.js";
+import { clamp } from "./core/numbers.js";
+import { History } from "./core/run/history.js";
+import { makeButton, showPlaying } from "./dom/buttons.js";
+import { makeClock } from "./dom/clock.js";
+import { find, make, setStyle, setText } from "./dom/elements.js";
+import { listenToKeys } from "./dom/keys.js";
+import { isDarkPage, isStill, onTurn, promptBox } from "./dom/page.js";
+import { Reveals } from "./dom/reveal.js";
+import { LaneText } from "./watch/text/text.js";
+import { initialState, viewOf } from "./watch/view.js";
 
-/** @import { Lane } from "../core/run/lane.js" */
-/** @import { Run } from "../core/run/run.js" */
-/** @import { Actions } from "../watch/actions.js" */
+/** @import { Lane } from "./core/run/lane.js" */
+/** @import { Run } from "./core/run/run.js" */
+/** @import { Actions } from "./watch/actions.js" */
+/** @import { Mount } from "./stub.js" */
 
 const RACE_SECONDS = 14;
 const REST_PASSES = 18; // at the end, before it begins again
@@ -56,7 +58,7 @@ class HomeLane {
 
   /**
    * @param {number} clock a forward pass of the race; a lane that is home stands still
-   * @param {(pass: number) => import("../watch/view.js").View} viewAt
+   * @param {(pass: number) => import("./watch/view.js").View} viewAt
    */
   update(clock, viewAt) {
     const pass = Math.min(clock, this.lane.lastPass);
@@ -69,7 +71,7 @@ class HomeLane {
   }
 }
 
-export class HomeRace {
+class HomeRace {
   /**
    * @param {Run} run of two lanes, complete
    * @param {AbortSignal} signal ends it
@@ -96,7 +98,7 @@ export class HomeRace {
       scheme.disconnect();
       this.clock.stop();
     });
-    this.seek(STILL.matches ? this.finish : 0);
+    this.seek(isStill() ? this.finish : 0);
   }
 
   toggle() {
@@ -130,4 +132,71 @@ export class HomeRace {
       lane.update(state.pass, (pass) => viewOf({ ...state, pass }, parts));
     }
   }
+}
+
+const TURN_MS = 50; // until the view that was turned to is there
+
+/** @param {Run} run */
+function areSame({ main, ntp }) {
+  if (!ntp || main.numCommitted !== ntp.numCommitted) return false;
+  return [...main.fixed].every(
+    ([position, { token }]) => position >= main.end || ntp.fixed.get(position)?.token === token,
+  );
+}
+
+/** @param {Run} run */
+function makeSentence(run) {
+  const words = areSame(run) ? "the same words" : "an answer";
+  return make(
+    "h2",
+    "sbd-home-sentence",
+    {},
+    `The same model writes ${words} in `,
+    make("b", "sbd-home-own", {}, String(run.main.steps.length)),
+    " forward passes instead of ",
+    make("b", "sbd-home-plain", {}, String(run.ntp?.steps.length ?? 0)),
+    ".",
+  );
+}
+
+/**
+ * @param {string} view
+ * @param {string} name
+ * @param {string} kind
+ */
+function makeWay(view, name, kind) {
+  return make("a", `sbd-home-way ${kind}`, { href: `#${view}`, "data-view": view }, name);
+}
+
+/** @type {Mount} */
+export function mountHome({ element, value, signal }) {
+  /** @type {{ lines: string, prompt_id: string }} */
+  const { lines, prompt_id: promptId } = JSON.parse(value);
+  const root = find(element, ".sbd-home");
+  /** @type {HomeRace | null} */
+  let race = null;
+
+  function build() {
+    const own = makeWay("watch", "Try your own prompt", "is-main");
+    own.addEventListener("click", () => setTimeout(() => promptBox(promptId)?.focus(), TURN_MS));
+    const ways = make("div", "sbd-home-ways", {}, makeWay("learn", "How it works", ""), own);
+    const history = new History();
+    history.accept(lines);
+    const { run } = history;
+    if (!run?.ntp) {
+      root.replaceChildren(ways); // the recorded run is missing
+      return;
+    }
+    race = new HomeRace(run, signal);
+    ways.append(race.play);
+    root.replaceChildren(makeSentence(run), race.root, ways);
+  }
+
+  onTurn((name) => {
+    const isInFront = name === "home";
+    if (isInFront && !root.firstChild) build();
+    // A view that is left stands still.
+    race?.playOn(isInFront && !isStill());
+  }, signal);
+  return () => {};
 }

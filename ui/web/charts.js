@@ -1,0 +1,358 @@
+// The bar that opens and closes the charts under the player: a card each, drawn by Plotly once it comes into
+// sight. Nothing is asked of the server while they are closed; open, they follow the run that the player shows.
+
+import { LANE_TITLES, solverWords } from "./core/names.js";
+import { traceText } from "./core/run/trace.js";
+import { find, make } from "./dom/elements.js";
+import { fileAddress, isDarkPage, onTurn, playerOf } from "./dom/page.js";
+import { makeTermNote, unfold, withTerms } from "./dom/terms.js";
+
+/** @import { Mount, Trigger } from "./stub.js" */
+
+/**
+ * `old` with the changes set, nested as it is; an item of a list stands under its index.
+ * @param {any} old
+ * @param {any} changes
+ * @returns {any}
+ */
+export function withChanges(old, changes) {
+  if (changes === undefined) return old;
+  if (!isNested(old) || !isNested(changes) || Array.isArray(changes)) return changes;
+  /** @type {any} */
+  const copy = Array.isArray(old) ? [...old] : { ...old };
+  for (const [key, change] of Object.entries(changes)) copy[key] = withChanges(copy[key], change);
+  return copy;
+}
+
+/** @param {unknown} value */
+function isNested(value) {
+  return typeof value === "object" && value !== null;
+}
+
+/**
+ * Title and words of a chart; what is said of a strategy instead, by its name.
+ * @typedef {{ id: string, title: string, words: string, ntp?: string, verify?: string }} CardWords
+ */
+
+/**
+ * The rows as they are said of a run.
+ * @param {CardWords[]} rows
+ * @param {string} strategy
+ * @returns {CardWords[]}
+ */
+export function wordsFor(rows, strategy) {
+  const own = strategy === "ntp" || strategy === "verify" ? strategy : "words";
+  return rows.map((row) => ({ ...row, words: row[own] ?? row.words }));
+}
+
+/** @typedef {{ data: object[], layout: { height: number, meta?: { narrow?: object } } }} Drawing as Plotly takes it; narrow: what changes where there is little room */
+/** @typedef {Drawing & { id: string, dark: object }} Figure dark: what changes on a dark page */
+/** @typedef {{ react: (node: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown> }} Plotly */
+
+const NARROW = 560; // pixels of a stage
+
+const CHART_CONFIG = {
+  displaylogo: false,
+  displayModeBar: true,
+  responsive: true,
+  showSendToCloud: false,
+  plotlyServerURL: "",
+  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+};
+
+/**
+ * A function that loads Plotly from `address`, once; after a failure it tries anew.
+ * @param {string} address
+ * @returns {() => Promise<Plotly>}
+ */
+export function makeLibrary(address) {
+  /** @type {Promise<Plotly> | null} */
+  let loading = null;
+  return () => {
+    loading ??= new Promise((done, fail) => {
+      const script = make("script", "", { src: address });
+      // The library puts itself into the window.
+      script.addEventListener("load", () => done(Reflect.get(window, "Plotly")));
+      script.addEventListener("error", () => {
+        loading = null;
+        script.remove();
+        fail(new Error(`${address} did not load`));
+      });
+      document.head.append(script);
+    });
+    return loading;
+  };
+}
+
+/** One chart: its title, what it shows behind a "?", and where it is drawn. */
+class Card {
+  /** @param {CardWords} words */
+  constructor({ id, title, words }) {
+    this.id = id;
+    this.stage = make("div", "sbd-chart-stage");
+    this.title = make("h3");
+    this.words = make("p");
+    const head = make("div", "sbd-chart-head", {}, this.title, unfold("this chart", this.words));
+    this.root = make("section", `sbd-chart is-${id}`, {}, head, this.words, this.stage);
+    this.say({ title, words });
+    /** @type {Figure | null} */
+    this.figure = null;
+    this.isDrawn = false;
+    this.isInSight = false;
+  }
+
+  /** @param {{ title: string, words: string }} texts */
+  say({ title, words }) {
+    this.title.textContent = title;
+    this.words.replaceChildren(...withTerms(words));
+  }
+
+  /** @param {Figure} figure */
+  take(figure) {
+    this.figure = figure;
+    this.isDrawn = false;
+    this.stage.style.minHeight = `${figure.layout.height}px`;
+  }
+}
+
+/** All cards in a row. */
+export class ChartCards {
+  /**
+   * @param {CardWords[]} rows
+   * @param {() => Promise<Plotly>} library
+   */
+  constructor(rows, library) {
+    this.library = library;
+    this.name = "";
+    this.isDark = false;
+    this.cards = rows.map((row) => new Card(row));
+    this.root = make("div", "sbd-charts-cards", {}, ...this.cards.map(({ root }) => root));
+    this.sight = new IntersectionObserver((entries) => this.look(entries), { rootMargin: "300px" });
+    for (const { root } of this.cards) this.sight.observe(root);
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  look(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const card = this.cards.find(({ root }) => root === target);
+      if (!card) continue;
+      card.isInSight = isIntersecting;
+      this.draw(card).catch(() => {}); // show() tells of it
+    }
+  }
+
+  /**
+   * Take the figures of a run; those in sight are drawn now, the others when they are seen.
+   * @param {Figure[]} figures
+   * @param {string} name of a saved picture
+   */
+  async show(figures, name) {
+    this.name = name;
+    for (const figure of figures) this.cards.find(({ id }) => id === figure.id)?.take(figure);
+    await this.drawAll();
+  }
+
+  /**
+   * Say other words above some of the charts.
+   * @param {CardWords[]} rows
+   */
+  say(rows) {
+    for (const row of rows) this.cards.find(({ id }) => id === row.id)?.say(row);
+  }
+
+  /** @param {boolean} isDark */
+  async setTheme(isDark) {
+    if (isDark === this.isDark) return;
+    this.isDark = isDark;
+    for (const card of this.cards) card.isDrawn = false;
+    await this.drawAll();
+  }
+
+  async drawAll() {
+    await Promise.all(this.cards.map((card) => this.draw(card)));
+  }
+
+  /** Draw those out of sight too, one after the other, while the page shows any. */
+  async drawRest() {
+    for (const card of this.cards) {
+      if (this.root.clientWidth) await this.draw(card, true);
+    }
+  }
+
+  /**
+   * @param {Card} card
+   * @param {boolean} isWanted though it may be out of sight
+   */
+  async draw(card, isWanted = card.isInSight) {
+    if (!isWanted || !card.figure || card.isDrawn) return;
+    const plotly = await this.library();
+    if (card.isDrawn) return; // in the meantime
+    card.isDrawn = true;
+    const themed = withChanges(card.figure, this.isDark ? card.figure.dark : undefined);
+    const isNarrow = card.stage.clientWidth < NARROW;
+    const { data, layout } = withChanges(themed, isNarrow ? themed.layout.meta?.narrow : undefined);
+    const toImageButtonOptions = { filename: this.name, scale: 2 };
+    const config = { ...CHART_CONFIG, toImageButtonOptions };
+    await plotly.react(card.stage, data, layout, config);
+  }
+}
+
+/** @typedef {{ cards: CardWords[], library: string }} Setting */
+/** @typedef {{ run?: string, figures?: Figure[], error?: string }} Answer */
+/** @typedef {{ name: string, rate: number, right: boolean | null }} Mark a run in the chart of solvers: its tokens per forward pass, and what a checker said */
+
+const CLOSED_WORDS =
+  "This run as charts: [entropy], [tokens|token] a [forward pass], agreement, what parallelism cost.";
+const MAX_MARKS = 12; // as ui/views/charts.py
+const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
+
+/** The section under the player. */
+class ChartSection {
+  /**
+   * @param {HTMLElement} root
+   * @param {Setting} setting
+   * @param {Trigger} trigger
+   */
+  constructor(root, setting, trigger) {
+    this.root = root;
+    this.setting = setting;
+    this.trigger = trigger;
+    this.library = makeLibrary(fileAddress(setting.library));
+    this.isOpen = false;
+    this.asked = "";
+    /** @type {Map<string, Mark>} the reader's runs, the newest last */
+    this.marks = new Map();
+    /** @type {ChartCards | null} */
+    this.cards = null;
+    this.status = make("p", "sbd-charts-status", { role: "status" });
+    this.toggle = make(
+      "button",
+      "sbd-charts-toggle",
+      { type: "button", "aria-expanded": "false" },
+      make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
+      make("span", "", {}, "Charts"),
+    );
+    this.toggle.addEventListener("click", () => this.turn());
+    find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
+    this.say(withTerms(CLOSED_WORDS));
+  }
+
+  /**
+   * @param {string | (Node | string)[]} words
+   * @param {boolean} [isError]
+   */
+  say(words, isError = false) {
+    this.status.classList.toggle("is-error", isError);
+    this.status.replaceChildren(...(typeof words === "string" ? [words] : words));
+  }
+
+  turn() {
+    this.isOpen = !this.isOpen;
+    this.toggle.setAttribute("aria-expanded", String(this.isOpen));
+    if (this.isOpen) this.open();
+    else this.say(withTerms(CLOSED_WORDS));
+    this.root.toggleAttribute("data-is-open", this.isOpen);
+    this.again();
+  }
+
+  open() {
+    this.library().catch(() => {}); // while the figures are made; who draws them hears of a failure
+    if (this.cards) return;
+    this.cards = new ChartCards(this.setting.cards, this.library);
+    this.cards.isDark = isDarkPage();
+    this.root.append(this.cards.root);
+  }
+
+  /** Keep the run shown for the chart of solvers, if it is one of the reader's. */
+  note() {
+    const run = playerOf(document)?.run;
+    if (!run?.isComplete || run.id === "opening") return;
+    const name = run.strategy === "sbd" ? solverWords(run.solver) : LANE_TITLES[run.strategy];
+    const rate = run.numbersAt(run.main.lastPass).tokensPerPass;
+    this.marks.delete(run.id);
+    this.marks.set(run.id, { name: name ?? "", rate, right: run.main.verdict?.right ?? null });
+  }
+
+  /** Ask for the charts of the run shown, unless they are asked for already. */
+  follow() {
+    const run = playerOf(document)?.run;
+    if (!this.isOpen || !run) return;
+    if (run.isComplete && run.id === this.asked) return;
+    this.root.dataset.isOld = "";
+    this.asked = run.isComplete ? run.id : "";
+    this.say(run.isComplete ? "Drawing …" : "The charts are drawn when this run is complete.");
+    if (!run.isComplete) return;
+    const marks = [...this.marks.values()].slice(-MAX_MARKS);
+    this.trigger("draw_charts", { run: run.id, trace: traceText(run), marks });
+  }
+
+  /** Other runs were made meanwhile, which the chart of solvers marks. */
+  again() {
+    this.asked = "";
+    this.follow();
+  }
+
+  /** @param {Answer} answer */
+  async take({ run, figures, error }) {
+    if (!this.isOpen || !this.cards) return;
+    const shown = playerOf(document)?.run;
+    if (error) this.say(error, true);
+    if (error || !figures || this.asked !== run) return;
+    try {
+      this.cards.say(wordsFor(this.setting.cards, shown?.strategy ?? ""));
+      await this.cards.show(figures, shown?.fileStem ?? "");
+      delete this.root.dataset.isOld;
+      this.say(OPEN_WORDS);
+    } catch (failure) {
+      this.fail(failure);
+    }
+  }
+
+  /** The figures hold both themes, so nothing is asked of the server. */
+  async turnTheme() {
+    try {
+      await this.cards?.setTheme(isDarkPage());
+    } catch (failure) {
+      this.fail(failure);
+    }
+  }
+
+  /** @param {unknown} failure */
+  fail(failure) {
+    this.asked = "";
+    const words = failure instanceof Error ? failure.message : String(failure);
+    this.say(`The charts cannot be drawn: ${words}.`, true);
+  }
+}
+
+/** @type {Mount} */
+export function mountCharts({ element, value, trigger, signal }) {
+  const section = new ChartSection(find(element, ".sbd-charts"), JSON.parse(value), trigger);
+  makeTermNote(section.root, signal);
+  const follow = () => {
+    section.note();
+    section.follow();
+  };
+  /** @param {Event} event with the marks of solvers that were compared */
+  const compared = (event) => {
+    for (const mark of event instanceof CustomEvent ? event.detail : [])
+      section.marks.set(`compared ${mark.name}`, mark);
+    section.again();
+  };
+  // The solvers' view has their chart: the bar is not there to open it.
+  let isOpenedForSolvers = false;
+  /** @param {string} name of the view that is in front now */
+  function turn(name) {
+    if ((name === "solvers") === isOpenedForSolvers || (section.isOpen && !isOpenedForSolvers))
+      return;
+    isOpenedForSolvers = !isOpenedForSolvers;
+    section.turn();
+  }
+  onTurn(turn, signal);
+  document.addEventListener("sbd-run", follow, { signal });
+  document.addEventListener("sbd-compared", compared, { signal });
+  const scheme = new MutationObserver(() => section.turnTheme());
+  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  signal.addEventListener("abort", () => scheme.disconnect());
+  return (text) => section.take(JSON.parse(text));
+}

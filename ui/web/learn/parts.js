@@ -1,0 +1,275 @@
+// What scenes are made of: bars, choices, a slider, motion, room that words keep.
+
+import { entropyColour, inkOn, unsureness } from "../core/scale.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { isStill } from "../dom/page.js";
+
+/**
+ * @param {HTMLElement} node
+ * @param {number} entropy nats
+ */
+export function paintEntropy(node, entropy) {
+  node.classList.add("sbd-learn-ink");
+  setStyle(node, "--ink-light", entropyColour(entropy, false));
+  setStyle(node, "--ink-dark", entropyColour(entropy, true));
+  setStyle(node, "--on-light", inkOn(entropy, false));
+  setStyle(node, "--on-dark", inkOn(entropy, true));
+  setStyle(node, "--level", unsureness(entropy).toFixed(3));
+}
+
+/**
+ * @param {HTMLElement} node of one class, whose style the room shares by that class and "-room"
+ * @param {string[]} texts that may stand in it
+ */
+export function makeRoom(node, texts = []) {
+  const root = make("div", `sbd-learn-room ${node.className}-room`, {}, node);
+  keepRoom(root, texts);
+  return root;
+}
+
+/**
+ * @param {HTMLElement} room
+ * @param {string[]} texts
+ */
+export function keepRoom(room, texts) {
+  for (const old of room.querySelectorAll(":scope > .sbd-learn-ghost")) old.remove();
+  // The style sheet shows the attribute: it is no text of the page.
+  const ghosts = [...new Set(texts)].map((text) =>
+    make("span", "sbd-learn-ghost", { "data-text": text }),
+  );
+  room.prepend(...ghosts);
+}
+
+/** @param {HTMLElement} root of tiles, updated before this */
+export function makePassWords(root) {
+  return {
+    update() {
+      for (const node of root.querySelectorAll(".sbd-tile-pass")) {
+        const words = node.textContent ?? "";
+        // The style sheet leaves the word out where tiles are narrow.
+        if (words.startsWith("#")) {
+          node.replaceChildren(make("span", "sbd-learn-pass-word", {}, "pass "), words.slice(1));
+        }
+      }
+    },
+  };
+}
+
+/** @param {HTMLElement} root of a sudoku, updated before this */
+export function makePassNumbers(root) {
+  return {
+    update() {
+      for (const node of root.querySelectorAll(".sbd-sudoku-pass")) {
+        setText(node, (node.textContent ?? "").replace("#", ""));
+      }
+    },
+  };
+}
+
+/** @typedef {ReturnType<typeof makeBar>} Bar */
+
+/**
+ * @param {string} words the name
+ * @param {string} kind of its colour, in the style sheet
+ */
+export function makeBar(words, kind) {
+  const name = make("span", "sbd-learn-bar-name", {}, words);
+  const fill = make("span", `sbd-learn-bar is-${kind}`);
+  const number = make("span", "sbd-learn-bar-number");
+  const track = make("span", "sbd-learn-bar-track", {}, fill);
+  return {
+    root: make("div", "sbd-learn-bar-row", {}, name, track, number),
+    /**
+     * @param {number} part of the full length, 0 to 1
+     * @param {string} value the number in words
+     */
+    set(part, value) {
+      setStyle(fill, "--part", String(part));
+      setText(number, value);
+    },
+    /** @param {string} other */
+    rename(other) {
+      setText(name, other);
+    },
+  };
+}
+
+/**
+ * Call `show` with 0 to 1 for `duration` milliseconds; the last call has 1.
+ * @param {number} duration
+ * @param {(part: number) => void} show
+ * @param {AbortSignal} signal ends it
+ */
+export function sweep(duration, show, signal) {
+  if (isStill()) {
+    show(1);
+    return;
+  }
+  const begun = performance.now();
+  function tick() {
+    if (signal.aborted) return;
+    const part = Math.min(1, (performance.now() - begun) / duration);
+    show(part);
+    if (part < 1) requestAnimationFrame(tick);
+  }
+  tick();
+}
+
+/**
+ * Take a step every `duration` milliseconds, until `step` says that it was the last.
+ * @param {number} duration
+ * @param {() => boolean} step whether there is another one
+ * @param {AbortSignal} signal ends it
+ */
+function makeSteps(duration, step, signal) {
+  let timer = 0;
+  const stop = () => clearInterval(timer);
+  signal.addEventListener("abort", stop);
+  return {
+    stop,
+    start() {
+      stop();
+      timer = window.setInterval(() => step() || stop(), duration);
+    },
+  };
+}
+
+/**
+ * @param {string} label of the group
+ * @param {string[]} options
+ * @param {(option: string) => void} onChoose
+ */
+export function makeChoices(label, options, onChoose) {
+  const buttons = options.map((option) => {
+    const button = make("button", "sbd-learn-choice", { type: "button" }, option);
+    button.addEventListener("click", () => {
+      mark(option, true);
+      onChoose(option);
+    });
+    return { option, button };
+  });
+  /** @type {string | null} */
+  let right = null;
+  /**
+   * @param {string} chosen
+   * @param {boolean} isReaders
+   */
+  function mark(chosen, isReaders) {
+    for (const { option, button } of buttons) {
+      button.classList.toggle("is-chosen", isReaders && option === chosen);
+      button.setAttribute("aria-pressed", String(option === chosen));
+    }
+    showRight();
+  }
+  function showRight() {
+    for (const { option, button } of buttons) {
+      button.classList.toggle("is-right", right !== null && option === right);
+    }
+  }
+  return {
+    root: make(
+      "div",
+      "sbd-learn-choices",
+      { role: "group", "aria-label": label },
+      ...buttons.map(({ button }) => button),
+    ),
+    /**
+     * @param {string} option the right one, shown from now on
+     * @param {string} sign what says so beside it
+     */
+    reveal(option, sign = "✓") {
+      right = option;
+      for (const { button } of buttons) button.dataset.sign = sign;
+      showRight();
+    },
+  };
+}
+
+const STEP_MS = 1100;
+
+/**
+ * @param {string} label
+ * @param {number} last the values are 0 to this
+ * @param {(value: number) => string} words of a value
+ * @param {(value: number) => void} onInput
+ */
+function makeSlider(label, last, words, onInput) {
+  const range = make("input", "sbd-learn-range", {
+    type: "range",
+    min: 0,
+    max: last,
+    step: 1,
+    value: 0,
+    "aria-label": label,
+  });
+  const output = make("output", "sbd-learn-slider-words");
+  function show() {
+    const text = words(Number(range.value));
+    setText(output, text);
+    setAttribute(range, "aria-valuetext", text);
+    range.style.setProperty("--done", `${(Number(range.value) / Math.max(last, 1)) * 100}%`);
+  }
+  range.addEventListener("input", () => {
+    show();
+    onInput(Number(range.value));
+  });
+  show();
+  return {
+    root: make(
+      "div",
+      "sbd-learn-slider",
+      {},
+      make("span", "sbd-learn-slider-label", {}, label),
+      range,
+      output,
+    ),
+    /** @param {number} value */
+    set(value) {
+      range.value = String(value);
+      show();
+    },
+  };
+}
+
+/**
+ * A slider that can also go by itself, step by step, until the reader takes it.
+ * @param {string} label
+ * @param {number} last the values are 0 to this
+ * @param {(value: number) => string} words of a value
+ * @param {{ show: (value: number) => void, took: (value: number) => void, ended?: () => void }} acts
+ *   took: the reader moved it there; ended: it went to its last value by itself
+ * @param {AbortSignal} signal ends it
+ */
+export function makePlayedSlider(label, last, words, { show, took, ended = () => {} }, signal) {
+  let value = 0;
+  const slider = makeSlider(label, last, words, (chosen) => {
+    steps.stop();
+    value = chosen;
+    show(chosen);
+    took(chosen);
+  });
+  const steps = makeSteps(
+    STEP_MS,
+    () => {
+      goTo(value + 1);
+      if (value >= last) ended();
+      return value < last;
+    },
+    signal,
+  );
+  /** @param {number} next */
+  function goTo(next) {
+    value = next;
+    slider.set(next);
+    show(next);
+  }
+  return {
+    root: slider.root,
+    /** @param {number} next */
+    goTo(next) {
+      steps.stop();
+      goTo(next);
+    },
+    play: steps.start,
+  };
+}

@@ -1,0 +1,240 @@
+// The runs of this tab, kept in the browser over a reload: by the visitor, or by Gradio when the
+// server was away. The tab's own storage says which record is its own, and at which address.
+
+import { History } from "./core/run/history.js";
+
+/** @import { Family, Node } from "./core/run/family.js" */
+/** @import { Run } from "./core/run/run.js" */
+/** @import { Player } from "./watch/player.js" */
+
+const DATABASE = "sbd";
+const STORE = "tabs";
+
+/**
+ * @template Result
+ * @param {IDBRequest<Result>} request
+ * @returns {Promise<Result>}
+ */
+function done(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function open() {
+  const request = indexedDB.open(DATABASE, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+  return done(request);
+}
+
+/**
+ * @template Result
+ * @param {IDBTransactionMode} mode
+ * @param {(store: IDBObjectStore) => IDBRequest<Result>} act
+ */
+async function transact(mode, act) {
+  const database = await open();
+  try {
+    return await done(act(database.transaction(STORE, mode).objectStore(STORE)));
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * @param {string} key
+ * @param {object} record
+ */
+export async function put(key, record) {
+  await transact("readwrite", (store) => store.put(record, key));
+}
+
+/**
+ * @param {string} key
+ * @returns {Promise<any>} undefined if there is none
+ */
+export async function get(key) {
+  return await transact("readonly", (store) => store.get(key));
+}
+
+/** @param {string} key */
+export async function remove(key) {
+  await transact("readwrite", (store) => store.delete(key));
+}
+
+/** Every key and its record. */
+export async function all() {
+  const keys = await transact("readonly", (store) => store.getAllKeys());
+  const records = await transact("readonly", (store) => store.getAll());
+  return keys.map((key, index) => ({ key: String(key), record: records[index] }));
+}
+
+/** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: its index, -1 */
+/** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: SavedRun[] }} SavedTab */
+
+export const VERSION = 2;
+const MAX_RUNS = 64;
+const MAX_CHARACTERS = 20_000_000;
+
+/**
+ * The family as a record, the run shown and its pass with it; null if there is nothing to keep.
+ * @param {Family} family
+ * @param {Run | null} shown
+ * @param {number} pass
+ * @returns {SavedTab | null}
+ */
+export function recordOf({ nodes }, shown, pass) {
+  const kept = nodes.slice(0, MAX_RUNS);
+  const size = kept.reduce((sum, { run }) => sum + run.numCharacters, 0);
+  const isWorthIt = kept.some(({ run }) => run.id !== "opening");
+  if (!isWorthIt || size > MAX_CHARACTERS) return null;
+  return {
+    version: VERSION,
+    savedAt: Date.now(),
+    shown: kept.findIndex(({ run }) => run === shown),
+    pass,
+    runs: kept.map(({ run, parent, words, depth }) => ({
+      lines: run.lines.join("\n"),
+      parent: parent ? kept.indexOf(parent) : -1,
+      words,
+      depth,
+    })),
+  };
+}
+
+/**
+ * The tree of a record; null for one that this page does not understand.
+ * @param {unknown} record
+ * @returns {{ nodes: Node[], shown: Run, pass: number } | null}
+ */
+export function treeOf(record) {
+  if (!isRecord(record)) return null;
+  /** @type {Node[]} */
+  const nodes = [];
+  for (const { lines, parent, words, depth } of record.runs) {
+    const history = new History();
+    history.accept(lines);
+    if (!history.run) return null;
+    // No more lines will come: who sent them is gone.
+    history.run.isStopped = !history.run.isComplete;
+    nodes.push({ run: history.run, parent: nodes[parent] ?? null, words, depth });
+  }
+  const shown = (nodes[record.shown] ?? nodes[0])?.run;
+  return shown ? { nodes, shown, pass: record.pass } : null;
+}
+
+/**
+ * @param {unknown} record
+ * @returns {record is SavedTab}
+ */
+function isRecord(record) {
+  return (
+    typeof record === "object" &&
+    record !== null &&
+    "version" in record &&
+    record.version === VERSION &&
+    "runs" in record &&
+    Array.isArray(record.runs)
+  );
+}
+
+const TAB = "sbd-tab";
+// What the page's load looks for, see flag.js: the address whose runs are kept here.
+const ADDRESS = "sbd-kept";
+const SAVE_MS = 400;
+const DAY_MS = 86_400_000;
+
+/** The key of this tab's record; null where the browser refuses storage. */
+function tabKey() {
+  try {
+    const key = sessionStorage.getItem(TAB) ?? crypto.randomUUID();
+    sessionStorage.setItem(TAB, key);
+    return key;
+  } catch {
+    return null;
+  }
+}
+
+/** Forget what tabs that are long gone have kept. */
+async function tidy() {
+  for (const { key, record } of await all()) {
+    if (!(Date.now() - record?.savedAt < DAY_MS)) await remove(key);
+  }
+}
+
+/**
+ * What a visitor reads whose runs are there again.
+ * @param {Node[]} nodes
+ */
+function restoredWords(nodes) {
+  const isOne = nodes.length === 1;
+  const runs = isOne ? "The run of this tab was" : `The ${nodes.length} runs of this tab were`;
+  const isCut = nodes.some(({ run }) => run.isStopped);
+  const cut = isCut ? " What was cut off can be decoded again." : "";
+  return `The page was loaded anew. ${runs} kept in your browser.${cut}`;
+}
+
+/** Keeps the runs of a player. */
+export class TabKeeper {
+  /**
+   * @param {Player} player
+   * @param {AbortSignal} signal ends the keeping
+   */
+  constructor(player, signal) {
+    this.player = player;
+    this.key = tabKey();
+    this.timer = 0;
+    if (this.key === null) return;
+    const soon = () => this.saveSoon();
+    player.root.addEventListener("sbd-change", soon, { signal });
+    // The page may be on its way out: what is not saved now is lost.
+    const now = () => void this.save();
+    addEventListener("pagehide", now, { signal });
+    signal.addEventListener("abort", () => clearTimeout(this.timer));
+  }
+
+  /** Show the runs of this tab as they were before it was loaded anew, if it was. */
+  async restore() {
+    if (this.key === null || sessionStorage.getItem(ADDRESS) !== location.search) return;
+    const before = this.player.run;
+    try {
+      const tree = treeOf(await get(this.key));
+      if (tree && this.player.run === before) {
+        this.player.restore(tree);
+        this.player.tellVisitor(restoredWords(tree.nodes));
+      }
+      if (!tree) this.giveUp();
+      await tidy();
+    } catch {
+      this.giveUp();
+    }
+  }
+
+  /** The record is gone, and a linked decode was not begun for its sake: begin it. */
+  giveUp() {
+    sessionStorage.removeItem(ADDRESS);
+    if (location.search) location.reload();
+  }
+
+  saveSoon() {
+    if (this.timer) return;
+    this.timer = window.setTimeout(() => this.save(), SAVE_MS);
+  }
+
+  async save() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    const { family, run, state } = this.player;
+    const record = recordOf(family, run, state.pass);
+    if (!record || this.key === null) return;
+    const address = location.search;
+    try {
+      await put(this.key, record);
+      sessionStorage.setItem(ADDRESS, address);
+    } catch {
+      // Refused, or full: then nothing is kept.
+    }
+  }
+}

@@ -1,0 +1,476 @@
+// One position in full: its tokens and probabilities, its entropy over the forward passes, what became of it.
+
+import { formatChange, formatNats, formatPercent } from "../core/numbers.js";
+import { draftedAt } from "../core/run/drafts.js";
+import { tokenName } from "../core/text/letters.js";
+import { make, makeSvg, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { icon } from "../dom/icons.js";
+import { makeLegend } from "../dom/legend.js";
+import { term } from "../dom/terms.js";
+import { showToken } from "../dom/tokens.js";
+import { openPositions, predictedTiles, tileState } from "./view.js";
+
+/** @import { FixedItem } from "../core/run/lane.js" */
+/** @import { Run } from "../core/run/run.js" */
+/** @import { View } from "./view.js" */
+/** @import { Top } from "../core/run/wire.js" */
+/** @import { Actions } from "./actions.js" */
+
+/** @typedef {"open" | "agrees" | "differs"} Verdict */
+
+/**
+ * The pass whose distribution is shown: this one if still masked, else that of the reveal.
+ * @param {View} view
+ * @param {number} focus
+ */
+function inspectedPass({ run, pass }, focus) {
+  if (run.main.steps[pass]?.masked.has(focus)) return pass;
+  return run.main.entropyHistory(focus).findLast((item) => item.pass <= pass)?.pass ?? null;
+}
+
+/**
+ * How a strategy without a solver came to a token.
+ * @param {Run} run
+ * @param {FixedItem} item
+ */
+function writtenText(run, { position, pass }) {
+  const { drafted, isAccepted } = draftedAt(run.main, pass, position);
+  if (isAccepted && drafted !== undefined) {
+    return `Drafted before, checked and accepted in forward pass ${pass + 1}.`;
+  }
+  const instead =
+    drafted === undefined ? "" : ` for the drafted ${tokenName(run.tokenText(drafted))}`;
+  return `Written in forward pass ${pass + 1}${instead}.`;
+}
+
+/**
+ * Of a position after the end: what was revealed there counts no more.
+ * @param {FixedItem | null} item
+ */
+function afterEndText(item) {
+  const came = item && !item.isPinned ? `, though revealed in forward pass ${item.pass + 1}` : "";
+  return `After the end of the answer: not part of it${came}.`;
+}
+
+/**
+ * How the position came to what it holds.
+ * @param {View} view
+ * @param {number} focus
+ */
+export function revealText(view, focus) {
+  const { run, pass } = view;
+  const item = run.main.fixedAt(focus, pass);
+  if (run.main.isAfterEnd(focus, pass)) return afterEndText(item);
+  if (item?.isPinned) return "Given, not decoded.";
+  if (item && run.strategy !== "sbd") return writtenText(run, item);
+  if (item) {
+    const order = item.rank === 0 ? "first" : `number ${item.rank + 1}`;
+    return `Revealed in forward pass ${item.pass + 1}, ${order} in the solver’s order.`;
+  }
+  const { kind } = tileState(view, focus);
+  if (kind === "draft") return "Drafted; the next forward pass checks it.";
+  if (kind === "struck") return "Drafted, and thrown away in this forward pass.";
+  const masked = run.main.steps[pass]?.masked.get(focus);
+  if (masked) return `Still masked, entropy ${formatNats(masked.entropy)} nats.`;
+  return "Not predicted yet.";
+}
+
+/**
+ * Of a position that verify has not decided: only what is drafted will be checked.
+ * @param {View} view
+ * @param {number} focus
+ */
+function waitingWords(view, focus) {
+  const { kind } = tileState(view, focus);
+  if (kind === "draft") return "A draft, until a causal forward pass checks it.";
+  if (kind === "struck") return "Thrown away: a causal forward pass gave another token.";
+  return "Not drafted: only a causal forward pass decides what stands here.";
+}
+
+/**
+ * The heading of the guesses. In a run by verify they are what a mask at the position gives, beside
+ * which the same forward pass may read the place causally.
+ * @param {Run} run
+ * @param {number | null} at the pass they are of
+ * @param {number} pass where the playhead stands
+ */
+export function guessTitle({ strategy }, at, pass) {
+  const isNow = at === null || at === pass;
+  if (strategy === "verify") {
+    return `What a mask here gives, ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
+  }
+  return `What the model ${isNow ? "thinks, this forward pass" : `thought, forward pass ${at + 1}`}`;
+}
+
+/**
+ * How the answer came to its end, before what it never came to.
+ * @param {Run} run
+ */
+function endWords({ main, config }) {
+  if (main.finish === "end_of_sequence") return "The answer ends";
+  if (main.finish === "stopped") return "The run was stopped";
+  return `The limit of ${config.max_new_tokens} tokens cuts the answer off`;
+}
+
+/**
+ * What the causal check gave, once its pass has been reached.
+ * @param {View} view
+ * @param {number} focus
+ * @returns {[words: string, verdict: Verdict]}
+ */
+export function hindsightText(view, focus) {
+  const { run, pass } = view;
+  const item = run.main.hindsight.get(focus);
+  if (!item && run.main.finish !== null) {
+    return [`${endWords(run)} before a causal forward pass reads this block.`, "open"];
+  }
+  if (!item || item.pass > pass) {
+    if (run.strategy === "ntp") return ["Not decoded yet.", "open"];
+    if (run.strategy === "verify") return [waitingWords(view, focus), "open"];
+    return ["The next causal forward pass over this block will show it, for free.", "open"];
+  }
+  const share = formatPercent(item.probability);
+  if (run.strategy === "verify") {
+    return [
+      `Read causally, forward pass ${item.pass + 1} gives this token ${share}: that decides.`,
+      "agrees",
+    ];
+  }
+  if (run.strategy !== "sbd") {
+    return [`The causal forward pass that this token is from gives it ${share}.`, "agrees"];
+  }
+  if (item.argmax === run.main.fixed.get(focus)?.token) {
+    return [`The causal forward pass gives this token ${share}. It agrees.`, "agrees"];
+  }
+  const other = `${tokenName(run.tokenText(item.argmax))} (${formatPercent(item.argmaxProbability)})`;
+  return [
+    `The causal forward pass gives this token ${share}; it would have said ${other}.`,
+    "differs",
+  ];
+}
+
+/**
+ * Which position it is, and why it is shown.
+ * @param {View} view
+ */
+export function inspectorKicker({ run, pass, focus, held, showsFocus }) {
+  if (focus === null) return "Inspector";
+  if (held === focus) return `Position ${focus} · held`;
+  if (showsFocus) return `Position ${focus}`;
+  if (run.strategy === "ntp") return `Position ${focus} · written in this forward pass`;
+  const open = openPositions(run, pass);
+  const hasOthers = open.length < predictedTiles(run, pass).length;
+  const isAlone = open.length === 1;
+  const which = isAlone ? "only mask" : "least sure";
+  // Verify predicts further than its tiles go.
+  const tiles = isAlone ? "in these tiles" : "of these tiles";
+  const where = run.strategy === "verify" ? tiles : "in this forward pass";
+  return `Position ${focus} · ${hasOthers ? "the answer’s " : isAlone ? "the " : ""}${which} ${where}`;
+}
+
+const SPARK = { width: 240, height: 56, pad: 4 };
+
+/** The line, empty until the position was predicted. */
+function makeSpark() {
+  const line = makeSvg("polyline", { class: "sbd-spark-line" });
+  const dots = makeSvg("g", {});
+  const now = makeSvg("path", { class: "sbd-spark-now" });
+  const svg = makeSvg(
+    "svg",
+    {
+      viewBox: `0 0 ${SPARK.width} ${SPARK.height}`,
+      class: "sbd-spark",
+      role: "img",
+      preserveAspectRatio: "none",
+    },
+    makeSvg("line", {
+      x1: 0,
+      x2: SPARK.width,
+      y1: SPARK.height - SPARK.pad,
+      y2: SPARK.height - SPARK.pad,
+      class: "sbd-spark-base",
+    }),
+    line,
+    dots,
+    now,
+  );
+  const note = make("div", "sbd-spark-note");
+  const root = make("div", "", {}, svg, note);
+
+  /** @param {View} view */
+  function update(view) {
+    const history = view.run.main.entropyHistory(view.focus ?? -1);
+    const known = history.filter((item) => item.pass <= view.pass);
+    root.classList.toggle("is-empty", known.length === 0);
+    const most = Math.max(...history.map((item) => item.entropy), 0.01);
+    const step = (SPARK.width - 2 * SPARK.pad) / Math.max(history.length - 1, 1);
+    const points = known.map((item, index) => ({
+      x: SPARK.pad + index * step,
+      y: SPARK.height - SPARK.pad - (item.entropy / most) * (SPARK.height - 2 * SPARK.pad),
+    }));
+    setAttribute(
+      line,
+      "points",
+      points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "),
+    );
+    const { x, y } = points.at(-1) ?? { x: -10, y: -10 };
+    setAttribute(now, "d", `M${x.toFixed(1)} ${y.toFixed(1)}h0`);
+    const [first, last] = [known[0], known.at(-1)];
+    const text =
+      !first || !last
+        ? "not predicted yet"
+        : first === last
+          ? `${formatNats(first.entropy)} nats in forward pass ${first.pass + 1}`
+          : `${formatChange(first.entropy, last.entropy)} nats over ${known.length} forward passes`;
+    setText(note, text);
+    setAttribute(svg, "aria-label", `Entropy: ${text}`);
+  }
+
+  return { root, update };
+}
+
+const TOP_ROWS = 5;
+
+/**
+ * The candidate to act on: the one chosen by hand, else the best that is not the token itself.
+ * @param {View} view
+ * @param {Top[]} top
+ * @param {number | undefined} fixedToken
+ */
+function chosenAlternative(view, top, fixedToken) {
+  const byHand = top.find((entry) => entry.token === view.alternative);
+  return byHand ?? top.find((entry) => entry.token !== fixedToken) ?? null;
+}
+
+/** @typedef {[position: number, id: number]} Pin */
+
+/**
+ * Tokens fixed by the view's pass.
+ * @param {View} view
+ * @returns {Pin[]}
+ */
+function tokensSoFar({ run, pass }) {
+  return run.main.knownAt(pass).map(({ position, token }) => [position, token]);
+}
+
+/**
+ * Why nothing can be pinned here or branched, "" if it can.
+ * @param {View} view
+ * @param {Top | null} alternative
+ */
+function whyNoAction({ run, focus, pass }, alternative) {
+  if (run.strategy !== "sbd") return "Only Set Block Decoding can decode round a given token.";
+  if (alternative || focus === null) return "";
+  if (run.pins.has(focus)) return "This token was given; branch at another position.";
+  if (run.main.isAfterEnd(focus, pass)) return "This position is after the end of the answer.";
+  const isKnown = run.main.fixedAt(focus, pass) !== null;
+  return isKnown
+    ? "The model weighed no other token here: choose another position."
+    : "No candidates yet: go to a forward pass whose block holds this position.";
+}
+
+/** The rows and the two buttons under them. */
+class Alternatives {
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.actions = actions;
+    /** @type {View | null} */
+    this.view = null;
+    /** @type {Top | null} */
+    this.alternative = null;
+    this.rows = Array.from({ length: TOP_ROWS }, () => this.makeRow());
+    this.pin = this.makeAction(
+      "pin",
+      "Pin",
+      "p",
+      "Decode again with this token fixed here",
+      ({ run }) => run.settings().pinned,
+    );
+    this.branch = this.makeAction(
+      "branch",
+      "Branch",
+      "b",
+      "Keep what is revealed so far, put this token here, decode the rest",
+      (view) => [...view.run.settings().pinned, ...tokensSoFar(view)],
+    );
+    this.buttons = make("div", "sbd-alternative-actions", {}, this.pin.button, this.branch.button);
+    this.note = make("p", "sbd-action-note");
+    this.acting = make("div", "sbd-alternative-acting", {}, this.buttons, this.note);
+    this.root = make("div", "sbd-top", {}, ...this.rows.map((row) => row.root), this.acting);
+  }
+
+  makeRow() {
+    const token = make("span", "sbd-top-token");
+    const bar = make("span", "sbd-top-bar");
+    const value = make("span", "sbd-top-value");
+    const root = make(
+      "button",
+      "sbd-top-row",
+      { type: "button" },
+      token,
+      make("span", "sbd-top-track", {}, bar),
+      value,
+    );
+    /** @type {{ entry: Top | null }} */
+    const shown = { entry: null };
+    const row = { root, token, bar, value, shown };
+    root.addEventListener("click", () => shown.entry && this.actions.choose(shown.entry.token));
+    return row;
+  }
+
+  /**
+   * A button that decodes again with the chosen token among the given ones.
+   * @param {string} name
+   * @param {string} word
+   * @param {string} key
+   * @param {string} title
+   * @param {(view: View) => Pin[]} pinsOf what else is given
+   */
+  makeAction(name, word, key, title, pinsOf) {
+    const label = make("span", "sbd-action-token");
+    const button = make(
+      "button",
+      `sbd-action sbd-action-${name}`,
+      { type: "button", title },
+      make("span", "", {}, word),
+      label,
+      make("kbd", "", { "aria-hidden": "true" }, key.toUpperCase()),
+    );
+    const act = () => {
+      const { view, alternative } = this;
+      const position = view?.focus ?? null;
+      if (button.disabled || button.hidden || !view || !alternative || position === null) return;
+      const pins = new Map(pinsOf(view)).set(position, alternative.token);
+      this.actions.redo(
+        { pinned: [...pins].sort((a, b) => a[0] - b[0]) },
+        { kind: name, position, pass: view.pass },
+      );
+    };
+    button.addEventListener("click", act);
+    return { button, label, act };
+  }
+
+  /**
+   * @param {View} view
+   * @param {Top[]} top
+   */
+  update(view, top) {
+    const { run, focus } = view;
+    const fixedToken = focus === null ? undefined : run.main.fixedAt(focus, view.pass)?.token;
+    this.view = view;
+    this.alternative = chosenAlternative(view, top, fixedToken);
+    const note = this.actions.canRedo ? whyNoAction(view, this.alternative) : "";
+    this.acting.hidden = !this.actions.canRedo;
+    this.buttons.hidden = this.acting.hidden || note !== "";
+    this.note.hidden = note === "";
+    setText(this.note, note);
+    this.rows.forEach((row, index) => {
+      const entry = top[index] ?? null;
+      this.showRow(view, row, entry);
+      row.root.classList.toggle("is-written", entry?.token === fixedToken && entry !== null);
+    });
+    for (const { button, label } of [this.pin, this.branch]) {
+      button.disabled = this.alternative === null || note !== "";
+      showToken(label, this.alternative ? run.tokenText(this.alternative.token) : "\u200a");
+    }
+  }
+
+  /**
+   * @param {View} view
+   * @param {ReturnType<Alternatives["makeRow"]>} row
+   * @param {Top | null} entry
+   */
+  showRow({ run }, row, entry) {
+    const name = entry ? tokenName(run.tokenText(entry.token)) : "";
+    row.shown.entry = entry;
+    row.root.disabled = !entry;
+    row.root.hidden = !entry;
+    const isChosen = entry !== null && entry === this.alternative && !this.buttons.hidden;
+    setAttribute(row.root, "title", isChosen ? `${name}: what Pin and Branch put here` : name);
+    setAttribute(row.root, "aria-pressed", isChosen);
+    row.root.classList.toggle("is-chosen", isChosen);
+    showToken(row.token, entry ? run.tokenText(entry.token) : "\u200a");
+    setText(row.value, entry ? formatPercent(entry.probability) : "");
+    setStyle(row.bar, "transform", `scaleX(${entry?.probability ?? 0})`);
+  }
+}
+
+/**
+ * @param {string | (Node | string)[]} title
+ * @param {Node[]} nodes
+ */
+function section(title, ...nodes) {
+  return make("section", "", {}, make("h3", "", {}, ...[title].flat()), ...nodes);
+}
+
+/** The card of one position. */
+export class Inspector {
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.actions = actions;
+    this.kicker = make("span", "sbd-inspector-kicker");
+    this.release = make(
+      "button",
+      "sbd-button sbd-release",
+      { type: "button", "aria-label": "Release this position", title: "Close (Esc)" },
+      icon("close"),
+    );
+    this.release.addEventListener("click", actions.release);
+    this.token = make("div", "sbd-inspector-token");
+    this.reveal = make("p", "sbd-inspector-reveal");
+    this.topTitle = make("h3", "");
+    this.top = new Alternatives(actions);
+    this.spark = makeSpark();
+    this.hindsight = make("p", "sbd-hindsight");
+    const legend = section("Colour, and a guess’s bar height", makeLegend());
+    this.about = make("div", "sbd-inspector-about");
+    this.topSection = make("section", "", {}, this.topTitle, this.top.root);
+    this.sparkSection = section(
+      [term("entropy", "Entropy"), " over ", term("pass", "forward passes")],
+      this.spark.root,
+    );
+    this.about.append(
+      this.token,
+      this.reveal,
+      this.topSection,
+      this.sparkSection,
+      section([term("hindsight", "Hindsight")], this.hindsight),
+    );
+    this.root = make(
+      "aside",
+      "sbd-drawer sbd-inspector",
+      { "aria-label": "Inspector" },
+      make("div", "sbd-drawer-head", {}, this.kicker, this.release),
+      this.about,
+      legend,
+    );
+  }
+
+  /** @param {View} view */
+  update(view) {
+    const { run, focus } = view;
+    // While it plays, only a position that somebody chose is worth following.
+    const isStill = view.isPlaying && !view.showsFocus;
+    if (isStill) return;
+    const pass = focus === null ? null : inspectedPass(view, focus);
+    const masked = focus === null ? undefined : run.main.steps[pass ?? -1]?.masked.get(focus);
+    const item = focus === null ? null : run.main.fixedAt(focus, view.pass);
+    const chosen = item ? item.token : masked?.top[0]?.token;
+    this.root.classList.toggle("is-guess", !item);
+    this.root.classList.toggle("has-no-pins", run.strategy !== "sbd");
+    this.release.hidden = view.held === null;
+    setText(this.kicker, inspectorKicker(view));
+    showToken(this.token, chosen === undefined ? "–" : run.tokenText(chosen));
+    const reveal = "Point at a tile, a token or a cell.";
+    setText(this.reveal, focus === null ? reveal : revealText(view, focus));
+    setText(this.topTitle, guessTitle(run, pass, view.pass));
+    const top = masked?.top ?? [];
+    this.top.update(view, top);
+    this.topSection.hidden = !top.length && !this.actions.canRedo && !view.isPlaying;
+    this.sparkSection.hidden = run.main.entropyHistory(focus ?? -1).length === 0;
+    this.spark.update(view);
+    const [text, verdict] = focus === null ? ["–", "open"] : hindsightText(view, focus);
+    setText(this.hindsight, text);
+    this.hindsight.className = `sbd-hindsight is-${verdict}`;
+  }
+}

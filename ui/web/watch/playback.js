@@ -1,0 +1,197 @@
+// First, back, play, forward, last, the scrubber with a tick at each block, and the speed.
+
+import { evenly, MAX_TICKS } from "../core/limits.js";
+import { clamp } from "../core/numbers.js";
+import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
+import { makeClock } from "../dom/clock.js";
+import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
+import { playRate } from "../dom/pace.js";
+import { question } from "../dom/terms.js";
+
+/** @import { Run } from "../core/run/run.js" */
+/** @import { PlayerState, View } from "./view.js" */
+/** @import { Actions } from "./actions.js" */
+
+const MANUAL_STEP_MS = 500;
+
+export class Playback {
+  /**
+   * @param {Readonly<PlayerState>} state
+   * @param {() => Run | null} shown
+   * @param {(change: Partial<PlayerState>) => void} change
+   */
+  constructor(state, shown, change) {
+    this.state = state;
+    this.shown = shown;
+    this.change = change;
+    /** @type {number | null} how long the pass stands that comes next [ms], null after a jump */
+    this.stepMs = null;
+    this.hasMoved = false;
+    this.clock = makeClock(
+      () => state.isPlaying,
+      () => this.rate(),
+      () => this.advance(),
+    );
+  }
+
+  /** Whether the pass to be drawn is the next one, so that its reveals settle. */
+  get isStep() {
+    return this.hasMoved && this.stepMs !== null;
+  }
+
+  /** Another run is on the stage: what the old one's next pass was due at says nothing. */
+  jump() {
+    this.stepMs = null;
+    this.hasMoved = true;
+    this.clock.stop();
+  }
+
+  /** The pass that the playhead jumped to comes as the next of a run that is read from there. */
+  startStep() {
+    this.stepMs = 1000 / this.pace();
+  }
+
+  /** Passes a second at the chosen speed, more while a live run is ahead. */
+  pace() {
+    const { state } = this;
+    const run = this.shown();
+    if (!run) return playRate(state.speed, 0, 0);
+    const backlog = run.isComplete ? 0 : run.main.lastPass - state.pass;
+    return playRate(state.speed, backlog, run.main.steps.length);
+  }
+
+  /** The pace, but the pass that only reads a new prompt shows nothing to wait for. */
+  rate() {
+    const { state } = this;
+    const run = this.shown();
+    if (!run || run.isRecorded || run.main.lastPass <= state.pass) return this.pace();
+    return run.main.steps[state.pass]?.kind === "prefill" ? Infinity : this.pace();
+  }
+
+  /**
+   * @param {number} pass
+   * @param {boolean} isManual
+   */
+  seek(pass, isManual) {
+    const run = this.shown();
+    if (!run) return;
+    const target = clamp(pass, 0, Math.max(run.main.lastPass, 0));
+    const isStep = target === this.state.pass + 1;
+    this.stepMs = !isStep ? null : isManual ? MANUAL_STEP_MS : 1000 / this.pace();
+    this.hasMoved = true;
+    this.change({ pass: target, gammaPreview: null, ...(isManual ? { isPlaying: false } : {}) });
+  }
+
+  toggle() {
+    const { state } = this;
+    const run = this.shown();
+    if (!run) return;
+    const isAtEnd = state.pass >= run.main.lastPass && run.isComplete;
+    if (!state.isPlaying && isAtEnd) this.seek(0, false);
+    this.change({ isPlaying: !state.isPlaying, gammaPreview: null });
+  }
+
+  advance() {
+    const run = this.shown();
+    if (!run) return;
+    const { main } = run;
+    if (this.state.pass < main.lastPass) {
+      this.seek(this.state.pass + 1, false);
+    } else if (main.finish !== null || run.isStopped) {
+      this.change({ isPlaying: false });
+    }
+  }
+}
+
+const STAIRS =
+  "Every forward pass is a row, every position of the answer a column. Colour: entropy while " +
+  "masked. Dot: the token came. Dashed: next-token prediction, one token a forward pass; the gap " +
+  "is what was saved. Press or drag to go to a forward pass.";
+
+/**
+ * @param {Actions} actions
+ */
+function makeScrubber(actions) {
+  const range = make("input", "sbd-range", {
+    type: "range",
+    min: "1",
+    max: "1",
+    step: "1",
+    "aria-label": "Forward pass",
+  });
+  range.addEventListener("input", () => actions.seek(Number(range.value) - 1));
+  const ticks = make("div", "sbd-ticks", { "aria-hidden": "true" });
+  const root = make("div", "sbd-scrubber", {}, ticks, range);
+  let shownTicks = "";
+
+  /** @param {View} view */
+  function update(view) {
+    const count = Math.max(view.run.main.steps.length, 1);
+    setAttribute(range, "max", count);
+    if (Number(range.value) !== view.pass + 1) range.value = String(view.pass + 1);
+    setAttribute(range, "aria-valuetext", `forward pass ${view.pass + 1} of ${count}`);
+    /** @param {number} pass */
+    const place = (pass) => (count > 1 ? pass / (count - 1) : 0);
+    setStyle(range, "--done", `${place(view.pass) * 100}%`);
+    const passes = evenly(view.run.blockPasses, MAX_TICKS);
+    const key = `${count}/${passes.join()}`;
+    if (key === shownTicks) return;
+    shownTicks = key;
+    ticks.replaceChildren(
+      ...passes.map((pass) => {
+        const tick = make("span", "sbd-tick");
+        tick.style.left = `${place(pass) * 100}%`;
+        return tick;
+      }),
+    );
+  }
+
+  return { root, update };
+}
+
+/**
+ * The row over the staircase.
+ * @param {Actions} actions
+ */
+export function makeTransport(actions) {
+  const play = makeButton("play", "Play", actions.togglePlay);
+  const scrubber = makeScrubber(actions);
+  const count = make("span");
+  const place = make(
+    "span",
+    "sbd-place",
+    {},
+    make("span", "sbd-place-word", {}, "forward pass "),
+    count,
+  );
+  const root = make(
+    "div",
+    "sbd-transport",
+    { role: "group", "aria-label": "Playback" },
+    make(
+      "div",
+      "sbd-buttons",
+      {},
+      makeButton("first", "First forward pass (Home)", actions.first),
+      makeButton("back", "Back one forward pass (left arrow)", actions.back),
+      play,
+      makeButton("forward", "Ahead one forward pass (right arrow)", actions.forward),
+      makeButton("last", "Last forward pass (End)", actions.last),
+    ),
+    scrubber.root,
+    place,
+    makeSpeedChoice("Speed", actions.setSpeed),
+    question("staircase", STAIRS),
+  );
+
+  /** @param {View} view */
+  function update(view) {
+    showPlaying(play, view.isPlaying);
+    scrubber.update(view);
+    const known = view.run.main.steps.length;
+    const isOpen = view.run.main.finish === null && !view.run.isStopped;
+    setText(count, `${known ? view.pass + 1 : 0} / ${known}${isOpen ? "…" : ""}`);
+  }
+
+  return { root, update };
+}
