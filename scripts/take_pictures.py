@@ -18,6 +18,7 @@ from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to
 from tests.browser.site.conftest import DECODE, address, serving
 from ui import page as page_module
+from ui import recordings
 from ui.assets import ASSETS
 from ui.views import learn as export
 
@@ -69,7 +70,7 @@ def under_the_hood(page: Any) -> None:
 def with_sudoku(page: Any) -> None:
     """A recorded sudoku on its way: some cells filled, the givens marked."""
     old = page.evaluate(f"{PLAYER}.run.id")
-    place = [item.name for item in recorded.gallery()].index("sudoku-1")
+    place = [item.name for item in recordings.gallery()].index("sudoku-1")
     page.locator(".sbd-gallery-card").nth(place).click()
     page.wait_for_function(f"(old) => {PLAYER}.run.id !== old", arg=old)
     page.evaluate(SEEK, 0.34)
