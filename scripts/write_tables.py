@@ -334,16 +334,16 @@ def requests() -> str:
 def exactness() -> str:
     """verify against ntp on random-weight models of every full-attention architecture."""
     data = results("exactness")
-    rows = [
-        [f"`{name}`", *(f"{found[key]:,}" for key in ("decodes", "equal", "predrafts_used"))]
-        for name, found in data["architectures"].items()
-    ]
-    num_ties = sum(found["ties"] for found in data["architectures"].values())
+    found = data["architectures"]
+    keys = ("decodes", "equal", "predrafts_used", "ties")
+    *counts, num_ties = (sum(row[key] for row in found.values()) for key in keys)
     settings = ", ".join(
         f"{one['num_predrafts']} at {one['draft_threshold']:g}" for one in data["settings"]
     )
+    head = ["architectures", "decodes", "with the tokens of `ntp`", "predrafts used"]
+    names = ", ".join(f"`{name}`" for name in found)
     return (
-        table(["architecture", "decodes", "with the tokens of `ntp`", "predrafts used"], rows)
+        table(head, [[names, *(f"{count:,}" for count in counts)]])
         + f"\n{data['num_prompts']:,} prompts of random tokens each, {data['max_new_tokens']} new "
         f"tokens at most; predrafts and thresholds: {settings}. Two best tokens equal up to "
         f"rounding where an answer differs: {num_ties}. {where(data)}"
