@@ -51,7 +51,7 @@ def with_seconds(trace, seconds: float):
 
 def test_fewer_passes_that_were_not_faster_say_why(replay):
     main, ntp = traces(story_model())
-    why = replay.locator(".sbd-numbers-why")
+    why = replay.locator(".sbd-numbers-why").first
     slow = {"sbd": with_seconds(main, 0.02), "ntp": with_seconds(ntp, 0.001)}
     push(replay, replay_lines("slow", slow))
     expect(why).to_have_text(
