@@ -3,9 +3,9 @@
 One object; each event an object of short arrays, token texts once in "tokens". Positions, token
 ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
 draft_threshold to the config and predrafts to every event; a trace of version 1 had none. Version 3
-adds the model's shape, null where it is not known. In any version end_token_ids and weights may be
-missing, and so may the config's repetition_penalty, which is then 1, its row_policy, "fixed", and
-its row_costs.
+adds the model's shape, null where it is not known. In any version end_token_ids, weights
+and messages may be missing, and so may the config's repetition_penalty, which is then 1, its
+row_policy, "fixed", and its row_costs.
 """
 
 import json
@@ -39,6 +39,7 @@ def dump(trace: Trace) -> str:
         "shape": trace.shape.to_data() if trace.shape else None,
         "end_token_ids": trace.end_token_ids,
         "weights": dict(trace.weights),
+        "messages": trace.messages,
         "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
         "events": [event_to_data(event) for event in trace.events],
     }
@@ -124,6 +125,7 @@ def load(text: str) -> Trace:
         shape=_shape(root.at("shape")) if version >= 3 else None,
         end_token_ids=_end_token_ids(root),
         weights=_weights(root),
+        messages=_messages(root),
     )
     _check_whole(trace)
     return trace
@@ -182,6 +184,12 @@ def _end_token_ids(root: JsonNode) -> tuple[int, ...]:
 def _weights(root: JsonNode) -> dict[str, str]:
     known = any(key == "weights" for key, _ in root.members())
     return {key: node.string() for key, node in root.at("weights").members()} if known else {}
+
+
+def _messages(root: JsonNode) -> tuple[tuple[str, str], ...]:
+    known = any(key == "messages" for key, _ in root.members())
+    rows = [node.items(2) for node in root.at("messages").items()] if known else []
+    return tuple((role.string(), content.string()) for role, content in rows)
 
 
 def _tokens(node: JsonNode) -> dict[int, str]:

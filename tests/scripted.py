@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.cost.model_shape import ModelShape
-from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from sbd_core.models.protocol import EarlyBlock, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats, Transition, compute_logit_stats
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
@@ -65,8 +65,10 @@ class ScriptedModel:
         """Number of tokens."""
         return len(self.texts)
 
-    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
-        """A token a character."""
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
+        """A token a character; of a conversation, of what was said."""
+        if not isinstance(prompt, str):
+            prompt = "".join(content for _, content in prompt)
         ids = {text: token_id for token_id, text in reversed(list(enumerate(self.texts)))}
         return tuple(ids.get(character, 0) for character in prompt)
 

@@ -15,6 +15,7 @@ from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.files import require_writable, write_text
 
 if TYPE_CHECKING:
+    from sbd_core.decoding.api import Prompt
     from sbd_core.events import StepEvent
     from sbd_core.models.protocol import SetBlockModel
     from sbd_core.trace import Trace
@@ -39,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--batch-size", type=int, help="with --prompts: decoded together (32)")
     decoding_flags.add_arguments(parser)
+    parser.add_argument("--system", metavar="TEXT", help="what the system says before the prompt")
     parser.add_argument("--raw", action="store_true", help="do not wrap in the chat template")
     parser.add_argument(
         "--pin",
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         arguments, pinned=decoding_flags.pins(arguments.pin), is_raw_prompt=arguments.raw
     )
     if arguments.prompts is not None:
-        decoding_flags.refuse_given(arguments, ("trace",), "must come with one prompt")
+        decoding_flags.refuse_given(arguments, ("trace", "system"), "must come with one prompt")
         _answer_file(arguments, config)
         return
     decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
@@ -65,7 +67,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise ArgumentError("prompt", "must not be empty", prompt)
     if arguments.trace is not None:
         require_writable("trace", arguments.trace)
-    trace, where = _decoded(arguments, prompt, config)
+    asked: Prompt = prompt
+    if arguments.system is not None:
+        if arguments.raw:
+            raise ArgumentError("system", "must come without --raw", arguments.system)
+        turns = ("system", arguments.system), ("user", prompt)
+        asked = [{"role": role, "content": content} for role, content in turns]
+    trace, where = _decoded(arguments, asked, config)
     if arguments.trace is not None:
         write_text(arguments.trace, trace.to_json())
     if arguments.json:
@@ -79,7 +87,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _decoded(
-    arguments: argparse.Namespace, prompt: str, config: DecodeConfig
+    arguments: argparse.Namespace, prompt: "Prompt", config: DecodeConfig
 ) -> "tuple[Trace, str]":
     """Decode one prompt, and what made the forward passes.
 

@@ -6,7 +6,7 @@ knows nothing of how they work.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -20,10 +20,13 @@ from sbd_core.decoding.verify import DraftAndVerify
 from sbd_core.environment import versions
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.events import StepEvent
-from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
+from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 
-Prompt = str | Sequence[int]
+Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
+"""A text, token ids, or a conversation as transformers has it: messages of role and content."""
+
+ROLES = ("system", "user", "assistant")
 
 BATCH_SIZE = 32
 STRATEGIES: dict[str, Callable[[DecodingState], Strategy]] = {
@@ -76,8 +79,9 @@ class Stream(Iterator[StepEvent]):
 def stream(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> Stream:
     """Decode, giving one event per forward pass as it is made, and `.trace()` at any time.
 
-    prompt: text, wrapped in the model's chat template unless config.is_raw_prompt, or token
-    ids, taken as they are. Raises ArgumentError at the call, before any forward pass.
+    prompt: text, wrapped in the model's chat template unless config.is_raw_prompt; token ids,
+    taken as they are; or messages, [{"role": "user", "content": ...}, ...], which the template
+    joins. Raises ArgumentError at the call, before any forward pass.
     """
     return Stream(model, prompt, config)
 
@@ -148,12 +152,14 @@ def make_trace(
     config = settled(model, config)
     done = tuple(events)
     prompt_ids = prompt_token_ids(model, prompt, config)
+    messages = messages_of(prompt)
+    last = messages[-1][1] if messages else ""
     answer = committed_token_ids(done)
     mentioned = {*mentioned_token_ids(done), *prompt_ids}
     return Trace(
         model=model.name,
         config=config,
-        prompt=prompt if isinstance(prompt, str) else "",
+        prompt=prompt if isinstance(prompt, str) else last,
         prompt_token_ids=prompt_ids,
         events=done,
         tokens={token_id: model.token_text(token_id) for token_id in sorted(mentioned)},
@@ -163,28 +169,27 @@ def make_trace(
         shape=model.shape,
         end_token_ids=tuple(sorted(model.end_token_ids)),
         weights=model.weights,
+        messages=messages,
     )
 
 
 def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:
     """The ids the model will read. Raises ArgumentError naming what does not fit the model."""
     _check_strategy(model, config)
+    messages = messages_of(prompt)
     if isinstance(prompt, str):
-        if not prompt.strip():
-            raise ArgumentError("prompt", "must not be empty", prompt)
-        if not prompt.isascii() and any("\ud800" <= character <= "\udfff" for character in prompt):
-            raise ArgumentError("prompt", "must be Unicode text without lone surrogates", prompt)
-        # No tokenizer packs 100 characters into a token on average: such a text cannot fit,
-        # and encoding it to find out could take minutes.
-        if model.max_positions and len(prompt) > 100 * model.max_positions:
-            rule = f"must be at most {100 * model.max_positions} characters for {model.name}"
-            raise ArgumentError("prompt", rule, f"{len(prompt)} characters")
+        _check_text(model, prompt)
         token_ids = model.encode(prompt, is_raw=config.is_raw_prompt)
+    elif messages:
+        if config.is_raw_prompt:
+            raise ArgumentError("prompt", "must be text with is_raw_prompt", prompt)
+        _check_text(model, "".join(content for _, content in messages))
+        token_ids = model.encode(messages, is_raw=False)
     else:
         try:
-            token_ids = tuple(prompt)
+            token_ids = tuple(prompt)  # type: ignore[arg-type]
         except TypeError as error:
-            rule = "must be text or a sequence of token ids"
+            rule = "must be text, messages or a sequence of token ids"
             raise ArgumentError("prompt", rule, prompt) from error
         size = model.vocabulary_size
         if not all(type(token_id) is int and 0 <= token_id < size for token_id in token_ids):
@@ -201,6 +206,39 @@ def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig)
         )
         raise ArgumentError("prompt", rule, f"{len(token_ids)} + {config.max_new_tokens}")
     return token_ids
+
+
+def messages_of(prompt: Prompt) -> tuple[Message, ...]:
+    """A conversation as (role, content), empty for a text and for token ids. Raises ArgumentError
+    for one that is malformed, or in which it is not the user's turn that is to be answered."""
+    if isinstance(prompt, str) or not isinstance(prompt, Sequence):
+        return ()
+    if not any(isinstance(item, Mapping) for item in prompt):
+        return ()
+    found = []
+    for item in prompt:
+        role, content = (
+            (item.get("role"), item.get("content")) if isinstance(item, Mapping) else (None, None)
+        )
+        if role not in ROLES or not isinstance(content, str) or not content.strip():
+            rule = f"must be messages of a role ({', '.join(ROLES)}) and a content, a text"
+            raise ArgumentError("prompt", rule, item)
+        found.append((role, content))
+    if found[-1][0] != "user":
+        raise ArgumentError("prompt", "must end with a message of the user", found[-1][0])
+    return tuple(found)
+
+
+def _check_text(model: SetBlockModel, text: str) -> None:
+    if not text.strip():
+        raise ArgumentError("prompt", "must not be empty", text)
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise ArgumentError("prompt", "must be Unicode text without lone surrogates", text)
+    # No tokenizer packs 100 characters into a token on average: such a text cannot fit,
+    # and encoding it to find out could take minutes.
+    if model.max_positions and len(text) > 100 * model.max_positions:
+        rule = f"must be at most {100 * model.max_positions} characters for {model.name}"
+        raise ArgumentError("prompt", rule, f"{len(text)} characters")
 
 
 def _events(

@@ -12,7 +12,7 @@ from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.model_config import block_range_of, refuse_other_attention
-from sbd_core.models.protocol import Cache, ForwardRequest
+from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats, Transition
 
 ATTENTION = ("sdpa", "eager")
@@ -52,7 +52,7 @@ class TokenModel:
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 
-    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Refused: prompts are token ids here."""
         raise ArgumentError("prompt", "must be token ids", prompt)
 

@@ -11,23 +11,28 @@ from typing import Any
 from jinja2 import TemplateError
 
 from sbd_core.errors import ModelError, shown
+from sbd_core.models.protocol import Message
 
 TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 """What the code of a chat template may raise."""
 
-Message = tuple[str, str]
-"""A role, as system, user or assistant, and what it said."""
 
-
-def encode_prompt(tokenizer: Any, prompt: str, name: str, *, is_raw: bool) -> list[int]:
+def encode_prompt(
+    tokenizer: Any, prompt: str | Sequence[Message], name: str, *, is_raw: bool
+) -> list[int]:
     """Token ids of a prompt as the user's turn; is_raw, or without a template, as it stands.
 
-    name: of the model, for the ModelError of a template that is broken.
+    prompt: or a conversation up to where the assistant answers. name: of the model, for the
+    ModelError of a template that is broken, or that a conversation needs and is not there.
     """
-    if is_raw or not tokenizer.chat_template:
-        return list(tokenizer.encode(prompt, split_special_tokens=True))
-    turn, contents = _apart(tokenizer, [("user", prompt)])
-    text = _rendered(tokenizer, turn, name, is_open=True)
+    if isinstance(prompt, str):
+        if is_raw or not tokenizer.chat_template:
+            return list(tokenizer.encode(prompt, split_special_tokens=True))
+        prompt = [("user", prompt)]
+    if not tokenizer.chat_template:
+        raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
+    turns, contents = _apart(tokenizer, prompt)
+    text = _rendered(tokenizer, turns, name, is_open=True)
     for mark in contents:
         if text.count(mark) != 1:
             raise ModelError(f"{name}: its chat template does not hold the prompt once")

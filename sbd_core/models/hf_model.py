@@ -18,7 +18,7 @@ from sbd_core.models.model_config import (
     own_repetition_penalty,
     refuse_other_attention,
 )
-from sbd_core.models.protocol import Cache, ForwardRequest
+from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.models.token_text import token_text
 from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
 
@@ -106,8 +106,8 @@ class HuggingFaceModel(EarlierModelNames):
         """Of the weights that the forward passes read: float32, bfloat16, float16, int8 or int4."""
         return self.backend.dtype
 
-    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
-        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template.
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
+        """See SetBlockModel.
 
         Threads may call it at once: the tokenizer is set for each call, hence the lock.
         """

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from sbd_core.sampling import ComputeLogitStats, Transition
 
 
+Message = tuple[str, str]
+"""A role, as system, user or assistant, and what it said."""
+
+
 class Cache(Protocol):
     """Keys and values of the causal tokens seen so far; it records its own length."""
 
@@ -107,8 +111,11 @@ class SetBlockModel(Protocol):
     weights: Mapping[str, str]
     compute_logit_stats: "ComputeLogitStats"
 
-    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
-        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
+        """Token ids of a prompt or a conversation; special-token text in it is plain text.
+
+        is_raw: no template. Raises ModelError for a conversation without one.
+        """
         ...
 
     def decode(self, token_ids: Sequence[int]) -> str:

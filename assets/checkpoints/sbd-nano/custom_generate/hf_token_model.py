@@ -13,7 +13,7 @@ from .cost_model_shape import shape_or_none
 from .errors import ArgumentError
 from .models_backends_transformers import TransformersBackend
 from .models_model_config import block_range_of, refuse_other_attention
-from .models_protocol import Cache, ForwardRequest
+from .models_protocol import Cache, ForwardRequest, Message
 from .sampling import ComputeLogitStats, Transition
 
 ATTENTION = ("sdpa", "eager")
@@ -53,7 +53,7 @@ class TokenModel:
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model)
 
-    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Refused: prompts are token ids here."""
         raise ArgumentError("prompt", "must be token ids", prompt)
 

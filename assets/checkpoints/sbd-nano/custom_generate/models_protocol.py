@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     raise ImportError("sbd_core.sampling: pip install sbd-core")
 
 
+Message = tuple[str, str]
+"""A role, as system, user or assistant, and what it said."""
+
+
 class Cache(Protocol):
     """Keys and values of the causal tokens seen so far; it records its own length."""
 
@@ -108,8 +112,11 @@ class SetBlockModel(Protocol):
     weights: Mapping[str, str]
     compute_logit_stats: "ComputeLogitStats"
 
-    def encode(self, prompt: str, *, is_raw: bool) -> tuple[int, ...]:
-        """Token ids of a prompt; special-token text in it is plain text. is_raw: no template."""
+    def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
+        """Token ids of a prompt or a conversation; special-token text in it is plain text.
+
+        is_raw: no template. Raises ModelError for a conversation without one.
+        """
         ...
 
     def decode(self, token_ids: Sequence[int]) -> str:

@@ -20,7 +20,8 @@ Finish = Literal["end_of_sequence", "length", "stopped"]
 class Trace:
     """One decode, complete: equal traces are equal runs.
 
-    model: name of the model. prompt: the text as given ("" if ids were given).
+    model: name of the model. prompt: the text as given, of a conversation its last message ("" if
+    ids were given). messages: the whole conversation, as (role, content); empty for a text.
     prompt_token_ids: what the model read, chat template included.
     tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
@@ -42,6 +43,7 @@ class Trace:
     shape: ModelShape | None = None
     end_token_ids: tuple[int, ...] = ()
     weights: Mapping[str, str] = field(default_factory=dict, hash=False)
+    messages: tuple[tuple[str, str], ...] = ()
 
     @property
     def token_ids(self) -> tuple[int, ...]:
