@@ -14,7 +14,7 @@ import threading
 from types import ModuleType
 
 import pytest
-from tests.ui.test_race_board import ALL
+from tests.ui.views.test_race_board import ALL
 
 from tests.ui.doubles import ANSWER, story_model
 from ui.decode.form import Form
