@@ -25,6 +25,7 @@ from sbd_core.evaluation.requests import (
     score_answers,
 )
 from sbd_core.extras import EXTRAS
+from scripts import write_tables
 from tests.core.cli.commands import last_line
 from tests.scripted import ScriptedModel
 
@@ -173,7 +174,7 @@ def test_instructions_without_verifiers_are_refused_in_one_line(monkeypatch) -> 
 
 
 def test_the_command_answers_the_first_requests_of_each_file(
-    tiny_folders, tmp_path, capsys
+    tiny_folders, tmp_path, capsys, monkeypatch
 ) -> None:
     file, other, out = (tmp_path / name for name in ("asked.jsonl", "more.jsonl", "scores.json"))
     file.write_text("".join(json.dumps({"prompt": text}) + "\n" for text in ("a b", "c", "d")))
@@ -198,6 +199,12 @@ def test_the_command_answers_the_first_requests_of_each_file(
             assert row["num_answers"] + row["num_loops"] == count
         for exact in (NTP, "verify", "verify, fewest passes"):
             assert rows[exact]["same_as_ntp"] == rows[exact]["agreement"] == 1
+    monkeypatch.setattr(write_tables, "results", {"requests": found}.__getitem__)
+    head, _, *rows, _, words = write_tables.requests().splitlines()
+    assert [row.split("**")[1] for row in rows] == [row["row"] for row in found["requests"]["more"]]
+    assert head.count("tokens a pass") == 2
+    assert words.startswith("2 of asked, 1 of more; answers of at most 6 tokens")
+    assert "Each γ was chosen on more before" in words
 
 
 def test_bad_requests_are_refused_by_name(tmp_path, capsys) -> None:
