@@ -29,7 +29,7 @@ MAX_SHOWN_BLOCK = 64
 """The player draws every position of a block, whatever the strategy makes of it."""
 LANE_NAMES = {
     "sbd": "Set Block Decoding",
-    "verify": "Verify (lossless)",
+    "verify": "Exact (verify)",
     "ntp": "Next-token prediction",
 }
 STYLES = (

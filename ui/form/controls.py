@@ -57,10 +57,10 @@ def prompts_of(preset: Preset) -> list[tuple[str, str]]:
 def promise(model_name: str) -> str:
     """What to expect of the model, in one line."""
     if model_name == BUNDLED_MODEL:
-        return "A tiny model: any other prompt decodes too, mostly into nonsense."
+        return "Other prompts work too, but this tiny model answers most of them with nonsense."
     if model_name == REAL_MODEL:
         return "Any prompt in English. A small model: it may be wrong."
-    return "Examples to start from; any other prompt decodes too."
+    return "Examples to start from. Any other prompt works too."
 
 
 def puzzle(prompt_id: str) -> gr.HTML:

@@ -160,6 +160,19 @@ function makeSentence(run) {
 }
 
 /**
+ * Why it matters: what a forward pass is, and the time of the recorded run.
+ * @param {Run} run
+ */
+function makeWhy({ main, ntp }) {
+  const own = main.secondsAt(main.lastPass);
+  const plain = ntp ? ntp.secondsAt(ntp.lastPass) : 0;
+  const isFaster = own > 0 && plain > own;
+  const time = isFaster ? ` This answer took ${(plain / own).toFixed(1)} times less time.` : "";
+  const words = `A forward pass runs the whole model once.${time}`;
+  return make("p", "sbd-home-why", {}, words);
+}
+
+/**
  * @param {string} view
  * @param {string} name
  * @param {string} kind
@@ -189,7 +202,8 @@ export function mountHome({ element, value, signal }) {
     }
     race = new HomeRace(run, signal);
     ways.append(race.play);
-    root.replaceChildren(makeSentence(run), race.root, ways);
+    root.setAttribute("data-strategy", run.strategy);
+    root.replaceChildren(makeSentence(run), makeWhy(run), race.root, ways);
   }
 
   onTurn((name) => {

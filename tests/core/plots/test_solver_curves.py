@@ -75,7 +75,7 @@ def test_the_readers_runs_are_marked_by_their_speed() -> None:
 
 def test_verify_has_a_mark_where_the_file_has_its_row() -> None:
     *_, ntp, verify = solvers({"rows": {**ROWS, "verify": row(0.9, 4.0)}}).data
-    assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Verify (lossless)")
+    assert (ntp["name"], verify["name"]) == ("Next-token prediction", "Exact (verify)")
     assert (verify["x"], verify["y"]) == ((4.0,), (90.0,))
     assert ntp["marker"]["symbol"] != verify["marker"]["symbol"]
 

@@ -35,7 +35,7 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
   function update(text) {
     const index = prompts.indexOf(text);
     setAttribute(chip, "aria-pressed", index >= 0);
-    setText(count, index >= 0 ? `example ${index + 1} of ${prompts.length}` : "");
+    setText(count, index >= 0 ? `· ${index + 1} of ${prompts.length}` : "");
     setAttribute(chip, "title", index >= 0 ? "Press again for another one" : `Try ${label}`);
   }
 

@@ -43,7 +43,10 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
     const [own, plain] = [median(times.seconds), median(times.ntpSeconds)];
     const words = fasterWords(timesLess(own, numbers.wholeTokens, plain, numbers.ntpTokens));
     const [shown = "", label = ""] = words.split("× ");
-    if (words) return label ? { shown: `${shown}×`, label } : { shown: "1.0×", label: words };
+    if (words)
+      return label
+        ? { shown: `${shown}×`, label: `${label} by the clock` }
+        : { shown: "1.0×", label: words };
   }
   if (!run.main.steps.length) return { shown: UNKNOWN, label: "so far" };
   const seconds = formatSeconds(run.main.secondsAt(pass));

@@ -62,7 +62,9 @@ class Tile {
     setText(this.position, String(position));
     setText(this.pass, pass);
     this.isCrowded = pass !== "" && String(position).length + pass.length > MAX_HEAD_LETTERS;
-    const own = state.token === undefined ? "\u200a" : view.run.tokenText(state.token);
+    const isEnd = state.token !== undefined && view.run.main.isEnd(state.token);
+    const text = isEnd ? "end" : view.run.tokenText(state.token ?? 0);
+    const own = state.token === undefined ? "\u200a" : text;
     if (joined) showToken(this.token, joined.text, `${joined.index + 1}/${joined.count}`);
     else showToken(this.token, own);
     const title =

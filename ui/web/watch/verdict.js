@@ -128,11 +128,16 @@ export class Chip {
     if (shown.every((each, index) => each === this.shown[index])) return;
     this.shown = shown;
     const said = isDue ? saidOf(run, lane) : null;
+    // A lane that is longer in its passes is judged while its text is not yet whole.
+    const isLate = lane.lastPass > run.main.lastPass;
     this.root.classList.toggle("is-due", said !== null);
     setAttribute(this.root, "data-kind", said?.kind ?? "");
     this.root.disabled = said === null;
-    const isLate = lane.lastPass > run.main.lastPass;
     const when = isLate ? ` After its ${lane.steps.length} forward passes.` : "";
-    explain(this.root, said?.words ?? "\u200a", said ? said.reason + when : "");
+    explain(
+      this.root,
+      said ? said.words + (isLate ? " at its end" : "") : "\u200a",
+      said ? said.reason + when : "",
+    );
   }
 }
