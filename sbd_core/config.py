@@ -97,7 +97,7 @@ class DecodeConfig:
     """One decode. Raises ArgumentError naming the field, the rule and the value received.
 
     block_size: positions k decoded together (sbd) or drafted together (verify).
-    num_predrafts: (verify) drafts made ahead in each forward pass, for the case that one of the
+    num_predrafts: (verify) predrafts made in each forward pass, drafts for the case that one of the
     least sure drafted tokens is rejected; more rows, fewer forward passes.
     draft_threshold: (verify) a draft goes on while the product of its tokens' probabilities is at
     least this.

@@ -64,7 +64,7 @@ class Hindsight:
 
 @dataclass(frozen=True, slots=True)
 class Predraft:
-    """(verify) A draft made ahead, for the case that the drafted token at block.start is rejected.
+    """(verify) A draft for the case that the drafted token at block.start is rejected.
 
     It hangs behind the token before block.start. block: the positions predicted. token_ids: the
     tokens guessed for the positions after block.start, which itself gets an exact token.
@@ -90,7 +90,7 @@ class StepEvent:
     draft: (verify) the tokens now guessed for the positions after the committed ones.
     hindsight: the causal probability of answer tokens that it fed causally or predicted.
     seconds: engine time of the forward pass, the consumer's own time left out.
-    predrafts: (verify) what was drafted ahead behind tokens of the draft it checked.
+    predrafts: (verify) the drafts made behind tokens of the draft it checked.
     """
 
     index: int

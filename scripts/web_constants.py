@@ -27,7 +27,7 @@ def constants() -> dict[str, Any]:
         "laneNames": LANE_NAMES,
         "replayStyles": STYLES,
         "fieldLabels": form.LABELS,
-        "race": {"lanes": race.LANES, "ahead": race.AHEAD, "lowGamma": race.LOW_GAMMA},
+        "race": {"lanes": race.LANES, "predrafting": race.PREDRAFTING, "lowGamma": race.LOW_GAMMA},
         "solverNames": SOLVER_TITLES,
         "rowPolicyTitles": ROW_POLICY_TITLES,
         "bounds": {solver: asdict(bound) for solver, bound in bounds.BOUNDS.items()},

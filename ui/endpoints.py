@@ -132,7 +132,7 @@ max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, to
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of
 confidence-threshold. factor: of the solver of that name. k: tokens a forward pass of the solvers
 that reveal a number of them. by: order of top-k, one of confidence, entropy and margin.
-num_predrafts: of verify, drafts made ahead in case a drafted token is rejected.
+num_predrafts: of verify, drafts for the case that a drafted token is rejected.
 draft_threshold: of verify, a draft goes on while the product of its tokens' probabilities is at
 least this.
 repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
@@ -142,7 +142,7 @@ Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSO
 else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.
 prompt: what to answer.
-lanes: of ntp, verify, verify:DRAFTS_AHEAD, sbd and sbd:GAMMA, as in
+lanes: of ntp, verify, verify:PREDRAFTS, sbd and sbd:GAMMA, as in
 ["ntp", "sbd:0.1", "sbd:2", "verify", "verify:4"].
 block_size: positions decoded together. max_new_tokens: longest answer.
 model: the name of one that the page offers; empty is the one it opens with.
@@ -205,7 +205,7 @@ def settings_of(lane: object) -> dict[str, Any]:
     """The form's fields for a lane called "ntp", "verify", "verify:N", "sbd" or "sbd:GAMMA"."""
     strategy, colon, number = str(lane).partition(":")
     if strategy not in ("ntp", "verify", "sbd") or (colon and strategy == "ntp"):
-        rule = "must each be ntp, verify, verify:DRAFTS_AHEAD, sbd or sbd:GAMMA"
+        rule = "must each be ntp, verify, verify:PREDRAFTS, sbd or sbd:GAMMA"
         raise ArgumentError("lanes", rule, lane)
     if not colon:
         return {"strategy": strategy}

@@ -41,8 +41,8 @@ from ui.models import Models
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 from ui.untrained import untrained
+from ui.views import gallery
 from ui.views.charts import charts_section
-from ui.views.gallery import gallery, opening
 from ui.views.home import footer, home_view
 from ui.views.learn import learn_view
 from ui.views.race import race_view, wire_race
@@ -98,7 +98,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
-                show = player(opening())
+                show = player(gallery.opening())
                 lanes = race_view(can_draft=can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
@@ -113,7 +113,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         solver_comparison_section(session, form.fields, RUN, client_from)
         roofline_section(may_name_folder=not is_public)
         messages = server_messages()
-        choosers = (gallery(), form.presets)
+        choosers = (gallery.gallery(), form.presets)
         footer()
         wire_sharing(show, choosers, messages, form.status, form.fields)
         _wire_timing(session, show, messages, client_from)

@@ -1,4 +1,4 @@
-"""How far to draft, and for which rejections to draft ahead: functions of how sure the head is.
+"""How far to draft, and for which rejections to make predrafts: functions of how sure the head is.
 
 Nothing here looks at a token that was drawn: a draft whose length or place depended on its own
 tokens would no longer be a sample of the head's distribution, and verifying it not exact. How sure
@@ -70,7 +70,7 @@ def next_block_size(num_tokens: int, block_size: int) -> int:
 
 
 def predraft_offsets(probabilities: Sequence[float], num_predrafts: int) -> list[int]:
-    """Which rejections of a draft to draft ahead for: offsets in the draft, left to right.
+    """Which rejections of a draft to make predrafts for: offsets in the draft, left to right.
 
     probabilities: of each drafted token. Least sure first: a predraft helps only if its own
     token is the first to be rejected, and the less sure the head is of a token the likelier that

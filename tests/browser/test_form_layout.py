@@ -20,7 +20,7 @@ HINTS = """() => [...document.querySelectorAll('#sbd-controls .head')]
 def test_no_list_of_the_form_runs_under_its_arrow_and_no_hint_into_its_number(story):
     choose_strategy(story, EXACT)
     advanced(story)
-    expect(story.get_by_label("number input for Drafts ahead")).to_be_visible()
+    expect(story.get_by_label("number input for Predrafts")).to_be_visible()
     arrows, hints = story.evaluate(ARROWS), story.evaluate(HINTS)
     assert arrows
     assert all(right <= left for right, left in arrows), arrows

@@ -38,7 +38,7 @@ LABELS = {
     "by": "Best by",
     "block_size": "Block size",
     "max_new_tokens": "Longest answer",
-    "num_predrafts": "Drafts ahead",
+    "num_predrafts": "Predrafts",
     "draft_threshold": "Draft threshold",
     "repetition_penalty": "Repetition penalty",
     "row_policy": "Rows",
@@ -85,7 +85,7 @@ class Form:
         return cls(**{"prompt": None, **values})
 
     def as_shown(self) -> "Form":
-        """Without drafts ahead where the form hides their number, whatever it was set to before."""
+        """Without predrafts where the form hides their number, whatever it was set to before."""
         if self.strategy != "verify":
             return replace(self, num_predrafts=0, row_policy="fixed")
         return self if self.row_policy == "fixed" else replace(self, num_predrafts=0)

@@ -248,11 +248,11 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
             ROW_POLICIES,
             value=start["row_policy"],
             label="Rows",
-            info="of a forward pass; all but “fixed” choose drafts ahead and threshold themselves",
+            info="of a forward pass; all but “fixed” choose predrafts and threshold themselves",
             visible=is_shown("row_policy"),
         ),
         "num_predrafts": _slider(
-            "Drafts ahead",
+            "Predrafts",
             0,
             MAX_PREDRAFTS,
             0,

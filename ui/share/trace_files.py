@@ -110,9 +110,9 @@ def _check_playable(trace: Trace) -> None:
                 raise TraceError(f"{path}.masked: {rule}; got {item.entropy:g}")
         positions = [item.position for item in event.masked]
         positions += [reveal.position for reveal in event.reveals]
-        # Verify drafts ahead: its early blocks lie behind the block that it checks.
-        is_ahead = trace.config.strategy == "verify"
-        first, stop = (0, MAX_POSITIONS) if is_ahead else (event.block.start, end)
+        # The blocks of verify's predrafts lie behind the block that it checks.
+        has_predrafts = trace.config.strategy == "verify"
+        first, stop = (0, MAX_POSITIONS) if has_predrafts else (event.block.start, end)
         if not all(first <= position < stop for position in positions):
             raise TraceError(f"{path}: masked and revealed positions must lie in its block")
         if any(item.position >= MAX_POSITIONS for item in event.hindsight):

@@ -7,12 +7,12 @@ import gradio as gr
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.replay import wire_json
 from ui.assets import static_path, view
-from ui.views.gallery import opening
+from ui.views import gallery
 
 
 def home_view(*, prompt_id: str) -> gr.HTML:
     """What opens without an address. prompt_id: of the box that "Try your own prompt" leads to."""
-    return view("home", wire_json({"lines": opening(), "prompt_id": prompt_id}))
+    return view("home", wire_json({"lines": gallery.opening(), "prompt_id": prompt_id}))
 
 
 def header(model: str) -> gr.HTML:

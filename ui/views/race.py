@@ -32,11 +32,11 @@ LANES = {
     "sbd-low": "SBD, γ",
     "sbd-high": "SBD, another γ",
     "verify": "Verify",
-    "verify-ahead": "Verify, drafting ahead",
+    "verify-ahead": "Verify, predrafting",
 }
 ON_REQUEST = ("verify-ahead",)
 """Lanes that race only when their box is checked."""
-AHEAD = {"num_predrafts": 4, "draft_threshold": 0.3}
+PREDRAFTING = {"num_predrafts": 4, "draft_threshold": 0.3}
 """How the lane of that name drafts: on while the draft is this probable, for so many rejections."""
 FROM_ENTRY = ("block_size", "max_new_tokens", "seed", "model")
 """What every lane has from the entry."""
@@ -106,7 +106,7 @@ def forms_of(entry: Entry) -> dict[str, Form]:
             entry.prompt,
             strategy=lane.partition("-")[0],
             gamma=gammas.get(lane, LOW_GAMMA),
-            **(AHEAD if lane == "verify-ahead" else {}),
+            **(PREDRAFTING if lane == "verify-ahead" else {}),
             **shared,
         )
         for lane in LANES
@@ -157,12 +157,12 @@ def lane_row(trace: Trace) -> dict[str, Any]:
 
 
 def label_of(config: DecodeConfig) -> str:
-    """The lane's title, with its gamma, or how it drafts ahead, where it does."""
+    """The lane's title, with its gamma, or its predrafts, where it makes some."""
     if config.strategy == "sbd" and isinstance(config.solver, EntropyBound):
         return f"SBD, γ {config.solver.gamma:g}"
     if config.num_predrafts:
-        ahead, threshold = config.num_predrafts, config.draft_threshold
-        return f"Verify, {ahead} drafts ahead, threshold {threshold:g}"
+        count, threshold = config.num_predrafts, config.draft_threshold
+        return f"Verify, {count} predrafts, threshold {threshold:g}"
     return LANES[config.strategy]
 
 

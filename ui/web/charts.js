@@ -4,7 +4,7 @@
 import { LANE_TITLES, solverWords } from "./core/names.js";
 import { traceText } from "./core/run/trace.js";
 import { find, make } from "./dom/elements.js";
-import { fileAddress, isDarkPage, onTurn, playerOf } from "./dom/page.js";
+import { fileAddress, isDarkPage, onScheme, onTurn, playerOf } from "./dom/page.js";
 import { makeTermNote, unfold, withTerms } from "./dom/terms.js";
 
 /** @import { Mount, Trigger } from "./stub.js" */
@@ -351,8 +351,6 @@ export function mountCharts({ element, value, trigger, signal }) {
   onTurn(turn, signal);
   document.addEventListener("sbd-run", follow, { signal });
   document.addEventListener("sbd-compared", compared, { signal });
-  const scheme = new MutationObserver(() => section.turnTheme());
-  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  signal.addEventListener("abort", () => scheme.disconnect());
+  onScheme(() => section.turnTheme(), signal);
   return (text) => section.take(JSON.parse(text));
 }

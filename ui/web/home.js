@@ -7,7 +7,7 @@ import { makeButton, showPlaying } from "./dom/buttons.js";
 import { makeClock } from "./dom/clock.js";
 import { find, make, setStyle, setText } from "./dom/elements.js";
 import { listenToKeys } from "./dom/keys.js";
-import { isDarkPage, isStill, onTurn, promptBox } from "./dom/page.js";
+import { isDarkPage, isStill, onScheme, onTurn, promptBox } from "./dom/page.js";
 import { Reveals } from "./dom/reveal.js";
 import { LaneText } from "./watch/text/text.js";
 import { initialState, viewOf } from "./watch/view.js";
@@ -92,12 +92,8 @@ class HomeRace {
       () => this.advance(),
     );
     listenToKeys(this.root, { togglePlay: () => this.toggle() }, signal);
-    const scheme = new MutationObserver(() => this.draw());
-    scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-    signal.addEventListener("abort", () => {
-      scheme.disconnect();
-      this.clock.stop();
-    });
+    onScheme(() => this.draw(), signal);
+    signal.addEventListener("abort", () => this.clock.stop());
     this.seek(isStill() ? this.finish : 0);
   }
 

@@ -5,7 +5,7 @@ import { ChartCards, makeLibrary } from "./charts.js";
 import { addDevice } from "./core/forward/cost.js";
 import { wordPieces } from "./core/glossary.js";
 import { find, make } from "./dom/elements.js";
-import { fileAddress, isDarkPage, onTurn } from "./dom/page.js";
+import { fileAddress, isDarkPage, onScheme, onTurn } from "./dom/page.js";
 import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
 
 /** @import { CardWords, Figure } from "./charts.js" */
@@ -298,9 +298,7 @@ export function mountLimits({ element, value, trigger, signal }) {
   onTurn((name) => view.turn(name), signal);
   const follow = () => view.isInFront && location.hash !== view.hash && view.follow();
   addEventListener("hashchange", follow, { signal });
-  const scheme = new MutationObserver(() => view.turnTheme());
-  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  signal.addEventListener("abort", () => scheme.disconnect());
+  onScheme(() => view.turnTheme(), signal);
   return (text) => {
     view.take(JSON.parse(text));
   };

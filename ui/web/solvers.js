@@ -5,7 +5,7 @@
 import { SOLVER_LINES } from "./core/glossary.js";
 import { listInWords } from "./core/numbers.js";
 import { elementOf, find, make, setText } from "./dom/elements.js";
-import { isDarkPage, onTurn, watchForm } from "./dom/page.js";
+import { isDarkPage, onResize, onScheme, onTurn, watchForm } from "./dom/page.js";
 import { explain, makeTermNote, question, term, unfold, withTerms } from "./dom/terms.js";
 import { dialWords } from "./form/fields.js";
 import { contextOf, inksOf } from "./hood/drawing.js";
@@ -278,14 +278,8 @@ export function mountSolverComparison({ element, value, trigger, signal }) {
   makeTermNote(section.root, signal);
   watchForm((event) => section.look(event), signal);
   const draw = () => section.draw();
-  const scheme = new MutationObserver(draw);
-  scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  const size = new ResizeObserver(draw);
-  size.observe(section.root);
-  signal.addEventListener("abort", () => {
-    scheme.disconnect();
-    size.disconnect();
-  });
+  onScheme(draw, signal);
+  onResize(section.root, draw, signal);
   onTurn((name) => name === NAME && section.open(true), signal);
   // The player's keys are not meant while a solver is chosen.
   section.body.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-"""Verify in the player: what its tiles mean, and the drafts made ahead as branches under them."""
+"""Verify in the player: what its tiles mean, and the predrafts as branches under them."""
 
 import re
 
@@ -54,7 +54,7 @@ def trace():
 
 
 def passes_with(trace, is_used: bool) -> int:
-    """A forward pass whose drafts made ahead are of use, or of none."""
+    """A forward pass whose predrafts are of use, or of none."""
     return next(
         event.index
         for event in trace.events
@@ -105,14 +105,14 @@ def test_every_tile_of_verify_has_the_look_of_an_entry_of_its_legend(shown, trac
 
 def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carry_them(story):
     advanced(story)
-    ahead = story.get_by_label("number input for Drafts ahead")
+    ahead = story.get_by_label("number input for Predrafts")
     expect(ahead).to_be_hidden()
     choose_strategy(story, EXACT)
     expect(story.get_by_label("Solver", exact=True)).to_be_hidden()
     expect(story.get_by_text("one for each drafted token")).to_be_visible()
     ahead.fill("3")
     story.get_by_label("number input for Draft threshold").fill("0.3")
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("3 drafts ahead instead of 0")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("3 predrafts instead of 0")
     decode(story)
     config = story.evaluate(f"{RUN}.config")
     asked = ("strategy", "num_predrafts", "draft_threshold")
@@ -120,7 +120,7 @@ def test_the_form_has_its_settings_only_for_verify_and_the_run_and_its_link_carr
     assert "predrafts=3&threshold=0.3" in story.url
     expect(story.locator("#sbd-player .sbd-stale")).to_be_hidden()
     ahead.fill("5")
-    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("5 drafts ahead instead of 3")
+    expect(story.locator("#sbd-player .sbd-stale")).to_contain_text("5 predrafts instead of 3")
     # Another strategy has no use for the number, and is not refused because of it.
     choose_strategy(story, PAPER)
     expect(ahead).to_be_hidden()

@@ -64,8 +64,8 @@ def test_a_chip_gives_the_race_its_prompt_and_a_ticked_lane_is_said_to_be_missin
     enter(story)
     stale = story.locator(".sbd-race-card .sbd-stale")
     old = story.get_by_label("Prompt").input_value()
-    story.get_by_label("Verify, drafting ahead").check()
-    expect(stale).to_contain_text("the lane “Verify, drafting ahead” too")
+    story.get_by_label("Verify, predrafting").check()
+    expect(stale).to_contain_text("the lane “Verify, predrafting” too")
     story.get_by_role("button", name=re.compile("^JSON")).click()
     expect(stale).to_contain_text("another prompt")
     expect(story.get_by_label("Prompt")).not_to_have_value(old)
@@ -236,7 +236,7 @@ def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
     expect(raced.locator(".sbd-race .sbd-help")).to_contain_text("move between lanes")
 
 
-AHEAD = "Verify, 4 drafts ahead, threshold 0.3"
+AHEAD = "Verify, 4 predrafts, threshold 0.3"
 
 
 def test_a_subset_of_lanes_runs_alone(story):
@@ -255,7 +255,7 @@ def test_a_subset_of_lanes_runs_alone(story):
 
 def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
     enter(story)
-    story.get_by_label("Verify, drafting ahead").check()
+    story.get_by_label("Verify, predrafting").check()
     story.get_by_label("γ of SBD, another γ").fill("50")
     go(story).click()
     expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, AHEAD])
@@ -267,7 +267,7 @@ def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
 def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_page, story_url):
     page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
     enter(page)
-    page.get_by_label("Verify, drafting ahead").check()
+    page.get_by_label("Verify, predrafting").check()
     go(page).click()
     expect(page.locator(".sbd-race-lane")).to_have_count(5)
     button(page, "Lecture mode (L)").click()

@@ -57,10 +57,10 @@ BAD_FORMS = {
     "unknown strategy": (Form("p", strategy="magic"), "Strategy must be one of sbd, "),
     "strategy is a list": (Form("p", strategy=["sbd"]), "Strategy must be one of"),
     "tau above 1": (Form("p", solver="confidence-threshold", tau=1.5), "τ must be a finite"),
-    "drafts ahead of sbd": (Form("p", num_predrafts=2), 'Drafts ahead requires strategy="verify"'),
-    "too many drafts ahead": (
+    "predrafts of sbd": (Form("p", num_predrafts=2), 'Predrafts requires strategy="verify"'),
+    "too many predrafts": (
         Form("p", strategy="verify", num_predrafts=99),
-        "Drafts ahead must be a whole number >= 0 and <= 16",
+        "Predrafts must be a whole number >= 0 and <= 16",
     ),
     "a threshold of 2": (
         Form("p", strategy="verify", draft_threshold=2),

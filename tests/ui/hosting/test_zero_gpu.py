@@ -14,9 +14,9 @@ import threading
 from types import ModuleType
 
 import pytest
-from tests.ui.views.test_race_board import ALL
 
 from tests.ui.doubles import ANSWER, story_model
+from tests.ui.views.test_race_board import ALL
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.hosting.limits import PUBLIC

@@ -78,7 +78,7 @@ export const GLOSSARY = {
   },
   draft: {
     name: "draft",
-    words: "Tokens guessed ahead that the next forward pass checks before they count.",
+    words: "Tokens guessed that the next forward pass checks before they count.",
   },
   batch: {
     name: "batch",
@@ -104,10 +104,10 @@ export const GLOSSARY = {
       "token was revealed. Next-token prediction is the diagonal.",
   },
   predraft: {
-    name: "drafted ahead",
+    name: "predraft",
     words:
-      "A spare draft for the case that one drafted token is thrown away. The forward pass that " +
-      "checks that token makes it, so the next one has a draft to check; without a spare it has none.",
+      "A draft for the case that one drafted token is thrown away. The forward pass that checks that " +
+      "token makes it, so the next one has a draft to check; without a predraft it has none.",
   },
 };
 

@@ -186,3 +186,48 @@ export function playerOf(root) {
   const host = root.querySelector(".sbd-host");
   return host?.sbdPlayer ?? null;
 }
+
+/**
+ * Keep a text in the tab's own storage, over a reload; a browser may refuse it.
+ * @param {string} key
+ * @param {string} text
+ */
+export function keepInTab(key, text) {
+  try {
+    sessionStorage.setItem(key, text);
+  } catch {
+    // Refused: nothing is kept.
+  }
+}
+
+/** @param {string} key */
+export function keptInTab(key) {
+  try {
+    return sessionStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Act when the page turns light or dark.
+ * @param {() => void} act
+ * @param {AbortSignal} signal
+ */
+export function onScheme(act, signal) {
+  const seen = new MutationObserver(act);
+  seen.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  signal.addEventListener("abort", () => seen.disconnect());
+}
+
+/**
+ * Act when a node gets another size.
+ * @param {Element} node
+ * @param {() => void} act
+ * @param {AbortSignal} signal
+ */
+export function onResize(node, act, signal) {
+  const seen = new ResizeObserver(act);
+  seen.observe(node);
+  signal.addEventListener("abort", () => seen.disconnect());
+}

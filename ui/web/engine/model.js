@@ -17,7 +17,7 @@ const CAPACITY_STEP = 128;
 const LONGEST_PASS = 48;
 const NUM_BEST = 2; // the margin is between two
 
-/** @typedef {{ numCausal: number, tokenIds: number[] }} EarlyBlock behind the first causal tokens */
+/** @typedef {{ numCausal: number, tokenIds: number[] }} PredraftBlock behind the first causal tokens */
 
 /**
  * One text's forward pass; see ForwardRequest in sbd_core/models/protocol.py.
@@ -26,7 +26,7 @@ const NUM_BEST = 2; // the margin is between two
  * @property {number[]} causalIds
  * @property {number[]} blockIds
  * @property {number} numCausalLogits
- * @property {EarlyBlock[]} earlyBlocks
+ * @property {PredraftBlock[]} predraftBlocks
  */
 
 /** Rows of logits in the kernel, there until the next forward pass. */
@@ -103,7 +103,7 @@ export class Model {
    * @param {ForwardRequest} request
    * @returns {Logits} of the last numCausalLogits causal tokens and of every block position
    */
-  forward({ cache, causalIds, blockIds, numCausalLogits, earlyBlocks }) {
+  forward({ cache, causalIds, blockIds, numCausalLogits, predraftBlocks }) {
     const numQuiet = causalIds.length - numCausalLogits;
     // Of a long prompt nobody asks for logits but the last token's: it is read piece by piece.
     let start = 0;
@@ -113,9 +113,9 @@ export class Model {
     const numRead = causalIds.length - start;
     const blocks = [
       [numRead, blockIds.length],
-      ...earlyBlocks.map((b) => [b.numCausal - start, b.tokenIds.length]),
+      ...predraftBlocks.map((b) => [b.numCausal - start, b.tokenIds.length]),
     ];
-    const ids = [...blockIds, ...earlyBlocks.flatMap((block) => block.tokenIds)];
+    const ids = [...blockIds, ...predraftBlocks.flatMap((block) => block.tokenIds)];
     return this.pass(
       cache,
       causalIds.slice(start),

@@ -28,7 +28,7 @@ const DIALS = [
   ["block_size", (value) => `blocks of ${value}`],
   ["max_new_tokens", (value) => `at most ${value} tokens`],
   ["row_policy", (value) => `rows ${value}`],
-  ["num_predrafts", (value) => `${value} drafts ahead`],
+  ["num_predrafts", (value) => `${value} predrafts`],
   ["draft_threshold", (value) => `draft threshold ${value}`],
   ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];

@@ -3,7 +3,7 @@
 
 import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
-import { playerOf } from "../dom/page.js";
+import { keepInTab, keptInTab, playerOf } from "../dom/page.js";
 
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -11,23 +11,6 @@ import { playerOf } from "../dom/page.js";
 /** @typedef {{ number: number, first: string, chosen: string, models: Model[] }} Value as ui/form/model_switch.py */
 
 const KEPT = "sbd-model";
-
-/** @param {string} name */
-function keep(name) {
-  try {
-    sessionStorage.setItem(KEPT, name);
-  } catch {
-    // Refused: nothing is kept over a reload.
-  }
-}
-
-function kept() {
-  try {
-    return sessionStorage.getItem(KEPT);
-  } catch {
-    return null;
-  }
-}
 
 class Switch {
   /**
@@ -78,7 +61,7 @@ class Switch {
     this.asked = model.isHere ? "" : name;
     if (model.isHere) {
       this.chosen = name;
-      keep(name);
+      keepInTab(KEPT, name);
       this.trigger("choose_model", { name, keepsSettings });
     }
     this.draw();
@@ -146,7 +129,7 @@ class Switch {
   begin() {
     const query = new URLSearchParams(window.location.search);
     const isLink = query.has("prompt") || query.has("race");
-    const wanted = query.get("with") ?? (isLink ? null : kept());
+    const wanted = query.get("with") ?? (isLink ? null : keptInTab(KEPT));
     if (wanted && wanted !== this.chosen && isOffered(wanted)) this.choose(wanted, isLink);
   }
 

@@ -2,7 +2,15 @@
 // the prompt as typing would, so the form knows. Keeps the prompt over a reload of this tab.
 
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { currentView, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
+import {
+  currentView,
+  keepInTab,
+  keptInTab,
+  playerOf,
+  promptBox,
+  typeInto,
+  watchForm,
+} from "../dom/page.js";
 
 /** @import { Mount } from "../stub.js" */
 
@@ -61,26 +69,6 @@ function makeRepeat(promptId, ask) {
   };
 }
 
-/**
- * The tab's own storage; a browser may refuse it, then nothing is kept.
- * @param {string} text
- */
-function keep(text) {
-  try {
-    sessionStorage.setItem(KEPT, text);
-  } catch {
-    // Refused.
-  }
-}
-
-function kept() {
-  try {
-    return sessionStorage.getItem(KEPT);
-  } catch {
-    return null;
-  }
-}
-
 /** @type {Mount} */
 export function mountPresets({ element, value, trigger, signal }) {
   /** @type {{ prompt: string }} */
@@ -113,7 +101,7 @@ export function mountPresets({ element, value, trigger, signal }) {
   const hear = (event) => {
     const box = promptBox(promptId);
     if (!box || event.target !== box) return;
-    keep(box.value);
+    keepInTab(KEPT, box.value);
     follow(box.value);
   };
   document.addEventListener("input", hear, { signal });
@@ -128,7 +116,7 @@ export function mountPresets({ element, value, trigger, signal }) {
       return;
     }
     const isLinked = new URLSearchParams(window.location.search).has("prompt");
-    const text = kept();
+    const text = keptInTab(KEPT);
     if (text !== null && !isLinked) typeInto(box, text);
     follow(box.value);
   }

@@ -3,7 +3,7 @@
 
 import { clamp } from "../core/numbers.js";
 import { makeClock } from "../dom/clock.js";
-import { isDarkPage, isStill } from "../dom/page.js";
+import { isDarkPage, isStill, onScheme } from "../dom/page.js";
 import { Reveals } from "../dom/reveal.js";
 import { initialState, viewOf } from "../watch/view.js";
 
@@ -37,10 +37,8 @@ export class Figure {
       () => PASSES_A_SECOND,
       () => this.advance(),
     );
-    const scheme = new MutationObserver(() => this.draw());
-    scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    onScheme(() => this.draw(), signal);
     signal.addEventListener("abort", () => {
-      scheme.disconnect();
       this.clock.stop();
       cancelAnimationFrame(this.frame);
     });

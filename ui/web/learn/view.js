@@ -6,7 +6,7 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { scrollBehavior } from "../dom/page.js";
+import { onResize, scrollBehavior } from "../dom/page.js";
 import { makeTermNote, withTerms } from "../dom/terms.js";
 import { hashOf, readLesson, sceneAt } from "./lesson.js";
 import { keepRoom, makeRoom } from "./parts.js";
@@ -153,9 +153,7 @@ export class LearnView {
     const follow = () => this.isOpen && (this.isNamed || !this.host) && this.follow();
     addEventListener("popstate", follow, { signal });
     addEventListener("hashchange", follow, { signal });
-    const size = new ResizeObserver(() => this.fit());
-    size.observe(this.root);
-    signal.addEventListener("abort", () => size.disconnect());
+    onResize(this.root, () => this.fit(), signal);
   }
 
   /** The layout follows the width of the view, as the player's does. */

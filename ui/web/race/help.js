@@ -20,8 +20,8 @@ export const RACE_HELP = {
     [
       "Verify",
       "Drafts several tokens and checks them in the next forward pass: the answer is that of " +
-        "next-token prediction. Drafting ahead, it has a spare draft to check next if a drafted token " +
-        "the model is unsure of is thrown away, and drafts on for longer, by a lower draft threshold.",
+        "next-token prediction. With predrafts it has another draft to check if a drafted token the " +
+        "model is unsure of is thrown away, and it drafts on for longer, by a lower draft threshold.",
     ],
     [
       "Marks",

@@ -7,7 +7,7 @@ import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { makeLecture } from "../dom/lecture.js";
-import { isStill, showOnPhone } from "../dom/page.js";
+import { isStill, onResize, showOnPhone } from "../dom/page.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { Help } from "../watch/help.js";
 import {
@@ -120,11 +120,10 @@ export class RacePlayer {
     this.card = this.makeCard();
     const hidden = { hidden: "" };
     this.result = make("div", "sbd-card sbd-race-board", hidden, this.table);
-    const size = new ResizeObserver(() => {
+    const keep = () => {
       for (const lane of this.lanes) lane.keepNewestInSight();
-    });
-    size.observe(this.stage);
-    signal.addEventListener("abort", () => size.disconnect());
+    };
+    onResize(this.stage, keep, signal);
     listenToKeys(root, this.actions, signal);
     makeTermNote(root, signal);
   }

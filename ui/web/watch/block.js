@@ -1,5 +1,5 @@
 // The current block: its tiles under a heading, and under them what belongs to its strategy: the
-// entropy budget, or what verify drafted ahead. What the tiles mean shows on request.
+// entropy budget, or verify’s predrafts. What the tiles mean shows on request.
 
 import { make, setText } from "../dom/elements.js";
 import { question } from "../dom/terms.js";

@@ -43,9 +43,9 @@ const HELP_SIGHTS = [
     "Verify",
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
       "prediction would have said is kept. After a token was thrown away there is no draft to " +
-      "check, unless a spare one was drafted ahead: a pale branch under each token that the model " +
-      "is least sure of. If that token is thrown away, its spare is checked next. Spares save " +
-      "forward passes and make each one larger.",
+      "check, unless there is a predraft: a pale branch under each token that the model is least " +
+      "sure of. If that token is thrown away, its predraft is checked next. Predrafts save forward " +
+      "passes and make each one larger.",
   ],
   [
     "Hindsight",

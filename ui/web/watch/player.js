@@ -12,7 +12,7 @@ import { History } from "../core/run/history.js";
 import { setText } from "../dom/elements.js";
 import { listenToKeys } from "../dom/keys.js";
 import { isLecturing, makeLecture } from "../dom/lecture.js";
-import { foldForm, isDarkPage, isStill, showOnPhone } from "../dom/page.js";
+import { foldForm, isDarkPage, isStill, onResize, onScheme, showOnPhone } from "../dom/page.js";
 import { Reveals } from "../dom/reveal.js";
 import { makeTermNote } from "../dom/terms.js";
 import { Share } from "../share/sheet.js";
@@ -72,15 +72,9 @@ export class Player {
     listenToKeys(this.root, { ...this.actions }, signal);
     const draw = () => this.draw();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, { signal });
-    const size = new ResizeObserver(() => this.fit());
-    const scheme = new MutationObserver(draw);
-    size.observe(this.root);
-    scheme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
-    signal.addEventListener("abort", () => {
-      size.disconnect();
-      scheme.disconnect();
-      this.playback.clock.stop();
-    });
+    onScheme(draw, signal);
+    onResize(this.root, () => this.fit(), signal);
+    signal.addEventListener("abort", () => this.playback.clock.stop());
   }
 
   /** Leave the page: nothing listens or draws any more. */

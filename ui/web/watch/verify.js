@@ -1,5 +1,5 @@
-// The drafts made ahead under the tiles, each behind the drafted token that it would stand in for; the
-// one that was used is marked.
+// The predrafts under the tiles, each behind the drafted token that it would stand in for; the one
+// that was used is marked.
 
 import { MAX_TILES } from "../core/limits.js";
 import { branchesOf, branchWords, draftedAt } from "../core/run/drafts.js";
@@ -20,7 +20,7 @@ const KINDS = [
   ["new", "its own token"],
   ["masked", "a mask’s guess"],
   ["beyond", "after the end"],
-  ["ahead", "drafted ahead"],
+  ["predraft", "predrafted"],
 ];
 
 /** The legend under the tiles. */
@@ -45,13 +45,15 @@ export function makeVerifyLegend() {
       words,
     ),
   );
-  const ahead = [
-    "It also drafts ",
-    term("predraft", "ahead"),
+  const more = make(
+    "p",
+    "",
+    {},
+    "It also makes ",
+    term("predraft", "predrafts"),
     " behind the drafted tokens it is least sure of: if one of those is thrown away, the next " +
       "draft is there already.",
-  ];
-  const more = make("p", "", {}, ...ahead);
+  );
   const root = make(
     "section",
     "sbd-verify",
@@ -63,10 +65,10 @@ export function makeVerifyLegend() {
 
   /** @param {View} view */
   function update({ run }) {
-    const hasAhead = run.config.num_predrafts > 0;
-    more.hidden = !hasAhead;
+    const hasPredrafts = run.config.num_predrafts > 0;
+    more.hidden = !hasPredrafts;
     const last = kinds.at(-1);
-    if (last) last.hidden = !hasAhead;
+    if (last) last.hidden = !hasPredrafts;
   }
 
   return { root, update };
@@ -90,7 +92,7 @@ function makeBranch(run, pass, { position, isUsed, tokens, numHidden }) {
   });
   const names = tokens.map((token) => tokenName(run.tokenText(token))).join(" ");
   const title =
-    `Drafted ahead in case position ${position} is thrown away: ${names}` +
+    `Predraft in case position ${position} is thrown away: ${names}` +
     `${numHidden ? ` and ${numHidden} more` : ""}; ${isUsed ? "used" : "not needed"}`;
   const look = `sbd-branch${isUsed ? " is-used" : ""}`;
   return make("li", look, { title }, instead, ...nodes);
@@ -99,7 +101,7 @@ function makeBranch(run, pass, { position, isUsed, tokens, numHidden }) {
 /** The branches of the pass, and a sentence under them. */
 export class Branches {
   constructor() {
-    this.list = make("ul", "sbd-branches-list", { "aria-label": "Drafted ahead" });
+    this.list = make("ul", "sbd-branches-list", { "aria-label": "Predrafts" });
     this.words = make("p", "sbd-branches-words");
     this.root = make("div", "sbd-branches", {}, this.list, this.words);
     this.shown = "";

@@ -161,7 +161,7 @@ class DraftAndVerify:
         return draft_of(stats, chosen, length, self._state.model.end_token_ids)
 
     def _predrafts(self, logits: Tensor, first: int, exact: Sequence[int]) -> tuple[Predraft, ...]:
-        """What was drafted ahead, logits from row `first` on; that behind `exact` is used.
+        """The predrafts, logits from row `first` on; that behind `exact` is used.
 
         The others are drafted only to be shown: not where a draft depends on the exact token
         before it, and not where rows are planned.

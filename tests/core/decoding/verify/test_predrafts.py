@@ -1,4 +1,4 @@
-"""Drafting ahead for likely rejections: the answers stay NTP's, the blocks see what they should."""
+"""Predrafts for likely rejections: the answers stay NTP's, the blocks see what they should."""
 
 import random
 from dataclasses import dataclass, field, replace

@@ -31,8 +31,8 @@ export function cacheAt(run, lane, pass) {
   const numPrompt = numPromptOf(run, lane);
   const written = step.cached + step.causal;
   const after = Math.min(lane.steps[pass + 1]?.cached ?? lastLength(lane, pass), written);
-  const ahead = step.predrafts.reduce((sum, { size }) => sum + size, 0);
-  const dropped = lane.name === "ntp" ? 0 : step.block.size + ahead;
+  const predrafted = step.predrafts.reduce((sum, { size }) => sum + size, 0);
+  const dropped = lane.name === "ntp" ? 0 : step.block.size + predrafted;
   return { numPrompt, before: step.cached, after, rejected: written - after, dropped };
 }
 

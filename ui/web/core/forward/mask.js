@@ -14,7 +14,7 @@ import { tokenName } from "../text/letters.js";
  * What a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
  * @typedef {{ seen: number, first: number, stop: number }} VisibleRow
  */
-/** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "ahead"} RowKind */
+/** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "predraft"} RowKind */
 /**
  * What a row reads. position: in the answer, below 0 in the prompt. token: undefined where unknown.
  * @typedef {{ kind: RowKind, position: number, token: number | undefined, isMask: boolean }} Row
@@ -31,9 +31,9 @@ import { tokenName } from "../text/letters.js";
 export function blocksOf(step, strategy, numPrompt) {
   if (strategy === "ntp") return [];
   const known = numPrompt - step.cached;
-  const ahead = step.predrafts.map(({ position, size }) => ({ seen: known + position, size }));
+  const predrafts = step.predrafts.map(({ position, size }) => ({ seen: known + position, size }));
   const own = step.block.size ? [{ seen: step.causal, size: step.block.size }] : [];
-  return [...own, ...ahead];
+  return [...own, ...predrafts];
 }
 
 /**
@@ -138,8 +138,8 @@ export function rowsOf(run, lane, pass) {
     return { kind, position, token: tokenRead(run, lane, pass, position), isMask: false };
   });
   const hasBlock = step.block.size > 0;
-  const ahead = step.predrafts.map(({ position }) => position);
-  const starts = [...(hasBlock ? [step.block.start] : []), ...ahead];
+  const predrafts = step.predrafts.map(({ position }) => position);
+  const starts = [...(hasBlock ? [step.block.start] : []), ...predrafts];
   const blocks = mask.blocks.flatMap(({ size }, index) =>
     Array.from({ length: size }, (_, i) => {
       const position = (starts[index] ?? 0) + i;
@@ -165,11 +165,11 @@ function causalKind(strategy, position, committed) {
  * @param {Lane} lane
  * @param {number} pass
  * @param {number} position
- * @param {boolean} isAhead
+ * @param {boolean} isPredraft
  * @returns {Row}
  */
-function blockRow(lane, pass, position, isAhead) {
-  if (isAhead) return { kind: "ahead", position, token: undefined, isMask: true };
+function blockRow(lane, pass, position, isPredraft) {
+  if (isPredraft) return { kind: "predraft", position, token: undefined, isMask: true };
   const pin = lane.pins.get(position);
   const known = lane.name === "sbd" ? (pin ?? lane.fixedAt(position, pass - 1)?.token) : undefined;
   const kind = pin !== undefined ? "given" : "block";
@@ -205,7 +205,7 @@ const ROW_NAMES = {
   draft: "the draft being checked",
   block: "the block",
   given: "the block, given",
-  ahead: "drafted ahead",
+  predraft: "predrafted",
 };
 
 /**
@@ -228,7 +228,9 @@ export function maskSentences(mask, rows) {
   }
   blocks.forEach(({ seen, size }, index) => {
     const name =
-      rows[numCausal]?.kind === "ahead" || index > 0 ? "A block of masks read ahead" : "The block";
+      rows[numCausal]?.kind === "predraft" || index > 0
+        ? "A predraft’s block of masks"
+        : "The block";
     const before = seen ? `${countOf(seen, "causal token")} before it` : "";
     const own = `all ${countOf(size, "position")} of its own, to the left and to the right`;
     sentences.push(`${name}: each of ${countOf(size, "row")} sees ${join([cached, before, own])}.`);

@@ -227,7 +227,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const numDrafted = drafted.length;
   const own = step.committed[numAccepted];
   const exact = own === undefined ? "" : tokenName(run.tokenText(own));
-  const ahead = step.predrafts.find(({ isUsed }) => isUsed);
+  const predraft = step.predrafts.find(({ isUsed }) => isUsed);
   return [
     [0, "Read the prompt causally, masks behind it.", isPrefill, `t = ${step.causal}`],
     [
@@ -263,13 +263,13 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     [
       1,
       "The masks’ predictions are the next draft, as far as they are sure.",
-      step.draft.length > 0 && !ahead,
+      step.draft.length > 0 && !predraft,
       namesOf(run, step.draft),
     ],
     [
       1,
-      "After a rejection: the draft that was made ahead for it, if there is one.",
-      ahead !== undefined,
+      "After a rejection: the predraft for it, if there is one.",
+      predraft !== undefined,
       namesOf(run, step.draft),
     ],
   ];

@@ -67,12 +67,12 @@ export function branchWords(predrafts) {
   const drafts = predrafts.filter(({ tokens }) => tokens.length);
   const numNone = predrafts.length - drafts.length;
   const none = numNone
-    ? `${countOf(numNone, "block")} of masks read ahead gave no draft: the first guess was too unsure.`
+    ? `${countOf(numNone, "block")} of masks gave no predraft: the first guess was too unsure.`
     : "";
-  if (!drafts.length) return none || "No draft was made ahead in this forward pass.";
-  const count = countOf(drafts.length, "draft");
+  if (!drafts.length) return none || "No predraft was made in this forward pass.";
+  const count = countOf(drafts.length, "predraft");
   const became = drafts.some(({ isUsed }) => isUsed)
-    ? `${count} made ahead; a token was thrown away where one was ready: it is the draft now.`
-    : `${count} made ahead in case a token is thrown away; not needed this time.`;
+    ? `${count} made; a token was thrown away where one was ready: it is the draft now.`
+    : `${count} made in case a token is thrown away; not needed this time.`;
   return none ? `${became} ${none}` : became;
 }

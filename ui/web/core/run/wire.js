@@ -13,7 +13,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
 /** @typedef {{ position: number, probability: number, argmax: number, argmaxProbability: number }} Hindsight */
 /** @typedef {{ start: number, size: number }} Block in positions of the answer */
 /**
- * A draft made ahead for the case that the drafted token at `position` is thrown away; its tokens
+ * A draft for the case that the drafted token at `position` is thrown away; its tokens
  * stand behind the exact one that comes there instead. size: positions predicted.
  * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[] }} Predraft
  */

@@ -1,4 +1,4 @@
-// How far to draft, and for which rejections to draft ahead; sbd_core/decoding/drafts.py. Nothing
+// How far to draft, and for which rejections to make predrafts; sbd_core/decoding/drafts.py. Nothing
 // here looks at a token that was drawn, which keeps verifying exact.
 
 import { cutAfterEnd } from "./state.js";
@@ -61,7 +61,7 @@ export function nextBlockSize(numTokens, blockSize) {
 }
 
 /**
- * Which rejections of a draft to draft ahead for: the least sure tokens' offsets, left to right.
+ * Which rejections of a draft to make predrafts for: the least sure tokens' offsets, left to right.
  * @param {number[]} probabilities
  * @param {number} numPredrafts
  */

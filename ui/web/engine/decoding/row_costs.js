@@ -47,7 +47,7 @@ function measureRowCosts(model, maskId) {
       causalIds: new Array(numCausal).fill(0),
       blockIds: new Array(numMasks).fill(maskId),
       numCausalLogits: Math.min(numCausal, MAX_CAUSAL),
-      earlyBlocks: [],
+      predraftBlocks: [],
     });
     const stop = Math.min(logits.numRows, 2 * MAX_CAUSAL);
     model.stats(logits, 0, stop, spec);

@@ -5,7 +5,7 @@ import { Generator } from "../random.js";
 import { LogitStats } from "../stats.js";
 import { SeenTokens } from "./repetition.js";
 
-/** @import { Cache, EarlyBlock, ForwardRequest, Logits, Model } from "../model.js" */
+/** @import { Cache, PredraftBlock, ForwardRequest, Logits, Model } from "../model.js" */
 /** @import { StatsSpec } from "../stats.js" */
 /** @import { Settings } from "./settings.js" */
 
@@ -83,10 +83,10 @@ export class DecodingState {
    * @param {number[]} causalIds
    * @param {number[]} blockIds
    * @param {number} numCausalLogits
-   * @param {EarlyBlock[]} earlyBlocks
+   * @param {PredraftBlock[]} predraftBlocks
    * @returns {ForwardRequest}
    */
-  request(causalIds, blockIds, numCausalLogits, earlyBlocks = []) {
+  request(causalIds, blockIds, numCausalLogits, predraftBlocks = []) {
     this.context = [this.cache.length, causalIds.length];
     if (this.seen) {
       this.seen.add(this.unsure.slice(0, this.cache.length - this.numSeen));
@@ -95,7 +95,7 @@ export class DecodingState {
       this.unsure = causalIds.slice(numSure);
       this.numSeen = this.cache.length + numSure;
     }
-    return { cache: this.cache, causalIds, blockIds, numCausalLogits, earlyBlocks };
+    return { cache: this.cache, causalIds, blockIds, numCausalLogits, predraftBlocks };
   }
 
   /**

@@ -21,7 +21,7 @@ export class DraftAndVerify {
     /** @type {Span} */
     this.block = { start: 0, size: 0 };
     /** @type {Span[]} */
-    this.earlyBlocks = [];
+    this.predraftBlocks = [];
     const { row_policy, row_costs } = state.settings;
     /** @type {RowCosts | null} what rows cost to the policy that plans them */
     this.costs = row_policy === "fewest-passes" ? ONE_A_PASS : row_costs;
@@ -42,13 +42,13 @@ export class DraftAndVerify {
     this.plan = this.nextPlan();
     const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
     this.block = { start: start + numDrafted, size: ends ? 0 : (spans[numDrafted]?.size ?? 0) };
-    this.earlyBlocks = spans.slice(0, numDrafted).filter((span) => span.size);
+    this.predraftBlocks = spans.slice(0, numDrafted).filter((span) => span.size);
     const numExact = this.exactIds.length;
     return state.request(
       [...this.exactIds, ...draft.tokenIds],
       this.masks(this.block),
       numDrafted + 1,
-      this.earlyBlocks.map((span) => ({
+      this.predraftBlocks.map((span) => ({
         numCausal: numExact + span.start - start,
         tokenIds: this.masks(span),
       })),
@@ -156,7 +156,7 @@ export class DraftAndVerify {
   }
 
   /**
-   * What was drafted ahead, logits from row `first` on; that behind `exact` is used. The others are
+   * The predrafts, logits from row `first` on; that behind `exact` is used. The others are
    * drafted only to be shown: not with a penalty, nor where rows are planned.
    * @param {Logits} logits
    * @param {number} first
@@ -164,12 +164,12 @@ export class DraftAndVerify {
    * @returns {Predraft[]}
    */
   predrafts(logits, first, exact) {
-    if (!this.earlyBlocks.length) return [];
+    if (!this.predraftBlocks.length) return [];
     const { state } = this;
     const usedAt = state.answer.length + exact.length - 1;
     const every = state.seen || this.costs ? null : state.draftStats(logits, first);
     let row = first;
-    return this.earlyBlocks.map((block) => {
+    return this.predraftBlocks.map((block) => {
       const stop = row + block.size;
       const isUsed = block.start === usedAt;
       let draft = NOTHING;

@@ -12,7 +12,7 @@ import { NOT_CHECKED } from "./wire.js";
 
 /** @type {Readonly<Record<string, string>>} */
 const LANES = constants.race.lanes;
-const { ahead, lowGamma } = constants.race;
+const { predrafting, lowGamma } = constants.race;
 
 /**
  * The form of each lane, next-token prediction first. Raises ArgumentError.
@@ -31,7 +31,7 @@ export function raceForms({ lanes, low, high, ...shared }) {
   return Object.fromEntries(
     chosen.map((name) => {
       const gamma = name in gammas ? gammas[name] : lowGamma;
-      const drafting = name === "verify-ahead" ? ahead : {};
+      const drafting = name === "verify-ahead" ? predrafting : {};
       return [name, { ...shared, ...drafting, strategy: name.split("-")[0], gamma }];
     }),
   );
@@ -72,8 +72,8 @@ export function timesOf({ events }) {
 /** @param {string} name @param {Pick<Lane, "settings">} lane */
 export function labelOf(name, { settings }) {
   if (settings.strategy === "sbd") return `SBD, γ ${settings.solver.gamma}`;
-  const { num_predrafts: ahead, draft_threshold: threshold } = settings;
-  if (ahead) return `Verify, ${ahead} drafts ahead, threshold ${threshold}`;
+  const { num_predrafts: count, draft_threshold: threshold } = settings;
+  if (count) return `Verify, ${count} predrafts, threshold ${threshold}`;
   return LANES[name] ?? name;
 }
 

@@ -266,7 +266,7 @@ test("a vocabulary that fills no whole panel gives the same logits", async () =>
       causalIds,
       numCausalLogits,
       blockIds: [],
-      earlyBlocks: [],
+      predraftBlocks: [],
     });
     return found.row(numCausalLogits - 1).slice();
   };

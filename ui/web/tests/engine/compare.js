@@ -120,7 +120,7 @@ function eventDifference(event, data, solver) {
   if (!isSame(ours.exact, theirs.exact)) {
     return `${JSON.stringify(ours.exact)}, not ${JSON.stringify(theirs.exact)}`;
   }
-  // Drafted tokens that are equally sure: which of them is drafted ahead for changes no token.
+  // Drafted tokens that are equally sure: which of them has a predraft changes no token.
   if (!isSame(ours.predrafts, theirs.predrafts)) {
     return ours.predrafts.length === theirs.predrafts.length ? "tie" : "other predrafts";
   }

@@ -165,7 +165,7 @@ test("a race runs every lane to its end and compares them", async () => {
     board?.lanes.map(({ label }) => label),
   );
   const [ntp, , verify, ahead] = board?.lanes ?? [];
-  assert.equal(ahead?.label, "Verify, 4 drafts ahead, threshold 0.3");
+  assert.equal(ahead?.label, "Verify, 4 predrafts, threshold 0.3");
   assert.deepEqual(
     verify?.tokens.map(([id]) => id),
     ntp?.tokens.map(([id]) => id),

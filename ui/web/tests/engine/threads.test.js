@@ -22,7 +22,7 @@ async function reader(kernel) {
   });
   const cache = new Cache(model, 128);
   const count = (/** @type {number} */ size) => Array.from({ length: size }, (_, i) => 3 + i);
-  const one = { cache, blockIds: [], earlyBlocks: [], numCausalLogits: 0 };
+  const one = { cache, blockIds: [], predraftBlocks: [], numCausalLogits: 0 };
   model.forward({ ...one, causalIds: count(40), numCausalLogits: 1 });
   /** @param {number} rows logits of a block behind the text */
   return (rows) => {

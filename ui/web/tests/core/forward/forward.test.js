@@ -167,7 +167,7 @@ test("t is where the block begins, what was given before it counted", () => {
   assert.ok(values.includes("+ 2 tokens, 4 in all"));
 });
 
-test("the forward pass that ends the answer shows no draft, nor one made ahead as used", () => {
+test("the forward pass that ends the answer shows no draft, nor a predraft as used", () => {
   const step = { ...PREFILL, lane: "verify", kind: "decode" };
   const opening = start({
     strategies: ["verify"],
@@ -185,7 +185,7 @@ test("the forward pass that ends the answer shows no draft, nor one made ahead a
   assert.deepEqual(run.main.steps[0]?.draft, [1, 3]);
   assert.deepEqual(run.main.steps[1]?.draft, []);
   const lit = programsAt(run, 1)[0]?.lines.filter((line) => line.isLit) ?? [];
-  assert.ok(!lit.some(({ words }) => /draft that was made ahead|next draft/.test(words)));
+  assert.ok(!lit.some(({ words }) => /predraft for it|next draft/.test(words)));
 });
 
 test("verify's last forward pass, accepted whole, takes nothing back and adds no token of its own", () => {

@@ -6,7 +6,7 @@ import { PREFILL, runOf, start, wire } from "../lines.js";
 const STEP = { ...PREFILL, kind: "decode", block: [0, 0], lane: "verify" };
 const VERIFY = { strategies: ["verify"], block_size: 4 };
 
-/** Drafts three tokens and two cases ahead; the second of the three is thrown away. */
+/** Drafts three tokens and two predrafts; the second of the three is thrown away. */
 const run = runOf(
   wire(
     start({ ...VERIFY, num_predrafts: 2, draft_threshold: 0.3 }),
@@ -39,14 +39,14 @@ test("it is said whether one was used", () => {
   const predrafts = run.main.steps[1]?.predrafts ?? [];
   assert.match(branchWords(predrafts), /it is the draft now\.$/);
   assert.match(branchWords(predrafts.slice(0, 1)), /not needed this time\.$/);
-  assert.match(branchWords([]), /^No draft/);
+  assert.match(branchWords([]), /^No predraft/);
 });
 
-test("blocks that were read ahead and gave no draft are not said to be missing", () => {
+test("blocks that gave no predraft are not said to be missing", () => {
   const empty = { position: 3, size: 4, isUsed: false, tokens: [] };
-  assert.match(branchWords([empty]), /^1 block of masks read ahead gave no draft/);
+  assert.match(branchWords([empty]), /^1 block of masks gave no predraft/);
   const words = branchWords([...(run.main.steps[1]?.predrafts ?? []), empty, empty]);
-  assert.match(words, /^2 drafts made ahead; .* 2 blocks of masks read ahead gave no draft/);
+  assert.match(words, /^2 predrafts made; .* 2 blocks of masks gave no predraft/);
 });
 
 test("the settings of a run by verify hold its drafting, those of another none", () => {
