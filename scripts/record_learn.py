@@ -19,8 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from random import Random
+from itertools import islice, pairwise
 
 import sbd_core
 from sbd_core.config import DecodeConfig, Strategy
@@ -35,6 +34,7 @@ from sbd_core.tasks.story import UNHEARD_OF, fault_of, read_case, unheard_of
 from sbd_core.tasks.sudoku import NAME, NUM_CELLS, UNITS
 from sbd_core.trace import Trace
 from scripts.record_gallery import stories_of_two
+from scripts.write_presets import PROMPTS_PER_PRESET, held_out
 from ui import recordings
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
@@ -70,9 +70,6 @@ def by_strategy(model: SetBlockModel, prompt: str, strategy: Strategy, tokens: i
     return sbd_core.generate(model, prompt, DecodeConfig(strategy=strategy, max_new_tokens=tokens))
 
 
-SEED = 18
-
-
 def from_presets(task: str = "") -> list[Example]:
     """Of the page, those of one task or all."""
     return [
@@ -84,9 +81,8 @@ def from_presets(task: str = "") -> list[Example]:
 
 
 def drawn(task: str, count: int) -> list[Example]:
-    """The first `count` of a task by a fixed seed."""
-    random = Random(SEED)
-    return [TASKS[task].generate(random, "test") for _ in range(count)]
+    """The first `count` of a task behind those of the page, chosen like them."""
+    return list(islice(held_out(task), PROMPTS_PER_PRESET, PROMPTS_PER_PRESET + count))
 
 
 def of_any_task(count: int) -> list[Example]:
@@ -300,6 +296,7 @@ GAMMAS = (0.0, DEFAULT_GAMMA, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
 UNLIKELY = 0.2
 NUM_STORIES = 100
 WORD = re.compile(r"[A-Za-z']+|\d+")
+WORDS_TWICE = re.compile(r"\b(\w+ \w+) \1\b")
 
 FaultOf = Callable[[Example, str], str]
 Decode = Callable[[str, float], Trace]
@@ -383,13 +380,15 @@ def rising(example: Example, check: FaultOf, decode: Decode, least: float) -> Ro
 
 
 def fault_in_words(trace: Trace, doubled: list[Clash]) -> str:
-    """A word that follows itself, or one that is neither the prompt's nor of stories that were
-    written by rule; "" if there is none.
+    """A word or two that follow themselves, or one that is neither the prompt's nor of stories
+    that were written by rule; "" if there is none.
 
     A check of names and facts lets a word pass that was put together from pieces of two.
     """
     if doubled:
         return f"it has a word twice in a row, “{doubled[0].words}”"
+    if (twice := WORDS_TWICE.search(trace.text)) is not None:
+        return f"it has words twice in a row, “{twice[0]}”"
     words = [found[0] for found in unheard_of(trace.text, [trace.prompt])]
     return f"“{words[0]}” {UNHEARD_OF}" if words else ""
 

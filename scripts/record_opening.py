@@ -3,7 +3,7 @@
     python -m scripts.record_opening
 
 The rule: of the stories among the presets, those that most lanes get right come first; of these the
-one with the longest answer. Ties go to the first. The race has every lane of ui.views.race. Not
+one with the longest answer. Ties go to the first. The race has the lanes that the page shows. Not
 imported by the page.
 """
 
@@ -14,8 +14,8 @@ from sbd_core.trace import Trace
 from ui.decode.form import checked
 from ui.decode.verdict import verdicts_of
 from ui.examples import presets
-from ui.recordings import OPENING_LANES, TRACES
-from ui.views.race import LANES, Entry, forms_of
+from ui.recordings import OPENING_LANES, RACE_LANES, TRACES
+from ui.views.race import Entry, forms_of
 
 TASK = "story"
 MAX_NEW_TOKENS = 128
@@ -44,8 +44,8 @@ def worth(traces: dict[str, Trace]) -> tuple[int, int]:
 
 
 def race_of(model: SetBlockModel, prompt: str) -> dict[str, Trace]:
-    """Every lane of a race of the prompt, by its name."""
-    entry = Entry(prompt, list(LANES))
+    """The lanes of a race of the prompt, by their names."""
+    entry = Entry(prompt, list(RACE_LANES))
     return {
         name: sbd_core.generate(model, *checked(form)) for name, form in forms_of(entry).items()
     }

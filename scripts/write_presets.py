@@ -2,11 +2,16 @@
 
     python -m scripts.write_presets
 
-Needs no model, and gives the same file every time. Not imported by the page.
+The rule: the first held-out examples that read like something people type, see `reads_well`, no
+two of a kind, see `kind_of`. No answer of a model is looked at, and the file is the same every
+time. Not imported by the page.
 """
 
 import json
+import re
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 from sbd_core.tasks import SUITES, TASKS
@@ -23,29 +28,52 @@ LABELS = {
     "story": "Story",
     "infill": "Fill blanks",
 }
-PROMPTS_PER_PRESET = 12
-# A bare sum is over before there is anything to see.
-MIN_PRESET_CHARACTERS, MAX_PRESET_CHARACTERS = 40, 320
+PROMPTS_PER_PRESET = 8
+MIN_CHARACTERS, MAX_CHARACTERS = 40, 175
+AWKWARD = {
+    "math": r"^(?!.*\. )|\b(picks|finds|loses|uses)\b|of \d+ dollars each|boxes in each",
+    "code": r", each|[cC]all|[nN]ame|[uU]se|doubles|triples|cubes|forms|reverses|first letters"
+    r"|absolute|of the lengths|palindromes|fewer than|more than|\bfirst\b|In Python,|equal to",
+    "json": r"\bfur\b|patient|pet called|We have found|My name|the children|Somebody|welcomes"
+    r"|The (event|film|book|order) (is in|comes from|goes|holds|was placed)|newsletter",
+    "story": r"an animal|\bpet\b|,? the (\w+)(,| and| in| at|\.)|with .* with | trade|contest",
+    "infill": r"\bin the (beach|island|hill|bridge|mill)|Fill in:|Hello, I|People call"
+    r"|def (?!(double|square|is_even|add|larger|first|total|length)\()|\b(print|while|range)\b"
+    r"|___ \w+\(|missing parts",
+}
+"""What nobody would type, by task: sums with nothing to tell, chains of three operations, fur of a
+snake, code without a purpose."""
 SEED = 20250904
 
 
+def reads_well(example: Example) -> bool:
+    """Whether a prompt reads at a glance, and like one that somebody typed."""
+    has_length = MIN_CHARACTERS <= len(example.prompt) <= MAX_CHARACTERS
+    is_told = example.task != "json" or ("null" not in example.case and "," in example.case)
+    return has_length and is_told and not re.search(AWKWARD.get(example.task, "$^"), example.prompt)
+
+
+def kind_of(example: Example) -> str:
+    """The same for prompts that differ by names, colors and numbers alone."""
+    return re.sub(r"\d+|\b[A-Z]\w+|\bwhite|yellow\b", "_", example.answer)
+
+
 def held_out(task: str) -> Iterator[Example]:
-    """Test examples of a task worth watching that read at a glance, without end."""
+    """Test examples of a task that read well, without end; no two of a kind among so many in a
+    row as a preset has."""
     random = Random(f"{SEED}/{task}")
+    kinds: deque[str] = deque(maxlen=PROMPTS_PER_PRESET)
     while True:
         example = TASKS[task].generate(random, "test")
-        if MIN_PRESET_CHARACTERS <= len(example.prompt) <= MAX_PRESET_CHARACTERS:
+        kind = example.answer if task == "sudoku" else kind_of(example)
+        if reads_well(example) and kind not in kinds:
+            kinds.append(kind)
             yield example
 
 
 def preset_examples(task: str) -> list[Example]:
-    """The first held-out examples of a task whose prompts differ."""
-    chosen: dict[str, Example] = {}
-    for example in held_out(task):
-        chosen.setdefault(example.prompt, example)
-        if len(chosen) == PROMPTS_PER_PRESET:
-            break
-    return list(chosen.values())
+    """Those of the page."""
+    return list(islice(held_out(task), PROMPTS_PER_PRESET))
 
 
 def tasks() -> list[str]:

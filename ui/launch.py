@@ -105,7 +105,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     nano = Offer(
         lambda: model_of(None, device),
         title="nano 5M",
-        about="Six kinds of puzzle; also in your browser",
+        about="knows six kinds of task and also runs in your browser",
     )
     offers = [nano]
     if bundled_folder(REAL_MODEL) is not None:
@@ -113,7 +113,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
         real = Offer(
             lambda: model_of(REAL_MODEL, device),
             title="SmolLM2 135M",
-            about="Any prompt in English; a small model, may be wrong",
+            about="takes any prompt in English; it is small and may be wrong",
             base=base_of(REAL_MODEL),
             presets="presets-english.json",
         )

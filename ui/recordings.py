@@ -18,6 +18,12 @@ logger = logging.getLogger(__name__)
 TRACES = ASSETS / "traces"
 GALLERY = TRACES / "gallery"
 GALLERY_INDEX = GALLERY / "index.json"
+HOW_CHOSEN = (
+    "Of each task’s examples we show the right answer in the fewest forward passes a token and the "
+    "one most out of order; of each fault, the run that shows it most; of SmolLM2, its first "
+    "question and its first JSON."
+)
+"""The rule of scripts.record_gallery, as the page says it."""
 RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
 OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 
@@ -26,7 +32,9 @@ OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 class Recording:
     """One run of the gallery. group: the heading it stands under. lanes: the main one first.
 
-    task, case: what scores an answer to its prompt, where the prompt is none of the presets'.
+    passes: for each token of the main lane, the forward pass that wrote it. num_ntp_passes: of the
+    lane beside it. task, case: what scores an answer to its prompt, where the prompt is none of the
+    presets'.
     """
 
     name: str
@@ -34,6 +42,8 @@ class Recording:
     title: str
     sentence: str
     lanes: tuple[Strategy, ...]
+    passes: tuple[int, ...] = ()
+    num_ntp_passes: int = 0
     task: str = ""
     case: str = ""
 
@@ -69,7 +79,10 @@ def gallery() -> tuple[Recording, ...]:
     """The recorded runs in the order of the page; none if the index is missing or damaged."""
     try:
         rows = json.loads(GALLERY_INDEX.read_text(encoding="utf-8"))
-        return tuple(Recording(**{**row, "lanes": tuple(row["lanes"])}) for row in rows)
+        return tuple(
+            Recording(**{**row, **{name: tuple(row[name]) for name in ("lanes", "passes")}})
+            for row in rows
+        )
     except (OSError, ValueError, TypeError, KeyError) as error:
         logger.warning("no gallery: %s", error)
         return ()

@@ -1,5 +1,6 @@
 """The rules by which the gallery's failures are chosen hold what their sentences say."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from scripts.record_gallery import (
     MixUp,
     early_sentence,
     num_after_end,
+    passes_of,
     repetition_sentence,
     success_sentence,
 )
@@ -63,27 +65,51 @@ def test_an_end_is_early_only_before_tokens_in_front_of_it(passes, count) -> Non
     assert num_after_end(revealed_in(*passes)) == count
 
 
+TOKENS = {1: " y", 2: "."}
+
+
 @pytest.mark.parametrize(
-    ("passes", "words"),
-    [
-        (((0, 1), (2, 3)), "no token landed before one on its left"),
-        (((0, 1, 3), (2,)), "25% of the tokens landed before one on their left"),
-    ],
+    ("passes", "part"), [(((0, 1), (2, 3)), "0% of"), (((0, 1, 3), (2,)), "25% of")]
 )
-def test_a_right_run_says_how_far_it_left_the_order_of_reading(passes, words) -> None:
-    main = revealed_in(*passes)
-    sentence = success_sentence(Decoded(None, {"sbd": main, "ntp": main}))
-    assert sentence.startswith("With γ = ")
-    assert (
-        f"nats: 4 tokens in 2 forward passes where next-token prediction takes 2; {words};"
-        in sentence
+def test_a_run_out_of_order_says_how_far_it_left_the_order_of_reading(passes, part) -> None:
+    main = replace(revealed_in(*passes), tokens=TOKENS)
+    run = Decoded(Example("math", "", "", ""), {"sbd": main, "ntp": main})
+    assert success_sentence(run, 2).startswith(part)
+
+
+def test_a_quick_run_quotes_the_most_that_one_forward_pass_wrote() -> None:
+    main = replace(revealed_in((0,), (1, 2, 3)), tokens=TOKENS)
+    run = Decoded(Example("math", "", "", ""), {"sbd": main, "ntp": main})
+    assert success_sentence(run, 1) == (
+        "“y y” comes in one forward pass; the whole answer takes 2 instead of 2."
     )
+
+
+@pytest.mark.parametrize(("fill", "is_said"), [("y y", True), ("z", False)])
+def test_only_a_blank_that_comes_last_is_said_to(fill, is_said) -> None:
+    main = replace(revealed_in((0, 3), (1, 2)), tokens=TOKENS)
+    example = Example("infill", "", "", json.dumps({"line": "___", "fills": [[fill]]}))
+    words = success_sentence(Decoded(example, {"sbd": main, "ntp": main}), 2)
+    assert words.startswith("The blank comes last: “y y”") is is_said
+
+
+def test_a_checked_token_is_of_the_forward_pass_that_checked_it() -> None:
+    trace = revealed_in((0, 1), (2, 3))
+    assert passes_of(trace) == [0, 0, 1, 1]
+    events = [replace(event, committed=(1, 1)) for event in trace.events]
+    config = DecodeConfig(strategy="verify")
+    assert passes_of(replace(trace, config=config, events=tuple(events))) == [0, 0, 1, 1]
+    events = [
+        replace(trace.events[0], committed=(1, 1, 1)),
+        replace(trace.events[1], committed=(2,)),
+    ]
+    assert passes_of(replace(trace, config=config, events=tuple(events))) == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        (DecodeConfig(solver=EntropyBound(4)), "With γ = 4 nats, the end was revealed before 2"),
+        (DecodeConfig(solver=EntropyBound(4)), "With γ = 4 the end is revealed before 2"),
         (
             DecodeConfig(block_size=32),
             "With blocks of 32, twice the largest it was trained on,",
@@ -96,15 +122,16 @@ def test_an_early_end_names_the_setting_that_it_comes_of(config, words) -> None:
     assert early_sentence(run).startswith(words)
 
 
-def test_names_mixed_up_are_not_said_to_be_the_only_fault() -> None:
+def test_names_mixed_up_are_quoted_and_not_said_to_be_the_only_fault() -> None:
     main = revealed_in((0, 1), (2, 3))
     lanes = {"sbd": main, "ntp": main}
     mix = MixUp(Example("story", "", "", ""), lanes, main, 0.5, "Oreo the rhino", "Oreo", "cat")
-    assert mix.sentence.startswith("One fault with γ = 0.5 nats, maybe not the only one: ")
-    assert "every fact that is checked is kept" in mix.sentence
+    assert mix.sentence.startswith("Look at “Oreo the rhino”: the prompt has Oreo the cat.")
+    assert "no name is mixed up" in mix.sentence
+    assert "one fault" not in mix.sentence.lower()
 
 
 def test_what_repeats_is_counted_in_tokens_of_letters_and_called_so() -> None:
     main = replace(revealed_in((0, 1), (2, 3)), tokens={1: "y", 2: "."})
     sentence = repetition_sentence(Decoded(None, {"sbd": main, "ntp": main}))
-    assert "4 tokens, 50% of them words or letters that repeat the token on their left;" in sentence
+    assert "50% of 4 tokens are words or letters that repeat the token on their left;" in sentence

@@ -151,4 +151,4 @@ def full_text(num_ahead: int, seconds: float | None) -> str:
     """Why a visitor is not let into the line. seconds: how long they would wait, if that is why."""
     runs = f"{num_ahead} run{'s are' if num_ahead != 1 else ' is'} before yours"
     wait = "" if seconds is None else f", a wait of about {seconds:.0f} seconds"
-    return f"The page is full: {runs}{wait}. Nothing was lost; try again in a minute."
+    return f"The page is full: {runs}{wait}. Nothing is lost; try again in a minute."

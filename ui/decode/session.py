@@ -37,8 +37,8 @@ MAX_PATIENCE_SECONDS = 180.0
 """Who is in the line is served, even if turns became longer; up to here."""
 SECONDS_BETWEEN_LOOKS = 0.2
 STOPPED_TEXT = "Stopped."
-LOADING_TEXT = "The model is being loaded; yours starts by itself."
-FAILED_TEXT = "The decode failed inside the program; its log says where."
+LOADING_TEXT = "The model is loading; your decode starts by itself."
+FAILED_TEXT = "The decode failed inside the program; the log says where."
 
 FULL_TEXT = (
     "The model ran out of memory; try a shorter answer, a shorter prompt or a smaller block."
@@ -285,5 +285,5 @@ def late_text(limits: Limits) -> str:
 def waiting_text(num_ahead: int) -> str:
     """Where in line, in words."""
     if num_ahead == 1:
-        return "Another decode is running; yours is next."
+        return "Another decode is running; yours comes next."
     return f"{num_ahead} decodes are before yours; it starts by itself."

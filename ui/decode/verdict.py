@@ -30,10 +30,13 @@ WORDS = {
         "Right: the function returns what it should.",
         "Wrong: the function does not return what it should.",
     ),
-    "json": ("Right: the JSON that was asked for.", "Wrong: not the JSON that was asked for."),
+    "json": (
+        "Right: this is the JSON that was asked for.",
+        "Wrong: this is not the JSON that was asked for.",
+    ),
     "infill": (
-        "Right: the line with its blanks filled.",
-        "Wrong: not the line with its blanks filled.",
+        "Right: this is the line with its blanks filled.",
+        "Wrong: this is not the line with its blanks filled.",
     ),
 }
 """Of a right and of a wrong answer, by task."""
@@ -50,15 +53,17 @@ SUM_WORDS = {
 }
 STORY_WORDS = {
     "right": (
-        "Right: the people, animals, things, colours and places told in the prompt, at most one of "
-        "a kind it leaves open, no sentence twice, none of one word but an exclamation, no word "
+        "Right: it has the people, animals, things, colours and places of the prompt, at most one "
+        "of a kind left open, no sentence twice, none of one word but an exclamation, no word "
         "twice in a row within a sentence, every word one of stories or the prompt. Its grammar, "
         "sense, style and theme (say, a race) are not checked."
     ),
     "wrong": "Wrong: one fault found is that {fault}.",
 }
 NOT_RUN = {
-    "server": ("Not judged: a function with pinned tokens, or out of a trace file, is not run."),
+    "server": (
+        "Not judged: the page runs no function that has pinned tokens or comes from a trace file."
+    ),
     "sandbox": "Not judged: this machine cannot run the function safely.",
 }
 NO_SOLUTION = "Not solved: this sudoku has no solution."

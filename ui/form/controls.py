@@ -57,10 +57,17 @@ def prompts_of(preset: Preset) -> list[tuple[str, str]]:
 def promise(model_name: str) -> str:
     """What to expect of the model, in one line."""
     if model_name == BUNDLED_MODEL:
+<<<<<<< HEAD
         return "Other prompts work too, but this tiny model answers most of them with nonsense."
     if model_name == REAL_MODEL:
         return "Any prompt in English. A small model: it may be wrong."
     return "Examples to start from. Any other prompt works too."
+=======
+        return "A tiny model: it answers other prompts too, mostly with nonsense."
+    if model_name == REAL_MODEL:
+        return "It takes any prompt in English. It is small and may be wrong."
+    return "Start from an example, or write any other prompt."
+>>>>>>> eb52235b50380ca704cdce03cd55e16cadd50fc1
 
 
 def puzzle(prompt_id: str) -> gr.HTML:
@@ -257,7 +264,7 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
             MAX_PREDRAFTS,
             0,
             1,
-            "at most so many: one for each drafted token it is least sure of",
+            "how many at most: one for each drafted token that it is least sure of",
             visible=is_shown("num_predrafts"),
         ),
         "draft_threshold": _slider(
@@ -266,13 +273,13 @@ def _solver_fields(model: LazyModel, start: dict[str, Any]) -> dict[str, gr.comp
             1,
             0.5,
             0.05,
-            "drafts on while all of it is this probable",
+            "it drafts on while the whole draft is this probable",
             visible=is_shown("draft_threshold"),
         ),
         "repetition_penalty": gr.Number(
             0,
             label="Repetition penalty",
-            info="above 1 makes repeating less likely; 1: none; 0: the model’s own",
+            info="above 1 makes repetition less likely; 1 turns it off; 0 takes the model’s own",
             minimum=0,
             step=0.05,
         ),
@@ -304,7 +311,7 @@ def _template() -> gr.Textbox:
     return gr.Textbox(
         label="Answer with blanks",
         # No underscores here: Gradio reads this text as Markdown.
-        info="optional; three underscores are a token to fill in, a number after them is how many",
+        info="optional; ___ is one token to fill in, ___3 is three",
         placeholder="The answer is ___2.",
         lines=1,
         max_lines=5,
@@ -317,7 +324,7 @@ def block_size_words(model: LazyModel) -> str:
     """What the box of the block size says below its name."""
     low, high = model.block_range or DEFAULT_BLOCK_RANGE
     trained = "trained on" if model.is_trained else "not trained yet, on"
-    return f"positions decoded together (next-token: 1); {trained} {low} to {high}"
+    return f"how many positions are decoded together; {trained} {low} to {high}"
 
 
 def _size_fields(

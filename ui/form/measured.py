@@ -66,11 +66,11 @@ def best_for(
         words = "This model is not trained for blocks: next-token prediction shows what it can do."
         return Best("ntp", DEFAULT_GAMMA, words)
     if has_adapter:
-        words = "Verify gives the base model’s own answers, whatever its adapter drafts."
+        words = "Verify gives the base model’s own answers, whatever the adapter drafts."
         return Best("verify", DEFAULT_GAMMA, words, "fewest-passes", ADAPTER_BLOCK_SIZE)
     found = measured() if model == BUNDLED_MODEL else None
     words = (
-        "Verify keeps next-token prediction’s words with any model; this one was not measured. "
+        "Verify keeps next-token prediction’s words with any model; we did not measure this one. "
         f"γ {DEFAULT_GAMMA:g} is the paper’s."
     )
     return found or Best("verify", DEFAULT_GAMMA, words)

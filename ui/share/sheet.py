@@ -16,7 +16,7 @@ from ui.gradio_hooks import QUICK, data_of
 from ui.share.trace_files import read_trace
 from ui.views.watch import Speaker, server_message
 
-RECORDED_TEXT = "A recorded run, its settings in the form. Press Decode to run it here."
+RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Decode to run it here."
 
 
 def wire_sharing(

@@ -1,6 +1,7 @@
 """The gallery of recorded runs under the player, and such runs as lines."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import gradio as gr
 
@@ -24,13 +25,11 @@ def replay(run_id: str, lanes: Mapping[str, Trace], *, about: str = "") -> str:
 
 def gallery() -> gr.HTML:
     """All recorded runs; its event `choose_run` carries the name of the one to open."""
-    return view(
-        "gallery",
-        wire_json({"runs": [card_of(item) for item in recordings.gallery()]}),
-        "choose_run",
-    )
+    runs = [card_of(item) for item in recordings.gallery()]
+    return view("gallery", wire_json({"how": recordings.HOW_CHOSEN, "runs": runs}), "choose_run")
 
 
-def card_of(item: recordings.Recording) -> dict[str, str]:
-    """What a card says."""
-    return {name: getattr(item, name) for name in ("name", "group", "title", "sentence")}
+def card_of(item: recordings.Recording) -> dict[str, Any]:
+    """What a card says and draws."""
+    names = ("name", "group", "title", "sentence", "passes", "num_ntp_passes")
+    return {name: getattr(item, name) for name in names}

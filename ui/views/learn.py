@@ -83,11 +83,11 @@ def cell_name(cell: int) -> str:
 
 
 def clash_facts(recorded: LearnRuns) -> dict[str, str]:
-    """A clash at the highest gamma."""
-    broken = [edge for edge in recorded.choices.edges if not edge.is_right]
+    """A clash at the lowest gamma that has one."""
+    broken = next(edge for edge in recorded.choices.edges if not edge.is_right)
     return {
-        "clash": " ".join(broken[-1].clashes[0].words.split()),
-        "clash_gamma": f"{broken[-1].gamma:g}",
+        "clash": " ".join(broken.clashes[0].words.split()),
+        "clash_gamma": f"{broken.gamma:g}",
     }
 
 

@@ -293,7 +293,7 @@ def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
     times = measured_times().seconds
     nearest = min(times, key=lambda length: abs(length - what.cache))
     measured = times[nearest] if what.batch == TIMED_BATCH else None
-    name = f"bundled model as timed, KV cache {nearest}"
+    name = f"bundled model, timed, KV cache {nearest}"
     made = [
         two_themes(lambda theme: plots.slowdown_curve(point, measured, theme, name)),
         *(

@@ -202,9 +202,9 @@ export class ChartCards {
 /** @typedef {{ name: string, rate: number, right: boolean | null }} Mark a run in the chart of solvers: its tokens per forward pass, and what a checker said */
 
 const CLOSED_WORDS =
-  "This run as charts: [entropy], [tokens|token] a [forward pass], agreement, what parallelism cost.";
+  "Charts of this run: [entropy], [tokens|token] per [forward pass], agreement, and the cost of parallelism.";
 const MAX_MARKS = 12; // as ui/views/charts.py
-const OPEN_WORDS = "Zoom by dragging, read by pointing, save with the camera.";
+const OPEN_WORDS = "Drag to zoom, point to read, and press the camera to save.";
 
 /** The section under the player. */
 class ChartSection {

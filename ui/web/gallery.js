@@ -1,19 +1,52 @@
 // The gallery of recorded runs: cards under headings; a click opens the run in the player.
 
-import { find, make } from "./dom/elements.js";
+import { find, make, makeSvg } from "./dom/elements.js";
 import { scrollBehavior } from "./dom/page.js";
 
 /** @import { Mount, Trigger } from "./stub.js" */
 
-/** @typedef {{ name: string, title: string, sentence: string, group: string }} Recorded */
+/**
+ * @typedef {object} Recorded
+ * @property {string} name
+ * @property {string} title
+ * @property {string} sentence
+ * @property {string} group
+ * @property {number[]} passes for each token the forward pass that wrote it
+ * @property {number} num_ntp_passes
+ */
+
+const [WIDTH, HEIGHT] = [96, 56];
+
+/**
+ * The run as a small staircase, position by forward pass, under the diagonal of next-token prediction.
+ * @param {Recorded} run
+ */
+function makeThumbnail({ passes, num_ntp_passes: numPasses }) {
+  const [across, down] = [WIDTH / passes.length, HEIGHT / Math.max(numPasses, ...passes, 1)];
+  const cells = passes.map((pass, at) => {
+    const [x, y] = [(at * across).toFixed(2), (pass * down).toFixed(2)];
+    return `M${x} ${y}h${across.toFixed(2)}v${Math.max(down, 2).toFixed(2)}h-${across.toFixed(2)}z`;
+  });
+  const picture = makeSvg("svg", {
+    class: "sbd-gallery-stairs",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    "aria-hidden": "true",
+  });
+  picture.append(
+    makeSvg("path", { class: "is-plain", d: `M0 0L${WIDTH} ${numPasses * down}` }),
+    makeSvg("path", { class: "is-own", d: cells.join("") }),
+  );
+  return picture;
+}
 
 /**
  * @param {Recorded} run
  * @param {Trigger} trigger
  */
-function makeCard({ name, title, sentence }, trigger) {
+function makeCard(run, trigger) {
+  const { name, title, sentence } = run;
   const words = [make("strong", "", {}, title), make("span", "", {}, sentence)];
-  const card = make("button", "sbd-gallery-card", { type: "button" }, ...words);
+  const card = make("button", "sbd-gallery-card", { type: "button" }, makeThumbnail(run), ...words);
   card.addEventListener("click", () => {
     trigger("choose_run", { name });
     document.querySelector("#sbd-show")?.scrollIntoView({ behavior: scrollBehavior() });
@@ -23,8 +56,8 @@ function makeCard({ name, title, sentence }, trigger) {
 
 /** @type {Mount} */
 export function mountGallery({ element, value, trigger }) {
-  /** @type {{ runs: Recorded[] }} */
-  const { runs } = JSON.parse(value);
+  /** @type {{ how: string, runs: Recorded[] }} */
+  const { how, runs } = JSON.parse(value);
   const groups = [...new Set(runs.map(({ group }) => group))];
   const sections = groups.map((group) => {
     const cards = runs.filter((run) => run.group === group).map((run) => makeCard(run, trigger));
@@ -37,7 +70,9 @@ export function mountGallery({ element, value, trigger }) {
       make("div", "sbd-gallery-cards", {}, ...cards),
     );
   });
-  const title = runs.length ? [make("h2", "", {}, "Recorded runs")] : [];
+  const title = runs.length
+    ? [make("h2", "", {}, "Recorded runs"), make("p", "sbd-gallery-how", {}, how)]
+    : [];
   find(element, ".sbd-gallery").replaceChildren(...title, ...sections);
   return () => {};
 }

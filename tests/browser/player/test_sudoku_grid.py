@@ -80,7 +80,7 @@ def type_puzzle(page, digits: str):
         summary.click()
     for cell, digit in enumerate(digits):
         page.locator(".sbd-puzzle-grid input").nth(cell).fill("" if digit == "0" else digit)
-    expect(page.locator(".sbd-puzzle-news")).to_contain_text("Not the prompt yet")
+    expect(page.locator(".sbd-puzzle-news")).to_contain_text("This is not the prompt yet")
     page.get_by_role("button", name="Use it", exact=True).click()
 
 

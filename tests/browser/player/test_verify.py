@@ -76,7 +76,7 @@ def test_drafts_made_ahead_hang_behind_their_token_and_the_one_used_is_joined_on
     expect(branches).to_have_count(sum(bool(item.token_ids) for item in event.predrafts))
     (used,) = [item for item in event.predrafts if item.is_used]
     expect(shown.locator(".sbd-branch.is-used")).to_have_count(1)
-    expect(shown.locator(".sbd-branches-words")).to_contain_text("it is the draft now")
+    expect(shown.locator(".sbd-branches-words")).to_contain_text("that one is the draft now")
     # It stands behind the token that it replaces; its first is the draft at the place after that.
     line = shown.locator(".sbd-branch.is-used")
     places = [f'.sbd-tile[title^="Position {used.block.start + offset}:"]' for offset in (0, 1)]

@@ -48,7 +48,9 @@ def test_the_view_opens_on_the_recorded_run_and_leaves_watch_as_it_was(story):
     ):
         expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text(words)
     story.locator(".sbd-race-table").get_by_role("button", name="Verify", exact=True).hover()
-    expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text("checked before they count")
+    expect(story.locator(".sbd-race .sbd-term-note")).to_contain_text(
+        "checks guesses before they count"
+    )
     heads = story.locator(".sbd-race-table thead th")
     expect(heads.nth(4)).to_have_text("Speed per token")
     expect(story.locator("#sbd-player")).to_be_hidden()

@@ -82,7 +82,7 @@ def test_a_run_of_the_browser_can_be_branched_and_taken_home(open_page, two_mode
     complete(page)
     first = state(page)["run"]
     page.get_by_role("button", name="Charts").click()
-    expect(page.locator(".sbd-charts-status")).to_contain_text("Zoom by dragging")
+    expect(page.locator(".sbd-charts-status")).to_contain_text("Drag to zoom")
     page.evaluate(
         "document.querySelector('.sbd-host').sbdPlayer.askAgain({gamma: 5}, {position: 0})"
     )

@@ -74,7 +74,7 @@ def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     page = open_page(address(server))
     page.locator(".sbd-gallery-card").first.click()
     is_complete(page, "opening")
-    expect(page.get_by_text("A recorded run, its settings in the form.")).to_be_visible()
+    expect(page.get_by_text("This run is recorded, and the form has its settings.")).to_be_visible()
     open_sheet(page)
     assert Trace.from_json(saved(page, "Save JSON")[1].decode()).num_forwards > 1
     assert saved(page, "Save HTML")[0].endswith(".html")

@@ -64,7 +64,7 @@ def test_the_committed_evaluation_has_an_answer_whose_numbers_are_its_own():
 def test_a_model_that_was_not_measured_gets_the_gamma_of_the_paper_and_is_told():
     best = best_for("another", can_draft=True)
     assert (best.strategy, best.gamma) == ("verify", 0.1)
-    assert "was not measured" in best.words
+    assert "we did not measure this one" in best.words
     assert best_for("another", can_draft=False).strategy == "ntp"
 
 
@@ -73,7 +73,7 @@ def test_a_missing_or_damaged_evaluation_is_no_reason_to_fall_over(monkeypatch, 
     monkeypatch.setattr(measured, "EVALUATION", tmp_path / "evaluation.json")
     measured.measured.cache_clear()
     try:
-        assert "not measured" in best_for(BUNDLED_MODEL, can_draft=True).words
+        assert "did not measure" in best_for(BUNDLED_MODEL, can_draft=True).words
         measured.EVALUATION.write_text(text, encoding="utf-8")
         measured.measured.cache_clear()
         assert best_for(BUNDLED_MODEL, can_draft=True).gamma == 0.1

@@ -23,19 +23,20 @@ export const GLOSSARY = {
   },
   block: {
     name: "block",
-    words: "The next few places of the answer, decoded together: 16 if nothing else is said.",
+    words:
+      "The next few places of the answer, which are decoded together: 16 unless you set another number.",
   },
   cache: {
     name: "cache",
     words:
-      "The key-value (KV) cache: what was computed of every token read, each looking back only, so " +
+      "The key-value (KV) cache holds what was computed for every token read, each looking back only, so " +
       "that no later forward pass computes it again.",
   },
   entropy: {
     name: "entropy",
     words:
-      "How unsure the model is of a position: 0 if one token has all the probability, the larger " +
-      "the more evenly it is spread. Measured in nats.",
+      "How unsure the model is of a position: 0 if one token has all the probability, and larger " +
+      "the more evenly it is spread. The unit is the nat.",
   },
   nats: {
     name: "nats",
@@ -56,7 +57,7 @@ export const GLOSSARY = {
     name: "hindsight",
     words:
       "The first forward pass of the next block reads a finished block once more, causally; the last, " +
-      "where it had masks, is not read again. What next-token prediction would have said then comes at no cost. To differ is " +
+      "where it had masks, is not read again. So the model says at no cost what next-token prediction would have put. To differ is " +
       "not to be wrong.",
   },
   solver: {
@@ -73,12 +74,12 @@ export const GLOSSARY = {
   verify: {
     name: "verify",
     words:
-      "Decoding without loss: guesses are checked before they count, so the answer is that of " +
+      "Decoding without loss: the model checks guesses before they count, so the answer is that of " +
       "next-token prediction.",
   },
   draft: {
     name: "draft",
-    words: "Tokens guessed that the next forward pass checks before they count.",
+    words: "Tokens that the model guessed. The next forward pass checks them before they count.",
   },
   batch: {
     name: "batch",
@@ -95,7 +96,7 @@ export const GLOSSARY = {
   },
   ntp: {
     name: "next-token prediction",
-    words: "Writing one token a forward pass, from left to right, as language models usually do.",
+    words: "Writing one token per forward pass, from left to right, as language models usually do.",
   },
   staircase: {
     name: "staircase",
@@ -114,21 +115,23 @@ export const GLOSSARY = {
 /** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */
 export const SOLVER_LINES = {
   "entropy-bound":
-    "From the surest on, while all entropies but the largest sum to at most γ (Eq. 8).",
-  "entropy-bound-by-confidence": "The same bound, taken in order of the best token’s probability.",
+    "It reveals the surest positions first, while all entropies but the largest sum to at most γ (Eq. 8).",
+  "entropy-bound-by-confidence":
+    "The same bound, but in the order of the best token’s probability.",
   "entropy-bound-by-margin":
-    "The same bound, in order of the lead of the best token over the second.",
+    "The same bound, but in the order of the best token’s lead over the second.",
   "entropy-bound-from-left":
-    "The leftmost mask; of the others from the surest on, while their entropies sum to at most γ.",
+    "It reveals the leftmost mask, then the surest others, while their entropies sum to at most γ.",
   "causal-first":
-    "The next token as next-token prediction gives it; guesses after it, while their entropies sum to at most γ.",
-  "entropy-threshold": "Every position whose own entropy is below γ, or the surest one.",
+    "It reveals the next token as next-token prediction gives it, then guesses after it, while their entropies sum to at most γ.",
+  "entropy-threshold": "It reveals every position whose own entropy is below γ, or the surest one.",
   "confidence-threshold":
-    "Every position whose best token has probability τ or more, or the surest one.",
-  factor: "The n surest, as long as (n + 1) times the doubt of the last stays below the factor.",
-  "top-k": "A fixed number of positions, the surest first.",
-  random: "A fixed number of positions, drawn at random.",
-  "left-to-right": "The first masks from the left, a fixed number.",
+    "It reveals every position whose best token has probability τ or more, or the surest one.",
+  factor:
+    "It reveals the n surest, as long as (n + 1) times the doubt of the last stays below the factor.",
+  "top-k": "It reveals a fixed number of positions, the surest first.",
+  random: "It reveals a fixed number of positions, drawn at random.",
+  "left-to-right": "It reveals a fixed number of masks, from the left.",
 };
 
 const WORD = /([(“]*)\[([^\]|]+)(?:\|([a-z]+))?\]([)”.,;:!?’]*)/g;

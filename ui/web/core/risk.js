@@ -25,7 +25,7 @@ export function outsideWords({ gammas, block_range: range }, gamma, blockSize) {
   if (blockSize < low || blockSize > high) {
     parts.push(`blocks of ${blockSize} are outside the ${low} to ${high} it was trained on`);
   }
-  return parts.length ? `Unusual, and run as it is: ${parts.join("; ")}.` : "";
+  return parts.length ? `This is unusual, and runs as it is: ${parts.join("; ")}.` : "";
 }
 
 /**
@@ -35,9 +35,7 @@ export function outsideWords({ gammas, block_range: range }, gamma, blockSize) {
  * @param {string} words of those settings
  */
 export function recordingWords(isBrought, words) {
-  return isBrought
-    ? `The recording on the stage was made with ${words}, so the form has that. `
-    : "";
+  return isBrought ? `The recording shown was made with ${words}, so the form has that. ` : "";
 }
 
 /**

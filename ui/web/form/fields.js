@@ -27,11 +27,14 @@ const DIALS = [
   ["by", (value) => `best by ${value}`],
   ["block_size", (value) => `blocks of ${value}`],
   ["max_new_tokens", (value) => `at most ${value} tokens`],
-  ["row_policy", (value) => `rows ${value}`],
+  ["row_policy", (value) => `rows “${TITLES.row_policy?.[value] ?? value}”`],
   ["num_predrafts", (value) => `${value} predrafts`],
   ["draft_threshold", (value) => `draft threshold ${value}`],
   ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];
+
+/** What each model has its own best of. */
+const OF_MODEL = ["block_size", "row_policy"];
 
 /** @param {Element | null} node */
 const isThere = (node) => node !== null && node.closest(".hidden, .hide") === null;
@@ -98,7 +101,8 @@ export function settingDifferences(run) {
     const asked = dialOf(name);
     if (own === undefined || asked === null || asked === own) continue;
     if (name === "block_size" && run.strategy === "ntp") continue;
-    words.push(`${tell(asked)} instead of ${own}`);
+    if (model && OF_MODEL.includes(name)) continue;
+    words.push(name === "row_policy" ? tell(asked) : `${tell(asked)} instead of ${own}`);
   }
   const seed = numberOf("seed");
   if (run.solver.name === "random" && seed !== null && seed !== run.config.seed) {

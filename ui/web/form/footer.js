@@ -9,7 +9,7 @@ import { makeTermNote, question } from "../dom/terms.js";
 /** @import { Mount } from "../stub.js" */
 
 const ADDED =
-  "Three things are not in the paper. verify checks every draft before it counts, so the answer is " +
+  "Three things are not in the paper. Verify checks every draft before it counts, so the answer is " +
   "that of next-token prediction. The solver “entropy bound from the left” also reveals the " +
   "leftmost mask in every forward pass. The bundled models decode on a CPU and in a browser.";
 const REACHED =

@@ -29,7 +29,7 @@ class Switch {
       const box = make("input", "", { type: "radio", name: "sbd-model", value: name });
       box.addEventListener("change", () => this.choose(name));
       this.boxes.set(name, box);
-      group.append(make("label", "", { title: about }, box, title));
+      group.append(make("label", "", { title: `${title} ${about}.` }, box, title));
     }
     this.button = make("button", "sbd-models-more", {
       type: "button",

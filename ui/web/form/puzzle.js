@@ -14,12 +14,12 @@ import { promptBox, typeInto, watchForm } from "../dom/page.js";
 export function acceptedWords(prompt) {
   const isFull = !puzzleIn(prompt)?.includes("0");
   const what = isFull
-    ? "It is full and breaks no rule: nothing to solve. It"
+    ? "It is full and breaks no rule, so there is nothing to solve. It"
     : "It has one solution and";
   return `${what} is the prompt now; press Decode.`;
 }
 
-const UNUSED = "Not the prompt yet: press “Use it”, or Enter in a cell.";
+const UNUSED = "This is not the prompt yet: press “Use it”, or Enter in a cell.";
 
 /** @type {Mount} */
 export function mountPuzzle({ element, trigger, signal }) {

@@ -26,14 +26,18 @@ const WAYS = [
   [
     "verify",
     "Exact (verify)",
-    "Guesses are checked before they count: the words are next-token prediction’s own, in fewer forward passes.",
+    "The model checks guesses before they count: it writes next-token prediction’s own words, in fewer forward passes.",
   ],
   [
     "sbd",
     "Paper (Eq. 8)",
-    "A forward pass keeps its surest guesses, as long as their entropies but the largest sum to at most γ. The words may differ.",
+    "A forward pass keeps its surest guesses, as long as all their entropies but the largest sum to at most γ. The words may differ.",
   ],
-  ["ntp", "One at a time", "Next-token prediction: one token a forward pass, from left to right."],
+  [
+    "ntp",
+    "One at a time",
+    "Next-token prediction writes one token per forward pass, from left to right.",
+  ],
 ];
 
 const WHY = {

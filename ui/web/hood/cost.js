@@ -108,7 +108,10 @@ export class CostTable {
       [formatLarge(cost.flops, "FLOP"), operationWords(cost)],
       [formatLarge(cost.weightBytes, "B"), "once, however many rows"],
       [formatLarge(cost.cacheBytes, "B"), `keys and values of ${step.cached} tokens`],
-      [(cost.flops / bytes).toFixed(1), "the more, the less the machine waits for memory"],
+      [
+        (cost.flops / bytes).toFixed(1),
+        "the larger this is, the less the machine waits for memory",
+      ],
       this.measured(step.seconds),
       [
         formatShort(seconds),
@@ -118,7 +121,7 @@ export class CostTable {
     const gain = computing / moving;
     const words = isMemoryBound
       ? `On ${device.name} the operations fill ${(100 * gain).toFixed(gain < 0.1 ? 1 : 0)} % of the time that the bytes need: more rows would cost almost nothing.`
-      : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs.`;
+      : `On ${device.name} the operations need ${gain.toFixed(1)} times as long as the bytes: every further row costs time.`;
     setText(this.words, `${words} ${leftOutWords(cost)}`);
   }
 
@@ -127,10 +130,7 @@ export class CostTable {
    * @returns {[string, string]}
    */
   measured(seconds) {
-    return [
-      formatShort(seconds),
-      "in the run shown, on the machine that decoded it, drawing left out",
-    ];
+    return [formatShort(seconds), "on the machine that decoded this run, without drawing"];
   }
 
   /** @param {[string, string][]} rows */

@@ -111,7 +111,7 @@ export class Decoder {
   async send(wish) {
     if (wish.kind === "decode") {
       this.showBusy(true);
-      if (this.state !== "on") sayStatus("The model is on its way to your browser …");
+      if (this.state !== "on") sayStatus("Your browser is loading the model …");
     }
     if (await this.turnOn()) this.engine.send(wish);
     else if (wish.kind === "race")

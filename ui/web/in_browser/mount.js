@@ -301,14 +301,14 @@ class HereView {
       // A slow answer is an answer to come; none at all is not.
       const isSlow = error instanceof DOMException && error.name === "TimeoutError";
       if (!isSlow && this.asked === form)
-        void this.takeOver("The server does not answer: your browser decodes.");
+        void this.takeOver("The server does not answer, so your browser decodes.");
     }
   }
 
   /** @param {number} numAhead */
   hearLine(numAhead) {
     if (numAhead <= MOST_AHEAD || this.decoder.isOn || !this.asked) return;
-    void this.takeOver("The line is long: your browser decodes.");
+    void this.takeOver("The line is long, so your browser decodes.");
   }
 
   /**

@@ -23,7 +23,7 @@ export function sceneAt(hash, addresses) {
   const shown = name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name;
   return {
     index: 0,
-    problem: `There is no scene “${shown}”; this is the first of ${addresses.length}.`,
+    problem: `There is no scene “${shown}”, so this is the first of ${addresses.length}.`,
   };
 }
 

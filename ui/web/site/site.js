@@ -11,7 +11,8 @@ import { fillForm, makeFields, showFieldsInUse } from "./form.js";
 /** @typedef {{ lines: string, settings: Values }} Recording */
 /** @typedef {Record<string, (data: any) => unknown>} Events what a view may ask for, by its name */
 
-const RECORDED_TEXT = "A recorded run, its settings in the form. Press Decode to run it here.";
+const RECORDED_TEXT =
+  "This run is recorded, and the form has its settings. Press Decode to run it here.";
 
 /**
  * Show a recorded run of the gallery.

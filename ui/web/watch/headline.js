@@ -14,7 +14,7 @@ const PASSES =
   "One forward pass runs the whole model once. Next-token prediction needs one for every token; " +
   "the second number is what it needs for the tokens that stand here.";
 const TIME =
-  "Seconds that the engine computed, drawing left out. At the end: beside next-token prediction " +
+  "Seconds that the engine computed, without drawing. At the end the page compares them with next-token prediction " +
   "on the same machine.";
 
 /**

@@ -96,10 +96,8 @@ function waitingWords(view, focus) {
  */
 export function guessTitle({ strategy }, at, pass) {
   const isNow = at === null || at === pass;
-  if (strategy === "verify") {
-    return `What a mask here gives, ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
-  }
-  return `What the model ${isNow ? "thinks, this forward pass" : `thought, forward pass ${at + 1}`}`;
+  const whose = strategy === "verify" ? "A mask’s guesses here" : "The model’s guesses";
+  return `${whose} in ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
 }
 
 /**

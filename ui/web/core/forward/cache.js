@@ -68,9 +68,9 @@ export function cacheSentences(lane, pass, cache) {
     );
   if (kept && step && lane.name === "sbd" && step.kind !== "prefill") {
     sentences.push(
-      "They are what became final since the last tokens were written (the block before, and what was given after it), read causally: each saw only what stands to its left, so its keys and values are those that next-token prediction would have stored.",
+      "They became final since the last tokens were written (the block before, and what was given after it). The model read them causally: each saw only what stands to its left, so its keys and values are those that next-token prediction would have stored.",
       step.block.size
-        ? "Exact, and in a forward pass that was needed anyway."
+        ? "They are exact, and the forward pass was needed anyway."
         : "Exact. All that was left of the answer was given, so this forward pass reads it without a block.",
     );
   } else if (kept) {

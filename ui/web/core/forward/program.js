@@ -22,7 +22,7 @@ import { numPromptOf } from "./mask.js";
 /** @typedef {[depth: number, words: string, isLit: boolean, values?: string]} LineParts */
 
 const MAX_LISTED = 6;
-const UNTIL = "Until the answer ends or is at its limit:";
+const UNTIL = "Until the answer ends or reaches its limit:";
 
 /**
  * The programs of the run's strategy as they stand at a forward pass.
@@ -88,7 +88,7 @@ function answerLines(moment) {
   /** @type {LineParts} */
   const alone = [
     1,
-    "Where all that is left was given: one forward pass reads it, without a block.",
+    "If all that is left was given, one forward pass reads it without a block.",
     !isPrefill && size === 0,
     countOf(step.causal, "row"),
   ];
@@ -141,19 +141,19 @@ function blockLines(moment) {
     ],
     [
       1,
-      "First time: one forward pass over the block before, if there is one, causally, and this block, both ways.",
+      "First time: one forward pass reads the block before, if there is one, causally, and this block both ways.",
       isFirst,
       rows,
     ],
     [
       1,
-      "Other times: one forward pass over this block alone, both ways.",
+      "Other times: one forward pass reads this block alone, both ways.",
       isAtWork && !isFirst,
       rows,
     ],
     [
       1,
-      "Keep the keys and values of causal tokens, drop the block’s.",
+      "Keep the keys and values of causal tokens; drop the block’s.",
       isAtWork,
       `${kept}${size} dropped`,
     ],
@@ -229,7 +229,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const exact = own === undefined ? "" : tokenName(run.tokenText(own));
   const predraft = step.predrafts.find(({ isUsed }) => isUsed);
   return [
-    [0, "Read the prompt causally, masks behind it.", isPrefill, `t = ${step.causal}`],
+    [0, "Read the prompt causally, with masks behind it.", isPrefill, `t = ${step.causal}`],
     [
       0,
       UNTIL,
@@ -238,7 +238,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      "One forward pass over the last exact token, the draft and new masks.",
+      "One forward pass reads the last exact token, the draft and new masks.",
       !isPrefill,
       `1 + ${numDrafted} + ${cache.dropped} rows`,
     ],
@@ -250,7 +250,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      "Add the next token that the causal rows give: it is exact. None after the end or the limit.",
+      "Add the next token that the causal rows give, which is exact, unless the answer has ended.",
       own !== undefined,
       exact,
     ],
@@ -268,7 +268,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      "After a rejection: the predraft for it, if there is one.",
+      "After a rejection, use the predraft for it, if there is one.",
       predraft !== undefined,
       namesOf(run, step.draft),
     ],
@@ -285,7 +285,7 @@ function ntpLines({ run, step, cache, isPrefill }) {
     [0, UNTIL, !isPrefill, `t = ${numPromptOf(run) + step.committedBefore}`],
     [
       1,
-      "One forward pass over the newest token alone; keep its key and value.",
+      "One forward pass reads the newest token alone; keep its key and value.",
       !isPrefill,
       "1 row",
     ],

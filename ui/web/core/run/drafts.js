@@ -72,7 +72,7 @@ export function branchWords(predrafts) {
   if (!drafts.length) return none || "No predraft was made in this forward pass.";
   const count = countOf(drafts.length, "predraft");
   const became = drafts.some(({ isUsed }) => isUsed)
-    ? `${count} made; a token was thrown away where one was ready: it is the draft now.`
-    : `${count} made in case a token is thrown away; not needed this time.`;
+    ? `${count} made; the check threw away a token for which one was ready, and that one is the draft now.`
+    : `${count} made in case the check throws a token away; this time none was needed.`;
   return none ? `${became} ${none}` : became;
 }

@@ -18,8 +18,8 @@ const WORDS = {
   cached: "stored, read one way",
 };
 const SOURCE =
-  "Rereading rides along: no extra forward pass. The cache is then that of reading the text one " +
-  "token at a time.";
+  "Rereading rides along and takes no extra forward pass. The cache then equals that of reading " +
+  "the text one token at a time.";
 
 /**
  * What a forward pass computes, what becomes of it, and what the cache then holds.

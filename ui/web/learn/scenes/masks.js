@@ -25,7 +25,7 @@ function placesOf({ runs, mask_pass: pass }) {
   return { written, size };
 }
 
-const SOURCE = "A line is a place, and what it looks at.";
+const SOURCE = "Each line is a place and shows what it looks at.";
 const ZONES = [
   ["past", "text looks back only, never into the block"],
   ["all", "masks look at all the text"],
@@ -48,7 +48,7 @@ function nameOf(written, row) {
 function lookWords({ written, size }, row) {
   const name = nameOf(written, row);
   if (row < written.length)
-    return `${name} looks at itself and at the text before it, at nothing after it.`;
+    return `${name} looks at itself and at the text before it, and at nothing after it.`;
   return (
     `${capital(name)} looks at all the text and at all ${size} places of the block, as they were ` +
     "before this forward pass."

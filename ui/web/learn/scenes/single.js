@@ -94,7 +94,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      `Worked out for ${lesson.layer_weights} weights of 2 bytes (Llama-3.1-8B) on one ${lesson.big_chip}. Loading and computing overlap: the longer counts. · is a space, ⏎ a line break.`,
+      `We worked this out for ${lesson.layer_weights} weights of 2 bytes (Llama-3.1-8B) on one ${lesson.big_chip}. Loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
     ),
   );
   const question = [choices.root, makeRoom(news, options.map(reply))];

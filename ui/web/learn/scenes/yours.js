@@ -56,7 +56,7 @@ function makeNotes({ prompts }) {
       "p",
       "sbd-learn-yours",
       {},
-      "This file has no model inside. On a machine with the repository: python app.py",
+      "This file has no model inside. On a machine with the repository, run: python app.py",
     ),
     make("h3", "", {}, "Prompts to try there"),
     make("ul", "sbd-learn-examples", {}, ...prompts.map((prompt) => make("li", "", {}, prompt))),

@@ -35,7 +35,10 @@ test("an unknown scene is the first, with a sentence that names it", () => {
   for (const name of ["four", "0", "4", "-1", "1e0", "%", `x${"y".repeat(900)}`]) {
     const found = sceneAt(`#learn/${name}`, ADDRESSES);
     assert.equal(found?.index, 0);
-    assert.match(found?.problem ?? "", /^There is no scene “.{1,41}”; this is the first of 3\.$/);
+    assert.match(
+      found?.problem ?? "",
+      /^There is no scene “.{1,41}”, so this is the first of 3\.$/,
+    );
   }
 });
 

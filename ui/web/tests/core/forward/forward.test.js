@@ -86,7 +86,7 @@ test("the cache grows by what was read causally, the block's rows are dropped", 
   const cache = cacheAt(RUN, RUN.main, 3);
   assert.deepEqual(cache, { numPrompt: 3, before: 3, after: 5, rejected: 0, dropped: 2 });
   const words = cacheSentences(RUN.main, 3, cache ?? assert.fail()).join(" ");
-  assert.match(words, /grows from 3 to 5.*block before.*Exact.*2 block rows are dropped/);
+  assert.match(words, /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
   const still = cacheAt(RUN, RUN.main, 2);
   assert.match(cacheSentences(RUN.main, 2, still ?? assert.fail())[0] ?? "", /Nothing is added/);
 });

@@ -36,6 +36,6 @@ test("the rule is seen to hold by its numbers: what one more would have made is 
 
 test("no line promises a next forward pass, or a token beyond the limit, that may not come", () => {
   const lines = programsAt(RUN, 3).flatMap((each) => each.lines.map(({ words }) => words));
-  assert.ok(lines.includes("Until the answer ends or is at its limit:"));
+  assert.ok(lines.includes("Until the answer ends or reaches its limit:"));
   assert.ok(lines.some((words) => /the next forward pass, if there is one, reads it/.test(words)));
 });

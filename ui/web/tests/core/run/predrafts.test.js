@@ -37,8 +37,8 @@ test("a branch begins in the column of the token that may be thrown away, the ri
 
 test("it is said whether one was used", () => {
   const predrafts = run.main.steps[1]?.predrafts ?? [];
-  assert.match(branchWords(predrafts), /it is the draft now\.$/);
-  assert.match(branchWords(predrafts.slice(0, 1)), /not needed this time\.$/);
+  assert.match(branchWords(predrafts), /that one is the draft now\.$/);
+  assert.match(branchWords(predrafts.slice(0, 1)), /this time none was needed\.$/);
   assert.match(branchWords([]), /^No predraft/);
 });
 
