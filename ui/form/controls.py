@@ -57,17 +57,10 @@ def prompts_of(preset: Preset) -> list[tuple[str, str]]:
 def promise(model_name: str) -> str:
     """What to expect of the model, in one line."""
     if model_name == BUNDLED_MODEL:
-<<<<<<< HEAD
         return "Other prompts work too, but this tiny model answers most of them with nonsense."
-    if model_name == REAL_MODEL:
-        return "Any prompt in English. A small model: it may be wrong."
-    return "Examples to start from. Any other prompt works too."
-=======
-        return "A tiny model: it answers other prompts too, mostly with nonsense."
     if model_name == REAL_MODEL:
         return "It takes any prompt in English. It is small and may be wrong."
     return "Start from an example, or write any other prompt."
->>>>>>> eb52235b50380ca704cdce03cd55e16cadd50fc1
 
 
 def puzzle(prompt_id: str) -> gr.HTML:
