@@ -223,13 +223,13 @@ def forwards() -> str:
         for cached, row in data["forwards"].items()
     ]
     against = ", ".join(
-        f"{cell['ratio']:.2f} times of {count} token{'s' * (count != '1')}"
+        f"{cell['ratio']:.2f} for {count} token{'s' * (count != '1')}"
         for count, cell in data["against_matrices"].items()
     )
-    own = f"; it makes them in {data['runs_on']} itself"
     return (
         table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
-        + f"\nA forward pass takes {against} what its bare matrix products take in PyTorch{own}.\n"
+        + f"\nTime of a forward pass in {data['runs_on']} over that of its matrix products alone in PyTorch: "
+        f"{against}.\n"
     )
 
 

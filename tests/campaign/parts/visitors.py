@@ -88,7 +88,7 @@ def crowd(count: int, run_seconds: float, seconds_to_hear: float = SECONDS_TO_HE
     late = [visit for visit in refused if visit.seconds > seconds_to_hear]
     other_words = sorted({visit.ending for visit in refused} - {FULL})
     return Figure(
-        f"of {count} visitors at {run_seconds:g} s a run: not served and not told within "
+        f"of {count} visitors at {run_seconds:g} s a run: neither served nor told within "
         f"{seconds_to_hear:g} s, or not in our words",
         len(late) + sum(visit.ending != FULL for visit in refused if visit not in late),
         0,
