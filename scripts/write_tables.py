@@ -228,8 +228,8 @@ def forwards() -> str:
     )
     return (
         table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
-        + f"\nTime of a forward pass in {data['runs_on']} over that of its matrix products alone in PyTorch: "
-        f"{against}.\n"
+        + f"\nTime of a forward pass in {data['runs_on']} over that of its matrix products alone "
+        f"in PyTorch: {against}.\n"
     )
 
 

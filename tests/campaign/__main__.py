@@ -1,7 +1,7 @@
 """The whole campaign: python -m tests.campaign [--only NAME ...] [--short]
 
 Prints the targets beside what was found; all of it together also writes
-assets/results/campaign.json. Takes about seven minutes on two cores; --short about a
+assets/results/campaign.json. Takes some fifteen minutes on two cores; --short about a
 minute. Exit status: 0 every target is met, 1 one is not.
 """
 
@@ -21,9 +21,11 @@ from sbd_core.files import write_text
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
+from tests.campaign.parts.cold_starts import cold_starts
 from tests.campaign.parts.command_lines import command_lines, start_ups
 from tests.campaign.parts.doors import dom_elements, posts
 from tests.campaign.parts.memory import growth
+from tests.campaign.parts.proxies import behind_a_proxy
 from tests.campaign.parts.visitors import crowd
 from ui.assets import ASSETS
 
@@ -43,6 +45,8 @@ PARTS: dict[str, tuple[Callable[[], Figure], Callable[[], Figure]]] = {
     "visitors": (lambda: crowd(80, 7.0), lambda: crowd(24, 1.0)),
     "command-lines": (lambda: command_lines(400), lambda: command_lines(30)),
     "start-up": (lambda: start_ups(60), lambda: start_ups(5)),
+    "proxies": (lambda: behind_a_proxy(60, 20, 1.0), lambda: behind_a_proxy(16, 8, 0.1)),
+    "cold-starts": (lambda: cold_starts(10), lambda: cold_starts(2)),
 }
 """Each part as it is, and in its short form."""
 

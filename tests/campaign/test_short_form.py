@@ -7,10 +7,13 @@ import pytest
 
 from tests.campaign.figure import Figure
 from tests.campaign.parts.abandoned import caches_after
+from tests.campaign.parts.cold_starts import cold_starts
 from tests.campaign.parts.command_lines import command_lines, lines, start_ups
 from tests.campaign.parts.doors import dom_elements, links, posts, trace_files
+from tests.campaign.parts.proxies import behind_a_proxy
 from tests.campaign.parts.visitors import crowd
 from ui.decode import session
+from ui.hosting.limits import PUBLIC
 
 
 def is_met(figure: Figure) -> bool:
@@ -50,6 +53,16 @@ def test_hostile_command_lines_end_in_one_line():
 
 def test_start_up_faults_end_in_one_line():
     assert is_met(start_ups(1))
+
+
+def test_behind_a_proxy_everyone_is_served_or_told_and_nobody_forges_a_way_past():
+    figure = behind_a_proxy(16, 8, 0.1)
+    assert is_met(figure)
+    assert figure.details["num_served"] > PUBLIC.max_places, "as if they had one address"
+
+
+def test_links_in_the_first_seconds_end_no_program():
+    assert is_met(cold_starts(1))
 
 
 @pytest.mark.browser
