@@ -53,7 +53,7 @@ def in_race(page: Any) -> None:
     # The recorded race of another prompt is on show until all lanes of this one are home.
     prompt = page.get_by_label("Prompt").input_value()
     page.wait_for_function(f"(prompt) => {RACE}.board?.prompt === prompt", arg=prompt)
-    page.evaluate(f"{RACE}.seek(Math.round({RACE}.finish * 0.22), true)")
+    page.evaluate(f"{RACE}.seek(Math.round({RACE}.finish * 0.6), true)")
     page.evaluate("document.activeElement?.blur()")
     page.locator(".sbd-race-card").evaluate("(card) => innerWidth < 640 && card.scrollIntoView()")
 
