@@ -50,7 +50,8 @@ def by_llama_cpp(
         length = model.max_positions or 2048
         threads = {"n_threads": num_threads, "n_threads_batch": num_threads}
         reader = llama_cpp.Llama(str(file), n_ctx=length, use_mmap=False, verbose=False, **threads)
-    if reader.n_vocab() != model.model.config.vocab_size:
+    # A base without the mask token has one row less.
+    if reader.n_vocab() not in (model.vocabulary_size, model.mask_token_id):
         raise ArgumentError("gguf", f"must hold the weights of {model.name}", str(gguf))
 
     def answer(prompt: Sequence[int]) -> tuple[int, ...]:
