@@ -75,6 +75,7 @@ class RunLines:
         shape: ModelShape | None = None,
         versions: Mapping[str, str] | None = None,
         weights: Mapping[str, str] | None = None,
+        messages: Iterable[tuple[str, str]] = (),
     ) -> str:
         """The line that opens the run; the player drops what it showed before.
 
@@ -82,7 +83,7 @@ class RunLines:
         while it is not known where this one ends. about: a sentence on what to look at, shown
         beside the run. prompt_token_ids: what the model reads, chat template included, for the axes
         of the attention mask. shape: of the model; None leaves out what forward passes cost.
-        versions, weights: as a trace has them.
+        versions, weights, messages: as a trace has them.
         """
         configs, read = list(lanes), list(prompt_token_ids)
         pinned = [token_id for config in configs for token_id in config.pinned.values()]
@@ -98,6 +99,7 @@ class RunLines:
             shape=shape and shape.to_data(),
             versions=dict(versions or {}),
             weights=dict(weights or {}),
+            messages=[list(message) for message in messages],
             tokens=self._texts([*read, *pinned]),
             is_recorded=is_recorded,
         )
@@ -177,6 +179,7 @@ def replay_lines(
             shape=first.shape,
             versions=first.versions,
             weights=first.weights,
+            messages=first.messages,
         )
     ]
     for index in range(max(trace.num_forwards for trace in lanes.values())):

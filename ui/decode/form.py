@@ -24,9 +24,11 @@ MAX_PROMPT_CHARACTERS = 2_000
 MAX_TYPED_CHARACTERS = 20_000
 """What a text box takes: more than is decoded, so that a longer text is refused and not cut."""
 MAX_NEW_TOKENS = 256
+MAX_TURNS = 40
 LABELS = {
     "model": "Model",
     "prompt": "Prompt",
+    "turns": "The conversation",
     "puzzle": "The puzzle",
     "template": "Answer with blanks",
     "strategy": "Strategy",
@@ -55,6 +57,7 @@ class Form:
 
     ask: a short text that the run carries back, so that the player knows what it answers.
     repetition_penalty: 0 and None are the model's own. model: by name, "" the page's first.
+    turns: what was said before the prompt, as [role, content].
     """
 
     prompt: Any
@@ -76,6 +79,7 @@ class Form:
     repetition_penalty: Any = None
     row_policy: Any = "fixed"
     model: Any = ""
+    turns: Any = ()
 
     @classmethod
     def of(cls, data: Any) -> "Form":
@@ -121,6 +125,24 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         rule = f"must be at most {MAX_NEW_TOKENS} tokens on this page"
         raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
     return form.prompt, config
+
+
+def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
+    """The prompt, with what was said before it where it is a follow-up. Raises ArgumentError."""
+    turns = form.turns
+    if not turns:
+        return prompt
+    is_fine = isinstance(turns, (list, tuple)) and len(turns) <= MAX_TURNS
+    if not is_fine or not all(
+        isinstance(turn, (list, tuple)) and len(turn) == 2 and all(isinstance(x, str) for x in turn)
+        for turn in turns
+    ):
+        raise ArgumentError("turns", f"must be at most {MAX_TURNS} roles and texts", "")
+    if sum(len(content) for _, content in turns) > MAX_TYPED_CHARACTERS:
+        rule = f"must have at most {MAX_TYPED_CHARACTERS:,} characters: start anew in the form"
+        raise ArgumentError("turns", rule, "")
+    said = [*turns, ("user", prompt)]
+    return [{"role": role, "content": content} for role, content in said]
 
 
 def settings_of(trace: Trace) -> dict[str, Any]:

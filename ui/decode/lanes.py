@@ -6,6 +6,7 @@ Knows no Gradio, no tensors.
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
@@ -17,14 +18,14 @@ from ui.hosting.zero_gpu import Stream, is_lent
 class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
-    model: what decodes.
+    model: what decodes. prompt: as sbd_core.stream() takes it.
 
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
 
     model: SetBlockModel
     stream: Stream
-    prompt: str
+    prompt: Any
     config: DecodeConfig
     events: list[StepEvent] = field(default_factory=list)
     has_revealed: bool = False

@@ -20,7 +20,7 @@ from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client
 from ui.decode.fair_queue import MAX_PLACES, FairQueue, QueueFull
-from ui.decode.form import Form, checked, message_of
+from ui.decode.form import Form, asked_of, checked, message_of
 from ui.decode.lanes import Lane, passes
 from ui.decode.update_throttle import UpdateThrottle
 from ui.decode.verdict import verdicts_of
@@ -169,8 +169,9 @@ class Session:
 
     def open(self, form: Form) -> list[Lane]:
         """The lanes of a form, the main one first; checked and not started."""
-        prompt, config = checked(form)
-        self.limits.check_config(prompt, config)
+        text, config = checked(form)
+        self.limits.check_config(text, config)
+        prompt = asked_of(form, text)
         model = self.model(form.model)
         engine = _engine()
         blanks = pins_of(model, form.template, config)
@@ -227,10 +228,10 @@ class Session:
     def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
         main = lanes[0]
-        model = main.model
+        model, messages = main.model, _engine().messages_of(main.prompt)
         wire = RunLines(run_id, model.token_text)
         yield wire.start(
-            main.prompt,
+            messages[-1][1] if messages else str(main.prompt),
             [lane.config for lane in lanes],
             model=model.name,
             ask=ask,
@@ -239,6 +240,7 @@ class Session:
             shape=model.shape,
             versions=_engine().versions(),
             weights=model.weights,
+            messages=messages,
         )
         ended = []
         for lane, event in passes(lanes, deadline):

@@ -13,6 +13,7 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.replay import wire_json
 from ui.assets import view
 from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
@@ -62,6 +63,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
         "title": offer.title,
         "about": offer.about,
         "isHere": offer.is_here,
+        "isChat": offer.name != DEFAULT_CHECKPOINT.name,
         "mayManage": may_manage and base is not None,
     }
     if base is not None:

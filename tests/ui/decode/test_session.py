@@ -246,3 +246,35 @@ def test_bad_settings_are_one_sentence_and_free_the_line(session):
     (news,) = timings(session, Form("", ask="r"))
     assert news["error"] == "Prompt must not be empty."
     assert session.queue.num_ahead(session.queue.join()) == 0
+
+
+TURNS = [["user", "Tell a story"], ["assistant", "Once"]]
+
+
+def test_a_follow_up_is_decoded_with_what_was_said_before():
+    model, asked = story_model(), []
+    encode = model.encode
+    model.encode = lambda prompt, *, is_raw: asked.append(prompt) or encode(prompt, is_raw=is_raw)
+    news = updates(Form("Go on", turns=TURNS, max_new_tokens=8), model)
+    first = lines(news)[0]
+    messages = [*map(tuple, TURNS), ("user", "Go on")]
+    assert set(asked) == {tuple(messages)}
+    assert (first["prompt"], first["messages"]) == ("Go on", list(map(list, messages)))
+    alone = lines(updates(Form("Go on", max_new_tokens=8)))[0]
+    assert "messages" not in alone
+
+
+@pytest.mark.parametrize(
+    ("turns", "words"),
+    [
+        (5, "The conversation must be at most 40 roles and texts."),
+        ([["user", 5]], "The conversation must be at most 40 roles and texts."),
+        ([["user", "x"]] * 41, "The conversation must be at most 40 roles and texts."),
+        ([["user", "x" * 30_000]], "start anew in the form"),
+        ([["robot", "x"]], "Prompt must be messages of a role (system, user, assistant)"),
+    ],
+)
+def test_a_bad_conversation_is_one_sentence(turns, words):
+    [*_, last] = updates(Form("Go on", turns=turns))
+    assert last.is_error
+    assert words in last.message

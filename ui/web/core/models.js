@@ -8,6 +8,7 @@
  * @property {string} title
  * @property {string} about
  * @property {boolean} isHere whether it can decode without a download
+ * @property {boolean} isChat whether it takes a conversation: nano was trained on single puzzles
  * @property {boolean} mayManage whether it may be downloaded and deleted from this page
  * @property {number} [megabytes] of the download
  * @property {number} [room] megabytes it takes on the disk
@@ -30,6 +31,14 @@ export function setModels(models, name) {
   offered.clear();
   for (const model of models) offered.set(model.name, model);
   chosen = name;
+}
+
+/**
+ * Whether a model can be asked on after its answer.
+ * @param {string} name
+ */
+export function mayAskOn(name) {
+  return offered.get(name)?.isChat ?? false;
 }
 
 /** @param {string} name */

@@ -168,6 +168,10 @@ export class Share {
   linkRow() {
     const words = "Opens the page with these settings and decodes again.";
     return this.row("Link", words, "Copy link", async (run) => {
+      if (run.turns.length) {
+        this.say("A link holds no conversation. Save the trace: it does.");
+        return;
+      }
       const address = linkTo(run.settings()).href;
       try {
         await navigator.clipboard.writeText(address);

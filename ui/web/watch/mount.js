@@ -33,7 +33,8 @@ export function mountPlayer({ element, value, trigger, signal }) {
         doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
       began: (run) => {
         turnTo("watch");
-        keepAddress(run.isRecorded ? bareAddress() : linkTo(run.settings()));
+        const hasLink = !run.isRecorded && !run.turns.length;
+        keepAddress(hasLink ? linkTo(run.settings()) : bareAddress());
       },
     },
   });

@@ -5,6 +5,7 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 import { foldForm, promptBox } from "../dom/page.js";
 import { Hood } from "../hood/hood.js";
 import { BlockView } from "./block.js";
+import { Conversation } from "./conversation.js";
 import { Details } from "./details.js";
 import { makeHeadline } from "./headline.js";
 import { Help } from "./help.js";
@@ -52,7 +53,9 @@ export class Parts {
     this.ntp = new LaneView("Next-token text so far", actions);
     this.ntp.root.classList.add("sbd-lane-ntp");
     this.sudoku = new SudokuView(actions);
-    this.main.root.append(this.sudoku.root);
+    this.conversation = new Conversation(actions);
+    this.main.root.prepend(this.conversation.before);
+    this.main.root.append(this.sudoku.root, this.conversation.form);
     this.block = new BlockView(actions);
     this.staircase = new Staircase(actions);
     this.transport = makeTransport(actions);
@@ -107,6 +110,7 @@ export class Parts {
     this.tree.update(view);
     this.main.update(view, run.main);
     this.sudoku.update(view);
+    this.conversation.update(view);
     this.ntp.root.hidden = run.ntp === null;
     if (run.ntp) this.ntp.update(view, run.ntp);
     this.block.update(view);

@@ -14,6 +14,7 @@ const OTHER_PROMPT = "another prompt";
  * @param {Run} run
  */
 export function differences(run) {
+  if (run.turns.length) return []; // the form starts anew, whatever it says
   const prompt = promptBox("sbd-prompt-box");
   const isOther = prompt !== null && prompt.value.trim() !== run.prompt.trim();
   return [...(isOther ? [OTHER_PROMPT] : []), ...settingDifferences(run)];

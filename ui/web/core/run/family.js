@@ -40,6 +40,7 @@ function originWords(run, { kind, position = -1, pass = 0 }) {
   const token = run.pins.get(position);
   const name = token === undefined ? "" : tokenName(run.tokenText(token));
   if (kind === "pin") return `pin ${name} at ${position}`;
+  if (kind === "follow-up") return "follow-up";
   if (kind === "branch") return `branch ${name} at ${position}, forward pass ${pass + 1}`;
   return `γ ${formatGamma(run.solver.gamma ?? 0)}`;
 }
@@ -51,6 +52,7 @@ function originWords(run, { kind, position = -1, pass = 0 }) {
  */
 export function compareWithParent({ parent, run }) {
   if (!parent?.run.main.finish || !run.main.finish) return null;
+  if (run.turns.length !== parent.run.turns.length) return null; // another question
   const left = answerTokens(parent.run, parent.run.main);
   const right = answerTokens(run, run.main);
   /** @param {AnswerToken[]} tokens */

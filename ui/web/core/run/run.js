@@ -39,6 +39,7 @@ export class Run {
     this.model = line.model ?? "";
     this.ask = line.ask ?? "";
     this.about = line.about ?? "";
+    this.turns = (line.messages ?? []).slice(0, -1); // what was said before the prompt
     this.weights = line.weights ?? {}; // digests of what decoded, by name
     this.isRecorded = Boolean(line.is_recorded);
     this.config = line.lanes[0] ?? NO_CONFIG;
@@ -124,9 +125,22 @@ export class Run {
       repetition_penalty,
       ...(isOffered(this.model) ? { model: this.model } : {}),
       ...(strategy === "verify" ? { num_predrafts, draft_threshold, row_policy } : {}),
+      ...(this.turns.length ? { turns: this.turns } : {}),
       pinned,
       ...changes,
     };
+  }
+
+  /**
+   * What a question after its answer changes in its settings.
+   * @param {string} prompt
+   */
+  followUp(prompt) {
+    const said = [
+      ["user", this.prompt],
+      ["assistant", this.main.text],
+    ];
+    return { prompt, turns: [...this.turns, ...said], pinned: [] };
   }
 
   /** What its files are called: sbd-tara-has-49-pencils */

@@ -37,6 +37,7 @@ export function traceText(run, lane = run.main) {
     finish: lane.finish ?? "stopped",
     versions: opening?.versions ?? {},
     weights: opening?.weights ?? {},
+    messages: opening?.messages ?? [],
     shape: run.shape,
     end_token_ids: ends,
     tokens: Object.fromEntries([...ids].map((id) => [id, run.tokenText(id)])),

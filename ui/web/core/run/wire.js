@@ -68,6 +68,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {Shape} [shape]
  * @property {Record<string, string>} [versions] of what decodes
  * @property {Record<string, string>} [weights] digests
+ * @property {[role: string, content: string][]} [messages] the conversation, the prompt last
  * @property {boolean} [is_recorded]
  */
 /** @typedef {Head & Opening} RunLine */

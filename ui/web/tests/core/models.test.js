@@ -2,20 +2,34 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absenceWords, isOffered, modelDifference, setModels } from "../../core/models.js";
+import {
+  absenceWords,
+  isOffered,
+  mayAskOn,
+  modelDifference,
+  setModels,
+} from "../../core/models.js";
 
 const LARGE = {
   name: "large",
   title: "Large 135M",
   about: "",
   isHere: false,
+  isChat: true,
   mayManage: true,
   megabytes: 98,
   done: 0,
   words: "",
   isFetching: false,
 };
-const SMALL = { name: "small", title: "small 5M", about: "", isHere: true, mayManage: false };
+const SMALL = {
+  name: "small",
+  title: "small 5M",
+  about: "",
+  isHere: true,
+  isChat: false,
+  mayManage: false,
+};
 
 test("a model that is not here is offered with its download", () => {
   const { words, action, label } = absenceWords(LARGE, "small 5M");
@@ -51,4 +65,9 @@ test("a run of another model differs from what the form asks for", () => {
   assert.equal(modelDifference("other"), "Large 135M instead of other");
   setModels([], "");
   assert.equal(modelDifference("small"), "");
+});
+
+test("only a model that takes conversations is asked on", () => {
+  setModels([LARGE, SMALL], "small");
+  assert.deepEqual(["large", "small", "unknown"].map(mayAskOn), [true, false, false]);
 });

@@ -98,3 +98,17 @@ test("a run is complete when every lane is, or when it was stopped", () => {
   open.isStopped = true;
   assert.ok(open.isComplete);
 });
+
+test("a question after the answer carries what was said, and so do all that grow out of it", () => {
+  const first = runOf(wire(start(), PREFILL, FIRST, SECOND, { ...END, text: "Hello" }));
+  const { prompt, turns, pinned } = first.followUp("Why?");
+  const said = [
+    ["user", "p"],
+    ["assistant", "Hello"],
+  ];
+  assert.deepEqual([prompt, turns, pinned], ["Why?", said, []]);
+  const messages = /** @type {[string, string][]} */ ([...turns, ["user", "Why?"]]);
+  const second = runOf(wire(start({ prompt: "Why?", messages })));
+  assert.deepEqual(second.settings().turns, said);
+  assert.ok(!("turns" in first.settings()));
+});

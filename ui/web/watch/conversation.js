@@ -1,0 +1,64 @@
+// What was said before a run's prompt, and the line in which one asks on. Knows no server.
+
+import { mayAskOn } from "../core/models.js";
+import { make, setText } from "../dom/elements.js";
+import { foldForm, promptBox } from "../dom/page.js";
+
+/** @import { Actions } from "./actions.js" */
+/** @import { View } from "./view.js" */
+
+const MAX_CHARACTERS = 1000;
+/** @type {Readonly<Record<string, string>>} */
+const WHO = { system: "System", user: "You", assistant: "Model" };
+
+export class Conversation {
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.actions = actions;
+    /** @type {View["run"] | null} */
+    this.run = null;
+    this.summary = make("summary");
+    this.said = make("div", "sbd-turns-said");
+    this.before = make("details", "sbd-turns", {}, this.summary, this.said);
+    this.box = make("input", "sbd-follow-up-box", {
+      type: "text",
+      maxlength: String(MAX_CHARACTERS),
+      placeholder: "Ask a follow-up",
+      "aria-label": "A follow-up to this answer",
+    });
+    const ask = make("button", "sbd-action", { type: "submit" }, "Ask");
+    const anew = make("button", "sbd-action", { type: "button" }, "Start anew");
+    anew.addEventListener("click", startAnew);
+    this.form = make("form", "sbd-follow-up", {}, this.box, ask, anew);
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const text = this.box.value.trim();
+      if (!this.run || !text) return;
+      actions.redo(this.run.followUp(text), { kind: "follow-up" });
+      this.box.value = "";
+    });
+  }
+
+  /** @param {View} view */
+  update({ run, isLecture }) {
+    const isOther = run !== this.run;
+    this.run = run;
+    const mayAsk = this.actions.canRedo && run.main.finish !== null && mayAskOn(run.model);
+    this.form.hidden = isLecture || !mayAsk;
+    this.before.hidden = isLecture || !run.turns.length;
+    if (!isOther) return;
+    const count = run.turns.filter(([role]) => role === "user").length;
+    setText(this.summary, `Question ${count + 1} of this conversation: ${run.prompt}`);
+    this.said.replaceChildren(
+      ...run.turns.map(([role, content]) => make("p", "", {}, `${WHO[role] ?? role}: ${content}`)),
+    );
+  }
+}
+
+/** The form decodes without what was said before. */
+function startAnew() {
+  foldForm(false);
+  const box = promptBox("sbd-prompt-box");
+  box?.focus();
+  box?.select();
+}
