@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.solvers import EntropyBound
+from sbd_core.trace_json import config_to_data
 from tests.browser.conftest import painted, push, state, sync_api
 
 pytestmark = pytest.mark.browser
@@ -13,29 +16,40 @@ expect = sync_api.expect
 MAX_ELEMENTS = 5_000
 COUNT = "document.querySelectorAll('*').length"
 WICKED = "\u200b a\n\t\u202e " * 10
-TOKENS = [[0, WICKED], [1, " word"], [2, "\n    "], [3, "\\xC3"]]
+TOKENS = {0: WICKED, 1: " word", 2: "\n    ", 3: "\\xC3"}
 
 
-def lines_of(steps: list[dict[str, Any]], **start: Any) -> str:
-    """Wire lines of a run whose lanes both make these steps."""
-    run = {"strategy": "sbd", "solver": {"name": "entropy-bound", "gamma": 0.1}, "block_size": 16}
+def lines_of(
+    steps: list[dict[str, Any]],
+    lanes: tuple[Strategy, ...] = ("sbd", "ntp"),
+    block_size: int = 16,
+    tokens: dict[int, str] = TOKENS,
+) -> str:
+    """Lines of a run whose lanes all make these steps; numbers that no engine would write."""
+    config = config_to_data(DecodeConfig(solver=EntropyBound(0.1)))
+    configs = [config | {"strategy": lane, "block_size": block_size} for lane in lanes]
     bodies: list[dict[str, Any]] = [
-        {"type": "run", "tokens": TOKENS, "prompt": "p", "lanes": ["sbd", "ntp"], **run, **start}
+        {"type": "run", "tokens": tokens, "prompt": "p", "lanes": configs}
     ]
-    for lane in bodies[0]["lanes"]:
-        bodies += [{"type": "step", "lane": lane, "context": [9, 1], "time": 9, **s} for s in steps]
+    always = {"type": "step", "kind": "decode", "context": [9, 1], "seconds": 0.009}
+    for lane in lanes:
+        bodies += [{**always, "lane": lane, **step} for step in steps]
         bodies.append({"type": "end", "lane": lane, "finish": "length", "text": ""})
     bodies = [{"run": "huge", "seq": seq, **body} for seq, body in enumerate(bodies)]
     return "\n".join(json.dumps(body) for body in bodies)
 
 
-def masked(start: int, stop: int) -> list[list[int]]:
-    return [[at, 9000, 0, 5000, 2, 3000, 3, 500] for at in range(start, stop)]
+def masked(start: int, stop: int) -> list[list[Any]]:
+    return [[at, 0.9, [0, 2, 3], [0.5, 0.3, 0.05]] for at in range(start, stop)]
+
+
+def revealed(positions: range, token: int) -> list[list[Any]]:
+    return [[at, token, rank, 0.5] for rank, at in enumerate(positions)]
 
 
 def one_block(size: int) -> list[dict[str, Any]]:
     """All of a block masked, then half of it, then none."""
-    halves = [[at, 0] for at in range(0, size, 2)], [[at, 2] for at in range(1, size, 2)]
+    halves = revealed(range(0, size, 2), 0), revealed(range(1, size, 2), 2)
     tokens = [[0, 2][at % 2] for at in range(size)]
     block = [0, size]
     return [
@@ -52,8 +66,8 @@ def many_blocks(count: int) -> list[dict[str, Any]]:
         {
             "block": [2 * at, 2],
             "masked": masked(2 * at, 2 * at + 2),
-            "reveals": [[2 * at, 0], [2 * at + 1, 2]],
-            "committed": [0, 2],
+            "reveals": revealed(range(2 * at, 2 * at + 2), 0),
+            "committed": [0, 0],
         }
         for at in range(count)
     ]
@@ -67,9 +81,7 @@ RUNS = {
     "one block of 1,000": lines_of(one_block(1000), block_size=1000),
     "a block of a billion": lines_of([{"kind": "prefill", "block": [0, 10**9]}], block_size=10**9),
     "600 blocks": lines_of(many_blocks(600)),
-    "next-token, block 100,000": lines_of(
-        plain(500), strategy="ntp", lanes=["ntp"], block_size=100_000
-    ),
+    "next-token, block 100,000": lines_of(plain(500), ("ntp",), block_size=100_000),
     "a block far away": lines_of([{"block": [10**9, 10**9]}]),
 }
 
@@ -91,9 +103,9 @@ def test_no_run_makes_more_elements_than_a_page_can_hold(story, name):
 
 
 def test_a_long_text_is_whole_and_its_newest_tokens_can_be_pointed_at(story):
-    tokens = [[at, f" w{at}"] for at in range(500)]
+    tokens = {at: f" w{at}" for at in range(500)}
     steps = [{"block": [0, 0], "committed": [at]} for at in range(500)]
-    push(story, lines_of(steps, tokens=tokens, strategy="ntp", lanes=["ntp"]))
+    push(story, lines_of(steps, ("ntp",), tokens=tokens))
     story.get_by_role("button", name="Last forward pass").click()
     painted(story)
     text = story.get_by_label("Text decoded so far")
