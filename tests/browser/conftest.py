@@ -180,7 +180,7 @@ def traces(model: ScriptedModel, prompt: str = "p", **settings) -> tuple[Trace, 
 def recorded(model: ScriptedModel, run_id: str, prompt: str = "p", **settings) -> str:
     """The wire lines of both."""
     main, ntp = traces(model, prompt, **settings)
-    return replay_lines(run_id, {"sbd": main, "ntp": ntp})
+    return replay_lines(run_id, {main.config.strategy: main, "ntp": ntp})
 
 
 @pytest.fixture(scope="session")
