@@ -28,13 +28,13 @@ def waiting(open_page, slow_url):
 
 def test_stop_leaves_the_line_frees_the_model_and_keeps_what_was_typed(waiting):
     first, second = waiting
-    second.get_by_role("button", name="Stop").click()
+    second.get_by_role("button", name="Stop", exact=True).click()
     expect(second.get_by_text("Stopped.")).to_be_visible()
     assert state(second)["run"] == "opening"
     assert state(first)["run"] != "opening"
     decode_button(second).click()
     expect(second.get_by_text("Another decode is running; yours comes next.")).to_be_visible()
-    first.get_by_role("button", name="Stop").click()
+    first.get_by_role("button", name="Stop", exact=True).click()
     has_begun(second)
     expect(first.get_by_text("Stopped.")).to_be_visible()
     expect(decode_button(first)).to_be_enabled()
@@ -48,7 +48,7 @@ def test_reload_frees_the_model_and_decodes_the_prompt_again(waiting):
     expect(first.locator(".sbd-tile")).not_to_have_count(0)
     expect(first.get_by_label("Prompt")).to_have_value("mine")
     has_begun(second)
-    second.get_by_role("button", name="Stop").click()
+    second.get_by_role("button", name="Stop", exact=True).click()
     expect(first.locator(".sbd-prompt")).to_have_text("mine")
 
 

@@ -96,7 +96,7 @@ function waitingWords(view, focus) {
  */
 export function guessTitle({ strategy }, at, pass) {
   const isNow = at === null || at === pass;
-  const whose = strategy === "verify" ? "A mask’s guesses here" : "The model’s guesses";
+  const whose = strategy === "verify" ? "A mask’s guesses" : "Guesses";
   return `${whose} in ${isNow ? "this forward pass" : `forward pass ${at + 1}`}`;
 }
 

@@ -63,7 +63,7 @@ test("verify calls a draft only what is drafted, and a mask's guess no verdict o
   const lines = VERIFY.split("\n").slice(0, 2).join("\n");
   assert.match(hindsightText(viewAt(0, lines), 1)[0], /^A draft, until/);
   assert.match(hindsightText(viewAt(0, lines), 3)[0], /^Not drafted/);
-  assert.equal(guessTitle(runOf(VERIFY), 1, 1), "A mask’s guesses here in this forward pass");
+  assert.equal(guessTitle(runOf(VERIFY), 1, 1), "A mask’s guesses in this forward pass");
   assert.equal(guessTitle(runOf(), 1, 2), "Guesses in forward pass 2");
 });
 
