@@ -89,7 +89,7 @@ def test_a_prompt_typed_after_a_recording_goes_back_to_the_last_choice_by_hand(
 def test_each_choice_sets_the_strategy_and_only_the_paper_s_has_a_slider(open_page, measured_url):
     page = open_page(measured_url, reduced_motion="reduce")
     strategy, slider = page.locator("#sbd-strategy-field input"), page.get_by_label("Safer to")
-    for way, name in ((ONE, "Next-token"), (EXACT, "Verify"), (PAPER, "Set Block Decoding")):
+    for way, name in ((ONE, "Next-token"), (EXACT, "Exact"), (PAPER, "Set Block Decoding")):
         choose_strategy(page, way)
         expect(strategy).to_have_value(re.compile(f"^{name}"))
         expect(slider).to_be_visible(visible=way == PAPER)

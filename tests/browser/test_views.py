@@ -112,7 +112,7 @@ def test_the_foot_of_every_view_names_the_paper_and_what_is_new(
     assert box["x"] + box["width"] <= width
     page.mouse.move(0, 0)
     foot.get_by_role("button", name="what is added to the paper here").focus()
-    expect(note).to_contain_text("verify")
+    expect(note).to_contain_text("Verify checks every draft")
     assert serious(page, ".sbd-footer") == []
     card = page.get_by_role("link", name="Model card").get_attribute("href")
     assert page.request.get(card).text().startswith("---\nlicense:")

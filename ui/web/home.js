@@ -163,8 +163,8 @@ function makeWhy({ main, ntp }) {
   const own = main.secondsAt(main.lastPass);
   const plain = ntp ? ntp.secondsAt(ntp.lastPass) : 0;
   const isFaster = own > 0 && plain > own;
-  const time = isFaster ? ` This answer took ${(plain / own).toFixed(1)} times less time.` : "";
-  const words = `A forward pass runs the whole model once.${time}`;
+  const time = isFaster ? ` This was ${(plain / own).toFixed(1)}× faster.` : "";
+  const words = `Each pass runs the whole model.${time}`;
   return make("p", "sbd-home-why", {}, words);
 }
 
