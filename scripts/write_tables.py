@@ -262,6 +262,33 @@ def shape() -> str:
     )
 
 
+def dtypes() -> str:
+    """Milliseconds of a forward pass by rows, and tokens a second, in each dtype."""
+    data = results("dtypes")
+    names = [n for n in next(iter(data["dtypes"].values()))["tokens_per_second"] if "sbd" not in n]
+    rows = [
+        [
+            dtype,
+            *(f"{c['milliseconds']:.2f} ({c['over_one_row']:.2f})" for c in cell["rows"].values()),
+            *(f"{cell['tokens_per_second'][name]:.1f}" for name in names),
+        ]
+        for dtype, cell in data["dtypes"].items()
+    ]
+    first = next(iter(data["dtypes"].values()))
+    head = [
+        "",
+        *(f"{n} row{'s' * (n != '1')}" for n in first["rows"]),
+        *(f"`{name}`" for name in names),
+    ]
+    others = ", ".join(f"`{name}` {rate:.1f}" for name, rate in data["others"].items())
+    return (
+        table(head, rows)
+        + f"\n{data['model']}: milliseconds of a forward pass, in parentheses over one row's; "
+        f"tokens per second, medians over {data['num_prompts']} prompts. Others: {others}. "
+        f"{load_of(data)} {where(data, 'each dtype')}"
+    )
+
+
 def predrafts() -> str:
     """verify at every number of predrafts and draft threshold."""
     data = results("predrafts")
@@ -395,7 +422,7 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
-        *(shape, predrafts, exactness, solvers, campaign, requests),
+        *(shape, dtypes, predrafts, exactness, solvers, campaign, requests),
     )
     if made is not requests or (RESULTS / "requests.json").is_file()
 }
