@@ -19,7 +19,7 @@ from ui import page as page_module
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.form import controls
-from ui.form.model_switch import switch_value
+from ui.form.model_switch import follow, switch_value
 from ui.launch import models_of
 from ui.lazy_model import LazyModel
 from ui.models import FETCH_FAILED, Models, Offer
@@ -131,6 +131,20 @@ def test_a_fetch_tells_how_far_it_is_and_ends_with_the_model(pair: Models, base:
     base.goes_on.set()
     wait_for(lambda: offer.is_here)
     assert pair.wanted("large").result().name == "large"
+
+
+def test_whoever_follows_a_fetch_hears_its_end_though_it_ends_while_they_are_told(
+    pair: Models, base: FakeBase
+) -> None:
+    offer = pair.offer("large")
+    offer.fetch()
+    told = []
+    for value in follow([offer], lambda: switch_value(pair, may_manage=True)):
+        told.append(value)
+        base.goes_on.set()
+        wait_for(lambda: not offer.fetch_news.is_running)
+    assert '"isFetching":true' in told[0]
+    assert '"isFetching":false' in told[-1]
 
 
 def test_a_cancelled_fetch_leaves_no_words_and_can_be_begun_again(

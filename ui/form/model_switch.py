@@ -6,7 +6,7 @@ here the switch turns to it.
 
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,8 +50,9 @@ def model_switch(models: Models, *, may_manage: bool) -> gr.HTML | None:
 
 def switch_value(models: Models, chosen: str = "", *, may_manage: bool) -> str:
     """What the switch shows. chosen: the model that the form has from now on, "" as before."""
+    number = next(_count)  # before the rows are read: a later number never holds older news
     rows = [_row(offer, may_manage=may_manage) for offer in models]
-    value = {"number": next(_count), "first": models.first.name, "chosen": chosen, "models": rows}
+    value = {"number": number, "first": models.first.name, "chosen": chosen, "models": rows}
     return wire_json(value)
 
 
@@ -77,6 +78,16 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
             "done": round(news.done / 1e6),
         }
     return row
+
+
+def follow(offers: Sequence[Offer], value: Callable[[], str]) -> Iterator[str]:
+    """What value says now and while one of the offers is fetched; the last one tells the end."""
+    is_running = True
+    while is_running:
+        is_running = any(offer.fetch_news.is_running for offer in offers)  # before value() is read
+        yield value()
+        if is_running:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Limits) -> None:
@@ -107,17 +118,11 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
         offer.lazy.settle()
         yield (gr.skip(), title_of(offer.lazy), *[gr.skip() for _ in outputs[2:]])
 
-    def follow(offers: Sequence[Offer]) -> Iterator[str]:
-        yield value()
-        while any(offer.fetch_news.is_running for offer in offers):
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            yield value()
-
     def fetch(event: gr.EventData) -> Iterator[str]:
         offer = models.offer(models.known(data_of(event).get("name")))
         if may_manage:
             offer.fetch(after=models.first.lazy)
-        yield from follow([offer])
+        yield from follow([offer], value)
 
     def cancel(event: gr.EventData) -> str:
         if may_manage:
@@ -130,7 +135,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
         return value()
 
     def opened() -> Iterator[str]:
-        yield from follow(list(models))
+        yield from follow(list(models), value)
 
     outputs = [switch, parts.title, fields["model"]]
     outputs += [parts.form.presets, parts.form.engine, parts.form.risk_slider]
