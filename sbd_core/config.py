@@ -9,29 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from sbd_core.errors import ArgumentError, require_integer, require_number
-from sbd_core.rules import (  # noqa: F401 - earlier versions had the solvers here
-    LETTERS,
-    SOLVER_PARAMETERS,
-    SOLVER_TITLES,
-    SOLVERS,
-    CausalFirst,
-    ConfidenceThreshold,
-    EntropyBound,
-    EntropyBoundByConfidence,
-    EntropyBoundByMargin,
-    EntropyBoundFromLeft,
-    EntropyThreshold,
-    Factor,
-    LeftToRight,
-    Measure,
-    Random,
-    Solver,
-    TopK,
-    make_solver,
-    solver_name,
-    solver_parameters,
-    solver_words,
-)
+from sbd_core.rules import SOLVERS, EntropyBound, Solver
 
 Strategy = Literal["sbd", "ntp", "verify"]
 RowPolicy = Literal["fixed", "fewest-passes", "fastest"]

@@ -1,14 +1,12 @@
 """Record the gallery: two runs of every task, instructive failures, and a real model.
 
-    python -m scripts.record_gallery                  with the bundled checkpoint
-    python -m scripts.record_gallery --model FOLDER   with another one
-    python -m scripts.record_gallery --real           the runs of the real model alone
+    python -m scripts.record_gallery          the runs of the bundled checkpoint
+    python -m scripts.record_gallery --real   the runs of the real model
 
 The rule: of a task's preset prompts that both lanes answer rightly, the one in the fewest forward
-passes a token, and of the others the one most out of order; filled up from further held-out prompts
-in their order. Of each kind of failure, the run in which it shows most, see the functions. Of the
-real model its first question and its first JSON, and that question unchecked. The sentences are
-written from the traces. Not imported by the page.
+passes a token, and of the others the one most out of order. Of each kind of failure, the run in
+which it shows most, see the functions. Of the real model its first question and its first JSON, and
+that question unchecked. The sentences are written from the traces. Not imported by the page.
 
 Mixed-up names: of the first held-out stories about two people with an animal each, those in which
 Set Block Decoding with some gamma gives an animal the other one's species, while next-token
@@ -20,25 +18,25 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import islice, pairwise
+from itertools import accumulate, chain, pairwise
 from random import Random
 from typing import cast
 
-import sbd_core
+from sbd_core import generate, load
 from sbd_core.config import DecodeConfig, Strategy
 from sbd_core.errors import ModelError
 from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.models.threads import choose_threads
-from sbd_core.rules import EntropyBound, solver_parameters
+from sbd_core.rules import EntropyBound
 from sbd_core.tasks import TASKS
 from sbd_core.tasks import story as stories
 from sbd_core.tasks.base import Example
 from sbd_core.tasks.story import read_case
 from sbd_core.trace import Trace
-from scripts.write_presets import held_out, label_of, preset_examples, tasks
+from scripts.write_presets import label_of, preset_examples, tasks
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.controls import DEFAULT_BLOCK_RANGE
@@ -49,6 +47,37 @@ SEED = 20
 NUM_STORIES = 120
 HIGH_GAMMAS = (0.35, 0.5, 1.0, 2.0)
 MAX_NEW_TOKENS = 128
+NTP = DecodeConfig(strategy="ntp", max_new_tokens=MAX_NEW_TOKENS)
+Row = tuple[Recording, dict[str, Trace]]
+"""A run's place in the index, and its lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A prompt and its lanes. example: None for a prompt that has no known answer."""
+
+    example: Example | None
+    traces: dict[str, Trace]
+
+    @property
+    def main(self) -> Trace:
+        """The first lane, beside next-token prediction."""
+        return next(iter(self.traces.values()))
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the SBD lane answers the prompt."""
+        return self.answers(self.main)
+
+    @property
+    def are_right(self) -> bool:
+        """Whether every lane does."""
+        return all(map(self.answers, self.traces.values()))
+
+    def answers(self, trace: Trace) -> bool:
+        """Whether a trace's text answers the prompt."""
+        example = self.example
+        return example is not None and TASKS[example.task].check(example, trace.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +87,7 @@ class MixUp:
     slow: the same prompt with gamma 0, not wrong.
     """
 
-    example: Example
-    traces: dict[str, Trace]
+    run: Decoded
     slow: Trace
     gamma: float
     words: str
@@ -69,7 +97,7 @@ class MixUp:
     @property
     def sentence(self) -> str:
         """What happened."""
-        main = self.traces["sbd"]
+        main = self.run.main
         return (
             f"Look at “{self.words}”: the prompt has {self.name} the {self.species}. With "
             f"γ = {self.gamma:g} one forward pass keeps guesses that cannot see each other; "
@@ -100,132 +128,65 @@ def mixed_up(example: Example, text: str) -> tuple[str, str, str] | None:
     return None
 
 
-def worst_mix_up(model: SetBlockModel, doubt: Callable[[Trace], float]) -> MixUp | None:
-    """The run to show by the rule above, None if nothing is mixed up. doubt: less is shown."""
+def worst_mix_up(model: SetBlockModel) -> MixUp | None:
+    """The run to show by the rule above, None if nothing is mixed up."""
     found: list[MixUp] = []
     for example in stories_of_two():
-        plain = DecodeConfig(strategy="ntp", max_new_tokens=MAX_NEW_TOKENS)
-        ntp = sbd_core.generate(model, example.prompt, plain)
+        ntp = generate(model, example.prompt, NTP)
         if not stories.check(example, ntp.text):
             continue
         for gamma in HIGH_GAMMAS:
-            main = by_blocks(model, example, gamma)
-            wrong = mixed_up(example, main.text)
-            if wrong is not None and not stories.check(example, main.text):
+            run = Decoded(example, {"sbd": by_blocks(model, example, gamma), "ntp": ntp})
+            wrong = mixed_up(example, run.main.text)
+            if wrong is not None and not run.is_right:
                 slow = by_blocks(model, example, 0)
                 if stories.check(example, slow.text):
-                    found.append(MixUp(example, {"sbd": main, "ntp": ntp}, slow, gamma, *wrong))
+                    found.append(MixUp(run, slow, gamma, *wrong))
                 break
-    worth = [(item.gamma, doubt(item.traces["sbd"]), item) for item in found]
-    return min(worth, key=lambda row: row[:2])[2] if worth else None
+    return min(found, key=lambda mix: (mix.gamma, disagreement(mix.run.main)), default=None)
 
 
 def by_blocks(model: SetBlockModel, example: Example, gamma: float) -> Trace:
     """The prompt decoded by Set Block Decoding."""
     config = DecodeConfig(solver=EntropyBound(gamma), max_new_tokens=MAX_NEW_TOKENS)
-    return sbd_core.generate(model, example.prompt, config)
+    return generate(model, example.prompt, config)
 
 
-def decoded(model: SetBlockModel, prompt: str, gamma: float) -> dict[str, Trace]:
+def decoded(model: SetBlockModel, example: Example) -> Decoded:
     """The prompt decoded by Set Block Decoding and by next-token prediction."""
-    settings: dict[str, DecodeConfig] = {
-        "sbd": DecodeConfig(solver=EntropyBound(gamma), max_new_tokens=MAX_NEW_TOKENS),
-        "ntp": DecodeConfig(strategy="ntp", max_new_tokens=MAX_NEW_TOKENS),
-    }
-    return {lane: sbd_core.generate(model, prompt, config) for lane, config in settings.items()}
+    ntp = generate(model, example.prompt, NTP)
+    return Decoded(example, {"sbd": by_blocks(model, example, DEFAULT_GAMMA), "ntp": ntp})
 
 
 def share_out_of_order(trace: Trace) -> float:
     """The part of revealed tokens that landed a forward pass before one on their left."""
-    passes = {
-        reveal.position: event.index
-        for event in trace.events
-        for reveal in event.reveals
-        if reveal.position < trace.num_tokens
-    }
-    latest, count = -1, 0
-    for position in sorted(passes):
-        count += passes[position] < latest
-        latest = max(latest, passes[position])
-    return count / len(passes) if passes else 0.0
+    passes = passes_of(trace)
+    return sum(a < b for a, b in zip(passes, accumulate(passes, max), strict=True)) / len(passes)
 
 
 RUNS_PER_TASK = 2
-MAX_MORE_PROMPTS = 150
-"""Held-out prompts of a task beside its presets, where too few of those are answered rightly."""
 HIGH_GAMMA = 4.0
 NO_BOUND = 1000.0
 FAILURES = "What goes wrong"
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """A prompt and its lanes. example: None for a prompt that has no known answer."""
-
-    example: Example | None
-    traces: dict[str, Trace]
-
-    @property
-    def main(self) -> Trace:
-        """The SBD lane."""
-        return self.traces["sbd"]
-
-    @property
-    def is_right(self) -> bool:
-        """Whether the SBD lane answers the prompt."""
-        return self.example is not None and is_right(self.example, self.main)
-
-    @property
-    def are_right(self) -> bool:
-        """Whether every lane does."""
-        example = self.example
-        return example is not None and all(is_right(example, t) for t in self.traces.values())
-
-
-def is_right(example: Example, trace: Trace) -> bool:
-    """Whether a trace's text answers the example."""
-    return TASKS[example.task].check(example, trace.text)
-
-
-def record(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
+def record(model: SetBlockModel) -> list[Row]:
     """The whole gallery, in the order of the page."""
-    plain = {
-        task: [Decoded(e, decoded(model, e.prompt, DEFAULT_GAMMA)) for e in preset_examples(task)]
-        for task in tasks()
-    }
-    shown = [row for task, runs in plain.items() for row in best_of(model, task, runs)]
-    everything = [run for runs in plain.values() for run in runs]
-    return [*shown, *failures(model, everything), *names_mixed_up(model)]
+    plain = {task: [decoded(model, each) for each in preset_examples(task)] for task in tasks()}
+    good = {task: [run for run in runs if run.are_right] for task, runs in plain.items()}
+    shown = [row for task, runs in good.items() for row in best_of(task, runs)]
+    return [*shown, *failures(model, list(chain(*good.values()))), *names_mixed_up(model)]
 
 
-def best_of(
-    model: SetBlockModel, task: str, runs: Sequence[Decoded]
-) -> list[tuple[Recording, dict[str, Trace]]]:
+def best_of(task: str, right: Sequence[Decoded]) -> list[Row]:
     """The runs of a task to show: the one of most tokens a forward pass, and the least in order."""
-    right = [run for run in runs if run.are_right]
-    presets = {run.main.prompt for run in runs}
-    more = islice((e for e in held_out(task) if e.prompt not in presets), MAX_MORE_PROMPTS)
-    while len(right) < RUNS_PER_TASK and (example := next(more, None)) is not None:
-        run = Decoded(example, decoded(model, example.prompt, DEFAULT_GAMMA))
-        if run.are_right:
-            right.append(run)
     quick = max(right, key=lambda run: run.main.tokens_per_forward)
     others = [run for run in right if run is not quick]
     mixed = max(others, key=lambda run: share_out_of_order(run.main))
     return [
-        named(f"{task}-{number}", label_of(task), success_sentence(run, number), run, presets)
-        for number, run in enumerate((quick, mixed), 1)
+        recording(f"{task}-{n}", label_of(task), title(run), success_sentence(run, n), run)
+        for n, run in enumerate((quick, mixed), 1)
     ]
-
-
-def named(
-    name: str, group: str, sentence: str, run: Decoded, presets: Container[str]
-) -> tuple[Recording, dict[str, Trace]]:
-    """A run with its place in the index; where its prompt is no preset, with what scores it."""
-    row, traces = recording(name, group, title(run), sentence, run)
-    if run.example is not None and run.main.prompt not in presets:
-        row = replace(row, task=run.example.task, case=run.example.case)
-    return row, traces
 
 
 SENTENCES = {
@@ -315,19 +276,14 @@ def longest_at_once(passes: Sequence[int]) -> range:
 
 def longest_before_left(passes: Sequence[int]) -> range:
     """The longest of them that was there before the token on its left."""
-    early = [
-        run
-        for run in runs_at_once(passes)
-        if run.start and passes[run.start - 1] > passes[run.start]
-    ]
-    return max(early, key=len, default=range(0))
+    found = [run for run in runs_at_once(passes) if passes[run.start - 1] > passes[run.start]]
+    return max((run for run in found if run.start), key=len, default=range(0))
 
 
 def latest(passes: Sequence[int]) -> range:
     """The longest of them that came last."""
-    return max(
-        runs_at_once(passes), key=lambda run: (passes[run.start], len(run)), default=range(0)
-    )
+    runs = runs_at_once(passes)
+    return max(runs, key=lambda run: (passes[run.start], len(run)), default=range(0))
 
 
 def quoted(trace: Trace, positions: range) -> str:
@@ -337,12 +293,9 @@ def quoted(trace: Trace, positions: range) -> str:
     return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED].rstrip()}…"
 
 
-def failures(
-    model: SetBlockModel, runs: Sequence[Decoded]
-) -> list[tuple[Recording, dict[str, Trace]]]:
+def failures(model: SetBlockModel, good: Sequence[Decoded]) -> list[Row]:
     """One run of each kind of failure, of prompts that every lane answers rightly otherwise."""
     _, largest = model.block_range or DEFAULT_BLOCK_RANGE
-    good = [run for run in runs if run.are_right]
     high = [again(model, run, solver=EntropyBound(HIGH_GAMMA)) for run in good]
     wide = [
         again(model, run, block_size=2 * largest, allows_untrained_block_size=True) for run in good
@@ -352,31 +305,36 @@ def failures(
     def spoilt(run: Decoded) -> tuple[bool, float]:
         return not run.is_right, disagreement(run.main)
 
-    gamma, block = max(high, key=spoilt), max(wide, key=spoilt)
-    early = [run for run in [*high, *wide] if num_after_end(run.main) and missing_part(run) > 0]
-    stutter = max(blind, key=lambda run: repeated_part(run.main))
-    rows: list[tuple[str, str, Callable[[Decoded], str], Decoded]] = [
-        ("gamma-too-high", "γ too high", gamma_sentence, gamma),
-        ("block-beyond-training", "Block beyond training", block_sentence, block),
-        *(("early-end", "Early end", early_sentence, run) for run in most_missing(early)),
-        ("repetition", "Repetition", repetition_sentence, stutter),
+    early = [run for run in high if num_after_end(run.main) and missing_part(run) > 0]
+    kinds: list[tuple[str, str, Callable[[Decoded], str], Decoded | None]] = [
+        ("gamma-too-high", "γ too high", gamma_sentence, max(high, key=spoilt)),
+        ("block-beyond-training", "Block beyond training", block_sentence, max(wide, key=spoilt)),
+        ("early-end", "Early end", early_sentence, most_missing(early)),
+        (
+            *("repetition", "Repetition", repetition_sentence),
+            max(blind, key=lambda run: repeated_part(run.main)),
+        ),
     ]
-    return [recording(name, FAILURES, words, tell(run), run) for name, words, tell, run in rows]
+    return [
+        recording(name, FAILURES, words, tell(run), run)
+        for name, words, tell, run in kinds
+        if run is not None
+    ]
 
 
-def names_mixed_up(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
-    """The story with two names mixed up, if the model tells one."""
-    mix = worst_mix_up(model, disagreement)
-    if mix is None:
+def names_mixed_up(model: SetBlockModel) -> list[Row]:
+    """The story with two names mixed up, if the model tells one, and what scores it."""
+    mix = worst_mix_up(model)
+    if mix is None or mix.run.example is None:
         return []
-    run = Decoded(mix.example, mix.traces)
-    return [named("names-mixed-up", FAILURES, mix.sentence, run, ())]
+    row, traces = recording("names-mixed-up", FAILURES, title(mix.run), mix.sentence, mix.run)
+    return [(replace(row, task=mix.run.example.task, case=mix.run.example.case), traces)]
 
 
 def again(model: SetBlockModel, run: Decoded, **changes: object) -> Decoded:
     """The same prompt with other settings of the SBD lane."""
     config: DecodeConfig = replace(run.main.config, **changes)  # type: ignore[arg-type]
-    trace = sbd_core.generate(model, run.main.prompt, config)
+    trace = generate(model, run.main.prompt, config)
     return replace(run, traces={**run.traces, "sbd": trace})
 
 
@@ -395,9 +353,9 @@ def num_after_end(trace: Trace) -> int:
     return sum(landed[position] > landed[end] for position in range(end))
 
 
-def most_missing(runs: Sequence[Decoded]) -> list[Decoded]:
-    """The run whose answer is wrong and lacks most; none of none."""
-    return sorted(runs, key=lambda run: (run.is_right, -missing_part(run)))[:1]
+def most_missing(runs: Sequence[Decoded]) -> Decoded | None:
+    """The run whose answer is wrong and lacks most."""
+    return min(runs, key=lambda run: (run.is_right, -missing_part(run)), default=None)
 
 
 def missing_part(run: Decoded) -> float:
@@ -434,18 +392,10 @@ def block_sentence(run: Decoded) -> str:
 def early_sentence(run: Decoded) -> str:
     """What an end revealed too early did."""
     return (
-        f"{bounds(run)} the end is revealed before {num_after_end(run.main)} of the tokens in "
-        f"front of it: the answer stops after {run.main.num_tokens} tokens instead of "
+        f"With γ = {HIGH_GAMMA:g} the end is revealed before {num_after_end(run.main)} of the "
+        f"tokens in front of it: the answer stops after {run.main.num_tokens} tokens instead of "
         f"{run.traces['ntp'].num_tokens}, and {verdict(run)}."
     )
-
-
-def bounds(run: Decoded) -> str:
-    """Which setting of a run that goes wrong is beyond the usual, as a sentence begins."""
-    config = run.main.config
-    if config.block_size != run.traces["ntp"].config.block_size:
-        return f"With blocks of {config.block_size}, twice the largest it was trained on,"
-    return f"With γ = {solver_parameters(config.solver)['gamma']:g}"
 
 
 def repetition_sentence(run: Decoded) -> str:
@@ -469,15 +419,11 @@ def title(run: Decoded) -> str:
     return " ".join(run.main.prompt.split())
 
 
-def recording(
-    name: str, group: str, words: str, sentence: str, run: Decoded
-) -> tuple[Recording, dict[str, Trace]]:
+def recording(name: str, group: str, words: str, sentence: str, run: Decoded) -> Row:
     """A run with its place in the index."""
     lanes = cast("tuple[Strategy, ...]", tuple(run.traces))
-    num_ntp_passes = run.traces["ntp"].num_forwards
-    main = next(iter(run.traces.values()))
-    row = Recording(name, group, words, sentence, lanes, tuple(passes_of(main)), num_ntp_passes)
-    return row, run.traces
+    passes, num_ntp_passes = tuple(passes_of(run.main)), run.traces["ntp"].num_forwards
+    return Recording(name, group, words, sentence, lanes, passes, num_ntp_passes), run.traces
 
 
 REAL_GROUP = "SmolLM2, a real model"
@@ -486,33 +432,25 @@ REAL_KINDS = ("Question", "JSON")
 MAX_REAL = 96
 
 
-def record_real(model: SetBlockModel) -> list[tuple[Recording, dict[str, Trace]]]:
+def record_real(model: SetBlockModel) -> list[Row]:
     """The runs of a real model, as the page decodes by it: checked, then the first unchecked."""
     best = best_for(model.name, can_draft=True, has_adapter=True)
-    size = best.block_size or DEFAULT_BLOCK_RANGE[1]
-    lanes: dict[Strategy, DecodeConfig] = {
-        "verify": DecodeConfig(
-            strategy="verify",
-            block_size=size,
-            row_policy=best.row_policy,
-            max_new_tokens=MAX_REAL,
-        ),
-        "ntp": DecodeConfig(strategy="ntp", max_new_tokens=MAX_REAL),
-    }
-    first = {preset.label: preset.prompts[0] for preset in presets(REAL_PRESETS)}
-    rows: list[tuple[Recording, dict[str, Trace]]] = []
-    for number, kind in enumerate(REAL_KINDS, 1):
-        traces: dict[str, Trace] = {
-            lane: sbd_core.generate(model, first[kind], config) for lane, config in lanes.items()
-        }
-        words = real_sentence(traces["verify"], traces["ntp"], number)
-        run = Decoded(None, traces)
-        rows.append(recording(f"real-{number}", REAL_GROUP, first[kind], words, run))
-    unchecked = DecodeConfig(
-        solver=EntropyBound(DEFAULT_GAMMA), block_size=size, max_new_tokens=MAX_REAL
+    usual = DecodeConfig(
+        block_size=best.block_size or DEFAULT_BLOCK_RANGE[1], max_new_tokens=MAX_REAL
     )
-    main = sbd_core.generate(model, first[REAL_KINDS[0]], unchecked)
-    run = Decoded(None, {"sbd": main, "ntp": rows[0][1]["ntp"]})
+    checked = replace(usual, strategy="verify", row_policy=best.row_policy)
+    first = {preset.label: preset.prompts[0] for preset in presets(REAL_PRESETS)}
+
+    def run_of(kind: str, lane: str, config: DecodeConfig) -> Decoded:
+        lanes = {lane: config, "ntp": replace(usual, strategy="ntp")}
+        return Decoded(None, {lane: generate(model, first[kind], c) for lane, c in lanes.items()})
+
+    rows: list[Row] = []
+    for number, kind in enumerate(REAL_KINDS, 1):
+        run = run_of(kind, "verify", checked)
+        words = real_sentence(run.main, run.traces["ntp"], number)
+        rows.append(recording(f"real-{number}", REAL_GROUP, first[kind], words, run))
+    run = run_of(REAL_KINDS[0], "sbd", replace(usual, solver=EntropyBound(DEFAULT_GAMMA)))
     words = unchecked_sentence(run)
     return [*rows, recording("real-unchecked", REAL_GROUP, "Unchecked", words, run)]
 
@@ -545,7 +483,7 @@ def unchecked_sentence(run: Decoded) -> str:
     )
 
 
-def write(rows: Sequence[tuple[Recording, dict[str, Trace]]], *, are_real: bool) -> None:
+def write(rows: Sequence[Row], *, are_real: bool) -> None:
     """Replace what the gallery holds of this kind; the other kind stays, the real model last."""
     GALLERY.mkdir(parents=True, exist_ok=True)
     kept = [item for item in gallery() if (item.group == REAL_GROUP) != are_real]
@@ -571,10 +509,9 @@ def compact(rows: Sequence[dict[str, object]]) -> str:
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.record_gallery")
-    parser.add_argument("--model", help="model folder; default: the bundled checkpoint")
-    parser.add_argument("--real", action="store_true", help="the runs of the real model alone")
+    parser.add_argument("--real", action="store_true", help="the runs of the real model")
     flags = parser.parse_args()
-    model = sbd_core.load(flags.model or (REAL_MODEL if flags.real else None), device="cpu")
+    model = load(REAL_MODEL if flags.real else None, device="cpu")
     choose_threads(model.num_parameters)
     write(record_real(model) if flags.real else record(model), are_real=flags.real)
 

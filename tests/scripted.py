@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sbd_core.cost.model_shape import ModelShape
-from sbd_core.models.protocol import EarlyBlock, ForwardRequest, Message
+from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
 from sbd_core.sampling import ComputeLogitStats, Transition, compute_logit_stats
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
@@ -91,8 +91,8 @@ class ScriptedModel:
 
     def _forward(self, request: ForwardRequest) -> Tensor:
         cache, causal_ids, block_ids = request.cache, request.causal_ids, request.block_ids
-        blocks = [EarlyBlock(len(causal_ids), block_ids)] if block_ids else []
-        blocks += request.early_blocks
+        blocks = [PredraftBlock(len(causal_ids), block_ids)] if block_ids else []
+        blocks += request.predrafts
         start, num_block = cache.length, sum(len(block.token_ids) for block in blocks)
         self.calls.append((start, len(causal_ids), num_block))
         cache.token_ids.extend(causal_ids)

@@ -21,7 +21,7 @@ STYLES = tuple(
         "race",
         "charts",
         "solver-comparison",
-        "limits",
+        "roofline",
         "page",
         "learn",
         "views",

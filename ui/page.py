@@ -9,9 +9,9 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from sbd_core.config import SOLVER_PARAMETERS, SOLVERS
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.rules import SOLVER_PARAMETERS, SOLVERS
 from ui.assets import STYLES, saved_runs_flag
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
@@ -37,6 +37,7 @@ from ui.gradio_hooks import (
 from ui.hosting.middleware import Networks, PageMiddleware
 from ui.lazy_model import LazyModel
 from ui.loading_header import loading_header
+from ui.messages import Speaker, server_message, server_messages
 from ui.models import Models
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
@@ -48,7 +49,7 @@ from ui.views.learn import learn_view
 from ui.views.race import race_view, wire_race
 from ui.views.roofline import roofline_section
 from ui.views.solvers import solver_comparison_section
-from ui.views.watch import Speaker, player, server_message, server_messages
+from ui.views.watch import player
 
 PARAMETERS = (
     "solver", *SOLVER_PARAMETERS, "seed", "row_policy", "num_predrafts", "draft_threshold"

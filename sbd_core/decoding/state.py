@@ -16,7 +16,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
-from sbd_core.models.protocol import Cache, EarlyBlock, ForwardRequest, SetBlockModel
+from sbd_core.models.protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
 from sbd_core.sampling import LogitStats, LogitStatsSpec
 from sbd_core.solvers import needs_margin
 
@@ -93,7 +93,7 @@ class DecodingState:
         causal_ids: Sequence[int],
         block_ids: Sequence[int],
         num_causal_logits: int,
-        early_blocks: Sequence[EarlyBlock] = (),
+        predrafts: Sequence[PredraftBlock] = (),
     ) -> ForwardRequest:
         """The request of one forward pass; see ForwardRequest."""
         self._context = (self.cache.length, len(causal_ids))
@@ -103,7 +103,7 @@ class DecodingState:
             self._seen.add(causal_ids[:num_sure])
             self._unsure = causal_ids[num_sure:]
             self._num_seen = self.cache.length + num_sure
-        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, early_blocks)
+        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, predrafts)
 
     def receive(self, result: ForwardResult) -> Tensor:
         """The result's logits; starts the clock of the event, first of all in update()."""

@@ -205,7 +205,7 @@ def test_on_a_phone_a_menu_leads_to_every_view_and_folds_again(open_page, story_
     menu, views = page.get_by_role("button", name="Views"), page.locator(".sbd-view")
     expect(views.first).to_be_hidden()
     menu.click()
-    expect(views).to_have_text(["Learn", "Watch", "Race", "Solvers", "Speed limits"])
+    expect(views).to_have_text(["Learn", "Watch", "Race", "Solvers", "Roofline"])
     assert all(view.bounding_box()["height"] >= 44 for view in views.all())
     page.keyboard.press("Escape")
     expect(views.first).to_be_hidden()

@@ -27,9 +27,9 @@ def in_front(page, name: str):
 
 def test_back_goes_to_the_view_before_and_not_away_from_the_page(open_page, story_url):
     page = open_page(story_url)
-    for name in ("Race", "Solvers", "Speed limits", "Watch"):
+    for name in ("Race", "Solvers", "Roofline", "Watch"):
         turn_to(page, name)
-    for name, address in (("Speed limits", "limits"), ("Solvers", "solvers"), ("Race", "race")):
+    for name, address in (("Roofline", "roofline"), ("Solvers", "solvers"), ("Race", "race")):
         page.go_back()
         in_front(page, name)
         expect(page).to_have_url(re.compile(f"#{address}$"))
@@ -45,16 +45,16 @@ def test_back_goes_through_the_scenes_and_a_view_is_found_as_it_was_left(open_pa
     page = open_page(f"{story_url}#learn/1")
     page.get_by_role("button", name="Show me").click()
     page.get_by_role("button", name="Next", exact=True).click()
-    turn_to(page, "Speed limits")
+    turn_to(page, "Roofline")
     page.get_by_label("Block size").last.fill("8")
-    expect(page).to_have_url(re.compile("#limits.*block=8"))
+    expect(page).to_have_url(re.compile("#roofline.*block=8"))
     turn_to(page, "Learn")
     expect(question(page)).to_have_text(scenes()[1]["question"])
-    turn_to(page, "Speed limits")
-    expect(page).to_have_url(re.compile("#limits.*block=8"))
+    turn_to(page, "Roofline")
+    expect(page).to_have_url(re.compile("#roofline.*block=8"))
     for scene in (1, 1, 0):
         page.go_back()
-        if scene == 1 and "limits" in page.url:
+        if scene == 1 and "roofline" in page.url:
             page.go_back()
         expect(question(page)).to_have_text(scenes()[scene]["question"])
 
@@ -83,7 +83,7 @@ def test_a_view_that_is_turned_to_before_it_is_mounted_is_there(contexts, story_
         ("learn", 390, "dark"),
         ("race", 1440, "light"),
         ("solvers", 390, "dark"),
-        ("limits", 1440, "light"),
+        ("roofline", 1440, "light"),
     ],
 )
 def test_the_foot_of_every_view_names_the_paper_and_what_is_new(

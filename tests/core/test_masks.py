@@ -157,7 +157,7 @@ def test_decoding_mask_is_causal_then_a_block_that_sees_all(
 
 # 2 cached tokens, 4 causal ones, a block of 2 behind them, one of 2 behind the first, one of 1
 # behind three: rows are queries, columns the cached keys, then the queries' own.
-EARLY_BLOCKS = """
+PREDRAFTS = """
 11 1000 00 00 0
 11 1100 00 00 0
 11 1110 00 00 0
@@ -170,8 +170,8 @@ EARLY_BLOCKS = """
 """
 
 
-def test_an_early_block_sees_its_prefix_and_itself_cell_by_cell() -> None:
-    rows = [row.replace(" ", "") for row in EARLY_BLOCKS.split("\n") if row]
+def test_a_predraft_sees_its_prefix_and_itself_cell_by_cell() -> None:
+    rows = [row.replace(" ", "") for row in PREDRAFTS.split("\n") if row]
     expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
     assert torch.equal(decoding_mask(2, 4, 2, [(1, 2), (3, 1)]), expected)
 
@@ -239,9 +239,9 @@ def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
         ("num_causal", lambda: decoding_mask(0, -1, 1)),
         ("block_size", lambda: decoding_mask(3, 0, 0)),
         ("block_size", lambda: decoding_mask(3, 1, -1)),
-        ("early_blocks", lambda: decoding_mask(3, 4, 2, [(5, 1)])),
-        ("early_blocks", lambda: decoding_mask(3, 4, 2, [(-1, 1)])),
-        ("early_blocks", lambda: decoding_mask(3, 4, 2, [(2, 0)])),
+        ("predrafts", lambda: decoding_mask(3, 4, 2, [(5, 1)])),
+        ("predrafts", lambda: decoding_mask(3, 4, 2, [(-1, 1)])),
+        ("predrafts", lambda: decoding_mask(3, 4, 2, [(2, 0)])),
     ],
 )
 def test_an_impossible_size_is_named(argument, call) -> None:

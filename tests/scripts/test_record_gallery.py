@@ -7,13 +7,11 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.events import Reveal, Span, StepEvent
-from sbd_core.rules import EntropyBound
 from sbd_core.tasks.base import Example
 from sbd_core.trace import Trace
 from scripts.record_gallery import (
     Decoded,
     MixUp,
-    early_sentence,
     num_after_end,
     passes_of,
     repetition_sentence,
@@ -106,26 +104,10 @@ def test_a_checked_token_is_of_the_forward_pass_that_checked_it() -> None:
     assert passes_of(replace(trace, config=config, events=tuple(events))) == [0, 0, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("config", "words"),
-    [
-        (DecodeConfig(solver=EntropyBound(4)), "With γ = 4 the end is revealed before 2"),
-        (
-            DecodeConfig(block_size=32),
-            "With blocks of 32, twice the largest it was trained on,",
-        ),
-    ],
-)
-def test_an_early_end_names_the_setting_that_it_comes_of(config, words) -> None:
-    main = revealed_in((0, 3), (1, 2))
-    run = Decoded(None, {"sbd": replace(main, config=config), "ntp": main})
-    assert early_sentence(run).startswith(words)
-
-
 def test_names_mixed_up_are_quoted_and_not_said_to_be_the_only_fault() -> None:
     main = revealed_in((0, 1), (2, 3))
     lanes = {"sbd": main, "ntp": main}
-    mix = MixUp(Example("story", "", "", ""), lanes, main, 0.5, "Oreo the rhino", "Oreo", "cat")
+    mix = MixUp(Decoded(None, lanes), main, 0.5, "Oreo the rhino", "Oreo", "cat")
     assert mix.sentence.startswith("Look at “Oreo the rhino”: the prompt has Oreo the cat.")
     assert "no name is mixed up" in mix.sentence
     assert "one fault" not in mix.sentence.lower()

@@ -80,7 +80,7 @@ def test_the_mask_from_the_trace_is_that_of_every_forward_pass(llama, strategy) 
                 request.cache.length,
                 len(request.causal_ids),
                 len(request.block_ids),
-                request.early_shapes,
+                request.predraft_shapes,
             )
             ids = [None if i == llama.mask_token_id else i for i in request.token_ids]
             given.append({"rows": mask.int().tolist(), "read": ids})

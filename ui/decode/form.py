@@ -6,17 +6,10 @@ Knows no Gradio, no model and no tensors.
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sbd_core.config import (
-    SOLVERS,
-    DecodeConfig,
-    EntropyBound,
-    make_solver,
-    require_integer,
-    solver_name,
-    solver_parameters,
-)
+from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.replay import MAX_SHOWN_BLOCK
+from sbd_core.rules import SOLVERS, EntropyBound, make_solver, solver_name, solver_parameters
 from sbd_core.trace import Trace
 
 DEFAULT_GAMMA = EntropyBound().gamma

@@ -12,10 +12,10 @@ from functools import partial
 from importlib import import_module
 from types import ModuleType
 
-from sbd_core.config import EntropyBound
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, is_out_of_memory
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import MAX_SHOWN_BLOCK, RunLines
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from ui.decode.blanks import pins_of
 from ui.decode.client import LOCAL, Client

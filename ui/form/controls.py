@@ -8,15 +8,10 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import (
-    MAX_PREDRAFTS,
-    ROW_POLICY_TITLES,
-    SOLVER_PARAMETERS,
-    SOLVER_TITLES,
-    SOLVERS,
-)
+from sbd_core.config import MAX_PREDRAFTS, ROW_POLICY_TITLES
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.replay import LANE_NAMES, wire_json
+from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS
 from ui import recordings
 from ui.assets import view
 from ui.decode.form import MAX_TYPED_CHARACTERS
@@ -26,9 +21,9 @@ from ui.form.engine_choice import engine_choice, engine_value
 from ui.form.measured import Best, best_for
 from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
+from ui.messages import status_line
 from ui.models import Models, Offer
 from ui.recordings import OPENING_LANES
-from ui.views.watch import status_line
 
 
 def preset_bar(value: str) -> gr.HTML:

@@ -11,9 +11,9 @@ from ui.decode.client import Client
 from ui.decode.form import MAX_TYPED_CHARACTERS, Form, message_of
 from ui.decode.session import Session
 from ui.decode.visit import Visit
+from ui.messages import Speaker
 from ui.share import permalink
 from ui.views.race import forms_of, is_race, linked_entry, raced, refused, waiting
-from ui.views.watch import Speaker
 
 Updates = Iterator[tuple[Any, ...]]
 KEPT = "kept"

@@ -13,8 +13,8 @@ from ui import recordings
 from ui.decode.form import message_of, settings_of
 from ui.decode.verdict import verdicts_of
 from ui.gradio_hooks import QUICK, data_of
+from ui.messages import Speaker, server_message
 from ui.share.trace_files import read_trace
-from ui.views.watch import Speaker, server_message
 
 RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Decode to run it here."
 

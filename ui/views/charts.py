@@ -14,8 +14,8 @@ from sbd_core.trace import Trace
 from ui.assets import ASSETS, static_path, view
 from ui.decode.form import message_of
 from ui.gradio_hooks import QUICK, data_of
+from ui.messages import server_message
 from ui.share.trace_files import read_trace
-from ui.views.watch import server_message
 
 if TYPE_CHECKING:
     from sbd_core.plots import RunMark

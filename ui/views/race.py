@@ -8,9 +8,10 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import DecodeConfig, EntropyBound
+from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay import wire_json
+from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from ui import recordings
 from ui.assets import view
@@ -22,8 +23,8 @@ from ui.decode.verdict import verdict_of
 from ui.form.controls import SHARED_BY_VIEWS
 from ui.gradio_hooks import HIDDEN, data_of
 from ui.hosting.limits import Limits
+from ui.messages import Speaker
 from ui.share.permalink import value_of
-from ui.views.watch import Speaker
 
 logger = logging.getLogger(__name__)
 
@@ -32,10 +33,12 @@ LANES = {
     "sbd-low": "SBD, γ",
     "sbd-high": "SBD, another γ",
     "verify": "Verify",
-    "verify-ahead": "Verify, predrafting",
+    "verify-predraft": "Verify, predrafting",
 }
-ON_REQUEST = ("verify-ahead",)
+ON_REQUEST = ("verify-predraft",)
 """Lanes that race only when their box is checked."""
+OLD_LANES = {"verify-ahead": "verify-predraft"}
+"""Names that lanes have in links of earlier versions."""
 PREDRAFTING = {"num_predrafts": 4, "draft_threshold": 0.3}
 """How the lane of that name drafts: on while the draft is this probable, for so many rejections."""
 FROM_ENTRY = ("block_size", "max_new_tokens", "seed", "model")
@@ -78,6 +81,8 @@ def linked_entry(query: Mapping[str, str]) -> Entry:
     """The race that an address describes; what it does not name has its default."""
     given = {name: field for name, field in RACE_FIELDS.items() if name in query}
     values = {field: value_of(name, query[name]) for name, field in given.items()}
+    if "lanes" in values:
+        values["lanes"] = [OLD_LANES.get(lane, lane) for lane in values["lanes"]]
     return Entry(**{"prompt": None, **values})
 
 
@@ -106,7 +111,7 @@ def forms_of(entry: Entry) -> dict[str, Form]:
             entry.prompt,
             strategy=lane.partition("-")[0],
             gamma=gammas.get(lane, LOW_GAMMA),
-            **(PREDRAFTING if lane == "verify-ahead" else {}),
+            **(PREDRAFTING if lane == "verify-predraft" else {}),
             **shared,
         )
         for lane in LANES

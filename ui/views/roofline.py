@@ -1,4 +1,4 @@
-"""The Speed limits view: Sec. 4 of the paper for models and devices that a visitor chooses."""
+"""The roofline view: Sec. 4 of the paper for models and devices that a visitor chooses."""
 
 import json
 import math
@@ -28,8 +28,8 @@ from sbd_core.roofline import (
 from ui.assets import ASSETS, static_path, view
 from ui.decode.form import message_of
 from ui.gradio_hooks import QUICK, data_of
+from ui.messages import server_message
 from ui.views.charts import LIBRARY, two_themes
-from ui.views.watch import server_message
 
 
 def time_words(seconds: float) -> str:
@@ -162,7 +162,7 @@ def _text_of(folder: Path) -> str:
         raise ArgumentError("config", rule, str(folder)) from error
 
 
-WORDS = ASSETS / "limits.json"
+WORDS = ASSETS / "roofline.json"
 TABLE = "slowdown-published"
 TABLE_3_BATCHES = (1, 4, 8, 16)
 
@@ -495,12 +495,12 @@ FOLDER_HINT = f"{HINT}, or type the folder of a model"
 
 
 def roofline_section(*, may_name_folder: bool) -> None:
-    """The view beside Watch and Race, at the address #limits.
+    """The view beside Watch and Race, at the address #roofline.
 
     may_name_folder: whether visitors may have a model's folder on this machine looked into.
     """
     hint = FOLDER_HINT if may_name_folder else HINT
-    section = view("limits", wire_json({**setting(), "ownHint": hint}), "calculate")
+    section = view("roofline", wire_json({**setting(), "ownHint": hint}), "calculate")
 
     def calculated(event: gr.EventData) -> str:
         wish = data_of(event)

@@ -7,9 +7,9 @@ from typing import Any
 
 import gradio as gr
 
-from sbd_core.config import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, solver_words
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.replay import wire_json
+from sbd_core.rules import SOLVER_PARAMETERS, SOLVER_TITLES, SOLVERS, solver_words
 from sbd_core.trace import Trace
 from ui.assets import view
 from ui.decode.client import Client
@@ -17,8 +17,8 @@ from ui.decode.form import Form, message_of
 from ui.decode.session import FAILED_TEXT, Session
 from ui.form import controls
 from ui.gradio_hooks import data_of
+from ui.messages import server_message
 from ui.views.race import lane_row
-from ui.views.watch import server_message
 
 MOST = 4
 START = ("entropy-bound", "entropy-bound-from-left", "confidence-threshold", "left-to-right")

@@ -14,7 +14,7 @@ import { mountHome } from "./home.js";
 import { mountEngineChoice } from "./in_browser/mount.js";
 import { mountLearn } from "./learn/mount.js";
 import { mountRace } from "./race/mount.js";
-import { mountLimits } from "./roofline.js";
+import { mountRoofline } from "./roofline.js";
 import { mountSolverComparison } from "./solvers.js";
 import { mountPlayer, mountServerMessages } from "./watch/mount.js";
 
@@ -28,7 +28,7 @@ const VIEWS = {
   header: mountHeader,
   home: mountHome,
   learn: mountLearn,
-  limits: mountLimits,
+  roofline: mountRoofline,
   "engine-choice": mountEngineChoice,
   "model-switch": mountModelSwitch,
   "status-line": mountStatusLine,

@@ -1,4 +1,4 @@
-// Speed limits: the roofline as a calculator beside Watch and Race, at an address of its own. The
+// The roofline as a calculator beside Watch and Race, at an address of its own. The
 // numbers and figures come from the server; nothing is asked before the view is looked at.
 
 import { ChartCards, makeLibrary } from "./charts.js";
@@ -12,7 +12,8 @@ import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
 /** @import { Device } from "./core/forward/cost.js" */
 /** @import { Mount, Trigger } from "./stub.js" */
 
-const VIEW = "#limits";
+const VIEW = "#roofline";
+const ADDRESS = /^#(?:roofline|limits)(?:$|\?)(.*)/; // #limits in older links
 
 /** @typedef {Record<string, string | number>} Wish what is asked, as text or numbers */
 
@@ -23,8 +24,9 @@ const VIEW = "#limits";
  * @returns {Wish | null}
  */
 export function wishAt(hash, defaults) {
-  if (hash !== VIEW && !hash.startsWith(`${VIEW}?`)) return null;
-  const fields = new URLSearchParams(hash.slice(VIEW.length + 1));
+  const [, query] = ADDRESS.exec(hash) ?? [];
+  if (query === undefined) return null;
+  const fields = new URLSearchParams(query);
   const said = Object.keys(defaults).map((name) => [
     name,
     fields.get(name) ?? defaults[name] ?? "",
@@ -62,7 +64,7 @@ const OWN = "own";
  */
 function field(label, box) {
   box.setAttribute("aria-label", label); // else a list would be called by all of its choices
-  return make("label", "sbd-limits-field", {}, make("span", "", {}, label), box);
+  return make("label", "sbd-roofline-field", {}, make("span", "", {}, label), box);
 }
 
 /** @param {Choice[]} choices */
@@ -72,7 +74,7 @@ function select(choices) {
   return box;
 }
 
-class LimitsForm {
+class RooflineForm {
   /**
    * @param {{ devices: Choice[], models: Choice[], ownHint: string }} setting
    * @param {() => void} changed
@@ -97,7 +99,7 @@ class LimitsForm {
     );
     this.root = make(
       "form",
-      "sbd-card sbd-limits-form",
+      "sbd-card sbd-roofline-form",
       { "aria-label": "What to calculate" },
       field("Device", this.device),
       field("Model", this.model),
@@ -154,7 +156,7 @@ class LimitsForm {
 /** @typedef {{ name: string, value: string, note: string }} Fact */
 /** @typedef {{ wish: number, problems: string[], wrong: string[], facts: Fact[], cards: CardWords[], figures: Figure[] }} Answer */
 
-const NAME = "limits";
+const NAME = "roofline";
 const PAUSE_MS = 250; // after the last key before the server is asked
 const ABOUT =
   "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
@@ -165,7 +167,7 @@ const plain = (words) =>
     .map(({ before, text, after }) => before + text + after)
     .join("");
 
-class LimitsView {
+class RooflineView {
   /**
    * @param {HTMLElement} host
    * @param {Setting} setting
@@ -180,28 +182,28 @@ class LimitsView {
     this.isInFront = false;
     /** @type {Wish | null} what the address asks that no box can hold */
     this.linked = null;
-    this.form = new LimitsForm(setting, () => this.changed());
-    this.problems = make("div", "sbd-limits-problems", { role: "status" });
+    this.form = new RooflineForm(setting, () => this.changed());
+    this.problems = make("div", "sbd-roofline-problems", { role: "status" });
     this.form.root.append(this.problems);
-    this.facts = make("dl", "sbd-limits-facts");
+    this.facts = make("dl", "sbd-roofline-facts");
     const library = makeLibrary(fileAddress(setting.library));
     this.cards = new ChartCards(setting.cards, library);
-    this.cards.root.classList.add("sbd-limits-cards");
+    this.cards.root.classList.add("sbd-roofline-cards");
     this.form.choose(setting.defaults);
   }
 
   build() {
-    const about = make("p", "sbd-limits-about", {}, ...withTerms(ABOUT));
+    const about = make("p", "sbd-roofline-about", {}, ...withTerms(ABOUT));
     const title = make("h2", "", {}, "How fast could it be?");
     this.host.replaceChildren(
-      make("div", "sbd-limits-head", {}, title, unfold("the calculation", about)),
+      make("div", "sbd-roofline-head", {}, title, unfold("the calculation", about)),
       about,
       make(
         "div",
-        "sbd-limits-top",
+        "sbd-roofline-top",
         {},
         this.form.root,
-        make("section", "sbd-card sbd-limits-answer", { "aria-label": "Answer" }, this.facts),
+        make("section", "sbd-card sbd-roofline-answer", { "aria-label": "Answer" }, this.facts),
       ),
       this.cards.root,
     );
@@ -264,7 +266,7 @@ class LimitsView {
       ),
     );
     this.cards.say(cards);
-    await this.draw(() => this.cards.show(figures, "sbd-limits"));
+    await this.draw(() => this.cards.show(figures, "sbd-roofline"));
   }
 
   /** @param {() => Promise<void>} act */
@@ -289,11 +291,11 @@ class LimitsView {
 }
 
 /** @type {Mount} */
-export function mountLimits({ element, value, trigger, signal }) {
+export function mountRoofline({ element, value, trigger, signal }) {
   /** @type {Setting} */
   const setting = JSON.parse(value);
   addDevice("measured", setting.measured);
-  const view = new LimitsView(find(element, ".sbd-limits"), setting, trigger);
+  const view = new RooflineView(find(element, ".sbd-roofline"), setting, trigger);
   makeTermNote(view.host, signal);
   onTurn((name) => view.turn(name), signal);
   const follow = () => view.isInFront && location.hash !== view.hash && view.follow();

@@ -29,7 +29,7 @@ INITIAL_CAPACITY = 1024
 class CudaGraphBackend:
     """The forward passes of a fused model; see FusedLlamaBackend.
 
-    Those of at most 2 * block_size rows a text, or with early blocks of at most 8 * block_size,
+    Those of at most 2 * block_size rows a text, or with predrafts of at most 8 * block_size,
     made for every slot of a pool, are static; long prompts and batches with a slot at rest go the
     fused way, on the same cache.
     """
@@ -69,8 +69,8 @@ class CudaGraphBackend:
         rows = [QuerySpan.of(request) for request in requests]
         pool: KVCachePool = rows[0].cache.pool
         most = max(text.num_queries for text in rows)
-        has_early_blocks = any(text.early_blocks for text in rows)
-        widest = self.shapes[-1] if has_early_blocks else self.shapes[2]
+        has_predrafts = any(text.predrafts for text in rows)
+        widest = self.shapes[-1] if has_predrafts else self.shapes[2]
         if most > widest or len(rows) != pool.num_slots:
             return self.fused.forward(requests)
         width = next(shape for shape in self.shapes if shape >= most)

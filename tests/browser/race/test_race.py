@@ -262,8 +262,8 @@ def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
     go(story).click()
     expect(story.locator(".sbd-race-name")).to_have_text([*TITLES, AHEAD])
     button(story, "Finish (End)").click()
-    expect(cells(story, "verify-ahead").last).to_have_text("identical, as promised")
-    assert "verify-ahead" in story.url
+    expect(cells(story, "verify-predraft").last).to_have_text("identical, as promised")
+    assert "verify-predraft" in story.url
 
 
 def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_page, story_url):

@@ -18,9 +18,9 @@ LAYER = Shape(hidden_size=8, feed_forward_size=24, num_heads=4, num_kv_heads=2, 
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=11, bytes_per_value=2)
 
 
-def counted_again(cached: int, causal: int, block: int, early: list[tuple[int, int]]) -> int:
+def counted_again(cached: int, causal: int, block: int, predrafts: list[tuple[int, int]]) -> int:
     """Floating-point operations, from the mask itself and the matrices one by one."""
-    mask = decoding_mask(cached, causal, block, early)
+    mask = decoding_mask(cached, causal, block, predrafts)
     rows = mask.shape[0]
     matrices = [(8, 8), (8, 4), (8, 4), (8, 8), (8, 24), (8, 24), (24, 8)]
     linear = 3 * rows * sum(a * b for a, b in matrices)
@@ -29,14 +29,16 @@ def counted_again(cached: int, causal: int, block: int, early: list[tuple[int, i
 
 
 @pytest.mark.parametrize(
-    ("cached", "causal", "block", "early"),
+    ("cached", "causal", "block", "predrafts"),
     [(0, 5, 0, []), (9, 4, 4, []), (9, 0, 6, []), (7, 3, 4, [(1, 2), (2, 4)])],
 )
-def test_operations_are_those_of_the_mask_and_the_matrices(cached, causal, block, early) -> None:
-    blocks = ([(causal, block)] if block else []) + early
+def test_operations_are_those_of_the_mask_and_the_matrices(
+    cached, causal, block, predrafts
+) -> None:
+    blocks = ([(causal, block)] if block else []) + predrafts
     found = forward_cost(SHAPE, cached, causal, blocks, num_logits=3)
-    assert found.rows == causal + block + sum(size for _, size in early)
-    assert found.flops == counted_again(cached, causal, block, early) + 2 * 3 * 8 * 11
+    assert found.rows == causal + block + sum(size for _, size in predrafts)
+    assert found.flops == counted_again(cached, causal, block, predrafts) + 2 * 3 * 8 * 11
     assert found.cache_bytes == 3 * 2 * cached * 2 * 2 * 2
     assert found.bytes_read == found.weight_bytes + found.cache_bytes
 

@@ -11,7 +11,7 @@ from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import BLOCK, GRAPH_FILE, Exporter, quantized
 from sbd_core.models.backends.onnx.forward import LONG, MOST_ROWS, REACH, STEP
-from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from tests.conftest import in_onnx, loaded
 from tests.core.decoding.prompts import corpus_texts
 
@@ -45,12 +45,12 @@ def test_a_row_has_the_same_bits_whatever_stands_beside_it(
     for count in ROWS:
         ids = text[START : START + count]
         [plain], [with_blocks] = read(model, text[:START]), read(model, text[:START])
-        early = [EarlyBlock(0, (2,) * 3), EarlyBlock(1, (2,) * 7)]
+        predrafts = [PredraftBlock(0, (2,) * 3), PredraftBlock(1, (2,) * 7)]
         caches = read(model, text[:START], 4)
         batch = [ForwardRequest(c, ids, (2,) * i, count) for i, c in enumerate(caches)]
         for logits in (
             model.forward(plain, ids, (), count),
-            model.forward_batch([ForwardRequest(with_blocks, ids, (2,) * 5, count, early)])[0],
+            model.forward_batch([ForwardRequest(with_blocks, ids, (2,) * 5, count, predrafts)])[0],
             *model.forward_batch(batch),
         ):
             assert torch.equal(logits[:count], alone[:count]), count
@@ -172,14 +172,18 @@ def test_an_adapter_is_for_the_rows_of_blocks_and_causal_rows_keep_their_bits(
     adapted, base = in_onnx(plain, dtype), in_onnx(llama, dtype)
     draw = random.Random(1)
     texts = [[draw.randrange(5, 250) for _ in range(count)] for count in (3, 20, 60)]
-    early = [EarlyBlock(1, (2,) * 3), EarlyBlock(2, (7, 2))]
+    predrafts = [PredraftBlock(1, (2,) * 3), PredraftBlock(2, (7, 2))]
 
     def run(model):
         caches = model.new_caches(3)
         model.forward_batch(
             [ForwardRequest(c, t, (), 1) for c, t in zip(caches, texts, strict=True)]
         )
-        shares = [((5, 6, 7), (2,) * 4, 3, early), ((8, 9), (), 2, early[:1]), ((4,), (), 1, ())]
+        shares = [
+            ((5, 6, 7), (2,) * 4, 3, predrafts),
+            ((8, 9), (), 2, predrafts[:1]),
+            ((4,), (), 1, ()),
+        ]
         return model.forward_batch(
             [ForwardRequest(c, *s) for c, s in zip(caches, shares, strict=True)]
         )

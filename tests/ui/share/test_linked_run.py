@@ -33,6 +33,10 @@ def test_every_number_of_a_link_and_of_a_race_can_be_sent_back(value):
         orjson.dumps([getattr(entry, field) for field in RACE_FIELDS.values()])
 
 
+def test_a_lane_of_an_older_link_has_its_name_of_today():
+    assert linked_entry({"race": "ntp,verify-ahead"}).lanes == ["ntp", "verify-predraft"]
+
+
 def test_a_block_of_any_size_in_a_link_is_refused_whatever_the_strategy():
     for strategy in ("ntp", "sbd", "verify"):
         for block in ("65", "100000", "9" * 20, "9" * 400):
@@ -59,7 +63,7 @@ BAD_LINKS = {
 }
 
 BAD_RACES = {
-    "race=ntp,%3Cb%3E": "lanes must each be one of ntp, sbd-low, sbd-high, verify, verify-ahead",
+    "race=ntp,%3Cb%3E": "lanes must each be one of ntp, sbd-low, sbd-high, verify, verify-predraft",
     "race=sbd-low&low=1e999": "γ must be a finite number >= 0; got inf.",
     "race=verify&block=99": "Block size must be from 2 to 16",
 }

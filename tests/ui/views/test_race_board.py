@@ -64,7 +64,7 @@ def test_a_lane_that_the_limit_cut_off_says_which_and_one_that_ended_does_not():
 
 
 def test_the_lane_that_drafts_ahead_answers_as_next_token_prediction_does():
-    rows = {row["name"]: row for row in board_of(["ntp", "verify", "verify-ahead"])["lanes"]}
+    rows = {row["name"]: row for row in board_of(["ntp", "verify", "verify-predraft"])["lanes"]}
     answers = [[token_id for token_id, _, _ in row["tokens"]] for row in rows.values()]
     assert answers[0] == answers[1] == answers[2]
 

@@ -89,7 +89,7 @@ export const GLOSSARY = {
     name: "roofline",
     words:
       "A model of a machine’s speed: a step takes as long as moving its bytes or as computing its " +
-      "operations, whichever is longer. Speed limits adds up the layers’ steps, one for each matrix " +
+      "operations, whichever is longer. The Roofline view adds up the layers’ steps, one for each matrix " +
       "and one for attention to the cache, and leaves out the output layer and attention to the " +
       "block’s own keys, as the paper does; under the hood a forward pass is one step with both of " +
       "them, the least it can take.",

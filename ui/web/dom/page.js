@@ -50,7 +50,9 @@ export function foldForm(isFolded) {
   document.querySelector("#sbd-watch")?.classList.toggle("is-folded", isFolded);
 }
 
-const VIEWS = ["home", "learn", "watch", "race", "solvers", "limits"];
+const VIEWS = ["home", "learn", "watch", "race", "solvers", "roofline"];
+/** @type {Readonly<Record<string, string>>} views by the names of older links */
+const OLD_VIEWS = { limits: "roofline" };
 const VIEW_EVENT = "sbd-view";
 
 let shownView = "";
@@ -64,7 +66,8 @@ export function isDarkPage() {
 
 /** The view that the address names. */
 function namedView() {
-  const [name = ""] = location.hash.slice(1).split(/[/?]/);
+  const [given = ""] = location.hash.slice(1).split(/[/?]/);
+  const name = OLD_VIEWS[given] ?? given;
   if (VIEWS.includes(name)) return name;
   const query = new URLSearchParams(location.search);
   if (query.has("race")) return "race";

@@ -23,7 +23,7 @@ const LANE_TERMS = {
   "sbd-low": "gamma",
   "sbd-high": "gamma",
   verify: "verify",
-  "verify-ahead": "predraft",
+  "verify-predraft": "predraft",
 };
 const UNKNOWN = "–";
 

@@ -17,7 +17,7 @@ from .config import DecodeConfig
 from .decoding_repetition import SeenTokens
 from .errors import ArgumentError, ModelError
 from .events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
-from .models_protocol import Cache, EarlyBlock, ForwardRequest, SetBlockModel
+from .models_protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
 from .sampling import LogitStats, LogitStatsSpec
 from .solvers import needs_margin
 
@@ -94,7 +94,7 @@ class DecodingState:
         causal_ids: Sequence[int],
         block_ids: Sequence[int],
         num_causal_logits: int,
-        early_blocks: Sequence[EarlyBlock] = (),
+        predrafts: Sequence[PredraftBlock] = (),
     ) -> ForwardRequest:
         """The request of one forward pass; see ForwardRequest."""
         self._context = (self.cache.length, len(causal_ids))
@@ -104,7 +104,7 @@ class DecodingState:
             self._seen.add(causal_ids[:num_sure])
             self._unsure = causal_ids[num_sure:]
             self._num_seen = self.cache.length + num_sure
-        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, early_blocks)
+        return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, predrafts)
 
     def receive(self, result: ForwardResult) -> Tensor:
         """The result's logits; starts the clock of the event, first of all in update()."""

@@ -29,7 +29,7 @@ from .decoding_state import (
     masked_positions,
 )
 from .events import MaskedPosition, Predraft, Reveal, Span, StepEvent
-from .models_protocol import EarlyBlock, ForwardRequest
+from .models_protocol import ForwardRequest, PredraftBlock
 from .sampling import LogitStats
 
 
@@ -48,7 +48,7 @@ class DraftAndVerify:
         self._draft = NOTHING
         self._longest = state.config.block_size
         self._block = Span(0, 0)
-        self._early_blocks: list[Span] = []
+        self._predraft_spans: list[Span] = []
         self._plan = RowPlan((0,), 0, 0.0)
         policy, costs = state.config.row_policy, state.config.row_costs
         self._costs = {"fixed": None, "fewest-passes": ONE_A_PASS, "fastest": costs}[policy]
@@ -63,18 +63,18 @@ class DraftAndVerify:
         if state.is_finished:
             return None
         self._plan = self._next_plan()
-        *early, last = [Span(start + i, size) for i, size in enumerate(self._plan.block_sizes)]
+        *predrafts, last = [Span(start + i, size) for i, size in enumerate(self._plan.block_sizes)]
         ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
         self._block = Span(last.start, 0) if ends else last
-        self._early_blocks = [span for span in early if span.size]
+        self._predraft_spans = [span for span in predrafts if span.size]
         num_exact = len(self._exact_ids)
         return state.request(
             [*self._exact_ids, *draft.token_ids],
             self._masks(self._block),
             len(draft.token_ids) + 1,
             [
-                EarlyBlock(num_exact + span.start - start, self._masks(span))
-                for span in self._early_blocks
+                PredraftBlock(num_exact + span.start - start, self._masks(span))
+                for span in self._predraft_spans
             ],
         )
 
@@ -135,7 +135,7 @@ class DraftAndVerify:
             masked = masked_positions(stats, range(block.size), block.start)
             self._draft = self._drafted(stats, chosen)
         predrafts: tuple[Predraft, ...] = ()
-        if self._early_blocks:
+        if self._predraft_spans:
             predrafts = self._predrafts(logits, stop, exact)
         hindsight = make_hindsight(tokens, causal.rows(0, len(tokens)), start)
         return state.event(
@@ -170,7 +170,7 @@ class DraftAndVerify:
         used_at = len(state.answer) + len(exact) - 1
         is_alike = state.rows_are_independent and self._costs is None
         every = state.draft_stats(logits, first) if is_alike else None
-        for span in self._early_blocks:
+        for span in self._predraft_spans:
             stop, is_used, draft = row + span.size, span.start == used_at, NOTHING
             if every is not None:
                 stats = every.rows(row - first, stop - first)

@@ -150,21 +150,21 @@ def training_mask(num_tokens: int, block_size: int) -> Tensor:
 
 
 def decoding_mask(
-    num_cached: int, num_causal: int, block_size: int, early_blocks: Blocks = ()
+    num_cached: int, num_causal: int, block_size: int, predrafts: Blocks = ()
 ) -> Tensor:
     """(queries, num_cached + queries) bool, True = may attend: the mask of a decoding forward pass.
 
-    Queries are num_causal causal tokens, a block behind all of them, and the early blocks, each
-    behind the first few. Raises ArgumentError unless every size is >= 0, there is at least one
-    query, and an early block has a position and sees at most num_causal causal tokens.
+    Queries are num_causal causal tokens, a block behind all of them, and the blocks of predrafts,
+    each behind the first few. Raises ArgumentError unless every size is >= 0, there is at least one
+    query, and a predraft has a position and sees at most num_causal causal tokens.
     """
     require_integer("num_cached", num_cached, 0)
     require_integer("num_causal", num_causal, 0)
     require_integer("block_size", block_size, 0 if num_causal else 1)
-    for num_seen, size in early_blocks:
-        require_integer("early_blocks", num_seen, 0, num_causal)
-        require_integer("early_blocks", size, 1)
-    blocks = [(num_causal, block_size), *early_blocks]
+    for num_seen, size in predrafts:
+        require_integer("predrafts", num_seen, 0, num_causal)
+        require_integer("predrafts", size, 1)
+    blocks = [(num_causal, block_size), *predrafts]
     num_queries = num_causal + sum(size for _, size in blocks)
     rule = decoding_may_attend(num_cached, num_causal, blocks)
     return dense(rule, num_queries, num_cached + num_queries)[0]

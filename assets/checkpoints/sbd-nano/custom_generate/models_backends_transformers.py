@@ -62,7 +62,7 @@ class TransformersBackend:
         mask = None
         # One causal token sees all there is; a prompt alone is what the model does by itself.
         if num_block or (num_causal > 1 and cache.length):
-            sizes = (cache.length, num_causal, len(request.block_ids), request.early_shapes)
+            sizes = (cache.length, num_causal, len(request.block_ids), request.predraft_shapes)
             mask = decoding_mask(*sizes)[None, None].to(device)
             if self._model.config._attn_implementation == "eager":  # adds its mask to the scores
                 lowest = torch.finfo(self._model.dtype).min

@@ -31,8 +31,8 @@ class Cache(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class EarlyBlock:
-    """A block that stands behind the first `num_causal` causal tokens and sees no later one."""
+class PredraftBlock:
+    """The masks of a predraft: behind the first `num_causal` causal tokens, seeing no later one."""
 
     num_causal: int
     token_ids: Sequence[int]
@@ -42,7 +42,7 @@ class EarlyBlock:
 class ForwardRequest:
     """One text's share of a forward pass; see SetBlockModel.forward_batch.
 
-    Its rows are the causal tokens, the block behind all of them, then the early blocks. The
+    Its rows are the causal tokens, the block behind all of them, then the predrafts. The
     logits are of the last num_causal_logits causal tokens and of every block position. Keys and
     values of all blocks are dropped.
     """
@@ -51,26 +51,26 @@ class ForwardRequest:
     causal_ids: Sequence[int]
     block_ids: Sequence[int]
     num_causal_logits: int
-    early_blocks: Sequence[EarlyBlock] = ()
+    predrafts: Sequence[PredraftBlock] = ()
 
     @property
     def token_ids(self) -> list[int]:
         """The token of every row."""
         ids = [*self.causal_ids, *self.block_ids]
-        for block in self.early_blocks:
+        for block in self.predrafts:
             ids += block.token_ids
         return ids
 
     @property
-    def early_shapes(self) -> tuple[tuple[int, int], ...]:
-        """(causal tokens seen, size) of every early block; see sbd_core.masks.Blocks."""
-        return tuple((block.num_causal, len(block.token_ids)) for block in self.early_blocks)
+    def predraft_shapes(self) -> tuple[tuple[int, int], ...]:
+        """(causal tokens seen, size) of every predraft; see sbd_core.masks.Blocks."""
+        return tuple((block.num_causal, len(block.token_ids)) for block in self.predrafts)
 
     @property
     def num_rows(self) -> int:
         """Rows in all."""
-        num_early = sum(len(block.token_ids) for block in self.early_blocks)
-        return len(self.causal_ids) + len(self.block_ids) + num_early
+        num_predrafted = sum(len(block.token_ids) for block in self.predrafts)
+        return len(self.causal_ids) + len(self.block_ids) + num_predrafted
 
     @property
     def num_logits(self) -> int:
@@ -81,10 +81,10 @@ class ForwardRequest:
         """The position in the text of every row."""
         start = self.cache.length
         stop = start + len(self.causal_ids) + len(self.block_ids)
-        if not self.early_blocks:
+        if not self.predrafts:
             return range(start, stop)
-        early = (range(start + seen, start + seen + size) for seen, size in self.early_shapes)
-        return [*range(start, stop), *(position for block in early for position in block)]
+        rows = (range(start + seen, start + seen + size) for seen, size in self.predraft_shapes)
+        return [*range(start, stop), *(position for block in rows for position in block)]
 
 
 class SetBlockModel(Protocol):

@@ -18,21 +18,21 @@ from sbd_core.models.protocol import ForwardRequest
 LONG = 48
 """Queries from which a text is attended to alone, and a prompt with the fused kernel."""
 MOST_MASKS = 256
-"""Masks kept; where early blocks stand makes very many."""
+"""Masks kept; predrafts come in very many shapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuerySpan:
-    """The rows a text brings to a forward pass: causal tokens, a block, early blocks.
+    """The rows a text brings to a forward pass: causal tokens, a block, predrafts.
 
     Their keys lie behind what is cached, in this order; their positions in the text are others
-    where there are early blocks.
+    where there are predrafts.
     """
 
     cache: FusedLlamaCache
     num_causal: int
     num_block: int
-    early_blocks: Blocks
+    predrafts: Blocks
     num_queries: int
     positions: Sequence[int]
 
@@ -43,7 +43,7 @@ class QuerySpan:
             request.cache,
             len(request.causal_ids),
             len(request.block_ids),
-            request.early_shapes,
+            request.predraft_shapes,
             request.num_rows,
             request.positions(),
         )
@@ -56,7 +56,7 @@ class QuerySpan:
     @property
     def blocks(self) -> Blocks:
         """Every block; see sbd_core.masks.Blocks."""
-        return ((self.num_causal, self.num_block), *self.early_blocks)
+        return ((self.num_causal, self.num_block), *self.predrafts)
 
     def visible(self) -> list[tuple[int, int, int]]:
         """(s, first, stop) of every row: the keys before s and from `first` to before `stop`."""
@@ -74,7 +74,7 @@ class MaskTable:
 
     def get(self, rows: QuerySpan) -> Tensor | None:
         """The mask, None where every row sees everything."""
-        if rows.num_queries == 1 or (rows.num_causal == 0 and not rows.early_blocks):
+        if rows.num_queries == 1 or (rows.num_causal == 0 and not rows.predrafts):
             return None
         shape = (rows.num_causal, rows.blocks)
         mask = self._known.get(shape)

@@ -99,7 +99,7 @@ class FusedLlamaBackend:
     def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""
         cosines, sines = self._rotary
-        if len(rows) == 1 and not rows[0].early_blocks:
+        if len(rows) == 1 and not rows[0].predrafts:
             start, stop = rows[0].cache.length, rows[0].stop
             cosines, sines = cosines[start:stop], sines[start:stop]
         else:

@@ -131,7 +131,7 @@ class OnnxBackend:
     def _without_most(self, request: ForwardRequest) -> ForwardRequest:
         """The last part of a request of very many tokens, after the others have been read."""
         ids, kept = request.causal_ids, max(request.num_causal_logits, 1)
-        if len(ids) <= max(MOST_ROWS, kept) or request.early_blocks:
+        if len(ids) <= max(MOST_ROWS, kept) or request.predrafts:
             return request
         first = 0
         while len(ids) - first > max(MOST_ROWS, kept):
@@ -251,7 +251,7 @@ class Rows:
             query_positions[slot, :size] = positions[own]
             bias[slot, :, :size, :start] = 0
             bias[slot, :, :size, start : start + size] = own_bias(
-                len(request.causal_ids), len(request.block_ids), request.early_shapes
+                len(request.causal_ids), len(request.block_ids), request.predraft_shapes
             )
         return {
             "token_ids": token_ids,
@@ -265,14 +265,14 @@ class Rows:
         }
 
 
-def own_bias(num_causal: int, num_block: int, early_blocks: Blocks) -> np.ndarray:
+def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
     """What is added to the scores (rows, rows) of a text's own rows; what is cached all see."""
     is_usual = num_causal + num_block <= 2 * LONG
-    return (_usual_bias if is_usual else _bias)(num_causal, num_block, early_blocks)
+    return (_usual_bias if is_usual else _bias)(num_causal, num_block, predrafts)
 
 
-def _bias(num_causal: int, num_block: int, early_blocks: Blocks) -> np.ndarray:
-    may_attend = decoding_mask(0, num_causal, num_block, early_blocks).numpy()
+def _bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
+    may_attend = decoding_mask(0, num_causal, num_block, predrafts).numpy()
     return np.where(may_attend, np.float32(0), np.float32(-np.inf))
 
 

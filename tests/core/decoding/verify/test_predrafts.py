@@ -123,14 +123,14 @@ class Rows:
 
 
 def check_against_full_forwards(model, prompt, config) -> int:
-    """Every early block as one forward from scratch sees it; gives back how many there were."""
+    """Every predraft as one forward from scratch sees it; gives back how many there were."""
     rows = Rows(model)
     trace = generate(rows, prompt, config)
     text = [*trace.prompt_token_ids, *trace.token_ids]
     num_checked = 0
     for num_cached, request, logits in rows.calls:
         row = request.num_causal_logits + len(request.block_ids)
-        for block in request.early_blocks:
+        for block in request.predrafts:
             seen = [*text[:num_cached], *request.causal_ids[: block.num_causal]]
             size = len(block.token_ids)
             expected = reference.full_forward(model, seen, block.token_ids)[-size:]

@@ -13,7 +13,7 @@ from sbd_core.models.block_adapter import (
     write_block_adapter,
 )
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.training.adapter.states import NO_TARGET, Text, make_states
 from sbd_core.training.adapter.step import AdapterModule
 
@@ -88,7 +88,7 @@ def test_causal_rows_never_read_the_adapter(llama: HuggingFaceModel) -> None:
     for each in (plain, backend):
         caches = each.new_caches(2)
         requests = [
-            ForwardRequest(cache, [3, 4, 5], [mask_id] * 4, 3, [EarlyBlock(1, [mask_id] * 2)])
+            ForwardRequest(cache, [3, 4, 5], [mask_id] * 4, 3, [PredraftBlock(1, [mask_id] * 2)])
             for cache in caches
         ]
         one = each.forward(requests[:1])[0]

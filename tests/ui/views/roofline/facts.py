@@ -1,4 +1,4 @@
-"""What an answer of Speed limits holds, by name."""
+"""What an answer of the roofline view holds, by name."""
 
 
 def value(found: dict, name: str) -> str:

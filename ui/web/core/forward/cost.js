@@ -93,12 +93,12 @@ export function rooflineOf({ flops, attention, valueBytes, weightBytes, cacheByt
 }
 
 /**
- * What Speed limits leaves out of the same forward pass, as the paper does.
+ * What the roofline view leaves out of the same forward pass, as the paper does.
  * @param {Pick<Cost, "output" | "outputBytes" | "ownKeys">} cost
  */
 export function leftOutWords({ output, outputBytes, ownKeys }) {
   const [layer, bytes] = [formatLarge(output, "FLOP"), formatLarge(outputBytes, "B")];
-  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: Speed limits leaves both out, as the paper does.`;
+  return `The output layer is ${layer} and ${bytes} of it, attention to the keys of the rows read ${formatLarge(ownKeys, "FLOP")}: the Roofline view leaves both out, as the paper does.`;
 }
 
 /**

@@ -31,7 +31,7 @@ export function raceForms({ lanes, low, high, ...shared }) {
   return Object.fromEntries(
     chosen.map((name) => {
       const gamma = name in gammas ? gammas[name] : lowGamma;
-      const drafting = name === "verify-ahead" ? predrafting : {};
+      const drafting = name === "verify-predraft" ? predrafting : {};
       return [name, { ...shared, ...drafting, strategy: name.split("-")[0], gamma }];
     }),
   );

@@ -54,7 +54,7 @@ test("Set Block Decoding is not promised several tokens of every forward pass", 
 });
 
 test("every text of the page names only words that the glossary has", () => {
-  for (const name of ["learn/words.json", "charts.json", "limits.json"]) {
+  for (const name of ["learn/words.json", "charts.json", "roofline.json"]) {
     const text = readFileSync(new URL(`../../../../assets/${name}`, import.meta.url), "utf8");
     /** @type {Record<string, string>[]} */
     const rows = JSON.parse(text);

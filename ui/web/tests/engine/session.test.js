@@ -152,7 +152,7 @@ test("no memory for a decode is a sentence, and a shorter one goes on", async ()
 
 test("a race runs every lane to its end and compares them", async () => {
   const { session, said, last } = makeSession();
-  const lanes = ["ntp", "sbd-low", "verify", "verify-ahead"];
+  const lanes = ["ntp", "sbd-low", "verify", "verify-predraft"];
   await session.race({ prompt: PROMPT, lanes, low: 0.1, high: 0.35, max_new_tokens: 30 });
   const board = last()?.board;
   assert.deepEqual(
@@ -164,8 +164,8 @@ test("a race runs every lane to its end and compares them", async () => {
     told,
     board?.lanes.map(({ label }) => label),
   );
-  const [ntp, , verify, ahead] = board?.lanes ?? [];
-  assert.equal(ahead?.label, "Verify, 4 predrafts, threshold 0.3");
+  const [ntp, , verify, predraft] = board?.lanes ?? [];
+  assert.equal(predraft?.label, "Verify, 4 predrafts, threshold 0.3");
   assert.deepEqual(
     verify?.tokens.map(([id]) => id),
     ntp?.tokens.map(([id]) => id),

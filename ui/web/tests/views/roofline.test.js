@@ -9,20 +9,26 @@ const DEFAULTS = { device: "h100", block: 16, speed: 3.4 };
 test("an address gives back the wish it was made of", () => {
   const wish = { device: "a b&c=d#", block: "8", speed: 3.4 };
   const hash = hashOf(wish, DEFAULTS);
-  assert.equal(hash, "#limits?device=a+b%26c%3Dd%23&block=8");
+  assert.equal(hash, "#roofline?device=a+b%26c%3Dd%23&block=8");
   assert.deepEqual(wishAt(hash, DEFAULTS), { ...wish, speed: 3.4 });
 });
 
 test("the defaults need no words, other views no wish", () => {
-  assert.equal(hashOf({ ...DEFAULTS, block: "16" }, DEFAULTS), "#limits");
-  assert.deepEqual(wishAt("#limits", DEFAULTS), DEFAULTS);
-  for (const hash of ["", "#learn/2", "#limitsx", "#limit"]) {
+  assert.equal(hashOf({ ...DEFAULTS, block: "16" }, DEFAULTS), "#roofline");
+  for (const hash of ["#roofline", "#roofline?", "#limits"]) {
+    assert.deepEqual(wishAt(hash, DEFAULTS), DEFAULTS);
+  }
+  for (const hash of ["", "#learn/2", "#rooflinex", "#limit"]) {
     assert.equal(wishAt(hash, DEFAULTS), null);
   }
 });
 
+test("a link of an earlier version still says its wish", () => {
+  assert.deepEqual(wishAt("#limits?block=8", DEFAULTS), { ...DEFAULTS, block: "8" });
+});
+
 test("a field that is empty, unknown or broken does no harm", () => {
-  const found = wishAt("#limits?block=&what=1&device=%E0%A4%A&speed=NaN", DEFAULTS);
+  const found = wishAt("#roofline?block=&what=1&device=%E0%A4%A&speed=NaN", DEFAULTS);
   assert.equal(found?.block, "");
   assert.equal(found?.speed, "NaN");
   assert.deepEqual(Object.keys(found ?? {}), Object.keys(DEFAULTS));

@@ -57,10 +57,10 @@ test("a device is bound by its memory or by its operations", () => {
   for (const each of DEVICES.values()) assert.ok(each.bandwidth > 1e11 && each.source);
 });
 
-test("what Speed limits leaves out is told: the output layer, and attention to what is read", () => {
+test("what the roofline view leaves out is told: the output layer, and attention to what is read", () => {
   assert.match(
     leftOutWords(costAt(3)),
-    /output layer is 160 FLOP and 80 B of it.* read 88 FLOP: Speed/,
+    /output layer is 160 FLOP and 80 B of it.* read 88 FLOP: the Roofline/,
   );
 });
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend, CudaGraphStep
-from sbd_core.models.protocol import EarlyBlock, ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from tests.conftest import in_onnx, unfused
 from tests.core.models.test_cuda_graph import still
 
@@ -27,16 +27,16 @@ def ids(draw: random.Random, count: int) -> list[int]:
 def drawn_request(draw: random.Random, cache, num_blocks: int) -> ForwardRequest:
     """Causal tokens, mostly a block behind them, and blocks behind any prefix of them."""
     causal = ids(draw, draw.randint(1, LONGEST))
-    early = [
-        EarlyBlock(draw.randint(0, len(causal)), ids(draw, draw.randint(1, LONGEST)))
+    predrafts = [
+        PredraftBlock(draw.randint(0, len(causal)), ids(draw, draw.randint(1, LONGEST)))
         for _ in range(num_blocks)
     ]
     block = ids(draw, draw.choice([0, 1, LONGEST]))
-    return ForwardRequest(cache, causal, block, draw.randint(1, len(causal)), early)
+    return ForwardRequest(cache, causal, block, draw.randint(1, len(causal)), predrafts)
 
 
 def alone(model, text: Sequence[int], request: ForwardRequest) -> torch.Tensor:
-    """The logits of the request, each early block by a forward pass and a cache of its own."""
+    """The logits of the request, each predraft by a forward pass and a cache of its own."""
 
     def read():
         cache = model.new_cache()
@@ -46,7 +46,7 @@ def alone(model, text: Sequence[int], request: ForwardRequest) -> torch.Tensor:
 
     sizes = (request.causal_ids, request.block_ids, request.num_causal_logits)
     found = [model.forward(read(), *sizes)]
-    for block in request.early_blocks:
+    for block in request.predrafts:
         found.append(
             model.forward(read(), request.causal_ids[: block.num_causal], block.token_ids, 0)
         )
@@ -93,7 +93,7 @@ def test_every_backend_gives_the_bundled_model_the_same(nano, make) -> None:
     "make", [lambda model: model, lambda model: still(model, LONGEST), in_onnx]
 )
 def test_a_batch_gives_each_text_its_own_blocks(llama, make) -> None:
-    """Texts with early blocks beside texts without, shorter and longer than what is padded."""
+    """Texts with predrafts beside texts without, shorter and longer than what is padded."""
     draw, model = random.Random(3), make(llama)
     for _ in range(3):
         caches = model.new_caches(4)
@@ -106,12 +106,12 @@ def test_a_batch_gives_each_text_its_own_blocks(llama, make) -> None:
         check(model, texts, requests, llama)
 
 
-def test_early_blocks_of_the_usual_size_are_static(llama, monkeypatch) -> None:
+def test_predrafts_of_the_usual_size_are_static(llama, monkeypatch) -> None:
     runs, run = [], CudaGraphStep.run
     monkeypatch.setattr(CudaGraphStep, "run", lambda *given: runs.append(1) or run(*given))
     model = still(llama, 4)
     assert isinstance(model.backend, CudaGraphBackend)
     cache = model.new_cache()
-    early = [EarlyBlock(1, (2,) * 4), EarlyBlock(2, (2,) * 4), EarlyBlock(3, (2,) * 4)]
-    model.forward_batch([ForwardRequest(cache, (5, 6, 7, 8), (2,) * 4, 4, early)])
+    predrafts = [PredraftBlock(1, (2,) * 4), PredraftBlock(2, (2,) * 4), PredraftBlock(3, (2,) * 4)]
+    model.forward_batch([ForwardRequest(cache, (5, 6, 7, 8), (2,) * 4, 4, predrafts)])
     assert len(runs) == 1

@@ -1,4 +1,4 @@
-"""Speed limits: a calculator at an address of its own; what it cannot use it says."""
+"""Roofline: a calculator at an address of its own; what it cannot use it says."""
 
 import re
 
@@ -10,44 +10,44 @@ from tests.browser.test_access import CONTROLS, FOCUS, serious
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
-DRAWN = """() => !('isOld' in document.querySelector('.sbd-limits').dataset)
-  && document.querySelector('.sbd-limits .js-plotly-plot .main-svg') !== null"""
+DRAWN = """() => !('isOld' in document.querySelector('.sbd-roofline').dataset)
+  && document.querySelector('.sbd-roofline .js-plotly-plot .main-svg') !== null"""
 
 
-def open_limits(page):
-    turn_to(page, "Speed limits")
+def open_roofline(page):
+    turn_to(page, "Roofline")
     page.wait_for_function(DRAWN)
     painted(page)
 
 
 def box(page, label):
-    return page.locator(".sbd-limits-form").get_by_label(label, exact=True)
+    return page.locator(".sbd-roofline-form").get_by_label(label, exact=True)
 
 
 def gain(page):
-    return page.locator(".sbd-limits-facts strong").first
+    return page.locator(".sbd-roofline-facts strong").first
 
 
 def test_what_is_changed_is_answered_and_kept_in_the_address(story):
-    open_limits(story)
+    open_roofline(story)
     expect(story.locator("#sbd-player")).to_be_hidden()
     expect(gain(story)).to_have_text(re.compile(r"^\d+\.\d\d×$"))
     first = gain(story).inner_text()
-    roofline = story.locator(".sbd-limits").get_by_role("button", name="roofline", exact=True)
+    roofline = story.locator(".sbd-roofline").get_by_role("button", name="roofline", exact=True)
     expect(roofline).to_be_hidden()
     story.get_by_role("button", name="Explain the calculation").click()
     roofline.hover()
-    expect(story.locator(".sbd-limits .sbd-term-note")).to_contain_text("whichever is longer")
+    expect(story.locator(".sbd-roofline .sbd-term-note")).to_contain_text("whichever is longer")
     box(story, "Device").select_option("measured")
     box(story, "Model").select_option("bundled")
     box(story, "Tokens in the KV cache").fill("256")
     expect(gain(story)).not_to_have_text(first)
     measured = story.get_by_role("button", name="Explain Measured")
     expect(measured).to_have_attribute("data-words", re.compile("timed forward passes"))
-    assert story.url.endswith("#limits?device=measured&model=bundled&cache=256")
-    titles = story.locator(".sbd-limits .sbd-chart h3").all_inner_texts()
+    assert story.url.endswith("#roofline?device=measured&model=bundled&cache=256")
+    titles = story.locator(".sbd-roofline .sbd-chart h3").all_inner_texts()
     assert len(titles) == 5
-    for stage in story.locator(".sbd-limits .sbd-chart-stage").all():
+    for stage in story.locator(".sbd-roofline .sbd-chart-stage").all():
         stage.scroll_into_view_if_needed()
         expect(stage.locator(".main-svg").first).to_be_visible()
     turn_to(story, "Watch")
@@ -56,14 +56,15 @@ def test_what_is_changed_is_answered_and_kept_in_the_address(story):
 
 
 def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_url):
+    # As links of earlier versions name the view.
     page = open_page(f"{story_url}#limits?device=tpu&block=0&cache=NaN&speed=2")
     page.wait_for_function(DRAWN)
-    problems = page.locator(".sbd-limits-problems p")
+    problems = page.locator(".sbd-roofline-problems p")
     expect(problems).to_have_count(3)
     expect(problems.first).to_contain_text("no device 'tpu'")
-    wrong = page.locator(".sbd-limits-form input[aria-invalid='true']")
+    wrong = page.locator(".sbd-roofline-form input[aria-invalid='true']")
     expect(wrong).to_have_count(2)
-    expect(page.locator(".sbd-limits-form .sbd-limits-problems")).to_be_visible()
+    expect(page.locator(".sbd-roofline-form .sbd-roofline-problems")).to_be_visible()
     expect(gain(page)).to_have_text(re.compile("×$"))
     expect(box(page, "Tokens per forward pass")).to_have_value("2")
     box(page, "Device").select_option("h100-bf16")
@@ -74,11 +75,11 @@ def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_ur
 
 
 def test_a_config_can_be_pasted(story):
-    open_limits(story)
+    open_roofline(story)
     config = box(story, "Config")
     expect(config).to_be_hidden()
     box(story, "Model").select_option("own")
-    problems = story.locator(".sbd-limits-problems")
+    problems = story.locator(".sbd-roofline-problems")
     expect(problems).to_contain_text("config")
     config.fill('{"model_type": "t5", "is_encoder_decoder": true}')
     expect(problems).to_contain_text("an encoder and a decoder")
@@ -92,18 +93,18 @@ def test_a_config_can_be_pasted(story):
 
 def test_nothing_serious_is_wrong_and_tab_reaches_every_control(open_page, story_url):
     page = open_page(story_url, 390, 844, color_scheme="dark", reduced_motion="reduce")
-    open_limits(page)
+    open_roofline(page)
     box(page, "Model").select_option("own")
     expect(box(page, "Config")).to_be_visible()
     page.wait_for_function(DRAWN)
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.evaluate(CONTROLS)
-    own = page.locator(".sbd-limits-form :is(select, input, textarea)").evaluate_all(
+    own = page.locator(".sbd-roofline-form :is(select, input, textarea)").evaluate_all(
         "all => all.map((n) => n.dataset.stop)"
     )
     assert len(own) == 7
-    page.locator(".sbd-view", has_text="Speed limits").focus()
+    page.locator(".sbd-view", has_text="Roofline").focus()
     seen = set()
     for _ in range(len(own) + 4):
         page.keyboard.press("Tab")

@@ -1,0 +1,60 @@
+"""What the server says to the page: the line under the form, and messages to the scripts."""
+
+import itertools
+import json
+from typing import Any
+
+import gradio as gr
+
+from sbd_core.replay import wire_json
+from ui.assets import view
+
+_turns = itertools.count()
+
+
+def status_line() -> gr.HTML:
+    """An empty line; its values are made by a Speaker."""
+    return view("status-line", "")
+
+
+class Speaker:
+    """Says several things in a row; once a later speaker has spoken, earlier ones are not heard.
+
+    Gradio sends a stream's last value again when it ends, and a cancelled stream may still say
+    something after Stop was answered: order of arrival is not order of meaning.
+    """
+
+    def __init__(self) -> None:
+        self._turn = next(_turns)
+        self._count = 0
+
+    def say(
+        self, text: str, *, is_error: bool = False, num_ahead: int = 0, is_of_form: bool = False
+    ) -> str:
+        """The value that shows `text`; errors interrupt a screen reader, other news waits.
+
+        num_ahead: runs of others before this visitor's. is_of_form: whether it holds only while
+        the form asks for the run on the stage.
+        """
+        kind = "error" if is_error else "status"
+        body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
+        body |= {"is_of_form": True} if is_of_form else {}
+        return json.dumps(body).replace("<", "\\u003c")
+
+    def order(self) -> list[int]:
+        """The place of the next thing said among all others, of every speaker."""
+        self._count += 1
+        return [self._turn, self._count]
+
+
+_count = itertools.count()
+
+
+def server_messages() -> gr.HTML:
+    """An empty carrier; its values are made by `server_message`."""
+    return view("server-messages", "")
+
+
+def server_message(**content: Any) -> str:
+    """A value that arrives even if it says the same as the last one."""
+    return wire_json({"number": next(_count), **content})
