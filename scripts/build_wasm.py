@@ -107,11 +107,6 @@ def custom_section(name: bytes, content: bytes) -> bytes:
     return bytes([0, len(body)]) + body
 
 
-def is_fresh(name: str, content: bytes) -> bool:
-    """Whether a compiled file is of the present sources and flags."""
-    return content.endswith(custom_section(SECTION, digest(name)))
-
-
 def main() -> int:
     """Compile every file. Exit status: 0 done, 2 no compiler."""
     try:

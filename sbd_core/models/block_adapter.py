@@ -26,7 +26,6 @@ FORMAT_VERSION = 1
 LINEARS = ("q", "k", "v", "o", "gate", "up", "down")
 MOST_BYTES = 9_000_000
 """Of a file, as some hosts refuse files of 10 MB."""
-OTHER_TENSORS = ("mask_embedding", "transition_from", "transition_to")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

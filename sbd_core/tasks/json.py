@@ -109,7 +109,6 @@ class Record:
 AGE = Field("age", whole(18, 90), ("is {} years old",))
 JOB = Field("job", one_of(words.JOBS), ("works as a {}", "is a {}"))
 HOME = Field("city", CITY, ("lives in {}", "comes from {}"))
-PRICE = Field("price", whole(2, 99), ("costs {} dollars", "costs ${}"))
 RECORDS = (
     Record("", "name", FIRST_NAME, ("Meet {}.", "This is {}.", "I met {} today.", "My friend is called {}."), (
         AGE, JOB, HOME,

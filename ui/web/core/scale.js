@@ -17,14 +17,6 @@ export function unsureness(entropy) {
   return Math.sqrt(clamp(entropy, 0, MAX_ENTROPY) / MAX_ENTROPY);
 }
 
-/**
- * The entropy in nats at a place of the scale, 0 to 1: what `unsureness` came from.
- * @param {number} place
- */
-export function entropyAt(place) {
-  return MAX_ENTROPY * place ** 2;
-}
-
 /** @param {string} hex */
 function parseHex(hex) {
   return [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));

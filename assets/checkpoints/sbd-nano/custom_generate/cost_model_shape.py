@@ -115,11 +115,6 @@ class ModelShape:
         """Weights of the output layer."""
         return self.vocabulary_size * self.layer.hidden_size
 
-    @property
-    def pair_flops(self) -> int:
-        """Operations of attention for a query and a key that it may attend to, in all layers."""
-        return 4 * self.num_layers * self.layer.attention_width
-
     def to_data(self) -> dict[str, int]:
         """As plain data, flat."""
         whole = asdict(self)

@@ -89,7 +89,8 @@ def test_under_the_hood_is_never_more_than_the_times_here_with_what_they_leave_o
             rest = left_out(block, cached, 1, shape, device)
             found = pass_time(block, cached, 1, "corrected", shape, device).seconds
             cost = forward_cost(shape, cached, 0, [(0, block)], block)
-            attention = shape.pair_flops * block * (cached + block)
+            pair_flops = 4 * shape.num_layers * shape.layer.attention_width
+            attention = pair_flops * block * (cached + block)
             moved = cost.bytes_read * device.bytes_per_value / shape.bytes_per_value
             computing = (cost.flops - attention) / device.linear_flops
             computing += attention / device.attention_flops

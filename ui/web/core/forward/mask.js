@@ -51,17 +51,6 @@ function visibleRows(numCausal, blocks) {
 }
 
 /**
- * Whether a row may attend to a key.
- * @param {VisibleRow} row
- * @param {number} key an index of cached tokens and then rows
- * @param {number} numCached
- */
-export function mayAttend({ seen, first, stop }, key, numCached) {
-  const own = key - numCached;
-  return own < seen || (own >= first && own < stop);
-}
-
-/**
  * How many tokens the prompt has, as the model read it.
  * @param {Run} run
  * @param {Lane} [lane]

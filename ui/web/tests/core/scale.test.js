@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  entropyAt,
   entropyColour,
   inkOn,
   inkOnRgb,
@@ -12,7 +11,6 @@ import {
 
 test("unsureness grows by the root and stays within 0 and 1", () => {
   assert.deepEqual([-1, 0, 1, MAX_ENTROPY, 99].map(unsureness), [0, 0, 0.5, 1, 1]);
-  assert.deepEqual([0, 0.5, 1].map(entropyAt), [0, 1, MAX_ENTROPY], "half a bar is no half of it");
 });
 
 test("a ramp is met at its ends and between", () => {

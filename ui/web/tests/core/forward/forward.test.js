@@ -8,7 +8,6 @@ import {
   fewMasksWords,
   maskOf,
   maskSentences,
-  mayAttend,
   ntpMaskBeside,
   rowSentence,
   rowsOf,
@@ -17,6 +16,19 @@ import {
 import { programsAt } from "../../../core/forward/program.js";
 import { FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 import { RUN, THIRD } from "./riding_run.js";
+
+/** @import { VisibleRow } from "../../../core/forward/mask.js" */
+
+/**
+ * Whether a row may attend to a key.
+ * @param {VisibleRow} row
+ * @param {number} key an index of cached tokens and then rows
+ * @param {number} numCached
+ */
+function mayAttend({ seen, first, stop }, key, numCached) {
+  const own = key - numCached;
+  return own < seen || (own >= first && own < stop);
+}
 
 /** @param {number} pass */
 function maskAt(pass) {
