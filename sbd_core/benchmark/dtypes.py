@@ -11,9 +11,14 @@ import numpy as np
 
 from sbd_core.benchmark.forward_passes import forward_seconds, median_seconds
 from sbd_core.benchmark.llama_cpp import by_llama_cpp
-from sbd_core.benchmark.methods import Method, by_transformers, laid_out_as_usual, ours
-from sbd_core.benchmark.methods import time_methods as timed
-from sbd_core.decoding.api import generate
+from sbd_core.benchmark.methods import (
+    Method,
+    by_engine,
+    by_transformers,
+    laid_out_as_usual,
+    ours,
+    time_methods,
+)
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.hf_model import HuggingFaceModel
@@ -66,17 +71,8 @@ def dtype_costs(
         for cell in found[dtype]["rows"].values():
             cell["over_one_row"] = round(cell["milliseconds"] / first, 3)
         for name, config in ours(twin, max_new_tokens).items():
-            methods.append(
-                Method(
-                    f"{dtype} {name}",
-                    lambda prompt, twin=twin, config=config: (
-                        generate(  # type: ignore[misc]
-                            twin, prompt, config
-                        ).token_ids
-                    ),
-                )
-            )
-    *_, times = timed(methods, prompts, 1)
+            methods.append(Method(f"{dtype} {name}", by_engine(twin, config)))
+    *_, times = time_methods(methods, prompts, 1)
     rates = {name: round(statistics.median(row.rates), 2) for name, row in times.items()}
     for used, cell in found.items():
         own = {name: rate for name, rate in rates.items() if name.startswith(f"{used} ")}

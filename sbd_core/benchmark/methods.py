@@ -125,9 +125,8 @@ def methods(
     left_out = []
     if assistant is None:
         left_out.append(f"{BASELINE}, assistant: left out, no --assistant was given")
-    found += [
-        Method(name, _ours(model, config)) for name, config in ours(model, max_new_tokens).items()
-    ]
+    configs = ours(model, max_new_tokens)
+    found += [Method(name, by_engine(model, config)) for name, config in configs.items()]
     if model.mask_token_id is None:
         left_out.append(f"sbd, verify: left out, {model.name} has no mask token")
     elif model.block_range is None:
@@ -227,7 +226,8 @@ def laid_out_as_usual(model: HuggingFaceModel) -> Any:
     return own
 
 
-def _ours(model: HuggingFaceModel, config: DecodeConfig) -> Answer:
+def by_engine(model: HuggingFaceModel, config: DecodeConfig) -> Answer:
+    """What our engine answers."""
     return lambda prompt_ids: generate(model, prompt_ids, config).token_ids
 
 

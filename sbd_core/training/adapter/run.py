@@ -3,7 +3,8 @@
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,6 @@ from torch import Tensor
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.models.backends.choose import fused_backend
 from sbd_core.models.block_adapter import (
-    BlockAdapter,
     BlockAdapterInfo,
     read_block_adapter,
     write_block_adapter,
@@ -183,10 +183,16 @@ class AdapterRun:
     @torch.no_grad()
     def measure(self) -> Measurement:
         """What the running average makes of held-out texts."""
-        own = {name: p.detach().clone() for name, p in self.module.named_parameters()}
+        with self._averaged():
+            return self._measured()
+
+    @contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """The module with the running average of its values."""
+        own = {name: value.detach().clone() for name, value in self.module.named_parameters()}
         self._set(self._average)
         try:
-            return self._measured()
+            yield
         finally:
             self._set(own)
 
@@ -227,41 +233,11 @@ class AdapterRun:
             # By the true token before: right as long as all guesses before it are right.
             sums[3] += int(by_before[..., 1:].cumprod(-1).sum())
             sums[4] += int(plain[..., 1:].cumprod(-1).sum())
-        return Measurement(
-            sums[0] / num_masked,
-            sums[1] / num_masked,
-            sums[2] / num_blocks,
-            sums[3] / num_blocks,
-            sums[4] / num_blocks,
-        )
-
-    def adapter(self) -> BlockAdapter:
-        """The running average of the values, with what it was trained on."""
-        own = {name: p.detach().clone() for name, p in self.module.named_parameters()}
-        self._set(self._average)
-        trained = {
-            **self._info.trained,
-            "steps": self.step,
-            "masked_tokens": self.masked_tokens,
-            "minutes": round(self.seconds / 60, 1),
-            "recipe": asdict(self.recipe),
-        }
-        found = self.module.adapter(replace(self._info, trained=trained))
-        copied = BlockAdapter(
-            found.info,
-            tuple(
-                {name: (a.clone(), b.clone()) for name, (a, b) in layer.items()}
-                for layer in found.layers
-            ),
-            found.mask_embedding.clone(),
-            None if found.transition_from is None else found.transition_from.clone(),
-            None if found.transition_to is None else found.transition_to.clone(),
-        )
-        self._set(own)
-        return copied
+        nats, guesses = (each / num_masked for each in sums[:2]), (n / num_blocks for n in sums[2:])
+        return Measurement(*nats, *guesses)
 
     def save(self, metrics: Sequence[dict[str, Any]]) -> None:
-        """Write the state, then the adapter's folder; each whole or not at all.
+        """Write the state, then the running average as an adapter; each whole or not at all.
 
         metrics: lines since the last save.
         """
@@ -279,13 +255,23 @@ class AdapterRun:
             "optimizer": self._optimizer.state_dict(),
         }
 
+        trained = {
+            **self._info.trained,
+            "steps": self.step,
+            "masked_tokens": self.masked_tokens,
+            "minutes": round(self.seconds / 60, 1),
+            "recipe": asdict(self.recipe),
+        }
+        info = replace(self._info, trained=trained)
+
         def write_state(folder: Path) -> None:
             torch.save(state, folder / STATE_FILE)
             (folder / METRICS_FILE).write_text(lines, encoding="utf-8")
 
         def write_out(folder: Path) -> None:
             keep_others(self._out, folder)
-            write_block_adapter(self.adapter(), folder)
+            with self._averaged():
+                write_block_adapter(self.module.adapter(info), folder)
 
         replace_folder(self._state_folder, write_state)
         replace_folder(self._out, write_out)

@@ -149,7 +149,7 @@ def test_passes_of_random_weights_are_measured_and_the_rest_named(
     file = tmp_path / "shape.json"
     words = ["--shape", "--device", "cpu", "--max-new-tokens", "20", "--out", str(file)]
     assert main(["bench", *words]) == 0
-    assert "one token" in capsys.readouterr().out
+    assert "milliseconds_1 " in capsys.readouterr().out
     found = json.loads(file.read_text("utf-8"))
     assert found["shapes"]["weight_bytes"] == sum(4 * m.numel() for m in matrices(nano))
     assert set(found["shapes"]["batches"]["1"]) == {"64", "640", "growth"}
@@ -180,7 +180,7 @@ def test_dtypes_are_measured_by_rows_and_strategy(trained, capsys, tmp_path) -> 
         assert cell["rows"]["1"]["over_one_row"] == 1
         assert {"ntp", "verify, k=8"} <= set(cell["tokens_per_second"])
         assert all(rate > 0 for rate in cell["tokens_per_second"].values())
-    assert "int8, rows" in table
+    assert "dtypes, int8, rows" in table
     assert found["others"]["transformers generate()"] > 0
     assert found["circumstances"]["vectors"] in (None, "AMX", "AVX-512", "AVX2", "NEON")
 

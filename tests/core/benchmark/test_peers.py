@@ -72,7 +72,7 @@ def test_the_command_prints_both_definitions(trained, capsys, tmp_path) -> None:
     words = ["bench", "--peers", "--model", str(trained), "--device", "cpu", "--limit", "1"]
     assert main([*words, "--max-new-tokens", "4", "--json", "--assistant", str(trained)]) == 0
     printed = capsys.readouterr().out
-    assert "giving: those that gave a token" in printed
+    assert "tokens_per_forward  tokens_per_revealing_forward" in printed
     rows = json.loads(printed.splitlines()[-1])["peers"]
     assert {row["num_prompts"] for row in rows.values()} == {6}
     assert rows["transformers generate(), assistant"]["num_draft_forwards"] > 0
