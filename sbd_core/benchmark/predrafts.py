@@ -79,7 +79,7 @@ def decode_all(
 
 
 def num_rows(trace: Trace) -> int:
-    """Rows of every forward pass but the prompt's: causal tokens, the block, blocks ahead."""
+    """Rows of every forward pass but the prompt's: causal tokens, the block, predrafts."""
     return sum(
         event.num_causal
         + event.block.size

@@ -7,11 +7,13 @@ Every function takes theme="light" or "dark"; a figure has its id in layout.meta
 extra: pip install "sbd-core[plots]".
 """
 
+import warnings
+
 from sbd_core.errors import MissingExtraError
 
 try:
     from sbd_core.plots.roofline import (
-        LimitPoint,
+        RooflinePoint,
         framed_column,
         slowdown_curve,
         slowdown_table,
@@ -31,7 +33,7 @@ except ModuleNotFoundError as error:
     raise MissingExtraError("plots", "plotly") from None
 
 __all__ = [
-    "LimitPoint",
+    "RooflinePoint",
     "RunMark",
     "cost_of_parallelism",
     "entropy_at_reveal",
@@ -44,3 +46,10 @@ __all__ = [
     "speedup_table",
     "tokens_per_forward_pass",
 ]
+
+
+def __getattr__(name: str) -> type[RooflinePoint]:
+    if name != "LimitPoint":
+        raise AttributeError(f"module 'sbd_core.plots' has no attribute {name!r}")
+    warnings.warn("LimitPoint is RooflinePoint now", DeprecationWarning, stacklevel=2)
+    return RooflinePoint

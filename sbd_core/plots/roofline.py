@@ -27,7 +27,7 @@ WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitPoint:
+class RooflinePoint:
     """What the reader asks about: a device, a model and how it decodes.
 
     shape: None is the paper's model, in either mode with the widths that mode counts.
@@ -72,7 +72,7 @@ class LimitPoint:
 
 
 def slowdown_curve(
-    point: LimitPoint,
+    point: RooflinePoint,
     measured: Mapping[int, float] | None = None,
     theme: Theme = "light",
     measured_name: str = "measured",
@@ -111,7 +111,7 @@ def slowdown_curve(
     return figure_of("slowdown-curve", ink, data, across, up, margin=margin, **legend)
 
 
-def slowdown_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
+def slowdown_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
     """Table 3's quantity over block size and KV cache, at the point's batch size; it is marked."""
     tables = {
         each: [
@@ -126,13 +126,13 @@ def slowdown_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.
     )
 
 
-def framed_column(point: LimitPoint, mode: Mode) -> list[float]:
+def framed_column(point: RooflinePoint, mode: Mode) -> list[float]:
     """The numbers of slowdown_table at the block size nearest to the point's."""
     size = BLOCK_SIZES[_nearest(point.block_size, BLOCK_SIZES)]
     return [round(point.slowdown(size, length, mode), 3) for length in KV_LENGTHS]
 
 
-def speedup_table(point: LimitPoint, mode: Mode, theme: Theme = "light") -> go.Figure:
+def speedup_table(point: RooflinePoint, mode: Mode, theme: Theme = "light") -> go.Figure:
     """Table 4's quantity, Eq. 16, over tokens per forward pass and KV cache; the point marked."""
     gains = [gain for gain in NFE_SPEEDUPS if gain <= point.block_size]
     tables = {

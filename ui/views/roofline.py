@@ -176,7 +176,7 @@ def cards() -> list[dict[str, str]]:
 def table_card(
     model: str, shape: ModelShape, device: Device, batch: int, point: Any
 ) -> dict[str, str]:
-    """The card of the slowdown as the paper counts; point: the LimitPoint of what was asked."""
+    """The card of the slowdown as the paper counts; point: the RooflinePoint of what was asked."""
     card = next(each for each in cards() if each["id"] == TABLE)
     is_the_papers = model == PAPER and device == H100_FP8 and batch in TABLE_3_BATCHES
     title = "as published (Table 3)" if is_the_papers else "as the paper counts"
@@ -282,7 +282,7 @@ def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, A
     from sbd_core import plots
 
     what = asked(wish, may_name_folder=may_name_folder)
-    point = plots.LimitPoint(
+    point = plots.RooflinePoint(
         device=what.device,
         shape=None if what.model == PAPER else what.shape,
         block_size=what.block,

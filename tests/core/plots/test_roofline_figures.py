@@ -17,7 +17,7 @@ TABLE = Path(__file__).parents[2] / "golden" / "table3_slowdown.csv"
 
 @pytest.mark.parametrize("batch_size", [1, 4, 8, 16])
 def test_the_published_heatmap_is_the_papers_table_3(batch_size) -> None:
-    point = plots.LimitPoint(device=H100_FP8, batch_size=batch_size)
+    point = plots.RooflinePoint(device=H100_FP8, batch_size=batch_size)
     values = plots.slowdown_table(point, "published").data[0].z
     rows = [row for row in csv.DictReader(TABLE.open()) if int(row["batch_size"]) == batch_size]
     assert len(rows) == len(BLOCK_SIZES) * len(KV_LENGTHS)
@@ -31,14 +31,14 @@ def test_the_cache_shows_in_the_published_times_only_at_a_large_batch() -> None:
     """Llama-3.1-8B, by hand: 550 GB of two matrices a layer, 2048 bytes a cached token."""
     weights = 2 * 4096 * 4096 * 16384
     for batch in (1, 64):
-        point = plots.LimitPoint(device=H100_FP8, batch_size=batch)
+        point = plots.RooflinePoint(device=H100_FP8, batch_size=batch)
         cache = batch * 2 * 1024 * 4194304
         by_hand = 1 + cache / weights
         assert point.cache_growth("published") == pytest.approx(by_hand, rel=0.01)
 
 
 def test_the_speedup_heatmap_is_equation_16() -> None:
-    point = plots.LimitPoint(device=DEVICES["a100-bf16"], block_size=4, batch_size=8)
+    point = plots.RooflinePoint(device=DEVICES["a100-bf16"], block_size=4, batch_size=8)
     values = plots.speedup_table(point, "corrected").data[0].z
     gains = [gain for gain in NFE_SPEEDUPS if gain <= 4]
     assert len(values[0]) == len(gains)
@@ -49,7 +49,7 @@ def test_the_speedup_heatmap_is_equation_16() -> None:
 
 
 def test_the_readers_point_is_framed_and_starred() -> None:
-    point = plots.LimitPoint(device=H100_FP8, block_size=9, kv_length=5000)
+    point = plots.RooflinePoint(device=H100_FP8, block_size=9, kv_length=5000)
     [frame] = plots.slowdown_table(point, "corrected").layout.shapes
     assert (frame.x0 + 0.5, frame.y0 + 0.5) == (BLOCK_SIZES.index(8), KV_LENGTHS.index(4096))
     star = plots.slowdown_curve(point, {1: 1.0, 8: 4.0}).data[-1]
@@ -64,14 +64,14 @@ def test_the_readers_point_is_framed_and_starred() -> None:
 )
 def test_a_point_that_makes_no_sense_is_refused(name, wrong) -> None:
     with pytest.raises(ArgumentError, match=name):
-        plots.LimitPoint(device=H100_FP8, **{name: wrong})
+        plots.RooflinePoint(device=H100_FP8, **{name: wrong})
     with pytest.raises(ArgumentError, match="tokens_per_forward"):
-        plots.LimitPoint(device=H100_FP8, tokens_per_forward=0)
+        plots.RooflinePoint(device=H100_FP8, tokens_per_forward=0)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_number_of_a_table_stands_out_from_its_cell(theme) -> None:
-    point = plots.LimitPoint(device=H100_FP8)
+    point = plots.RooflinePoint(device=H100_FP8)
     for table in (plots.slowdown_table, plots.speedup_table):
         heat, numbers = table(point, "corrected", theme).data
         cells = [value for row in heat.z for value in row]
@@ -92,3 +92,8 @@ def sample_colorscale(scale, part: float) -> list[float]:
     share = (part - low) / (high - low)
     colours = (bytes.fromhex(colour[1:]) for colour in (one, two))
     return [a + share * (b - a) for a, b in zip(*colours, strict=True)]
+
+
+def test_the_name_of_earlier_versions_still_works() -> None:
+    with pytest.warns(DeprecationWarning, match="RooflinePoint"):
+        assert plots.LimitPoint is plots.RooflinePoint

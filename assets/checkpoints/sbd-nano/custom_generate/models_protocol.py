@@ -1,6 +1,7 @@
 # Written by sbd_core.hf.vendoring from sbd_core/models/protocol.py; change that file instead.
 """What decoding needs of a model, and nothing more."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -65,6 +66,12 @@ class ForwardRequest:
     def predraft_shapes(self) -> tuple[tuple[int, int], ...]:
         """(causal tokens seen, size) of every predraft; see sbd_core.masks.Blocks."""
         return tuple((block.num_causal, len(block.token_ids)) for block in self.predrafts)
+
+    @property
+    def early_blocks(self) -> Sequence[PredraftBlock]:
+        """Deprecated: see predrafts."""
+        warnings.warn("early_blocks is predrafts now", DeprecationWarning, stacklevel=2)
+        return self.predrafts
 
     @property
     def num_rows(self) -> int:
