@@ -5,7 +5,7 @@ A line is new to the player, which folds it into the run it shows:
     {"run": id, "seq": n, "type": "run",    ...}                what is about to be decoded
     {"run": id, "seq": n, "type": "step",   "lane": name, ...}  one forward pass
     {"run": id, "seq": n, "type": "end",    "lane": name, ...}  the lane is complete
-    {"run": id, "seq": n, "type": "timing", ...}                engine times of runs made again
+    {"run": id, "seq": n, "type": "timing", ...}                engine times, from the page
 
 Configs, events and shapes are those of a trace file, see sbd_core.trace_json; so are the names of
 all that a trace has too. Each token's text travels once, in "tokens" of the first line that names
@@ -14,7 +14,7 @@ it. Empty fields are left out. Knows no model, no tensor, no Gradio.
 
 import html
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sbd_core.config import DecodeConfig
@@ -122,10 +122,6 @@ class RunLines:
         """
         return self._line("end", lane=lane, finish=finish, text=text, verdict=verdict)
 
-    def timing(self, seconds: Sequence[float], ntp_seconds: Sequence[float]) -> str:
-        """Engine seconds of the run and of next-token prediction, each time it was made."""
-        return self._line("timing", seconds=seconds, ntpSeconds=ntp_seconds)
-
     def _texts(self, token_ids: Iterable[int]) -> dict[str, str]:
         new = [token_id for token_id in dict.fromkeys(token_ids) if token_id not in self._sent]
         self._sent.update(new)
@@ -155,12 +151,10 @@ def replay_lines(
     *,
     verdicts: Mapping[str, Mapping[str, Any]] | None = None,
     about: str = "",
-    timing: Mapping[str, Sequence[float]] | None = None,
 ) -> str:
     """All lines of a recorded run, a forward pass of each lane in turn; the first is the main one.
 
-    verdicts: of lanes by name, see `RunLines.end`. about: a sentence shown beside the run. timing:
-    {"seconds": [...], "ntpSeconds": [...]} of the same decode made again.
+    verdicts: of lanes by name, see `RunLines.end`. about: a sentence shown beside the run.
     """
     first = next(iter(lanes.values()))
     texts = {key: text for trace in lanes.values() for key, text in trace.tokens.items()}
@@ -189,8 +183,6 @@ def replay_lines(
             if index == trace.num_forwards - 1:
                 verdict = (verdicts or {}).get(lane)
                 lines.append(wire.end(lane, trace.finish, trace.text, verdict))
-    if timing:
-        lines.append(wire.timing(timing["seconds"], timing["ntpSeconds"]))
     return "\n".join(lines)
 
 

@@ -26,12 +26,14 @@ history.accept(readFileSync(0, "utf8"));
 const { run } = history;
 """
 MASKS = """
-import { maskOf, mayAttend, rowsOf } from "./core/forward/mask.js";
+import { maskOf, rowsOf } from "./core/forward/mask.js";
 
 const masks = run.main.steps.map((_, pass) => {
   const { numCached, visible } = maskOf(run, run.main, pass);
   const keys = Array.from({ length: numCached + visible.length }, (_, key) => key);
-  const rows = visible.map((row) => keys.map((key) => (mayAttend(row, key, numCached) ? 1 : 0)));
+  const rows = visible.map(({ seen, first, stop }) =>
+    keys.map((key) => key - numCached).map((own) => own < seen || (own >= first && own < stop)),
+  );
   const read = rowsOf(run, run.main, pass);
   return { rows, read: read.map(({ token, isMask }) => (isMask ? null : token)) };
 });
