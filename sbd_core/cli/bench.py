@@ -18,45 +18,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_loading(parser)
     parser.add_argument("--limit", type=int, default=50, help="prompts per task")
-    parser.add_argument(
-        "--rounds", type=int, default=1, help="runs of each prompt, the best counts"
-    )
+    parser.add_argument("--rounds", type=int, default=1, help="of each prompt, the best counts")
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--profile",
-        action="store_true",
-        help="only: the time of a forward pass by operation (torch.profiler)",
+        "--profile", action="store_true", help="only: a forward pass by operation (torch.profiler)"
     )
     parser.add_argument(
-        "--dtypes",
-        action="store_true",
-        help="forward passes by rows and the strategies in float32, int8 and int4 on a CPU, and "
-        "nothing else",
+        "--dtypes", action="store_true", help="only: rows and strategies in float32, int8, int4"
     )
     parser.add_argument(
-        "--gguf",
-        type=Path,
-        metavar="FILE",
-        help="of --dtypes: the same weights for llama.cpp, decoded beside at 8 bits "
-        "(needs llama-cpp-python)",
+        "--gguf", type=Path, metavar="FILE", help="of --dtypes: the weights for llama-cpp-python"
     )
     parser.add_argument(
-        "--shape",
-        action="store_true",
-        help="only: forward passes of random weights, in the shape of Llama-3.1-8B on a GPU, in "
-        "that of the bundled model on the CPU",
+        "--shape", action="store_true", help="only: random weights; on a GPU, of Llama-3.1-8B"
     )
     parser.add_argument(
-        "--predrafts",
-        action="store_true",
-        help="only: verify with 0, 1, 2 and 4 predrafts at several draft thresholds",
+        "--predrafts", action="store_true", help="only: verify with 0 to 4 predrafts, by threshold"
     )
     parser.add_argument(
-        "--peers",
-        action="store_true",
-        help="only: tokens per forward pass of other libraries' decoding methods, by their "
-        "definition and ours",
+        "--peers", action="store_true", help="only: forward passes of others' decoding methods"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")

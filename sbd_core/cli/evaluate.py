@@ -27,21 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", default="test", help="test or train")
     parser.add_argument("--limit", type=int, default=100, help="examples per task")
     parser.add_argument(
-        "--data-seed", type=int, default=0, help="seed of the examples; --seed is for decoding"
+        "--data-seed", type=int, default=0, help="of the examples; --seed is of decoding"
     )
-    parser.add_argument(
-        "--batch-size",
-        type=int,
-        default=32,
-        help="examples decoded together; 1 measures the tokens per second of a single prompt",
-    )
+    parser.add_argument("--batch-size", type=int, default=32, help="examples decoded together")
     _add_comparisons(parser)
-    parser.add_argument(
-        "--processes",
-        type=int,
-        help="worker processes, each with one thread and its own copy of the models (one per core "
-        "for a small model on the CPU and many answers, else 1)",
-    )
+    parser.add_argument("--processes", type=int, help="workers of one thread each (as pays)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     decoding_flags.add_arguments(parser)
 
@@ -81,9 +71,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         f"{NUM_FOR_GAMMAS} requests of this file",
     )
     parser.add_argument(
-        "--baseline",
-        metavar="FOLDER",
-        help="with --table: a model trained on next-token prediction only, as one more row",
+        "--baseline", metavar="FOLDER", help="of --table: a model trained on NTP alone"
     )
 
 

@@ -26,9 +26,7 @@ HELP = "decode one prompt, or a file of prompts"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The flags of `generate`."""
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument(
-        "prompt", metavar="PROMPT", nargs="?", help="the prompt; - reads standard input"
-    )
+    which.add_argument("prompt", metavar="PROMPT", nargs="?", help="or - for standard input")
     which.add_argument(
         "--prompts",
         type=Path,
@@ -36,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='JSON lines with a "prompt" each; under accelerate launch processes share them',
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="with --prompts: the lines with their answers"
+        "--out", type=Path, metavar="FILE", help="of --prompts: the same lines with answers"
     )
     parser.add_argument("--batch-size", type=int, help="with --prompts: decoded together (32)")
     decoding_flags.add_arguments(parser)

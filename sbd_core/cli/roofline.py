@@ -18,11 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=int, default=1)
     parser.add_argument("--nfe-speedup", type=float, default=3.4, help="tokens per forward pass")
     parser.add_argument("--device", default="h100-fp8", help=", ".join(DEVICES))
+    parser.add_argument("--model", metavar="M", help="whose shape counts (Llama-3.1-8B)")
     parser.add_argument(
-        "--model", metavar="M", help="folder or hub id whose shape counts (Llama-3.1-8B)"
-    )
-    parser.add_argument(
-        "--measured", type=Path, metavar="FILE", help="results of bench: adds a calibrated row"
+        "--measured", type=Path, metavar="FILE", help="results of bench to calibrate by"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 

@@ -25,11 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0.25,
         help="of requests for lists, steps, code, tables and the like",
     )
+    parser.add_argument("--max-answer-tokens", type=int, default=160, help="0: no answers")
     parser.add_argument(
-        "--max-answer-tokens", type=int, default=160, help="of an answer; 0: requests alone"
-    )
-    parser.add_argument(
-        "--repetition-penalty", type=float, help="of the answers (the model's own, else 1.1)"
+        "--repetition-penalty", type=float, help="of answers (the model's own, else 1.1)"
     )
     parser.add_argument("--batch-size", type=int, default=128, help="texts written together")
     parser.add_argument("--seed", type=int, default=0, help="of the requests")

@@ -22,13 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--init", type=Path, help="model folder to start from (none: a new model)")
     parser.add_argument("--out", type=Path, help="model folder to write")
     parser.add_argument(
-        "--tokenizer",
-        metavar="FOLDER",
-        help="for a new model: use this tokenizer instead of training one",
+        "--tokenizer", metavar="FOLDER", help="of a new model, instead of training one"
     )
-    parser.add_argument(
-        "--lora", type=int, metavar="RANK", help="train an adapter of this rank (peft)"
-    )
+    parser.add_argument("--lora", type=int, metavar="RANK", help="train an adapter of this rank")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     _add_recipe(parser.add_argument_group("recipe"))
     _add_data(parser.add_argument_group("data"))
@@ -43,9 +39,7 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
         type=Path,
         help="recipe file (the stage's own), or finetune or lora for a prepared model and --data",
     )
-    group.add_argument(
-        "--minutes", type=float, help="minutes to train, decay included, instead of steps"
-    )
+    group.add_argument("--minutes", type=float, help="to train, decay included, instead of steps")
     for flag in ("--steps", "--batch-size", "--seed"):
         group.add_argument(flag, type=int, help="instead of the recipe's")
     group.add_argument("--learning-rate", type=float, help="instead of the recipe's")
@@ -54,9 +48,7 @@ def _add_recipe(group: argparse._ArgumentGroup) -> None:
         type=float,
         help="weight of prompt tokens in the next-token loss; 0: the loss is on answers only",
     )
-    group.add_argument(
-        "--min-block-size", type=int, help="smallest block to train on (as given to prepare)"
-    )
+    group.add_argument("--min-block-size", type=int, help="smallest block to train on")
     group.add_argument("--max-block-size", type=int, help="largest block to train on")
 
 
@@ -74,9 +66,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks: prompt and answer, messages, or "
         "text; may be given several times",
     )
-    group.add_argument(
-        "--row-tokens", type=int, help="length of the rows into which texts are packed"
-    )
+    group.add_argument("--row-tokens", type=int, help="length of the packed rows")
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
@@ -84,9 +74,7 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--save-every", type=int, help="steps between saves (1000)")
     group.add_argument("--save-minutes", type=float, help="minutes between saves (10)")
     group.add_argument(
-        "--gradient-checkpointing",
-        action="store_true",
-        help="less memory: recompute each layer in the backward pass",
+        "--gradient-checkpointing", action="store_true", help="less memory, a third more time"
     )
     group.add_argument(
         "--accumulate",
@@ -96,15 +84,9 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
         help="less memory: split each batch into N forward and backward passes (1)",
     )
     group.add_argument("--compile", action="store_true", help="use torch.compile")
-    group.add_argument(
-        "--precision", default="auto", help="auto (times a few steps of both), bf16 or fp32"
-    )
-    group.add_argument(
-        "--attention", default="auto", help="auto, eager, sdpa or flex_attention (CUDA)"
-    )
-    group.add_argument(
-        "--workers", type=int, help="processes that build batches (chosen by the device)"
-    )
+    group.add_argument("--precision", default="auto", help="auto (times both), bf16 or fp32")
+    group.add_argument("--attention", default="auto", help="auto, eager, sdpa or flex_attention")
+    group.add_argument("--workers", type=int, help="processes that build batches")
 
 
 def run(arguments: argparse.Namespace) -> None:
