@@ -9,7 +9,8 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
-CONTROLS = """() => [...document.querySelectorAll('button, input, select, textarea, [tabindex]')]
+CONTROLS = """() => [...document.querySelectorAll(
+    'button, input, select, textarea, summary, [tabindex]')]
   .filter((n) => n.checkVisibility({ visibilityProperty: true }) && !n.disabled && n.tabIndex >= 0
     && n.getBoundingClientRect().width > 0 && (n.type !== 'radio' || n.checked))
   .map((n, i) => { n.dataset.stop = i; return String(i); })"""

@@ -62,11 +62,17 @@ def test_fewer_passes_that_were_not_faster_say_why(replay):
     expect(replay.locator(".sbd-number-clock")).to_contain_text("one timing")
     replay.keyboard.press("End")
     expect(replay.locator(".sbd-headline-clock")).to_contain_text("slower")
-    replay.get_by_role("button", name="Explain time").hover()
+    expect(replay.locator(".sbd-headline-why")).to_have_text(
+        "a pass over several tokens costs more"
+    )
+    replay.locator(".sbd-headline-label").hover()
     expect(replay.locator(".sbd-term-note")).to_contain_text("were not faster here")
     fast = {"sbd": with_seconds(main, 0.001), "ntp": with_seconds(ntp, 0.001)}
     push(replay, replay_lines("fast", fast))
     expect(why).to_be_hidden()
+    replay.keyboard.press("End")
+    expect(replay.locator(".sbd-headline-clock")).to_contain_text("faster")
+    expect(replay.locator(".sbd-headline-why")).to_be_empty()
 
 
 def test_running_it_five_times_gives_median_and_range(story):

@@ -41,6 +41,11 @@ def open_hood(page):
     painted(page)
 
 
+def open_program(page):
+    page.locator(".sbd-hood-programs summary").click()
+    expect(page.locator(".sbd-hood-line").first).to_be_visible()
+
+
 def to_riding(page) -> int:
     """Go to the first forward pass in which a finished block rides along."""
     riding = page.evaluate(RIDING)
@@ -57,6 +62,8 @@ def test_closed_it_draws_nothing_open_it_follows_the_scrubber(shaped):
     open_hood(shaped)
     title = shaped.locator(".sbd-hood-mask h3").first
     expect(title).to_contain_text("in forward pass 1:")
+    expect(shaped.locator(".sbd-hood-line").first).to_be_hidden()
+    open_program(shaped)
     riding = to_riding(shaped)
     expect(title).to_contain_text(f"in forward pass {riding + 1}: 32 rows")
     assert shaped.locator(".sbd-hood-own canvas").evaluate(INK) > 4
@@ -139,6 +146,7 @@ def test_the_cost_is_that_of_the_chosen_device(shaped):
 
 def test_a_trace_without_a_shape_says_what_is_missing_and_shows_the_rest(replay):
     open_hood(replay)
+    open_program(replay)
     go_to(replay, 3)
     expect(replay.locator(".sbd-hood-cost")).to_contain_text("Decode again to have them")
     rows = replay.locator(".sbd-hood-table tr")
@@ -158,10 +166,10 @@ def test_nothing_serious_is_wrong_and_tab_reaches_every_control(open_page, story
     button(page).focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
-    own = page.locator(".sbd-hood :is(button, input, select)").evaluate_all(
+    own = page.locator(".sbd-hood :is(button, input, select, summary)").evaluate_all(
         "all => all.filter((n) => n.checkVisibility()).map((n) => n.dataset.stop)"
     )
-    assert len(own) == 9
+    assert len(own) == 10
     seen = set()
     for _ in own:
         stop, has_ring = page.evaluate(FOCUS)

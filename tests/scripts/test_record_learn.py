@@ -8,6 +8,7 @@ import pytest
 from sbd_core.events import Hindsight, Span
 from scripts.record_learn import (
     candidates,
+    checks,
     doubled_words,
     is_only_place,
     order_of,
@@ -114,3 +115,25 @@ def test_a_word_of_no_story_clashes_where_one_forward_pass_filled_two_of_its_tok
     assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("ribbonon", 1, 4, 3)
     assert list(unheard_words(Answer(texts, [1, 2, 3, 4, 5]).trace())) == []
     assert list(unheard_words(Answer(texts, [1, 2, 3, 3, 4]).trace("a ribbonon"))) == []
+
+
+def drafted(draft: list[str], committed: list[str]):
+    texts = dict(enumerate([*draft, *committed]))
+    ids = {text: number for number, text in texts.items()}
+    before = SimpleNamespace(draft=[ids[text] for text in draft], committed=())
+    after = SimpleNamespace(index=7, draft=(), committed=[ids[text] for text in committed])
+    return SimpleNamespace(
+        events=[before, after], tokens=texts, config=SimpleNamespace(block_size=16)
+    )
+
+
+@pytest.mark.parametrize(
+    ("draft", "committed", "is_seen"),
+    [
+        ([" by", " the", " the"], [" by", " the", " key"], True),
+        ([" by", " the", " a"], [" by", " the", " key"], False),
+        ([" by", " the", " the"], [" by", " the", " m"], False),
+    ],
+)
+def test_a_draft_that_says_a_word_twice_is_seen_to_be_wrong(draft, committed, is_seen):
+    assert list(checks(drafted(draft, committed))) == [(7, (is_seen, 2))]

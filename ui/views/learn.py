@@ -23,7 +23,7 @@ import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError, TraceError
 from sbd_core.replay import STYLES, replay_lines, wire_json
-from sbd_core.roofline import DEVICES, LLAMA_8B, Device, pass_seconds
+from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.rules import solver_parameters
 from sbd_core.trace import Trace
 from ui.assets import ASSETS, DIST, markup, view
@@ -95,13 +95,12 @@ def measured_facts(block: int, gamma: float) -> dict[str, str]:
     """What decoding costs in accuracy, from the committed evaluation at this block and gamma."""
     evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
     assert evaluation["block_size"] == block
-    means = {name: row["mean"] for name, row in evaluation["rows"].items()}
+    rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
+    means = {name: evaluation["rows"][row]["mean"] for name, row in rows.items()}
     return {
-        "ntp_accuracy": percent(means["NTP"]["accuracy"]),
-        "sbd_accuracy": percent(means[f"SBD gamma {gamma:g}"]["accuracy"]),
         "sbd_gamma": f"{gamma:g}",
-        "verify_accuracy": percent(means["verify"]["accuracy"]),
-        "verify_tokens": f"{means['verify']['tokens_per_forward']:.1f}",
+        **{f"{name}_accuracy": percent(mean["accuracy"]) for name, mean in means.items()},
+        **{f"{name}_tokens": f"{mean['tokens_per_forward']:.1f}" for name, mean in means.items()},
     }
 
 
@@ -172,11 +171,6 @@ def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
     return rows
 
 
-def layer_weights() -> str:
-    """Weights of all layers that times on a chip are worked out for, as a sentence has it."""
-    return f"{NUM_LAYERS * LLAMA_8B.num_weights / 1e9:.0f} billion"
-
-
 def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
     """Seconds of one forward pass on the large chip by its rows: loading, and computing."""
     cached = len(recorded.runs["text"]["ntp"].prompt_token_ids)
@@ -245,7 +239,7 @@ def lesson(*, has_model: bool = True) -> str:
     Raises TraceError if the recorded runs are missing.
     """
     kept = learn_runs()
-    choices = kept.choices
+    known, choices = facts(kept), kept.choices
     body: dict[str, Any] = {
         "scenes": scenes(has_model=has_model),
         "runs": {name: replay_lines(name, kept.runs[name]) for name in SHOWN_RUNS},
@@ -266,8 +260,8 @@ def lesson(*, has_model: bool = True) -> str:
         "check_ntp_passes": kept.runs["verify-ntp"]["ntp"].num_forwards,
         "order": asdict(choices.order),
         "num_different": num_different(kept),
+        "tokens_per_pass": {name: known[f"{name}_tokens"] for name in ("sbd", "verify")},
         "big_chip": DEVICES[BIG_CHIP].name,
-        "layer_weights": layer_weights(),
         "machines": machines(kept),
         "pass_times": pass_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],

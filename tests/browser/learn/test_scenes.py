@@ -7,11 +7,14 @@ import pytest
 from tests.browser.conftest import sync_api
 from tests.browser.learn.conftest import answer, drag
 from ui.recordings import learn_runs
+from ui.views.learn import facts
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 EVERY_GUESS = re.compile(r"keeps (\d+) of \1\b")
 LAST = 10
+STEP_MS = 1_500
+"""Longer than a step of a picture that moves by itself."""
 
 
 UNREAD = """(cells) => [...document.querySelectorAll(cells)].filter((node) =>
@@ -205,7 +208,7 @@ def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
     expect(said.get_by_role("textbox")).to_have_count(0)
 
 
-def test_a_story_is_said_to_take_its_forward_passes_for_its_own_tokens_in_both_scenes(lesson):
+def test_a_story_is_said_to_take_its_forward_passes_for_its_own_tokens(lesson):
     page = lesson("what-goes-wrong")
     numbers = page.locator(".sbd-learn-bar-number")
     slider = page.get_by_role("slider", name="γ")
@@ -218,12 +221,72 @@ def test_a_story_is_said_to_take_its_forward_passes_for_its_own_tokens_in_both_s
         expect(numbers.last).to_have_text(took)
         page.keyboard.press("ArrowRight")
     expect(numbers.first).to_have_text("1 for 1 token")
-    gamma = learn_runs().runs["text"]["sbd"].config.solver.gamma
-    at = [edge.gamma for edge in learn_runs().choices.edges].index(gamma)
-    page = lesson("what-it-buys")
-    expect(page.locator(".sbd-learn-source")).to_contain_text(
-        f"story took {edges[at].num_forwards} forward passes, {edges[at].num_tokens} tokens."
+
+
+def test_what_it_buys_says_what_the_evaluation_counted_with_and_without_a_check(lesson):
+    known = facts(learn_runs())
+    expect(lesson("what-it-buys").locator(".sbd-learn-source")).to_contain_text(
+        f"{known['sbd_tokens']} tokens per forward pass so, "
+        f"and {known['verify_tokens']} with verify"
     )
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_show_me_stops_where_the_story_breaks(lesson, motion):
+    page = lesson("what-goes-wrong")
+    page.emulate_media(reduced_motion=motion)
+    broken = next(edge for edge in learn_runs().choices.edges if not edge.is_right)
+    page.get_by_role("button", name="Show me").click()
+    words = re.compile(rf"^{broken.gamma:g} nats?$")
+    expect(page.locator(".sbd-learn-slider-words")).to_have_text(words)
+    page.wait_for_timeout(STEP_MS)
+    expect(page.locator(".sbd-learn-slider-words")).to_have_text(words)
+    expect(page.locator(".sbd-learn-verdict")).to_contain_text("Broken")
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_show_me_stops_at_the_rereading_that_first_finds_a_token_it_would_not_write(lesson, motion):
+    trace = learn_runs().runs["text"]["sbd"]
+    event, doubts = next(
+        (event, doubts)
+        for event in trace.events
+        if (doubts := [item for item in event.hindsight if item.token_id != item.argmax_id])
+    )
+    page = lesson("the-cache")
+    page.emulate_media(reduced_motion=motion)
+    page.get_by_role("button", name="Show me").click()
+    place = page.locator(".sbd-learn-slider-words")
+    expect(place).to_have_text(f"{event.index + 1} of {trace.num_forwards}")
+    page.wait_for_timeout(STEP_MS)
+    expect(place).to_have_text(f"{event.index + 1} of {trace.num_forwards}")
+    expect(page.locator(".is-riding .sbd-learn-cell.is-doubted")).to_have_count(len(doubts))
+    expect(page.locator(".sbd-learn-count")).to_contain_text(
+        trace.tokens[doubts[0].argmax_id].strip()
+    )
+
+
+def test_what_can_be_done_once_is_not_asked_for_again_and_what_can_be_done_on_is(lesson):
+    for scene, is_asked in (("one-at-a-time", False), ("checking", False), ("the-bound", True)):
+        page = lesson(scene)
+        expect(page.locator(".sbd-learn-act")).to_be_visible()
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".sbd-learn-act")).to_be_visible(visible=is_asked)
+
+
+def test_next_stays_where_it_is_from_scene_to_scene(lesson):
+    page, places = lesson(1), set()
+    for _ in range(LAST - 1):
+        for _ in range(2):
+            places.add(page.locator(".sbd-learn-foot .is-main").bounding_box()["y"] // 2)
+            page.keyboard.press("ArrowRight")
+    assert len(places) == 1
+
+
+def test_the_legend_of_a_draft_stands_under_its_tiles(open_page, story_url):
+    page = open_page(f"{story_url}#learn/checking", reduced_motion="reduce")
+    legend = page.locator(".sbd-learn .sbd-verify").bounding_box()
+    tiles = page.locator(".sbd-learn .sbd-tiles").bounding_box()
+    assert legend["y"] >= tiles["y"] + tiles["height"]
 
 
 def test_a_time_is_said_once_its_bar_has_grown_and_not_before(lesson):

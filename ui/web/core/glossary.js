@@ -77,6 +77,14 @@ export const GLOSSARY = {
       "Decoding without loss: the model checks guesses before they count, so the answer is that of " +
       "next-token prediction.",
   },
+  training: {
+    name: "training",
+    words:
+      "An ordinary model is trained a little further. Each forward pass reads the clean text and a copy " +
+      "cut into blocks of k positions. A share of them, drawn from 0 to 1, is masked; some copies are " +
+      "masked whole. The loss is the sum of two: the next token on the clean text, and the token at every " +
+      "mask. Without it a model guesses nonsense at masks.",
+  },
   draft: {
     name: "draft",
     words: "Tokens that the model guessed. The next forward pass checks them before they count.",

@@ -1,5 +1,5 @@
-// The foot of every view: the paper, the code, the model card, and in two notes what was added to
-// the paper and what its own models reach.
+// The foot of every view: the paper, the code, the model card, and in a note what the paper’s own
+// models reach and what was added here.
 
 import { PAPER_PAGE } from "../core/glossary.js";
 import { find, make } from "../dom/elements.js";
@@ -17,25 +17,12 @@ const REACHED =
   "lower γ they lose at most 3.3 points on any benchmark of Table 1, at 3.0 and 3.2 tokens per " +
   "forward pass on average.";
 
-const CODE =
-  "The code is the repository that this page was started from; its README.md says what is where.";
-
 /**
  * @param {string} href
  * @param {string} text
  */
 function link(href, text) {
   return make("a", "", { href, target: "_blank", rel: "noopener noreferrer" }, text);
-}
-
-/**
- * A heading whose text is behind its "?".
- * @param {string} name
- * @param {string} about what the "?" explains
- * @param {string} words
- */
-function named(name, about, words) {
-  return make("span", "", {}, name, question(about, words));
 }
 
 /** @type {Mount} */
@@ -45,10 +32,15 @@ export function mountFooter({ element, value, signal }) {
   const root = find(element, ".sbd-footer");
   root.replaceChildren(
     link(PAPER_PAGE, "Gat et al. 2025, arXiv 2509.04185"),
-    code ? link(code, "Code") : named("Code", "where the code is", CODE),
+    code ? link(code, "Code") : "",
     link(isBeside ? card : fileAddress(card), "Model card"),
-    named("Beyond the paper", "what is added to the paper here", ADDED),
-    named("In the paper", "what the paper’s own models reach", REACHED),
+    make(
+      "span",
+      "",
+      {},
+      "The paper and this page",
+      question("what is added and reached", `${REACHED} ${ADDED}`),
+    ),
   );
   makeTermNote(root, signal);
   return () => {};

@@ -34,7 +34,9 @@ class Programs {
     this.shape = "";
     /** @type {{ root: HTMLElement, values: HTMLElement }[]} */
     this.lines = [];
-    this.root = make("section", "sbd-hood-programs", { "aria-label": "Algorithm" });
+    this.body = make("div", "sbd-hood-program");
+    const summary = make("summary", "", {}, "Lines of the algorithm");
+    this.root = make("details", "sbd-hood-programs", {}, summary, this.body);
   }
 
   /** @param {View} view */
@@ -57,7 +59,7 @@ class Programs {
           make("ol", "sbd-hood-code", {}, ...nodes),
         );
       });
-      this.root.replaceChildren(...parts);
+      this.body.replaceChildren(...parts);
     }
     lines.forEach(({ isLit, values }, index) => {
       const line = this.lines[index];

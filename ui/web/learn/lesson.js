@@ -62,8 +62,8 @@ export function hashOf(address) {
  * @property {number} check_ntp_passes of the answer that `verify` checks, one token at a time
  * @property {Order} order
  * @property {number} num_different tokens of the run `text` that differ between its lanes
+ * @property {{ sbd: string, verify: string }} tokens_per_pass on all test prompts, in the evaluation
  * @property {string} big_chip
- * @property {string} layer_weights in words: of what the times on a chip are worked out for
  * @property {Edge[]} edges
  * @property {string} story
  * @property {Machine[]} machines

@@ -237,11 +237,12 @@ function makeSlider(label, last, words, onInput) {
  * @param {number} last the values are 0 to this
  * @param {(value: number) => string} words of a value
  * @param {{ show: (value: number) => void, took: (value: number) => void, ended?: () => void }} acts
- *   took: the reader moved it there; ended: it went to its last value by itself
+ *   took: the reader moved it there; ended: it went by itself to where it was to stop
  * @param {AbortSignal} signal ends it
  */
 export function makePlayedSlider(label, last, words, { show, took, ended = () => {} }, signal) {
   let value = 0;
+  let target = last;
   const slider = makeSlider(label, last, words, (chosen) => {
     steps.stop();
     value = chosen;
@@ -252,8 +253,8 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
     STEP_MS,
     () => {
       goTo(value + 1);
-      if (value >= last) ended();
-      return value < last;
+      if (value >= target) ended();
+      return value < target;
     },
     signal,
   );
@@ -270,6 +271,17 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
       steps.stop();
       goTo(next);
     },
-    play: steps.start,
+    /**
+     * Go by itself from one value to another, at once where motion is not wanted.
+     * @param {number} from
+     * @param {number} to
+     */
+    play(from, to) {
+      target = to;
+      steps.stop();
+      goTo(isStill() ? to : Math.min(from, to));
+      if (value < to) steps.start();
+      else ended();
+    },
   };
 }

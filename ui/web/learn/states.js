@@ -1,7 +1,7 @@
 // What scenes show of their runs: who may look at whom, what a forward pass does with a block, which words
 // clash. Knows no DOM.
 
-import { countOf, gammaDigits, raceSeconds } from "../core/numbers.js";
+import { gammaDigits, raceSeconds } from "../core/numbers.js";
 import { Lane } from "../core/run/lane.js";
 
 /** @import { BudgetLayout } from "../core/budget.js" */
@@ -12,15 +12,14 @@ const DIGITS = 4; // after the point, of an entropy and a sum of them at least
 const MOST_DIGITS = 9;
 
 /**
- * A sum as it is shown; "about" where the terms, as they are shown, come to another one.
- * @param {string[]} terms
- * @param {number} sum nats
+ * What an entropy adds to a sum as that is shown: so the terms, as they are shown, come to the sum.
+ * @param {number} before the sum without it, nats
+ * @param {number} entropy nats
  * @param {number} digits after the point
  */
-function sumOfShown(terms, sum, digits) {
-  const ofShown = terms.reduce((total, term) => total + Number(term), 0).toFixed(digits);
-  const shown = sum.toFixed(digits);
-  return ofShown === shown ? shown : `about ${shown}`;
+function addedTo(before, entropy, digits) {
+  const after = (before + entropy).toFixed(digits);
+  return (Number(after) - Number(before.toFixed(digits))).toFixed(digits);
 }
 
 /**
@@ -44,19 +43,21 @@ function digitsAbove(sum, gamma, least) {
 export function sumWords({ segments, spent, free }, gamma) {
   const counted = segments.filter(({ isIn, isFree }) => isIn && !isFree);
   const digits = Math.max(DIGITS, gammaDigits(gamma)); // no fewer, or the sum may round above γ
-  const terms = counted.map(({ item }) => item.entropy.toFixed(digits));
+  let before = 0;
+  const terms = counted.map(({ item }) => {
+    const term = addedTo(before, item.entropy, digits);
+    before += item.entropy;
+    return term;
+  });
   const total =
-    terms.length > 1
-      ? `${terms.join(" + ")} = ${sumOfShown(terms, spent, digits)}`
-      : (terms[0] ?? "0");
+    terms.length > 1 ? `${terms.join(" + ")} = ${spent.toFixed(digits)}` : (terms[0] ?? "0");
   if (!free) return { total, free: "", more: "All are kept." };
-  const own = free.entropy.toFixed(digits);
+  const own = addedTo(spent, free.entropy, digits);
   if (segments.every(({ isIn }) => isIn)) return { total, free: own, more: "All are kept." };
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
-  const added = free.entropy.toFixed(fine);
-  const both = sumOfShown([spent.toFixed(fine), added], sum, fine);
-  const more = `One more, and ${added} counts too: ${both}, more than ${gamma.toFixed(fine)}.`;
+  const added = addedTo(spent, free.entropy, fine);
+  const more = `One more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${gamma.toFixed(fine)}.`;
   return { total, free: own, more };
 }
 
@@ -154,14 +155,6 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts }) 
     return `Broken: ${fault}. Underlined: neighbours from one forward pass (the small number) that do not fit.`;
   const facts = hasFacts ? "it keeps to the prompt, and " : "";
   return `Holds: ${facts}no word is doubled or unknown. Grammar and sense are not checked.`;
-}
-
-/**
- * The forward passes of a story with the tokens that they wrote: no other story has to be as long.
- * @param {Pick<Edge, "passes" | "tokens">} edge
- */
-export function passesWords({ passes, tokens }) {
-  return `${countOf(passes, "forward pass")}, ${countOf(tokens.length, "token")}`;
 }
 
 /**

@@ -2,17 +2,15 @@
 // the run plays they are those of the moment, at its end those of the whole run.
 
 import { formatSeconds, median } from "../core/numbers.js";
-import { fasterWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
+import { fasterWords, isPassDearer, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
-import { explain, question } from "../dom/terms.js";
+import { explain, term } from "../dom/terms.js";
 
 /** @import { Numbers, Timing } from "../core/run/times.js" */
 /** @import { View } from "./view.js" */
 
 const UNKNOWN = "–";
-const PASSES =
-  "One forward pass runs the whole model once. Next-token prediction needs one for every token; " +
-  "the second number is what it needs for the tokens that stand here.";
+const DEARER = "a pass over several tokens costs more";
 const TIME =
   "Seconds that the engine computed, without drawing. At the end the page compares them with next-token prediction " +
   "on the same machine.";
@@ -53,29 +51,29 @@ function timeOf({ run, pass, isOver }, numbers, timing) {
   return { shown: seconds, label: isOver ? "in all" : "so far" };
 }
 
-/** Both numbers, each with a question mark that says what it is. */
+/** Both numbers, each over a word that explains itself, and why one saves more than the other. */
 export function makeHeadline() {
   const own = make("b", "sbd-headline-own");
   const instead = make("small", "", {}, "instead of");
   const plain = make("b", "sbd-headline-plain");
   const time = make("b", "sbd-headline-time");
-  const label = make("span", "sbd-headline-label");
-  const why = question("time", TIME);
+  const label = make("button", "sbd-term sbd-headline-label", { type: "button" });
+  const dearer = make("p", "sbd-headline-why");
   const passes = make(
     "div",
     "sbd-headline-passes",
     {},
     make("div", "sbd-headline-big", {}, own, instead, plain),
-    make("div", "sbd-headline-cap", {}, "forward passes ", question("forward passes", PASSES)),
+    make("div", "sbd-headline-cap", {}, term("pass", "forward passes")),
   );
   const clock = make(
     "div",
     "sbd-headline-clock",
     {},
     make("div", "sbd-headline-big", {}, time),
-    make("div", "sbd-headline-cap", {}, label, " ", why),
+    make("div", "sbd-headline-cap", {}, label),
   );
-  const root = make("div", "sbd-headline", {}, passes, clock);
+  const root = make("div", "sbd-headline", {}, passes, clock, dearer);
 
   /**
    * @param {View} view
@@ -90,9 +88,10 @@ export function makeHeadline() {
     instead.hidden = count.plain === null;
     const { shown, label: said } = timeOf(view, numbers, timing);
     setText(time, shown);
-    setText(label, said);
+    const isCompared = view.isOver && view.run.strategy !== "ntp";
+    setText(dearer, isCompared && isPassDearer(numbers, timing) ? DEARER : "");
     const slow = view.isOver ? whyNotFaster(view.run, numbers, timing) : "";
-    explain(why, "", [slow, TIME].filter(Boolean).join(" "));
+    explain(label, said, [slow, TIME].filter(Boolean).join(" "));
   }
 
   return { root, update };

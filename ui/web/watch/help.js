@@ -37,7 +37,8 @@ const HELP_SIGHTS = [
   [
     "Staircase",
     "Every forward pass is a row, every position a column. The dashed line is where " +
-      "next-token prediction would be, one token a forward pass; the space between is the forward passes saved.",
+      "next-token prediction would be, one token a forward pass; the space between is the forward passes saved. " +
+      "Colour: entropy while masked. Dot: the token came. Press or drag to go to a forward pass.",
   ],
   [
     "Verify",

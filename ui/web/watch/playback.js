@@ -6,7 +6,6 @@ import { makeButton, makeSpeedChoice, showPlaying } from "../dom/buttons.js";
 import { makeClock } from "../dom/clock.js";
 import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { playRate } from "../dom/pace.js";
-import { question } from "../dom/terms.js";
 
 /** @import { Run } from "../core/run/run.js" */
 /** @import { PlayerState, View } from "./view.js" */
@@ -103,11 +102,6 @@ export class Playback {
   }
 }
 
-const STAIRS =
-  "Every forward pass is a row, every position of the answer a column. Colour: entropy while " +
-  "masked. Dot: the token came. Dashed: next-token prediction, one token a forward pass; the gap " +
-  "is what was saved. Press or drag to go to a forward pass.";
-
 /**
  * @param {Actions} actions
  */
@@ -181,7 +175,6 @@ export function makeTransport(actions) {
     scrubber.root,
     place,
     makeSpeedChoice("Speed", actions.setSpeed),
-    question("staircase", STAIRS),
   );
 
   /** @param {View} view */

@@ -76,6 +76,8 @@ export function secondsOfPasses(steps) {
   return { prompt: prompt.seconds, later: sum / after.length };
 }
 
+const DEARER = 1.1; // times as long: less is noise
+
 /** @typedef {ReturnType<Run["numbersAt"]>} Numbers */
 /** @typedef {{ run: string, seconds: number[], ntpSeconds: number[], error?: string }} Timing */
 
@@ -94,6 +96,20 @@ export function timesOf({ seconds, ntpSeconds }, timing) {
   if (seconds === null || ntpSeconds === null) return null;
   if (timing?.seconds.length) return timing;
   return { seconds: [seconds], ntpSeconds: [ntpSeconds] };
+}
+
+/**
+ * Whether a forward pass took longer than one of next-token prediction, so that time was saved less
+ * than forward passes; false until both are known.
+ * @param {Numbers} numbers
+ * @param {Timing | null} timing
+ */
+export function isPassDearer(numbers, timing) {
+  const { wholePasses, ntpPasses } = numbers;
+  const times = timesOf(numbers, timing);
+  if (!times || !wholePasses || !ntpPasses) return false;
+  const [own, plain] = [median(times.seconds) / wholePasses, median(times.ntpSeconds) / ntpPasses];
+  return own > plain * DEARER;
 }
 
 /**

@@ -1,13 +1,13 @@
 // The block is done: what each forward pass reads, what it keeps in the cache, and what it drops.
 
 import { countOf } from "../../core/numbers.js";
+import { tokenName } from "../../core/text/letters.js";
 import { make, setText } from "../../dom/elements.js";
-import { isStill } from "../../dom/page.js";
 import { showToken } from "../../dom/tokens.js";
 import { makePlayedSlider, makeRoom } from "../parts.js";
 import { blockState } from "../states.js";
 
-/** @import { Lane, LaneStep } from "../../core/run/lane.js" */
+/** @import { Lane } from "../../core/run/lane.js" */
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { MakeScene } from "../view.js" */
 
@@ -18,21 +18,38 @@ const WORDS = {
   cached: "stored, read one way",
 };
 const SOURCE =
-  "Rereading rides along and takes no extra forward pass. The cache then equals that of reading " +
-  "the text one token at a time.";
+  "Rereading rides along at no extra forward pass. The cache is then exact: that of reading the text " +
+  "one token at a time.";
+const PLAYED = 3; // forward passes before the one where it stops
 
 /**
- * What a forward pass computes, what becomes of it, and what the cache then holds.
- * @param {LaneStep | undefined} step
+ * The first token that a rereading would not have written.
+ * @param {Lane} lane
  * @param {number} pass
  */
-function passWords(step, pass) {
+function firstDoubt(lane, pass) {
+  return lane.steps[pass]?.hindsight.find(({ position }) => lane.disagrees(position, pass));
+}
+
+/**
+ * What a forward pass computes, what becomes of it, and what the cache then holds; what the rereading
+ * would have written.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function passWords(run, pass) {
+  const step = run.main.steps[pass];
+  const doubt = firstDoubt(run.main, pass);
+  const name = (/** @type {number | undefined} */ token) => tokenName(run.tokenText(token).trim());
+  const noticed = doubt
+    ? ` Rereading, it would write ${name(doubt.argmax)}, not ${name(run.main.fixed.get(doubt.position)?.token)}.`
+    : "";
   const [causal, block] = [step?.causal ?? 0, step?.block.size ?? 0];
   const ofBlock = block ? `, ${block} of the block` : "";
   const parts = causal ? `: ${causal} read and stored${ofBlock}` : ", all of the block";
   return (
     `Forward pass ${pass + 1} computes ${countOf(causal + block, "token")}${parts}. ` +
-    `The cache then holds ${(step?.cached ?? 0) + causal}.`
+    `The cache then holds ${(step?.cached ?? 0) + causal}.${noticed}`
   );
 }
 
@@ -78,6 +95,7 @@ function makeBlock(run, start, index) {
       const item = run.main.fixedAt(start + offset, pass);
       cell.classList.toggle("is-full", item !== null);
       cell.classList.toggle("is-new", item?.pass === pass);
+      cell.classList.toggle("is-doubted", run.main.disagrees(start + offset, pass));
       showToken(cell, item ? run.tokenText(item.token) : "\u200a");
     });
   }
@@ -90,29 +108,30 @@ export function makeCacheScene({ lesson, signal, did, say }) {
   const { main } = run;
   const blocks = blockStarts(main).map((start, index) => makeBlock(run, start, index));
   const counts = make("p", "sbd-learn-count");
-  const room = makeRoom(counts, main.steps.map(passWords));
+  const room = makeRoom(
+    counts,
+    main.steps.map((_, pass) => passWords(run, pass)),
+  );
   /** @param {number} pass */
   function show(pass) {
     for (const block of blocks) block.show(pass);
-    setText(counts, passWords(main.steps[pass], pass));
+    setText(counts, passWords(run, pass));
   }
   const words = (/** @type {number} */ pass) => `${pass + 1} of ${main.steps.length}`;
   const slider = makePlayedSlider(
     "Forward pass",
     main.lastPass,
     words,
-    { show, took: did },
+    { show, took: did, ended: () => say(counts.textContent ?? "") },
     signal,
   );
 
   function answer() {
     did();
     const rides = main.steps.findIndex(({ causal }, pass) => pass > 0 && causal > 0);
-    const isAtEnd = isStill() || rides < 0;
-    slider.goTo(Math.max(0, isAtEnd ? rides : rides - 1));
-    if (isAtEnd) return;
-    slider.play();
-    say(counts.textContent ?? "");
+    const doubts = main.steps.findIndex((_, pass) => firstDoubt(main, pass));
+    const end = Math.max(0, doubts < 0 ? rides : doubts);
+    slider.play(Math.max(0, end - PLAYED), end);
   }
   slider.goTo(1);
   const root = make(

@@ -110,7 +110,8 @@ export function makeCheckScene({ lesson, signal, did, say }) {
     legend.root,
     makeRoom(news, replies),
   ];
-  return { root: make("div", "sbd-learn-check", {}, ...nodes), answer: () => answer() };
+  const root = make("div", "sbd-learn-check", {}, ...nodes);
+  return { root, answer: () => answer(), isQuiz: true };
 }
 
 /**

@@ -3,9 +3,9 @@
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makeRoom, sweep } from "../parts.js";
-import { passesWords, secondsWords, timesWords, timeTitle } from "../states.js";
+import { secondsWords, timesWords, timeTitle } from "../states.js";
 
-/** @import { Edge, Lesson, Machine } from "../lesson.js" */
+/** @import { Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
 /** @import { Bar } from "../parts.js" */
 
@@ -120,23 +120,12 @@ export function makeCostScene({ lesson, signal, did, say }) {
  * What the forward passes and times were counted and worked out from.
  * @param {Lesson} lesson
  */
-function sourceOf({ runs, num_different: numDifferent, edges }) {
-  const { text: run } = runs;
+function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {
   const same = numDifferent
-    ? `${numDifferent} of the ${countOf(run.main.numCommitted, "token")} differ`
-    : "the same text, token for token";
+    ? `after the first other word its story goes another way (${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ)`
+    : "the text is the same, token for token";
   return (
-    `In blocks: γ = ${run.solver.gamma ?? 0}, unchecked; here ${same}. The prompt’s forward pass is ` +
-    `counted.${storyWords(edges, run.solver.gamma)}`
+    `In blocks: γ = ${run.solver.gamma ?? 0}, unchecked; ${same}. Over all test prompts this model ` +
+    `writes ${mean.sbd} tokens per forward pass so, and ${mean.verify} with verify.`
   );
-}
-
-/**
- * That another text gains more or less: the story of a scene before, at the same γ.
- * @param {Edge[]} edges
- * @param {number | undefined} gamma
- */
-function storyWords(edges, gamma) {
-  const same = edges.find((edge) => edge.gamma === gamma);
-  return same ? ` Another text gains more or less: scene 7’s story took ${passesWords(same)}.` : "";
 }

@@ -105,5 +105,6 @@ export function makeGuessScene({ lesson, did }) {
     answer: () => {
       for (const gap of gaps) gap.open();
     },
+    isQuiz: true,
   };
 }

@@ -94,7 +94,7 @@ export function makeSingleScene({ lesson, signal, did }) {
       "p",
       "sbd-learn-source",
       {},
-      `We worked this out for ${lesson.layer_weights} weights of 2 bytes (Llama-3.1-8B) on one ${lesson.big_chip}. Loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
+      `Worked out for the layers of Llama-3.1-8B, 2 bytes a weight, on one ${lesson.big_chip}. Loading and computing overlap, so the longer counts. · is a space, ⏎ a line break.`,
     ),
   );
   const question = [choices.root, makeRoom(news, options.map(reply))];
@@ -108,5 +108,5 @@ export function makeSingleScene({ lesson, signal, did }) {
     sweep(FILL_MS, strip.show, signal);
     did();
   }
-  return { root, answer };
+  return { root, answer, isQuiz: true };
 }

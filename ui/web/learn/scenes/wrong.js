@@ -2,7 +2,6 @@
 
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
-import { isStill } from "../../dom/page.js";
 import { makeBar, makePlayedSlider, makeRoom } from "../parts.js";
 import { storyPieces, verdictWords } from "../states.js";
 
@@ -105,13 +104,12 @@ export function makeWrongScene({ lesson, signal, did, say }) {
     took: (/** @type {number} */ index) => index >= broken && did(),
     ended: () => say(story.verdict.textContent ?? ""),
   };
-  const words = (/** @type {number} */ index) => `${edges[index]?.gamma ?? 0} nats`;
+  const words = (/** @type {number} */ index) => countOf(edges[index]?.gamma ?? 0, "nat");
   const slider = makePlayedSlider("γ", last, words, acts, signal);
 
   function answer() {
     did();
-    slider.goTo(isStill() ? last : 0);
-    if (!isStill()) slider.play();
+    slider.play(0, broken);
   }
   slider.goTo(0);
   const prompt = make("p", "sbd-learn-source", {}, `Prompt: ${lesson.story}`);

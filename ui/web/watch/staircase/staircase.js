@@ -166,6 +166,14 @@ function styleOf(stage) {
   };
 }
 
+/**
+ * @param {string} axis
+ * @param {string} words
+ */
+function makeAxisTitle(axis, words) {
+  return make("span", `sbd-stairs-axis is-${axis}`, { "aria-hidden": "true" }, words);
+}
+
 /** The staircase on its stage, with what the pointer reads out. */
 export class Staircase {
   /** @param {Actions} actions */
@@ -196,6 +204,8 @@ export class Staircase {
           "Staircase; left and right keys move by forward passes, up and down by positions",
       },
       this.canvas,
+      makeAxisTitle("across", "tokens of the answer →"),
+      makeAxisTitle("down", "← forward passes"),
       this.readout,
     );
     this.root = make("section", "sbd-stairs", { "aria-label": "Staircase" }, this.stage);
@@ -220,10 +230,10 @@ export class Staircase {
     new ResizeObserver(() => this.resize()).observe(stage);
   }
 
-  /** Room for the numbers of both axes. */
+  /** Room for the numbers and titles of both axes. */
   get margins() {
     const type = this.style?.size ?? SMALL_TYPE;
-    return { left: Math.round(type * 2.3), top: Math.round(type * 1.5) };
+    return { left: Math.round(type * 3.7), top: Math.round(type * 2.9) };
   }
 
   /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { History } from "../../../core/run/history.js";
-import { timesOf, whyNotFaster } from "../../../core/run/times.js";
+import { isPassDearer, timesOf, whyNotFaster } from "../../../core/run/times.js";
 import { recordedLines } from "../../../share/replay_page.js";
 import { END, FIRST, PREFILL, runOf, SECOND, start, wire } from "../lines.js";
 
@@ -79,4 +79,17 @@ test("what a replay page brings along is what was timed", () => {
   const without = new History();
   without.accept(recordedLines(run, null).join("\n"));
   assert.equal(without.run?.timing, null);
+});
+
+test("a forward pass is said to cost more where it took longer than one of next-token prediction", () => {
+  const { numbers } = beside([1000, 500, 500, 500]);
+  const timed = (/** @type {number} */ seconds) => ({
+    run: "",
+    seconds: [seconds],
+    ntpSeconds: [0.004],
+  });
+  const counts = { ...numbers, wholePasses: 2, ntpPasses: 4 };
+  assert.equal(isPassDearer(counts, timed(0.003)), true);
+  assert.equal(isPassDearer(counts, timed(0.002)), false);
+  assert.equal(isPassDearer({ ...counts, ntpPasses: null }, timed(0.003)), false);
 });
