@@ -33,7 +33,7 @@ WORDS = """([root, isScreen]) => {
         ("watch", ".sbd-tile", 60),
         ("race", ".sbd-race-card", 40),
         ("solvers", ".sbd-solver-comparison", 40),
-        ("limits", ".sbd-limits dl", 40),
+        ("roofline", ".sbd-roofline dd", 40),
     ],
 )
 def test_a_view_shows_few_words_until_more_are_asked_for(open_page, story_url, view, shown, most):

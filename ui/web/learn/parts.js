@@ -116,25 +116,6 @@ export function sweep(duration, show, signal) {
 }
 
 /**
- * Take a step every `duration` milliseconds, until `step` says that it was the last.
- * @param {number} duration
- * @param {() => boolean} step whether there is another one
- * @param {AbortSignal} signal ends it
- */
-function makeSteps(duration, step, signal) {
-  let timer = 0;
-  const stop = () => clearInterval(timer);
-  signal.addEventListener("abort", stop);
-  return {
-    stop,
-    start() {
-      stop();
-      timer = window.setInterval(() => step() || stop(), duration);
-    },
-  };
-}
-
-/**
  * @param {string} label of the group
  * @param {string[]} options
  * @param {(option: string) => void} onChoose
@@ -241,36 +222,30 @@ function makeSlider(label, last, words, onInput) {
  * @param {AbortSignal} signal ends it
  */
 export function makePlayedSlider(label, last, words, { show, took, ended = () => {} }, signal) {
-  let value = 0;
-  let target = last;
+  let [value, target, timer] = [0, last, 0];
+  const stop = () => clearTimeout(timer);
+  signal.addEventListener("abort", stop);
   const slider = makeSlider(label, last, words, (chosen) => {
-    steps.stop();
+    stop();
     value = chosen;
     show(chosen);
     took(chosen);
   });
-  const steps = makeSteps(
-    STEP_MS,
-    () => {
-      goTo(value + 1);
-      if (value >= target) ended();
-      return value < target;
-    },
-    signal,
-  );
   /** @param {number} next */
   function goTo(next) {
+    stop();
     value = next;
     slider.set(next);
     show(next);
   }
+  function step() {
+    if (value < target) goTo(value + 1);
+    if (value < target) timer = window.setTimeout(step, STEP_MS);
+    else ended();
+  }
   return {
     root: slider.root,
-    /** @param {number} next */
-    goTo(next) {
-      steps.stop();
-      goTo(next);
-    },
+    goTo,
     /**
      * Go by itself from one value to another, at once where motion is not wanted.
      * @param {number} from
@@ -278,10 +253,8 @@ export function makePlayedSlider(label, last, words, { show, took, ended = () =>
      */
     play(from, to) {
       target = to;
-      steps.stop();
       goTo(isStill() ? to : Math.min(from, to));
-      if (value < to) steps.start();
-      else ended();
+      timer = window.setTimeout(step, isStill() ? 0 : STEP_MS);
     },
   };
 }
