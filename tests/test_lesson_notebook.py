@@ -8,9 +8,12 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from sbd_core.models.bases import SMOLLM2, find_base
+
 ROOT = Path(__file__).parents[1]
 LESSON = ROOT / "lesson.ipynb"
 MOST_CHARACTERS = 40_000
+HAS_REAL_MODEL = find_base(SMOLLM2) is not None
 
 
 def read() -> Any:
@@ -24,8 +27,11 @@ def tagged(notebook: Any, tag: str) -> Any:
 
 @pytest.fixture(scope="module")
 def executed(tmp_path_factory) -> Any:
-    """Run as it stands, apart from the installation, and with two steps of training."""
+    """Run as it stands, with two steps of training: no network, so no installation and no fetch."""
     notebook = read()
+    notebook.cells.remove(tagged(notebook, "fetch"))
+    if not HAS_REAL_MODEL:
+        notebook.cells.remove(tagged(notebook, "real"))
     folder = tmp_path_factory.mktemp("lesson") / "work"
     short = f'LENGTH = "--steps 2"\nWORK = {str(folder)!r}'
     tagged(notebook, "parameters").source = short
@@ -82,10 +88,18 @@ def test_traces_replay_and_figures_are_drawn(executed) -> None:
         for output in cell.get("outputs", ())
         if "text/html" in output.get("data", {})
     ]
-    assert len([html for html in replays if "<iframe" in html]) == 2
+    assert len([html for html in replays if "<iframe" in html]) == 2 + HAS_REAL_MODEL
     for call in ("plots.entropy_heatmap", "plots.hindsight"):
         [figure] = [o for o in outputs(executed, call) if "data" in o]
         assert figure.data["application/vnd.plotly.v1+json"]["data"]
+
+
+@pytest.mark.skipif(not HAS_REAL_MODEL, reason="needs sbd fetch")
+def test_the_real_model_says_the_same_words_in_fewer_forward_passes(executed) -> None:
+    text = text_of(executed, "sbd-smollm2-135m")
+    assert "the same words: True" in text
+    plain, verify = map(int, re.findall(r"(\d+) (?:forward passes )?by", text))
+    assert verify < plain
 
 
 def test_both_races_show_verify_agreeing_with_next_token_prediction(executed) -> None:

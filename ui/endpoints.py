@@ -90,6 +90,7 @@ class Endpoints:
         repetition_penalty: float | None = None,
         row_policy: str = "fixed",
         model: str = "",
+        system: str = "",
     ) -> Iterator[dict[str, Any]]:
         """See DECODE; the parameters are those of the form."""
         form = Form(
@@ -111,6 +112,7 @@ class Endpoints:
             repetition_penalty=repetition_penalty,
             row_policy=row_policy,
             model=model,
+            system=system,
         )
         yield from decoded(self._session, form, self._client_of(request))
 
@@ -138,6 +140,7 @@ least this.
 repetition_penalty: above 1 makes tokens that came before less likely; null is the model's own.
 row_policy: of verify, fixed, fewest-passes or fastest: how many rows a forward pass has.
 model: the name of one that the page offers; empty is the one it opens with.
+system: what the model is told before the prompt.
 Yields {text, num_tokens, num_forwards, is_done, trace, num_ahead}; trace is JSON text at the end,
 else "". num_ahead: runs of others that are before this one."""
 RACE = """Decode one prompt in several ways, one after the other, and compare.

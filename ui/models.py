@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from sbd_core.models.bases import BaseSource, fetch, find_base, remove
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.protocol import SetBlockModel
 from ui.lazy_model import LazyModel
 
@@ -62,6 +63,11 @@ class Offer:
         self._lock = threading.Lock()
         self._is_begun = self.lazy.is_settled
         self._is_cancelled = False
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether it takes a conversation: nano was trained on single puzzles."""
+        return self.name != DEFAULT_CHECKPOINT.name
 
     @property
     def is_here(self) -> bool:

@@ -168,7 +168,9 @@ def _wire(
     shown = partial(_shown, session, form)
 
     def decode(request: gr.Request, visit: Visit, sent: Any) -> Iterator[tuple[Any, ...]]:
-        yield from shown(visit, Form.of(sent).as_shown(), client_from(request))
+        form = Form.of(sent)
+        is_chat = session.models.offer(session.models.known(form.model)).is_chat
+        yield from shown(visit, form.as_shown(is_chat=is_chat), client_from(request))
 
     def redo(request: gr.Request, visit: Visit, event: gr.EventData) -> Iterator[tuple[Any, ...]]:
         yield from shown(visit, again(data_of(event)), client_from(request))

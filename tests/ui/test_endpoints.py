@@ -49,7 +49,7 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
         "block_size": "integer", "max_new_tokens": "integer", "seed": "integer",
         "template": "string", "tau": "number", "factor": "number", "k": "integer", "by": "string",
         "num_predrafts": "integer", "draft_threshold": "number", "row_policy": "string",
-        "model": "string",
+        "model": "string", "system": "string",
     }  # fmt: skip
     for endpoint in info["named_endpoints"].values():
         for item in endpoint["parameters"]:

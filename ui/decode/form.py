@@ -22,6 +22,7 @@ LABELS = {
     "model": "Model",
     "prompt": "Prompt",
     "turns": "The conversation",
+    "system": "System message",
     "puzzle": "The puzzle",
     "template": "Answer with blanks",
     "strategy": "Strategy",
@@ -50,7 +51,8 @@ class Form:
 
     ask: a short text that the run carries back, so that the player knows what it answers.
     repetition_penalty: 0 and None are the model's own. model: by name, "" the page's first.
-    turns: what was said before the prompt, as [role, content].
+    turns: what was said before the prompt, as [role, content]. system: what the system says first,
+    where there are no turns.
     """
 
     prompt: Any
@@ -73,6 +75,7 @@ class Form:
     row_policy: Any = "fixed"
     model: Any = ""
     turns: Any = ()
+    system: Any = ""
 
     @classmethod
     def of(cls, data: Any) -> "Form":
@@ -81,8 +84,13 @@ class Form:
         values = {name: known[name] for name in cls.__dataclass_fields__ if name in known}
         return cls(**{"prompt": None, **values})
 
-    def as_shown(self) -> "Form":
-        """Without predrafts where the form hides their number, whatever it was set to before."""
+    def as_shown(self, *, is_chat: bool = True) -> "Form":
+        """Without what the form hides, whatever it was set to before.
+
+        is_chat: whether the model takes a conversation; else the system prompt is hidden.
+        """
+        if not is_chat and self.system:
+            return replace(self, system="").as_shown()
         if self.strategy != "verify":
             return replace(self, num_predrafts=0, row_policy="fixed")
         return self if self.row_policy == "fixed" else replace(self, num_predrafts=0)
@@ -122,7 +130,12 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
     """The prompt, with what was said before it where it is a follow-up. Raises ArgumentError."""
+    if not isinstance(form.system, str) or len(form.system) > MAX_PROMPT_CHARACTERS:
+        rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
+        raise ArgumentError("system", rule, "")
     turns = form.turns
+    if not turns and form.system.strip():
+        turns = [("system", form.system)]
     if not turns:
         return prompt
     is_fine = isinstance(turns, (list, tuple)) and len(turns) <= MAX_TURNS
@@ -143,6 +156,7 @@ def settings_of(trace: Trace) -> dict[str, Any]:
     config = trace.config
     return {
         "prompt": trace.prompt,
+        "system": _system_of(trace),
         "strategy": config.strategy,
         "solver": solver_name(config.solver),
         **solver_parameters(config.solver),
@@ -155,6 +169,11 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "row_policy": config.row_policy,
         "template": "",
     }
+
+
+def _system_of(trace: Trace) -> str:
+    role, content = trace.messages[0] if trace.messages else ("", "")
+    return content if role == "system" else ""
 
 
 def _whole(value: Any) -> Any:

@@ -191,6 +191,15 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
         engine = engine_choice(of_model.engine)
         if any(offer.lazy.can_draft for offer in models):
             fields["template"] = _template()
+        fields["system"] = gr.Textbox(
+            label="System message",
+            placeholder="what the model is told before your prompt",
+            lines=1,
+            max_lines=3,
+            max_length=MAX_TYPED_CHARACTERS,
+            visible=models.first.is_chat,
+            elem_id="sbd-system-box",
+        )
         fields |= _solver_fields(model, start)
         fields |= _size_fields(model, of_model, limits.max_new_tokens)
         own_puzzle = puzzle(PROMPT_ID)

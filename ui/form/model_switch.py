@@ -13,7 +13,6 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import ArgumentError
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.replay import wire_json
 from ui.assets import view
 from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
@@ -24,7 +23,7 @@ from ui.models import SECONDS_BETWEEN_LOOKS, Models, Offer
 from ui.untrained import untrained_value
 
 EVENTS = ("choose_model", "fetch_base", "cancel_fetch", "remove_base")
-SET_BY_MODEL = ("strategy", "gamma", "row_policy", "block_size")
+SET_BY_MODEL = ("system", "strategy", "gamma", "row_policy", "block_size")
 _count = itertools.count()
 
 
@@ -64,7 +63,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
         "title": offer.title,
         "about": offer.about,
         "isHere": offer.is_here,
-        "isChat": offer.name != DEFAULT_CHECKPOINT.name,
+        "isChat": offer.is_chat,
         "mayManage": may_manage and base is not None,
     }
     if base is not None:
@@ -155,6 +154,7 @@ def _form_values(offer: Offer, limits: Limits, *, keeps_settings: bool) -> list[
     best, choices = shown.best, strategies_of(model)
     info = block_size_words(model)
     values: list[Any] = [offer.name, shown.presets, shown.engine, shown.risk_slider]
+    values.append(gr.update(visible=offer.is_chat))
     if keeps_settings:
         return [*values, gr.update(choices=choices), gr.skip(), gr.skip(), gr.update(info=info)]
     return [

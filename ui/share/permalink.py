@@ -13,6 +13,7 @@ from ui.decode.form import Form
 # Name in the address: field of the form.
 FIELDS = {
     "prompt": "prompt",
+    "system": "system",
     "strategy": "strategy",
     "solver": "solver",
     "gamma": "gamma",
@@ -30,7 +31,7 @@ FIELDS = {
     "pins": "pinned",
     "with": "model",
 }
-TEXTS = {"prompt", "strategy", "solver", "by", "rows", "with"}
+TEXTS = {"prompt", "system", "strategy", "solver", "by", "rows", "with"}
 WHOLE = re.compile(r"-?[0-9]{1,20}")
 DECIMAL = re.compile(r"-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?")
 PINS = re.compile(r"[0-9]{1,9}:[0-9]{1,9}(,[0-9]{1,9}:[0-9]{1,9})*")

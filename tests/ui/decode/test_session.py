@@ -2,14 +2,17 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
+from sbd_core.config import DecodeConfig
+from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError
 from tests.ui.doubles import ANSWER, slowed, story_model
 from ui.decode import session as session_module
 from ui.decode import update_throttle
-from ui.decode.form import Form, checked, message_of
+from ui.decode.form import Form, checked, message_of, settings_of
 from ui.decode.session import LOADING_TEXT, Session, Update, waiting_text
 from ui.decode.timing import NUM_TIMINGS, timings
 from ui.hosting.limits import Limits
@@ -262,6 +265,34 @@ def test_a_follow_up_is_decoded_with_what_was_said_before():
     assert (first["prompt"], first["messages"]) == ("Go on", list(map(list, messages)))
     alone = lines(updates(Form("Go on", max_new_tokens=8)))[0]
     assert "messages" not in alone
+
+
+def test_a_system_prompt_comes_first_and_a_follow_up_keeps_the_one_it_had():
+    form = Form("Go on", system="Be brief.", max_new_tokens=8)
+    asked = [["system", "Be brief."], ["user", "Go on"]]
+    assert lines(updates(form))[0]["messages"] == asked
+    told = [["system", "Rhyme."], *TURNS]
+    later = replace(form, turns=told)
+    assert lines(updates(later))[0]["messages"] == [*told, ["user", "Go on"]]
+    assert "messages" not in lines(updates(form.as_shown(is_chat=False)))[0]
+
+
+def test_a_trace_fills_in_its_system_prompt():
+    config = DecodeConfig(block_size=8, max_new_tokens=8)
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Go on"},
+    ]
+    settings = settings_of(generate(story_model(), messages, config))
+    assert (settings["system"], settings["prompt"]) == ("Be brief.", "Go on")
+    assert settings_of(generate(story_model(), "Go on", config))["system"] == ""
+
+
+@pytest.mark.parametrize("system", [5, None, "x" * 2_001])
+def test_a_bad_system_prompt_is_one_sentence(system):
+    [*_, last] = updates(Form("Go on", system=system))
+    assert last.is_error
+    assert last.message == "System message must be text of at most 2,000 characters."
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ export class Share {
   linkRow() {
     const words = "Opens the page with these settings and decodes again.";
     return this.row("Link", words, "Copy link", async (run) => {
-      if (run.turns.length) {
+      if (run.isConversation) {
         this.say("A link holds no conversation. Save the trace: it does.");
         return;
       }

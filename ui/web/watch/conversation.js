@@ -48,7 +48,8 @@ export class Conversation {
     this.before.hidden = isLecture || !run.turns.length;
     if (!isOther) return;
     const count = run.turns.filter(([role]) => role === "user").length;
-    setText(this.summary, `Question ${count + 1} of this conversation: ${run.prompt}`);
+    const asked = `Question ${count + 1} of this conversation: ${run.prompt}`;
+    setText(this.summary, run.isConversation ? asked : "Its system message");
     this.said.replaceChildren(
       ...run.turns.map(([role, content]) => make("p", "", {}, `${WHO[role] ?? role}: ${content}`)),
     );

@@ -33,7 +33,7 @@ export function mountPlayer({ element, value, trigger, signal }) {
         doInBrowser({ kind: "time", form: settings }) || trigger("time", settings),
       began: (run) => {
         turnTo("watch");
-        const hasLink = !run.isRecorded && !run.turns.length;
+        const hasLink = !run.isRecorded && !run.isConversation;
         keepAddress(hasLink ? linkTo(run.settings()) : bareAddress());
       },
     },

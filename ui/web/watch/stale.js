@@ -14,10 +14,16 @@ const OTHER_PROMPT = "another prompt";
  * @param {Run} run
  */
 export function differences(run) {
-  if (run.turns.length) return []; // the form starts anew, whatever it says
+  if (run.isConversation) return []; // the form starts anew, whatever it says
   const prompt = promptBox("sbd-prompt-box");
   const isOther = prompt !== null && prompt.value.trim() !== run.prompt.trim();
-  return [...(isOther ? [OTHER_PROMPT] : []), ...settingDifferences(run)];
+  const system = promptBox("sbd-system-box");
+  const isOtherSystem = system !== null && system.value.trim() !== run.system.trim();
+  return [
+    ...(isOther ? [OTHER_PROMPT] : []),
+    ...(isOtherSystem ? ["another system message"] : []),
+    ...settingDifferences(run),
+  ];
 }
 
 const USE = "sbd-use-settings";

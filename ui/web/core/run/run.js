@@ -125,10 +125,22 @@ export class Run {
       repetition_penalty,
       ...(isOffered(this.model) ? { model: this.model } : {}),
       ...(strategy === "verify" ? { num_predrafts, draft_threshold, row_policy } : {}),
-      ...(this.turns.length ? { turns: this.turns } : {}),
+      ...(this.isConversation ? { turns: this.turns } : {}),
+      ...(!this.isConversation && this.system ? { system: this.system } : {}),
       pinned,
       ...changes,
     };
+  }
+
+  /** What the system said first; "" for nothing. */
+  get system() {
+    const [role, content] = this.turns[0] ?? [];
+    return role === "system" && content ? content : "";
+  }
+
+  /** Whether its prompt answers to something that was said before. */
+  get isConversation() {
+    return this.turns.length > (this.system ? 1 : 0);
   }
 
   /**

@@ -112,3 +112,13 @@ test("a question after the answer carries what was said, and so do all that grow
   assert.deepEqual(second.settings().turns, said);
   assert.ok(!("turns" in first.settings()));
 });
+
+test("a system prompt is a setting of a first question, and the first word of what follows", () => {
+  const told = /** @type {[string, string]} */ (["system", "Rhyme."]);
+  const messages = [told, /** @type {[string, string]} */ (["user", "p"])];
+  const run = runOf(wire(start({ messages }), PREFILL, FIRST, SECOND, { ...END, text: "Hello" }));
+  assert.equal(run.settings().system, "Rhyme.");
+  assert.ok(!("turns" in run.settings()) && !run.isConversation);
+  assert.deepEqual(run.followUp("Why?").turns[0], told);
+  assert.ok(!("system" in runOf(wire(start())).settings()));
+});

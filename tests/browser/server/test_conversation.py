@@ -1,0 +1,75 @@
+"""What people expect of a chat model: a system prompt, follow-up questions, a new start."""
+
+import re
+
+import pytest
+
+from tests.browser.conftest import advanced, decode, decode_button, has_begun, sync_api
+from tests.ui.doubles import story_model
+from ui.lazy_model import LazyModel
+from ui.models import Models, Offer
+
+pytestmark = pytest.mark.browser
+
+expect = sync_api.expect
+RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
+
+
+def chat() -> Models:
+    """A chat model beside another."""
+    names = ("chat", "other")
+    first, other = [Offer(lambda name=name: LazyModel.of(story_model(name=name))) for name in names]
+    return Models([first, other])
+
+
+def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(serve, open_page) -> None:
+    page = open_page(serve(chat()))
+    page.get_by_label("Prompt").fill("Tell a story")
+    decode(page)
+    page.wait_for_function(f"{RUN}.isComplete")
+    answer = page.evaluate(f"{RUN}.main.text")
+    question = page.get_by_label("A follow-up to this answer")
+    question.fill("<b>And then?</b>")
+    question.press("Enter")
+    page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 2")
+    assert page.evaluate(f"{RUN}.turns") == [["user", "Tell a story"], ["assistant", answer]]
+    before = page.locator(".sbd-turns")
+    expect(before.locator("summary")).to_contain_text(
+        "Question 2 of this conversation: <b>And then?</b>"
+    )
+    before.locator("summary").click()
+    expect(before).to_contain_text("You: Tell a story")
+    assert "prompt=" not in page.url  # a link holds no conversation
+    page.get_by_role("button", name="Start anew").click()
+    expect(page.get_by_label("Prompt")).to_be_focused()
+    decode_button(page).click()
+    page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 0")
+
+
+def test_a_system_prompt_is_said_first_and_stands_in_the_link(serve, open_page) -> None:
+    page = open_page(serve(chat()))
+    stale = page.locator(".sbd-stale:not([role])")
+    advanced(page)
+    page.get_by_label("System message").fill("Answer in <i>rhymes</i>")
+    decode(page)
+    page.wait_for_function(f"{RUN}.isComplete")
+    assert page.evaluate(f"{RUN}.turns") == [["system", "Answer in <i>rhymes</i>"]]
+    expect(page.locator(".sbd-turns summary")).to_have_text("Its system message")
+    expect(stale).to_be_hidden()
+    expect(page).to_have_url(re.compile("system=Answer"))
+    page.reload()
+    page.wait_for_selector(".sbd-tile", state="attached")
+    has_begun(page)
+    assert page.evaluate(f"{RUN}.turns") == [["system", "Answer in <i>rhymes</i>"]]
+    advanced(page)
+    box = page.get_by_label("System message")
+    expect(box).to_have_value("Answer in <i>rhymes</i>")
+    box.fill("Be brief")
+    expect(stale).to_contain_text("another system message")
+
+
+def test_nano_is_told_nothing(serve, open_page) -> None:
+    page = open_page(serve(story_model(name="sbd-nano")))
+    advanced(page)
+    expect(page.get_by_label("Answer with blanks")).to_be_visible()
+    expect(page.get_by_label("System message")).to_have_count(0)
