@@ -7,7 +7,7 @@ import { makeButton, showPlaying } from "./dom/buttons.js";
 import { makeClock } from "./dom/clock.js";
 import { find, make, setStyle, setText } from "./dom/elements.js";
 import { listenToKeys } from "./dom/keys.js";
-import { isDarkPage, isStill, onScheme, onTurn, promptBox } from "./dom/page.js";
+import { askForChat, isDarkPage, isStill, onScheme, onTurn, promptBox } from "./dom/page.js";
 import { Reveals } from "./dom/reveal.js";
 import { LaneText } from "./watch/text/text.js";
 import { initialState, viewOf } from "./watch/view.js";
@@ -187,7 +187,10 @@ export function mountHome({ element, value, signal }) {
 
   function build() {
     const own = makeWay("watch", "Try your own prompt", "is-main");
-    own.addEventListener("click", () => setTimeout(() => promptBox(promptId)?.focus(), TURN_MS));
+    own.addEventListener("click", () => {
+      askForChat();
+      setTimeout(() => promptBox(promptId)?.select(), TURN_MS);
+    });
     const ways = make("div", "sbd-home-ways", {}, makeWay("learn", "How it works", ""), own);
     const history = new History();
     history.accept(lines);

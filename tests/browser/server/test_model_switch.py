@@ -48,14 +48,18 @@ def base(monkeypatch) -> Base:
     return fake
 
 
-def pair() -> Models:
-    def large() -> LazyModel:
-        model = story_model(TEXT, name="large")
+def large() -> Offer:
+    model = story_model(TEXT, name="large")
+
+    def make() -> LazyModel:
         return LazyModel("large", can_draft=True, block_range=(2, 16), load=lambda: model)
 
+    return Offer(make, title="Large 135M", base=SMOLLM2, presets="presets-english.json")
+
+
+def pair() -> Models:
     first = Offer(lambda: LazyModel.of(story_model(name="small")), title="small 5M")
-    other = Offer(large, title="Large 135M", base=SMOLLM2, presets="presets-english.json")
-    return Models([other, first], first=first)
+    return Models([large(), first], first=first)
 
 
 def choice(page, name: str):
@@ -83,6 +87,20 @@ def test_switching_keeps_the_prompt_changes_the_examples_and_decodes(
     expect(page.get_by_role("button", name="Rewriting")).to_have_count(0)
     decode_button(page).click()
     page.wait_for_function(f"{RUN}.isComplete && {RUN}.model === 'small'")
+
+
+def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
+    serve, open_page, base
+) -> None:
+    for is_there, name in ((False, "nano 5M"), (True, "Large 135M")):
+        base.is_there = is_there
+        nano = Offer(lambda: LazyModel.of(story_model(name="sbd-nano")), title="nano 5M")
+        page = open_page(serve(Models([large(), nano], first=nano)))
+        expect(choice(page, "nano 5M")).to_be_checked()
+        page.get_by_role("link", name="Set Block Decoding").click()
+        page.get_by_role("link", name="Try your own prompt").click()
+        expect(page.get_by_label("Prompt")).to_be_focused()
+        expect(choice(page, name)).to_be_checked()
 
 
 def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(

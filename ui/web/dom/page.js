@@ -154,6 +154,22 @@ export function numberBox(id) {
   return document.querySelector(`#${id} input[type="number"]`);
 }
 
+const CHAT = "sbd-chat";
+
+/** A visitor wants to write a prompt of their own. */
+export function askForChat() {
+  document.dispatchEvent(new CustomEvent(CHAT));
+}
+
+/**
+ * Hear of a visitor who wants to write a prompt of their own.
+ * @param {() => void} hear
+ * @param {AbortSignal} signal
+ */
+export function onAskForChat(hear, signal) {
+  document.addEventListener(CHAT, hear, { signal });
+}
+
 const LOOK_MS = 400;
 
 /**

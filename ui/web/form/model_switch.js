@@ -3,7 +3,7 @@
 
 import { absenceWords, isOffered, setModels } from "../core/models.js";
 import { make, setText } from "../dom/elements.js";
-import { keepInTab, keptInTab, playerOf } from "../dom/page.js";
+import { keepInTab, keptInTab, onAskForChat, playerOf } from "../dom/page.js";
 
 /** @import { Model } from "../core/models.js" */
 /** @import { Mount, Trigger } from "../stub.js" */
@@ -133,6 +133,14 @@ class Switch {
     if (wanted && wanted !== this.chosen && isOffered(wanted)) this.choose(wanted, isLink);
   }
 
+  /** A prompt of one's own goes to a model that takes any, if one is here. */
+  followVisitor() {
+    const { models } = this.value;
+    if (models.find(({ name }) => name === this.chosen)?.isChat) return;
+    const model = models.find(({ isHere, isChat }) => isHere && isChat);
+    if (model) this.choose(model.name);
+  }
+
   /** A recorded run of the gallery is shown with its own model's form. */
   followRun() {
     const run = playerOf(document)?.run;
@@ -154,6 +162,7 @@ export function mountModelSwitch({ value, trigger, signal }) {
   place();
   view.begin();
   document.addEventListener("sbd-run", () => view.followRun(), { signal });
+  onAskForChat(() => view.followVisitor(), signal);
   /** @param {Event} event */
   const fold = (event) => {
     const isInside = event.target instanceof Node && view.root.contains(event.target);
