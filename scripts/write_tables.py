@@ -406,8 +406,9 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
     """Machine and versions of a results file."""
     facts, processes = data["circumstances"], data.get("processes", 1)
     shared = f"{processes} processes of " if processes > 1 else ""
+    vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"Measured on {facts['cores']} cores of {facts['processor']}, {shared}{facts['threads']} "
+        f"Measured on {facts['cores']} cores of {facts['processor']}{vectors}, {shared}{facts['threads']} "
         f"thread{'s' * (facts['threads'] > 1)}, {dtype}, "
         f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
     )

@@ -130,12 +130,13 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
 
 def asked_of(form: Form, prompt: str) -> str | list[dict[str, str]]:
     """The prompt, with what was said before it where it is a follow-up. Raises ArgumentError."""
-    if not isinstance(form.system, str) or len(form.system) > MAX_PROMPT_CHARACTERS:
+    system = form.system or ""  # Gradio has null for a box that is not on the page
+    if not isinstance(system, str) or len(system) > MAX_PROMPT_CHARACTERS:
         rule = f"must be text of at most {MAX_PROMPT_CHARACTERS:,} characters"
         raise ArgumentError("system", rule, "")
     turns = form.turns
-    if not turns and form.system.strip():
-        turns = [("system", form.system)]
+    if not turns and system.strip():
+        turns = [("system", system)]
     if not turns:
         return prompt
     is_fine = isinstance(turns, (list, tuple)) and len(turns) <= MAX_TURNS

@@ -73,3 +73,5 @@ def test_nano_is_told_nothing(serve, open_page) -> None:
     advanced(page)
     expect(page.get_by_label("Answer with blanks")).to_be_visible()
     expect(page.get_by_label("System message")).to_have_count(0)
+    decode(page)
+    page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 0")

@@ -275,6 +275,7 @@ def test_a_system_prompt_comes_first_and_a_follow_up_keeps_the_one_it_had():
     later = replace(form, turns=told)
     assert lines(updates(later))[0]["messages"] == [*told, ["user", "Go on"]]
     assert "messages" not in lines(updates(form.as_shown(is_chat=False)))[0]
+    assert "messages" not in lines(updates(replace(form, system=None)))[0]
 
 
 def test_a_trace_fills_in_its_system_prompt():
@@ -288,7 +289,7 @@ def test_a_trace_fills_in_its_system_prompt():
     assert settings_of(generate(story_model(), "Go on", config))["system"] == ""
 
 
-@pytest.mark.parametrize("system", [5, None, "x" * 2_001])
+@pytest.mark.parametrize("system", [5, ["x"], "x" * 2_001])
 def test_a_bad_system_prompt_is_one_sentence(system):
     [*_, last] = updates(Form("Go on", system=system))
     assert last.is_error
