@@ -408,8 +408,8 @@ def where(data: dict[str, Any], dtype: str = "fp32") -> str:
     shared = f"{processes} processes of " if processes > 1 else ""
     vectors = f" ({facts['vectors']})" if facts.get("vectors") else ""
     return (
-        f"Measured on {facts['cores']} cores of {facts['processor']}{vectors}, {shared}{facts['threads']} "
-        f"thread{'s' * (facts['threads'] > 1)}, {dtype}, "
+        f"Measured on {facts['cores']} cores of {facts['processor']}{vectors}, {shared}"
+        f"{facts['threads']} thread{'s' * (facts['threads'] > 1)}, {dtype}, "
         f"PyTorch {facts['torch']}, transformers {facts['transformers']}.\n"
     )
 
