@@ -54,18 +54,24 @@ def sweep_configs(base: DecodeConfig) -> dict[str, DecodeConfig]:
         "NTP": replace(base, strategy="ntp"),
         "verify": replace(base, strategy="verify"),
         **{
-            f"{curve} {parameter:g}": replace(base, strategy="sbd", solver=solver)
-            for curve, parameter, solver in sweep_solvers()
+            f"{curve} {setting}": replace(base, strategy="sbd", solver=solver)
+            for curve, setting, solver in sweep_solvers()
         },
     }
 
 
-def sweep_solvers() -> Iterator[tuple[str, float, Solver]]:
-    """(name of the curve, its parameter, the solver) for every point of the sweep."""
+def sweep_solvers() -> Iterator[tuple[str, str, Solver]]:
+    """(name of the curve, its setting, the solver) for every point of the sweep.
+
+    A rule without settings is one point.
+    """
     for name, rule in SOLVERS.items():
-        setting = fields(rule)[0].name
+        settings = fields(rule)
+        if not settings:
+            yield name, "default", rule()
+            continue
         for value in rule.compared_at:
-            yield name, value, make_solver(name, {setting: value})
+            yield name, f"{value:g}", make_solver(name, {settings[0].name: value})
 
 
 PATH = Path(__file__).with_name("handwritten_prompts.json")

@@ -1,6 +1,7 @@
 """evaluate() for Python users: the scores of the traces, and one clear error for bad input."""
 
 import json
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 
@@ -13,7 +14,9 @@ from sbd_core.decoding.api import generate_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.evaluation import Sample, evaluate
 from sbd_core.evaluation.runners import Job, LocalRunner, seed_of
-from sbd_core.rules import EntropyBound
+from sbd_core.evaluation.tables import sweep_configs
+from sbd_core.plots.solver_curves import curves
+from sbd_core.rules import SOLVERS, ConfidenceScores, EntropyBound, Shuffle, Solver
 from sbd_core.tasks import TASKS, held_out
 from tests.scripted import ScriptedModel
 
@@ -53,6 +56,28 @@ def test_several_configs_are_rows_and_the_result_is_json(nano) -> None:
     assert data["runs_on"].endswith("float32")
     assert len(data["circumstances"]["weights_sha256"]) == 64
     assert "slow" in str(found)
+
+
+class Leftmost(Solver):
+    """A rule without settings."""
+
+    name = "leftmost"
+    title = "Leftmost"
+
+    def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
+        return list(masked[:1])
+
+
+def test_a_rule_without_settings_is_one_point_of_a_sweep(monkeypatch, nano) -> None:
+    monkeypatch.setitem(SOLVERS, Leftmost.name, Leftmost)
+    configs = sweep_configs(DecodeConfig(max_new_tokens=8))
+    [row] = [row for row in configs if row.startswith("leftmost")]
+    assert configs[row].solver == Leftmost()
+    found = evaluate(nano, ["json"], {row: configs[row]}, limit=1, shows_progress=False)
+    [score] = found.rows[row]
+    assert score.num_forwards == 1 + score.num_tokens
+    [point] = curves(found.to_data()["rows"])["leftmost"]
+    assert point.parameter == "default"
 
 
 def test_a_model_of_no_folder_is_evaluated_all_the_same() -> None:
