@@ -14,7 +14,7 @@ from sbd_core.rules import SOLVERS, ConfidenceScores, Solver
 from sbd_core.rules import __all__ as RULES
 from sbd_core.sampling import Candidates
 
-__all__ = ["needs_margin", "ranked", "reveal_order", "select"]
+__all__ = ["ranked", "reveal_order", "select"]
 __all__ += RULES
 
 
@@ -51,11 +51,6 @@ def reveal_order(
         candidates.probability.tolist(), candidates.margin.tolist(), candidates.entropy.tolist()
     )
     return ranked(solver, scores, masked, generator)
-
-
-def needs_margin(solver: Solver) -> bool:
-    """Whether the rule looks at margins."""
-    return solver.needs_margin
 
 
 def ranked(

@@ -16,7 +16,7 @@ from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import ArgumentError, TraceError, shown
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.json_node import JsonNode, json_of
-from sbd_core.rules import make_solver, solver_name, solver_parameters
+from sbd_core.rules import make_solver, solver_parameters
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
 FORMAT = "sbd-trace"
@@ -48,7 +48,7 @@ def dump(trace: Trace) -> str:
 
 def config_to_data(config: DecodeConfig) -> dict[str, Any]:
     """A config as plain JSON data."""
-    solver = {"name": solver_name(config.solver), **solver_parameters(config.solver)}
+    solver = {"name": config.solver.name, **solver_parameters(config.solver)}
     return {
         "strategy": config.strategy,
         "solver": solver,

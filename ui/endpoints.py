@@ -128,7 +128,7 @@ def trace_to_html(trace: str, ntp_trace: str = "") -> str:
 
 DECODE = """Decode a prompt and stream what is known after every few forward passes.
 prompt: what to answer. strategy: sbd, ntp or verify.
-solver: a name in sbd_core.config.SOLVERS.
+solver: a name in sbd_core.rules.SOLVERS.
 gamma: the entropy bound of a forward pass, nats. block_size: positions decoded together.
 max_new_tokens: longest answer. seed: of solvers that draw. pinned: [[offset, token id], ...].
 template: an answer with blanks, ___ a token to fill in, ___3 three. tau: threshold of

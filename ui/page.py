@@ -1,4 +1,4 @@
-"""The page's layout and wiring. Draws nothing, decides nothing: see components and session."""
+"""The page's layout and wiring. Draws nothing, decides nothing: see views, form and decode."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -188,7 +188,7 @@ def _wire(
     # The script puts a word of its own in the place of the status line: whether the runs are kept.
     linked = page.load(opened, [visit, form.status], shown_first, js=saved_runs_flag(), **RUN)
     triggers = [form.decode.click, fields["prompt"].submit]  # type: ignore[attr-defined]
-    # One input instead of sixteen: Gradio copies every property of each at every value of a stream.
+    # One input for all fields: Gradio copies every property of each at every value of a stream.
     sent = gr.JSON(visible=False)
     gathered = gr.on(triggers, None, list(fields.values()), sent, js=_gather(fields), **HIDDEN)
     running = [

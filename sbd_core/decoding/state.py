@@ -18,7 +18,6 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
 from sbd_core.sampling import LogitStats, LogitStatsSpec
-from sbd_core.solvers import needs_margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Strategy(Protocol):
         ...
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """What the forward pass asked for last has done. Raises ModelError."""
+        """The event of the forward pass that next_request() asked for. Raises ModelError."""
         ...
 
 
@@ -71,7 +70,7 @@ class DecodingState:
             temperature=temperature,
             num_top=config.top_k_recorded,
             has_entropy=True,
-            has_margin=needs_margin(config.solver),
+            has_margin=config.solver.needs_margin,
         )
         self._num_forwards = 0
         self._began = 0.0

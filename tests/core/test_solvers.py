@@ -26,7 +26,7 @@ from sbd_core.rules import (
     TopK,
 )
 from sbd_core.sampling import Candidates, ConfidenceScores
-from sbd_core.solvers import needs_margin, ranked, reveal_order, select
+from sbd_core.solvers import ranked, reveal_order, select
 
 GRID = 64
 NUM_CASES = 150
@@ -291,7 +291,7 @@ def test_a_rule_is_pure(rule) -> None:
 
 @pytest.mark.parametrize("rule", [*(rule() for rule in SOLVERS.values()), TopK(by="margin")])
 def test_a_rule_that_looks_at_margins_says_so(rule) -> None:
-    scores = ConfidenceScores([0.5, 0.9], [0.1, 0.8] if needs_margin(rule) else [], [0.7, 0.1])
+    scores = ConfidenceScores([0.5, 0.9], [0.1, 0.8] if rule.needs_margin else [], [0.7, 0.1])
     assert ranked(rule, scores, [0, 1], torch.Generator())
 
 

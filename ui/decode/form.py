@@ -9,7 +9,7 @@ from typing import Any
 from sbd_core.config import DecodeConfig, require_integer
 from sbd_core.errors import ArgumentError, SetBlockDecodingError, shown
 from sbd_core.replay import MAX_SHOWN_BLOCK
-from sbd_core.rules import SOLVERS, EntropyBound, make_solver, solver_name, solver_parameters
+from sbd_core.rules import SOLVERS, EntropyBound, make_solver, solver_parameters
 from sbd_core.trace import Trace
 
 DEFAULT_GAMMA = EntropyBound().gamma
@@ -159,7 +159,7 @@ def settings_of(trace: Trace) -> dict[str, Any]:
         "prompt": trace.prompt,
         "system": _system_of(trace),
         "strategy": config.strategy,
-        "solver": solver_name(config.solver),
+        "solver": config.solver.name,
         **solver_parameters(config.solver),
         "block_size": config.block_size,
         "max_new_tokens": config.max_new_tokens,

@@ -116,7 +116,7 @@ SHARED_BY_VIEWS = ("prompt", "block_size", "max_new_tokens")
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """The parts that page wires. fields: by their name in session.Form, in its order."""
+    """The parts that page wires. fields: by the names of ui.decode.form.Form, in its order."""
 
     fields: dict[str, gr.components.Component]
     decode: gr.Button

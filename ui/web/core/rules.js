@@ -1,5 +1,5 @@
 // The solvers whose choice a line on the entropy budget can show: what gamma bounds in each, and
-// what each would reveal at another gamma. Mirrors sbd_core.solvers for these rules; a test holds
+// what each would reveal at another gamma. Mirrors sbd_core/rules.py for these rules; a test holds
 // them together. No DOM.
 
 import constants from "../constants.json" with { type: "json" };

@@ -19,7 +19,6 @@ from .errors import ArgumentError, ModelError
 from .events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
 from .models_protocol import Cache, ForwardRequest, PredraftBlock, SetBlockModel
 from .sampling import LogitStats, LogitStatsSpec
-from .solvers import needs_margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Strategy(Protocol):
         ...
 
     def update(self, result: ForwardResult) -> StepEvent:
-        """What the forward pass asked for last has done. Raises ModelError."""
+        """The event of the forward pass that next_request() asked for. Raises ModelError."""
         ...
 
 
@@ -72,7 +71,7 @@ class DecodingState:
             temperature=temperature,
             num_top=config.top_k_recorded,
             has_entropy=True,
-            has_margin=needs_margin(config.solver),
+            has_margin=config.solver.needs_margin,
         )
         self._num_forwards = 0
         self._began = 0.0

@@ -8,7 +8,7 @@ one. sbd_core.solvers does the same for tensors, and is where users find these c
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Any, ClassVar, Literal, get_args
 
 from .errors import ArgumentError, require_integer, require_number
@@ -50,9 +50,9 @@ class Solver:
     """What every solver has.
 
     name: as commands, traces and links have it. title: as a reader meets it. compared_at: the
-    values of its first setting in the sweep of solvers. reads_causal_row: whether the leftmost
-    position's scores and token are those of the causal row before the block. A subclass is one of
-    SOLVERS.
+    values of its first setting in the sweep of solvers, if it has settings. reads_causal_row:
+    whether the leftmost position's scores and token are those of the causal row before the block.
+    Every concrete subclass must be listed in SOLVERS.
     """
 
     name: ClassVar[str]
@@ -66,7 +66,11 @@ class Solver:
         return False
 
     def order(self, scores: ConfidenceScores, masked: Sequence[int], shuffle: Shuffle) -> list[int]:
-        """The positions to reveal, best first, out of those masked, which come left to right."""
+        """The positions to reveal, best first: a prefix of the masked ones put in order.
+
+        scores: of the whole block, by offset. masked: offsets, left to right. shuffle: the only
+        source of chance.
+        """
         raise NotImplementedError
 
 
@@ -221,8 +225,8 @@ class Factor(Solver):
         """See Solver."""
         order = _descending(masked, scores.probability)
         tops = enumerate(_of(scores.probability, order), start=1)
-        holds = [(n + 1) * (1 - top) < self.factor for n, top in tops]
-        return order[: max(1, sum(accumulate(holds, lambda so_far, now: so_far and now)))]
+        holds = ((n + 1) * (1 - top) < self.factor for n, top in tops)
+        return order[: max(1, sum(takewhile(bool, holds)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,11 +302,6 @@ SOLVER_PARAMETERS = tuple(
 """Settings that at least one of them takes."""
 LETTERS = {"gamma": "γ", "tau": "τ"}
 """Of settings that the page shows by a letter."""
-
-
-def solver_name(solver: Solver) -> str:
-    """A key of SOLVERS."""
-    return solver.name
 
 
 def solver_parameters(solver: Solver) -> dict[str, Any]:

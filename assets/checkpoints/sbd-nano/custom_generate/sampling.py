@@ -173,30 +173,30 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
     the CPU's generator draws from.
     """
     rows = logits[start:stop]
-    # Stacked, as each number fetched by itself would be a wait for the device.
-    columns = []
+    columns: dict[str, Tensor] = {}
     if spec.forbidden_id is not None:
-        columns.append(rows[:, spec.forbidden_id].clone())
+        columns["forbidden"] = rows[:, spec.forbidden_id].clone()
         forbid(rows, [spec.forbidden_id])
     distribution = _softmax(rows, spec.temperature)
     best, top = _best(rows, distribution)
-    columns += [distribution.select(1, 0), top]
+    columns |= {"first": distribution.select(1, 0), "probability": top}
     if spec.has_margin:
-        columns.append(_margins(distribution, best, top))
+        columns["margin"] = _margins(distribution, best, top)
     if spec.has_entropy:
-        columns.append(entropies(distribution))
-    numbers = iter(torch.stack(columns).tolist())
-    if spec.forbidden_id is not None and not all(value < math.inf for value in next(numbers)):
+        columns["entropy"] = entropies(distribution)
+    # Stacked, as each number fetched by itself would be a wait for the device.
+    numbers = dict(zip(columns, torch.stack(list(columns.values())).tolist(), strict=True))
+    if not all(value < math.inf for value in numbers.get("forbidden", [])):
         raise ArgumentError("logits", "must be finite or -inf", "NaN or inf")
-    _refuse_nan(next(numbers))
+    _refuse_nan(numbers["first"])
     top_ids, top_probabilities = [], []
     if spec.num_top:
         listed = distribution.topk(min(spec.num_top, distribution.shape[-1]), dim=-1)
         top_ids, top_probabilities = listed.indices.tolist(), listed.values.tolist()
     return LogitStats(
-        probability=next(numbers),
-        margin=next(numbers) if spec.has_margin else [],
-        entropy=next(numbers) if spec.has_entropy else [],
+        probability=numbers["probability"],
+        margin=numbers.get("margin", []),
+        entropy=numbers.get("entropy", []),
         logits=logits,
         start=start,
         temperature=spec.temperature,

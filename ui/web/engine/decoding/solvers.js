@@ -1,4 +1,4 @@
-// Which masked positions a forward pass reveals: sbd_core/solvers.py. Every rule puts the masked
+// Which masked positions a forward pass reveals: sbd_core/rules.py. Every rule puts the masked
 // positions in an order of preference and reveals a prefix of it, at least one position.
 
 import { ArgumentError } from "../errors.js";
