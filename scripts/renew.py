@@ -1,4 +1,4 @@
-"""Renew every committed file that depends on the bundled checkpoint.
+"""Renew every committed file that depends on a bundled model.
 
     python -m scripts.renew                     what is not of the present weights yet
     python -m scripts.renew --list              the steps, and which are done
@@ -20,17 +20,20 @@ from sbd_core.files import weights_sha256, write_text
 
 ROOT = Path(__file__).parents[1]
 CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-nano"
+REAL_CHECKPOINT = ROOT / "assets" / "checkpoints" / "sbd-smollm2-135m"
 STATE = ROOT / "assets" / "results" / "renewed.json"
 ASSISTANT = "runs/assistant"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """words: after `python`. output: a file that it writes. is_timed: on a quiet machine only."""
+    """words: after `python`. output: a file that it writes. is_timed: on a quiet machine only.
+    is_real: it depends on the adapter of SmolLM2, and needs `sbd fetch`."""
 
     words: str
     output: str = ""
     is_timed: bool = False
+    is_real: bool = False
 
 
 def result(name: str, words: str, *, is_timed: bool = False) -> Step:
@@ -40,8 +43,11 @@ def result(name: str, words: str, *, is_timed: bool = False) -> Step:
 
 
 TRACES = "assets/traces"
-TRAIN = "train --stage ntp --recipe assistant --tokenizer assets/checkpoints/sbd-nano"
+TRAIN = (
+    "train --stage ntp --recipe assistant --minutes 12 --tokenizer assets/checkpoints/sbd-nano"
+)
 PREDRAFTS = "bench --predrafts --limit 50 --rounds 1"
+DTYPES = "bench --dtypes --model sbd-smollm2-135m --out assets/results/dtypes.json"
 STEPS = {
     "presets": Step("-m scripts.write_presets", "assets/presets.json"),
     "opening": Step("-m scripts.record_opening", f"{TRACES}/opening-verify.json"),
@@ -56,6 +62,10 @@ STEPS = {
     "assistant": Step(f"-m sbd_core {TRAIN} --out {ASSISTANT}"),
     "peers": result("peers", f"bench --peers --limit 20 --assistant {ASSISTANT}"),
     "shape": result("shape", "bench --shape", is_timed=True),
+    "gallery-real": Step(
+        "-m scripts.record_gallery --real", f"{TRACES}/gallery/index.json", is_real=True
+    ),
+    "dtypes": Step(f"-m sbd_core {DTYPES}", "assets/results/dtypes.json", is_timed=True, is_real=True),
     "pictures": Step("-m scripts.take_pictures", "assets/pictures/watch-1440-light.png"),
     "tables": Step("-m scripts.write_tables", "README.md"),
 }
@@ -71,12 +81,13 @@ def read_state() -> dict[str, object]:
     return state if isinstance(state, dict) else {}
 
 
-def entry(step: Step, weights: str) -> dict[str, str]:
-    """What the state says of a step that ended well."""
+def entry(step: Step) -> dict[str, str]:
+    """What the state says of a step that ended well, with the present weights."""
+    weights = weights_sha256(REAL_CHECKPOINT if step.is_real else CHECKPOINT) or ""
     return {"weights_sha256": weights, "command": f"python {step.words}"}
 
 
-def run(names: Iterable[str], weights: str) -> int:
+def run(names: Iterable[str]) -> int:
     """Run the steps in order; the exit status of the first that fails, else 0."""
     for name in names:
         words = STEPS[name].words
@@ -85,7 +96,7 @@ def run(names: Iterable[str], weights: str) -> int:
         if status != 0:
             print(f"renew: {name} ended with {status}; nothing after it was run", file=sys.stderr)
             return status
-        state = read_state() | {name: entry(STEPS[name], weights)}
+        state = read_state() | {name: entry(STEPS[name])}
         write_text(STATE, json.dumps(state, indent=1) + "\n")
     return 0
 
@@ -96,11 +107,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="show the steps and run none")
     parser.add_argument("--only", nargs="+", metavar="STEP", choices=STEPS, help="done or not")
     flags = parser.parse_args(words)
-    state, weights = read_state(), weights_sha256(CHECKPOINT) or ""
+    state = read_state()
     todo = [
         name
         for name, step in STEPS.items()
-        if state.get(name) != entry(step, weights) or not (ROOT / step.output).exists()
+        if state.get(name) != entry(step) or not (ROOT / step.output).exists()
     ]
     if flags.list:
         for name, step in STEPS.items():
@@ -108,7 +119,7 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"{'to do' if name in todo else 'done':<6} {name:<12} python {step.words}{note}")
         return 0
     try:
-        return run([name for name in STEPS if name in (flags.only or todo)], weights)
+        return run([name for name in STEPS if name in (flags.only or todo)])
     except KeyboardInterrupt:
         return 130
 

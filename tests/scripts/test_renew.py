@@ -41,6 +41,19 @@ def test_a_second_call_runs_nothing_and_new_weights_or_a_lost_output_run_all(hou
     assert (renew.main(["--only", "three"]), house.ran[9:]) == (0, ["three"])
 
 
+def test_a_step_of_the_adapter_is_renewed_with_the_adapter(house, monkeypatch):
+    adapter = house.root / "adapter"
+    adapter.mkdir()
+    (adapter / "model.safetensors").write_bytes(b"one")
+    monkeypatch.setattr(renew, "REAL_CHECKPOINT", adapter)
+    steps = {"nano": Step("-m nano", "out.json"), "real": Step("-m real", "out.json", is_real=True)}
+    monkeypatch.setattr(renew, "STEPS", steps)
+    for _ in range(2):
+        assert (renew.main([]), house.ran) == (0, ["nano", "real"])
+    (adapter / "model.safetensors").write_bytes(b"other")
+    assert (renew.main([]), house.ran[2:]) == (0, ["real"])
+
+
 def test_it_goes_on_where_it_failed(house, capsys):
     house.status = {"two": 3}
     assert (renew.main([]), house.ran) == (3, ["one", "two"])
