@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sbd_core.files import weights_sha256, write_text
@@ -43,11 +43,9 @@ def result(name: str, words: str, *, is_timed: bool = False) -> Step:
 
 
 TRACES = "assets/traces"
-TRAIN = (
-    "train --stage ntp --recipe assistant --minutes 12 --tokenizer assets/checkpoints/sbd-nano"
-)
+TRAIN = "train --stage ntp --recipe assistant --minutes 12 --tokenizer assets/checkpoints/sbd-nano"
 PREDRAFTS = "bench --predrafts --limit 50 --rounds 1"
-DTYPES = "bench --dtypes --model sbd-smollm2-135m --out assets/results/dtypes.json"
+DTYPES = "bench --dtypes --model sbd-smollm2-135m"
 STEPS = {
     "presets": Step("-m scripts.write_presets", "assets/presets.json"),
     "opening": Step("-m scripts.record_opening", f"{TRACES}/opening-verify.json"),
@@ -65,7 +63,7 @@ STEPS = {
     "gallery-real": Step(
         "-m scripts.record_gallery --real", f"{TRACES}/gallery/index.json", is_real=True
     ),
-    "dtypes": Step(f"-m sbd_core {DTYPES}", "assets/results/dtypes.json", is_timed=True, is_real=True),
+    "dtypes": replace(result("dtypes", DTYPES, is_timed=True), is_real=True),
     "pictures": Step("-m scripts.take_pictures", "assets/pictures/watch-1440-light.png"),
     "tables": Step("-m scripts.write_tables", "README.md"),
 }

@@ -115,7 +115,12 @@ def run(arguments: argparse.Namespace) -> None:
             trainer.save(lines)
             bar.write("the state is saved, the same command goes on from here", file=sys.stderr)
             raise KeyboardInterrupt
-        last = {"step": trainer.step, "measured": asdict(trainer.measure())}
+        last = {
+            "step": trainer.step,
+            "masked_tokens": trainer.masked_tokens,
+            "seconds": trainer.seconds,
+            "measured": asdict(trainer.measure()),
+        }
         trainer.save([*lines, last])
         bar.write(json.dumps(last), file=sys.stderr)
     if arguments.json:

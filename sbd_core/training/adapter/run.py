@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -107,8 +107,11 @@ class AdapterRun:
         self.module = AdapterModule(
             fused_backend(model), recipe.rank, recipe.transition_rank, info.mask_token_id, generator
         )
+        self._before: dict[str, Any] = {}
         if init is not None:
-            self.module.load(read_block_adapter(init))
+            first = read_block_adapter(init)
+            self.module.load(first)
+            self._before = earlier_training(first.info.trained)
         self._average = {name: p.detach().clone() for name, p in self.module.named_parameters()}
         self._optimizer = torch.optim.AdamW(
             self.module.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), weight_decay=0.0
@@ -250,17 +253,16 @@ class AdapterRun:
             "step": self.step,
             "masked_tokens": self.masked_tokens,
             "seconds": self.seconds,
+            "before": self._before,
             "values": self.module.state_dict(),
             "average": self._average,
             "optimizer": self._optimizer.state_dict(),
         }
-
         trained = {
             **self._info.trained,
-            "steps": self.step,
-            "masked_tokens": self.masked_tokens,
-            "minutes": round(self.seconds / 60, 1),
+            **self._totals(self.step, self.masked_tokens, self.seconds),
             "recipe": asdict(self.recipe),
+            "curve": [*self._before.get("curve", ()), *self._curve(lines)],
         }
         info = replace(self._info, trained=trained)
 
@@ -276,6 +278,24 @@ class AdapterRun:
         replace_folder(self._state_folder, write_state)
         replace_folder(self._out, write_out)
 
+    def _totals(self, steps: int, masked_tokens: int, seconds: float) -> dict[str, Any]:
+        """So much of this training, and what its beginning had."""
+        before = self._before
+        return {
+            "steps": before.get("steps", 0) + steps,
+            "masked_tokens": before.get("masked_tokens", 0) + masked_tokens,
+            "minutes": round(before.get("minutes", 0) + seconds / 60, 1),
+        }
+
+    def _curve(self, metrics: str) -> list[dict[str, Any]]:
+        """The measurements in the lines of METRICS_FILE, each with what was trained until then."""
+        lines = [json.loads(line) for line in metrics.splitlines()]
+        return [
+            self._totals(line["step"], line["masked_tokens"], line["seconds"]) | line["measured"]
+            for line in lines
+            if line.keys() >= {"measured", "masked_tokens"}
+        ]
+
     def _restore(self) -> None:
         place = self._state_folder / STATE_FILE
         try:
@@ -285,9 +305,21 @@ class AdapterRun:
             self._average = state["average"]
             self.step, self.masked_tokens = state["step"], state["masked_tokens"]
             self.seconds = state["seconds"]
+            self._before = state.get("before", self._before)
         except (OSError, RuntimeError, KeyError, ValueError, EOFError) as error:
             reason = " ".join(str(error).split())[:200]
             raise TrainingError(f"{place}: cannot be gone on from: {reason}") from error
+
+
+def earlier_training(trained: Mapping[str, Any]) -> dict[str, Any]:
+    """What an adapter that training begins from says of its own training: totals and curve."""
+    totals = {
+        name: trained[name] for name in ("steps", "masked_tokens", "minutes") if name in trained
+    }
+    curve = trained.get("curve")
+    if curve is None and "held_out" in trained:
+        curve = [totals | trained["held_out"]]
+    return totals | {"curve": list(curve or ())}
 
 
 def require_out(out: Path) -> None:

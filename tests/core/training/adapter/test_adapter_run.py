@@ -1,0 +1,75 @@
+"""A run of adapter training: it resumes to the bit, and tells all the training behind it."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from sbd_core.errors import TrainingError
+from sbd_core.models.block_adapter import read_block_adapter, read_info
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.training.adapter.run import STATE_FILE, AdapterRecipe, AdapterRun
+from sbd_core.training.adapter.states import Text
+from sbd_core.training.graceful_stop import StopWish
+from tests.core.training.adapter.test_adapter_step import info
+
+RECIPE = AdapterRecipe(
+    rank=4, transition_rank=4, num_texts=2, rows_per_text=16, block_sizes=(4, 8), warmup_steps=2
+)
+
+
+def texts(model: HuggingFaceModel) -> list[Text]:
+    generator = torch.Generator().manual_seed(5)
+    ids = [torch.randint(0, 40, (n,), generator=generator).tolist() for n in (31, 33, 37)]
+    return [Text(tuple(row[:9]), tuple(row[9:])) for row in ids]
+
+
+def trained(model: HuggingFaceModel, out: Path, steps: int, init: Path | None = None) -> AdapterRun:
+    """A run that made so many steps, measured, and saved."""
+    all_texts = texts(model)
+    run = AdapterRun(model, RECIPE, all_texts, all_texts, out, info(model), init)
+    lines: list[dict[str, Any]] = []
+    for line in run.steps(10, StopWish()):
+        lines.append(line)
+        if len(lines) == steps:
+            break
+    lines[-1] |= {"measured": asdict(run.measure())}
+    run.save(lines)
+    return run
+
+
+def test_a_run_in_two_parts_is_one_run_to_the_bit(llama: HuggingFaceModel, tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    trained(llama, whole, 4)
+    trained(llama, parts, 2)
+    trained(llama, parts, 2)
+    one, other = read_block_adapter(whole), read_block_adapter(parts)
+    assert all(torch.equal(one.tensors()[name], other.tensors()[name]) for name in one.tensors())
+    facts = other.info.trained
+    assert (facts["steps"], facts["masked_tokens"]) == (4, one.info.trained["masked_tokens"])
+    assert [point["steps"] for point in facts["curve"]] == [2, 4]
+
+
+def test_an_adapter_tells_the_training_it_began_from(
+    llama: HuggingFaceModel, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    before = trained(llama, first, 2)
+    for _ in range(2):  # the second time it resumes, and counts nothing twice
+        after = trained(llama, second, 1, init=first)
+    facts = read_info(second)[0].trained
+    assert facts["steps"] == 4
+    assert facts["masked_tokens"] == before.masked_tokens + after.masked_tokens
+    assert [point["steps"] for point in facts["curve"]] == [2, 3, 4]
+    assert all(point["nats"] > 0 for point in facts["curve"])
+
+
+def test_a_damaged_state_is_one_line(llama: HuggingFaceModel, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    trained(llama, out, 1)
+    state = tmp_path / "out.state" / STATE_FILE
+    state.write_bytes(state.read_bytes()[:1000])
+    with pytest.raises(TrainingError, match="cannot be gone on from"):
+        trained(llama, out, 1)
