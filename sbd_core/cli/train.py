@@ -105,8 +105,8 @@ def run(arguments: argparse.Namespace) -> None:
     _check_finetuning(arguments)
     from sbd_core.shared_work import Share
     from sbd_core.training.checkpoints.state import state_folder
-    from sbd_core.training.loop import train
     from sbd_core.training.recipes.recipe import read_recipe
+    from sbd_core.training.train import train
 
     saving = {
         name: value

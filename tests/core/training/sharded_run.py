@@ -11,7 +11,7 @@ from accelerate.state import AcceleratorState, PartialState
 from accelerate.utils import DistributedType
 from torch.distributed.tensor import DTensor
 
-from sbd_core.training import loop
+from sbd_core.training import train as training
 from tests.core.cli.commands import run_all
 
 
@@ -33,7 +33,7 @@ class ShardingAccelerator(Accelerator):
         return prepared
 
 
-loop.Accelerator = ShardingAccelerator  # type: ignore[misc]
+training.Accelerator = ShardingAccelerator  # type: ignore[misc]
 
 if __name__ == "__main__":
     sys.exit(run_all(sys.argv[1]))

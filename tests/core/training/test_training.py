@@ -1,4 +1,4 @@
-"""The training loop: its data, and that a run killed anywhere resumes exactly."""
+"""A training run: its data, and that a run killed anywhere resumes exactly."""
 
 import json
 import os

@@ -10,11 +10,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from sbd_core.training import loop
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.recipes.recipe import Recipe
 from sbd_core.training.run import Run
 from sbd_core.training.step.step_runner import RunSettings
+from sbd_core.training.train import SAVE_EVERY, SAVE_MINUTES
+from sbd_core.training.train import train as train_as_set
 
 TINY = Recipe(
     stage="sbd",
@@ -40,14 +41,14 @@ def train(
     init: Path | None,
     out: Path,
     *,
-    save_every: int = loop.SAVE_EVERY,
-    save_minutes: float = loop.SAVE_MINUTES,
+    save_every: int = SAVE_EVERY,
+    save_minutes: float = SAVE_MINUTES,
     **settings: Any,
 ) -> None:
-    """loop.train() in fp32: the same numbers on every machine, whatever is quick there."""
+    """train() in fp32: the same numbers on every machine, whatever is quick there."""
     chosen = RunSettings(**{"precision": "fp32", **settings})
     saving = {"save_every": save_every, "save_minutes": save_minutes}
-    loop.train(recipe, init, out, settings=chosen, **saving)
+    train_as_set(recipe, init, out, settings=chosen, **saving)
 
 
 def weights(out: Path) -> dict[str, torch.Tensor]:

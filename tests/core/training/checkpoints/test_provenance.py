@@ -9,7 +9,7 @@ import torch
 from transformers import GPT2LMHeadModel
 
 from sbd_core.errors import ArgumentError, TrainingError
-from sbd_core.training import loop
+from sbd_core.training import train as training
 from sbd_core.training.checkpoints.checkpoint import new_model
 from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.run import Run
@@ -86,12 +86,12 @@ def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monke
     stopped_after(monkeypatch, 2, TINY, None, tmp_path / "model")
     before = weights(tmp_path / "model")
     with monkeypatch.context() as patch:
-        backward = loop.Accelerator.backward
+        backward = training.Accelerator.backward
 
         def broken(self, loss) -> None:
             backward(self, loss * torch.tensor(float("nan")))
 
-        patch.setattr(loop.Accelerator, "backward", broken)
+        patch.setattr(training.Accelerator, "backward", broken)
         with pytest.raises(TrainingError, match="gradient"):
             train(TINY, None, tmp_path / "model")
     assert same(before, weights(tmp_path / "model"))

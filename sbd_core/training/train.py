@@ -1,4 +1,6 @@
-"""The training loop: accelerate around the model, tqdm in front, a state folder behind.
+"""train(): a run of a recipe to its end, with a progress bar in front and a state folder behind.
+
+The loop over its steps is Run.steps().
 
 A run of a number of steps that is resumed from its state goes on exactly as if it had not been
 stopped; a run of a number of minutes goes on for those it has left.
