@@ -17,7 +17,8 @@ from torch import Tensor
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.llama.attention import PaddedBatchAttention, QuerySpan
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.backends.llama.kv_cache import FusedLlamaCache, KVCachePool
+from sbd_core.models.backends.llama.kv_cache import KVCachePool
+from sbd_core.models.backends.slot_cache import SlotCache
 from sbd_core.models.protocol import ForwardRequest
 
 NUM_WARM_UPS = 3
@@ -48,26 +49,26 @@ class CudaGraphBackend:
             weakref.WeakKeyDictionary()
         )
 
-    def new_caches(self, count: int) -> list[FusedLlamaCache]:
+    def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Empty caches whose forward passes can be made together.
 
         A single text gets a pool that another has done with, whose captures it can use.
         """
         pool = self._at_rest.pop() if count == 1 and self._at_rest else self._new_pool(count)
-        caches = [FusedLlamaCache(pool, slot) for slot in range(count)]
+        caches = [SlotCache(pool, slot) for slot in range(count)]
         if count == 1:
             weakref.finalize(caches[0], self._at_rest.append, pool)
         return caches
 
     def _new_pool(self, count: int) -> KVCachePool:
-        pool: KVCachePool = self.fused.new_caches(count)[0].pool
+        pool = self.fused.new_caches(count)[0].pool
         pool.ensure_capacity(INITIAL_CAPACITY)
         return pool
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
         rows = [QuerySpan.of(request) for request in requests]
-        pool: KVCachePool = rows[0].cache.pool
+        pool = rows[0].cache.pool
         most = max(text.num_queries for text in rows)
         has_predrafts = any(text.predrafts for text in rows)
         widest = self.shapes[-1] if has_predrafts else self.shapes[2]

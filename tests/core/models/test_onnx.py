@@ -10,7 +10,8 @@ from sbd_core import DecodeConfig, ModelError, generate
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import BLOCK, GRAPH_FILE, Exporter, quantized
-from sbd_core.models.backends.onnx.forward import LONG, MOST_ROWS, REACH, STEP
+from sbd_core.models.backends.onnx.forward import LONG, MOST_ROWS, REACH
+from sbd_core.models.backends.onnx.kv_cache import STEP
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from tests.conftest import in_onnx, loaded
 from tests.core.decoding.prompts import corpus_texts

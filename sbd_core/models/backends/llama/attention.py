@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from sbd_core.masks import Blocks, decoding_may_attend, dense, visible_rows
-from sbd_core.models.backends.llama.kv_cache import FusedLlamaCache, KVCachePool
+from sbd_core.models.backends.llama.kv_cache import KVCachePool
+from sbd_core.models.backends.slot_cache import SlotCache
 from sbd_core.models.protocol import ForwardRequest
 
 LONG = 48
@@ -29,7 +30,7 @@ class QuerySpan:
     where there are predrafts.
     """
 
-    cache: FusedLlamaCache
+    cache: SlotCache[KVCachePool]
     num_causal: int
     num_block: int
     predrafts: Blocks
@@ -159,7 +160,7 @@ class PaddedBatchAttention:
     @classmethod
     def of(cls, texts: Sequence[QuerySpan]) -> "PaddedBatchAttention":
         """The rows that texts bring."""
-        pool: KVCachePool = texts[0].cache.pool
+        pool = texts[0].cache.pool
         device = pool.keys.device
         columns = zip(
             *(

@@ -19,9 +19,10 @@ from sbd_core.models.backends.llama.attention import (
     QuerySpan,
     SingleSequenceAttention,
 )
-from sbd_core.models.backends.llama.kv_cache import STEP, FusedLlamaCache, KVCachePool
+from sbd_core.models.backends.llama.kv_cache import STEP, KVCachePool
 from sbd_core.models.backends.llama.low_rank import BlockRows, LowRankLayer, low_rank_layers
 from sbd_core.models.backends.llama.weights import Norm, Weights, fuse_weights
+from sbd_core.models.backends.slot_cache import SlotCache
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.protocol import ForwardRequest
 
@@ -48,11 +49,11 @@ class FusedLlamaBackend:
         kinds = [0] * w.num_heads + [1] * w.num_kv_heads + [2] * w.num_kv_heads
         self._kinds = torch.tensor(kinds, device=w.embedding.device)
 
-    def new_caches(self, count: int) -> list[FusedLlamaCache]:
+    def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Empty caches whose forward passes can be made together."""
         w = self.weights
         pool = KVCachePool(count, len(w.layers), w.num_kv_heads, w.head_size, w.embedding)
-        return [FusedLlamaCache(pool, slot) for slot in range(count)]
+        return [SlotCache(pool, slot) for slot in range(count)]
 
     @torch.inference_mode()
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:

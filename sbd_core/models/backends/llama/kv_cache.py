@@ -33,21 +33,8 @@ class KVCachePool:
         self.values = torch.nn.functional.pad(self.values, (0, 0, 0, more))
         self.capacity += more
 
-
-class FusedLlamaCache:
-    """A slot of a pool; see sbd_core.models.protocol.Cache."""
-
-    def __init__(self, pool: KVCachePool, slot: int) -> None:
-        self.pool = pool
-        self.slot = slot
-        self.length = 0
-
-    def truncate(self, length: int) -> None:
-        """Forget every token from position `length` on."""
-        self.length = min(self.length, length)
-
-    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
-        """(keys, values) of every layer, each (heads, length, head size)."""
-        keys = self.pool.keys[:, self.slot, :, :, : self.length].transpose(2, 3)
-        values = self.pool.values[:, self.slot, :, : self.length]
+    def keys_and_values(self, slot: int, length: int) -> list[tuple[Tensor, Tensor]]:
+        """See Pool of slot_cache.py."""
+        keys = self.keys[:, slot, :, :, :length].transpose(2, 3)
+        values = self.values[:, slot, :, :length]
         return list(zip(keys.unbind(), values.unbind(), strict=True))

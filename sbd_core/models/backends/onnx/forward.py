@@ -12,59 +12,9 @@ from torch import Tensor
 
 from sbd_core.masks import Blocks, decoding_mask
 from sbd_core.models.backends.onnx.export import BLOCKS_GRAPH_FILE, GRAPH_FILE, Dtype, Shape
+from sbd_core.models.backends.onnx.kv_cache import OnnxCachePool
+from sbd_core.models.backends.slot_cache import SlotCache
 from sbd_core.models.protocol import ForwardRequest
-
-STEP = 64
-"""Capacity is a multiple of this, so that sums over positions keep their order when it grows."""
-
-
-class KVCachePool:
-    """`parts`: keys and values of each layer in turn, each (slots, KV heads, capacity, head size).
-
-    Whatever lies beyond a slot's length is finite, so that a weight of zero takes it out.
-    """
-
-    def __init__(self, num_slots: int, shape: Shape) -> None:
-        self.num_slots = num_slots
-        self.capacity = 0
-        sizes = (num_slots, shape.num_kv_heads, 0, shape.head_size)
-        self.parts = [torch.zeros(sizes) for _ in range(2 * shape.num_layers)]
-        self.bindings: dict[tuple[int, ...], tuple[Any, Any]] = {}
-        """Sessions' bindings of these very tensors, which a larger capacity replaces, and what
-        else they point to."""
-
-    def ensure_capacity(self, length: int) -> None:
-        """See that every slot holds at least `length` positions.
-
-        A quarter is added at least, so that a text is copied a few times in all; not the double,
-        as the attention reads what is empty too.
-        """
-        if length <= self.capacity:
-            return
-        wanted = max(length, self.capacity * 5 // 4)
-        more = -(-wanted // STEP) * STEP - self.capacity
-        self.parts = [torch.nn.functional.pad(part, (0, 0, 0, more)) for part in self.parts]
-        self.capacity += more
-        self.bindings.clear()
-
-
-class OnnxCache:
-    """A slot of a pool; see sbd_core.models.protocol.Cache."""
-
-    def __init__(self, pool: KVCachePool, slot: int) -> None:
-        self.pool = pool
-        self.slot = slot
-        self.length = 0
-
-    def truncate(self, length: int) -> None:
-        """Forget every token from position `length` on."""
-        self.length = min(self.length, length)
-
-    def keys_and_values(self) -> list[tuple[Tensor, Tensor]]:
-        """(keys, values) of every layer, each (heads, length, head size)."""
-        mine = [part[self.slot, :, : self.length] for part in self.pool.parts]
-        return list(zip(mine[::2], mine[1::2], strict=True))
-
 
 LONG = 48
 """Rows from which a text of a batch is read alone: beside it the others would be padded."""
@@ -111,10 +61,10 @@ class OnnxBackend:
         self._rotary_embedding = rotary
         self._rotary = self._rotary_table(REACH)
 
-    def new_caches(self, count: int) -> list[OnnxCache]:
+    def new_caches(self, count: int) -> list[SlotCache[OnnxCachePool]]:
         """Empty caches whose forward passes can be made together."""
-        pool = KVCachePool(count, self.shape)
-        return [OnnxCache(pool, slot) for slot in range(count)]
+        pool = OnnxCachePool(count, self.shape)
+        return [SlotCache(pool, slot) for slot in range(count)]
 
     def forward(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """One forward pass over texts of one pool; logits (wanted rows, vocab) of each."""
@@ -205,7 +155,7 @@ class Rows:
         self._requests = requests
         self._shape = shape
         slots = [request.cache.slot for request in requests]
-        self.pool: KVCachePool = requests[0].cache.pool
+        self.pool: OnnxCachePool = requests[0].cache.pool
         self.first_slot = min(slots)
         self.num_slots = max(slots) + 1 - self.first_slot
         self.stop = max(request.cache.length + request.num_rows for request in requests)
