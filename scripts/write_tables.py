@@ -23,6 +23,9 @@ DOCUMENTS = (
     ROOT / "assets" / "checkpoints" / "sbd-nano" / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 )
+ADAPTER = ROOT / "assets" / "checkpoints" / "sbd-smollm2-135m" / "block_adapter.json"
+SPACING = 1.15
+"""Between the masked tokens of two rows of the table of the adapter's training."""
 SPEEDS = (1.5, 2, 3, 4)
 """Tokens per forward pass at which the solvers are compared."""
 
@@ -358,6 +361,28 @@ def requests() -> str:
     )
 
 
+def adapter_training() -> str:
+    """What the bundled adapter learnt, by the masked tokens that it had seen."""
+    curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
+    shown = [curve[0]]
+    for point in curve[1:-1]:
+        if point["masked_tokens"] >= SPACING * shown[-1]["masked_tokens"]:
+            shown.append(point)
+    shown += curve[-1:] if len(curve) > 1 else []
+    head = ["masked tokens", "steps", "minutes", "nats", "nats, token before known"]
+    rows = [
+        [
+            f"{point['masked_tokens']:,}",
+            f"{point['steps']:,}",
+            f"{point['minutes']:,.0f}",
+            *(f"{point[name]:.2f}" for name in ("nats", "nats_with_before")),
+            *(f"{point[name]:.2f}" for name in ("lead", "drafted")),
+        ]
+        for point in shown
+    ]
+    return table([*head, "`lead`", "`drafted`"], rows)
+
+
 def exactness() -> str:
     """verify against ntp on random-weight models of every full-attention architecture."""
     data = results("exactness")
@@ -423,7 +448,7 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
-        *(shape, dtypes, predrafts, exactness, solvers, campaign, requests),
+        *(shape, dtypes, predrafts, exactness, solvers, campaign, adapter_training, requests),
     )
     if made is not requests or (RESULTS / "requests.json").is_file()
 }
