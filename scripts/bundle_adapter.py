@@ -118,8 +118,8 @@ forward pass counted; {kept} answers, {loops} that repeat themselves left out.
 | --- | --- | --- | --- |
 {rows}
 
-Measured on {facts["cores"]} cores of {facts["processor"]}, {model.runs_on}, beside other work: compare the speeds
-with each other alone."""
+Measured on {facts["cores"]} cores of {facts["processor"]}, {model.runs_on}, beside
+other work: compare the speeds with each other alone."""
 
 
 def card(name: str, adapter: BlockAdapter, numbers: str) -> str:
