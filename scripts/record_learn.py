@@ -23,6 +23,7 @@ from itertools import islice, pairwise
 
 import sbd_core
 from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.environment import processor_name
 from sbd_core.errors import SetBlockDecodingError
 from sbd_core.events import MaskedPosition, StepEvent
 from sbd_core.models.protocol import SetBlockModel
@@ -299,6 +300,7 @@ UNLIKELY = 0.2
 NUM_STORIES = 100
 WORD = re.compile(r"[A-Za-z']+|\d+")
 WORDS_TWICE = re.compile(r"\b(\w+ \w+) \1\b")
+SIGN_TWICE = re.compile(r"([A-Za-z']+)([.,!?])\s*\2")
 
 FaultOf = Callable[[Example, str], str]
 Decode = Callable[[str, float], Trace]
@@ -373,7 +375,7 @@ def rising(example: Example, check: FaultOf, decode: Decode, least: float) -> Ro
                 break
             rows.append((Edge(gamma=gamma, is_right=True, has_facts=has_facts), trace))
             continue
-        plain = [*doubled, *unheard_words(trace)]
+        plain = [*doubled, *doubled_signs(trace), *unheard_words(trace)]
         clashes = (*plain, *words_that_do_not_fit(trace, plain))
         if gamma <= least or not clashes:
             break
@@ -382,8 +384,8 @@ def rising(example: Example, check: FaultOf, decode: Decode, least: float) -> Ro
 
 
 def fault_in_words(trace: Trace, doubled: list[Clash]) -> str:
-    """A word or two that follow themselves, or one that is neither the prompt's nor of stories
-    that were written by rule; "" if there is none.
+    """Words or a sign that follow themselves, or a word that is neither the prompt's nor of
+    stories that were written by rule; "" if there is none.
 
     A check of names and facts lets a word pass that was put together from pieces of two.
     """
@@ -391,6 +393,8 @@ def fault_in_words(trace: Trace, doubled: list[Clash]) -> str:
         return f"it has a word twice in a row, “{doubled[0].words}”"
     if (twice := WORDS_TWICE.search(trace.text)) is not None:
         return f"it has words twice in a row, “{twice[0]}”"
+    if (sign := SIGN_TWICE.search(trace.text)) is not None:
+        return f"it has a sign twice in a row, “{sign[0]}”"
     words = [found[0] for found in unheard_of(trace.text, [trace.prompt])]
     return f"“{words[0]}” {UNHEARD_OF}" if words else ""
 
@@ -406,6 +410,15 @@ def doubled_words(trace: Trace) -> Iterator[Clash]:
         shared = {passes.get(at) for at in first} & {passes.get(at) for at in second} - {None}
         for index in sorted(index for index in shared if index is not None)[:1]:
             yield Clash(text[one.start() : two.end()], first[0], second[-1] + 1, index)
+
+
+def doubled_signs(trace: Trace) -> Iterator[Clash]:
+    """Every sign that follows itself, both filled by the same forward pass, after its word."""
+    text, spans, passes = laid_out(trace)
+    for found in SIGN_TWICE.finditer(text):
+        tokens = tokens_in(spans, *found.span())
+        if passes.get(tokens[-1]) == passes.get(tokens[-2]):
+            yield Clash(found[0], tokens[-2], tokens[-1] + 1, passes[tokens[-1]])
 
 
 def unheard_words(trace: Trace) -> Iterator[Clash]:
@@ -533,6 +546,7 @@ def record(model: SetBlockModel) -> tuple[dict[str, Trace], Choices]:
         order=order,
         edges=tuple(edge for edge, _ in edges),
         story_case=case_of(edges[0][1].prompt),
+        processor=processor_name(),
     )
     return runs, choices
 

@@ -139,7 +139,7 @@ class Order:
 class Clash:
     """Neighbouring words, of which one forward pass filled tokens that do not fit.
 
-    start, end: the tokens they are made of.
+    start, end: the tokens that clash.
     """
 
     words: str
@@ -176,7 +176,7 @@ class Choices:
     `text`. check_pass: a forward pass of the run `verify` that throws part of a draft away. order:
     of the run `sudoku`. edges: of the runs edge-0, edge-1, ..., gamma ascending. story_case: what
     the check of their story needs. is_verify_ntp: whether the answer of the run `verify` is that of
-    next-token prediction, token for token.
+    next-token prediction, token for token. processor: that decoded them, by its name.
     """
 
     sure: Place
@@ -188,6 +188,7 @@ class Choices:
     order: Order
     edges: tuple[Edge, ...]
     story_case: str
+    processor: str
 
     def to_json(self) -> str:
         """What from_json reads."""

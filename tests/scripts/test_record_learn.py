@@ -9,6 +9,7 @@ from sbd_core.events import Hindsight, Span
 from scripts.record_learn import (
     candidates,
     checks,
+    doubled_signs,
     doubled_words,
     is_only_place,
     order_of,
@@ -94,6 +95,13 @@ def test_a_word_of_several_tokens_twice_clashes():
     texts = ["K", "ate", " K", "ate", "."]
     (clash,) = doubled_words(Answer(texts, [1, 2, 3, 2, 4]).trace())
     assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("Kate Kate", 0, 4, 2)
+
+
+def test_a_sign_twice_from_one_forward_pass_clashes_and_from_two_does_not():
+    texts = ["a", " par", "rot", ".", ".", " So"]
+    (clash,) = doubled_signs(Answer(texts, [1, 2, 2, 3, 3, 4]).trace())
+    assert (clash.words, clash.start, clash.end, clash.forward_pass) == ("parrot..", 3, 5, 3)
+    assert list(doubled_signs(Answer(texts, [1, 2, 2, 3, 4, 4]).trace())) == []
 
 
 def test_words_do_not_fit_where_the_second_token_of_one_forward_pass_is_doubted():

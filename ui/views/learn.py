@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cache
+from itertools import accumulate
 from math import inf, log
 from pathlib import Path
 from typing import Any
@@ -30,15 +31,15 @@ from ui.assets import ASSETS, DIST, markup, view
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.measured import EVALUATION
-from ui.recordings import Choices, LearnRuns, Place, learn_runs
+from ui.recordings import Choices, Edge, LearnRuns, Place, learn_runs
 
 logger = logging.getLogger(__name__)
 
 BIG_CHIP = "h100-bf16"
+CHIPS = {key: device for key, device in DEVICES.items() if key != "h100-fp8"}
+"""All of 2 bytes a weight, so that a name says enough."""
 NUM_LAYERS = 32
 """Of Llama-3.1-8B, whose layer is roofline.LLAMA_8B."""
-ROWS = 16
-RECORDER = "the processor that recorded this"
 
 
 def facts(recorded: LearnRuns) -> dict[str, str]:
@@ -54,12 +55,11 @@ def facts(recorded: LearnRuns) -> dict[str, str]:
         "sbd_passes": str(main.num_forwards),
         "passes_ratio": times(ntp.num_forwards / main.num_forwards),
         "block": str(block),
-        "two_blocks": str(2 * block),
         "idle_percent": percent(1 - computing / loading),
-        "two_blocks_cost": f"{rows_cost(2 * block, cached, chip):.2f}",
         "coin_nats": f"{log(2):.2f}",
+        "big_chip": chip_name(chip),
         "big_ratio": times(run_seconds(ntp, chip) / run_seconds(main, chip)),
-        "here": RECORDER,
+        "here": recorded.choices.processor,
         "here_ratio": times(ntp.seconds / main.seconds),
         **order_facts(recorded),
         **clash_facts(recorded),
@@ -96,9 +96,11 @@ def measured_facts(block: int, gamma: float) -> dict[str, str]:
     evaluation: dict[str, Any] = json.loads(EVALUATION.read_text(encoding="utf-8"))
     assert evaluation["block_size"] == block
     rows = {"ntp": "NTP", "sbd": f"SBD gamma {gamma:g}", "verify": "verify"}
+    families = evaluation["rows"][rows["ntp"]]["families"]
     means = {name: evaluation["rows"][row]["mean"] for name, row in rows.items()}
     return {
         "sbd_gamma": f"{gamma:g}",
+        "test_prompts": str(sum(row["num_examples"] for row in families)),
         **{f"{name}_accuracy": percent(mean["accuracy"]) for name, mean in means.items()},
         **{f"{name}_tokens": f"{mean['tokens_per_forward']:.1f}" for name, mean in means.items()},
     }
@@ -125,10 +127,9 @@ def parts_of_pass(rows: int, cached: int, device: Device) -> tuple[float, float]
     return loading, computing
 
 
-def rows_cost(rows: int, cached: int, device: Device) -> float:
-    """How many times as long as a forward pass of one row one of `rows` takes."""
-    many, one = (pass_seconds(count, cached, 1, "corrected", device=device) for count in (rows, 1))
-    return many / one
+def chip_name(device: Device) -> str:
+    """A device's name without its plug and number format."""
+    return device.name.split(",")[0].removesuffix(" SXM")
 
 
 def run_seconds(trace: Trace, device: Device) -> float:
@@ -150,18 +151,18 @@ def machines(recorded: LearnRuns) -> list[dict[str, Any]]:
     lanes = recorded.runs["text"]
     rows: list[dict[str, Any]] = [
         {
-            "name": RECORDER,
+            "name": recorded.choices.processor,
             "rates": "",
             "is_measured": True,
             "is_big": False,
             **{lane: trace.seconds for lane, trace in lanes.items()},
         }
     ]
-    for key, device in DEVICES.items():
+    for key, device in CHIPS.items():
         seconds = {lane: run_seconds(trace, device) for lane, trace in lanes.items()}
         rows.append(
             {
-                "name": device.name,
+                "name": chip_name(device),
                 "rates": device.source,
                 "is_measured": False,
                 "is_big": key == BIG_CHIP,
@@ -240,6 +241,7 @@ def lesson(*, has_model: bool = True) -> str:
     """
     kept = learn_runs()
     known, choices = facts(kept), kept.choices
+    told = [(edge, kept.runs[f"edge-{at}"]["sbd"]) for at, edge in enumerate(choices.edges)]
     body: dict[str, Any] = {
         "scenes": scenes(has_model=has_model),
         "runs": {name: replay_lines(name, kept.runs[name]) for name in SHOWN_RUNS},
@@ -252,16 +254,16 @@ def lesson(*, has_model: bool = True) -> str:
         "bound_pass": choices.bound_pass,
         "check_pass": choices.check_pass,
         "edges": [
-            {**asdict(edge), **passes_of(kept.runs[f"edge-{number}"]["sbd"])}
-            for number, edge in enumerate(choices.edges)
+            {**asdict(edge), **passes_of(trace), "fault_tokens": fault_tokens(edge, trace)}
+            for edge, trace in told
         ],
-        "story": kept.runs["edge-0"]["sbd"].prompt,
+        "story": told[0][1].prompt,
         "is_verify_ntp": choices.is_verify_ntp,
         "check_ntp_passes": kept.runs["verify-ntp"]["ntp"].num_forwards,
         "order": asdict(choices.order),
         "num_different": num_different(kept),
         "tokens_per_pass": {name: known[f"{name}_tokens"] for name in ("sbd", "verify")},
-        "big_chip": DEVICES[BIG_CHIP].name,
+        "big_chip": known["big_chip"],
         "machines": machines(kept),
         "pass_times": pass_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],
@@ -303,6 +305,20 @@ def passes_of(trace: Trace) -> dict[str, Any]:
     }
 
 
+def fault_tokens(edge: Edge, trace: Trace) -> list[int]:
+    """Of the words that the fault of a story quotes, where the story has them."""
+    quoted = re.search("“(.+?)”", edge.fault)
+    if quoted is None or (found := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
+        return []
+    texts = [trace.tokens[token_id] for token_id in trace.token_ids]
+    ends = [*accumulate(map(len, texts))]
+    return [
+        at
+        for at, (end, text) in enumerate(zip(ends, texts, strict=True))
+        if end - len(text) < found.end() and found.start() < end
+    ]
+
+
 def words_text() -> str:
     """Every scene's words as plain text, as a reader without the pictures would have them."""
     parts = []
@@ -314,7 +330,7 @@ def words_text() -> str:
 
 def plain(text: str) -> str:
     """A sentence without the marks of its glossary words."""
-    return re.sub(r"\[([^\]]+)\]", r"\1", text)
+    return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 
 def num_words(scene: dict[str, str]) -> int:

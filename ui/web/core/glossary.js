@@ -29,8 +29,9 @@ export const GLOSSARY = {
   cache: {
     name: "cache",
     words:
-      "The key-value (KV) cache holds what was computed for every token read, each looking back only, so " +
-      "that no later forward pass computes it again.",
+      "The key-value (KV) cache holds two vectors for every token read, by which later tokens look at it: " +
+      "its key, to be found by, and its value, to be read. Each token looks back only, so no later forward " +
+      "pass computes them again.",
   },
   entropy: {
     name: "entropy",
@@ -45,8 +46,8 @@ export const GLOSSARY = {
   pass: {
     name: "forward pass",
     words:
-      "One run through the whole model. Next-token prediction gains one token from each; Set Block Decoding " +
-      "none from the prompt’s and one or more, often several, from every other.",
+      "One run through the whole model. Next-token prediction gains one token from each. Set Block Decoding " +
+      "gains none from the prompt’s forward pass, and at least one, often several, from every other.",
   },
   causal: {
     name: "causal",
@@ -81,9 +82,9 @@ export const GLOSSARY = {
     name: "training",
     words:
       "An ordinary model is trained a little further. Each forward pass reads the clean text and a copy " +
-      "cut into blocks of k positions. A share of them, drawn from 0 to 1, is masked; some copies are " +
-      "masked whole. The loss is the sum of two: the next token on the clean text, and the token at every " +
-      "mask. Without it a model guesses nonsense at masks.",
+      "cut into blocks of k positions; k is drawn for each step, from 2 to 16. In every copy a share of the " +
+      "tokens, drawn from 0 to 1, is masked; some copies are masked whole. The loss is the sum of two: the " +
+      "next token on the clean text, and the token at every mask.",
   },
   draft: {
     name: "draft",

@@ -46,7 +46,7 @@ export function hashOf(address) {
 /** @typedef {{ address: string, title: string, question: string, act: string, answer: string, why?: string }} SceneWords */
 /** @typedef {{ before: string, entropy: number, guesses: [text: string, probability: number][], options: string[] }} Gap */
 /** @typedef {{ words: string, start: number, end: number, forward_pass: number }} Clash */
-/** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], passes: number, tokens: [text: string, pass: number][] }} Edge */
+/** @typedef {{ gamma: number, is_right: boolean, fault: string, has_facts: boolean, clashes: Clash[], fault_tokens: number[], passes: number, tokens: [text: string, pass: number][] }} Edge */
 /** @typedef {{ cell: number, candidates: string, settled_by: number[] }} Order of a sudoku's first empty cell */
 /** @typedef {{ name: string, rates: string, is_measured: boolean, is_big: boolean, sbd: number, ntp: number }} Machine seconds of both lanes; rates: where its peak rates are from, "" if measured */
 /** @typedef {{ rows: number, loading: number, computing: number }} PassTime seconds */
@@ -62,7 +62,7 @@ export function hashOf(address) {
  * @property {number} check_ntp_passes of the answer that `verify` checks, one token at a time
  * @property {Order} order
  * @property {number} num_different tokens of the run `text` that differ between its lanes
- * @property {{ sbd: string, verify: string }} tokens_per_pass on all test prompts, in the evaluation
+ * @property {{ sbd: string, verify: string }} tokens_per_pass on all held-out prompts, in the evaluation
  * @property {string} big_chip
  * @property {Edge[]} edges
  * @property {string} story

@@ -57,7 +57,7 @@ export function sumWords({ segments, spent, free }, gamma) {
   const sum = spent + free.entropy;
   const fine = digitsAbove(sum, gamma, digits);
   const added = addedTo(spent, free.entropy, fine);
-  const more = `One more, and ${added} counts too: ${sum.toFixed(fine)}, more than ${gamma.toFixed(fine)}.`;
+  const more = `With one guess more, ${added} counts too: ${sum.toFixed(fine)}, more than ${gamma.toFixed(fine)}.`;
   return { total, free: own, more };
 }
 
@@ -152,13 +152,13 @@ export function blockState(run, pass, start) {
  */
 export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts }) {
   if (!isRight)
-    return `Broken: ${fault}. Underlined: neighbours from one forward pass (the small number) that do not fit.`;
+    return `Broken: ${fault}. Underlined: that, and neighbours from one forward pass (small number) that clash.`;
   const facts = hasFacts ? "it keeps to the prompt, and " : "";
-  return `Holds: ${facts}no word is doubled or unknown. Grammar and sense are not checked.`;
+  return `Holds by our check: ${facts}no word is doubled or unknown. Grammar and sense are not checked.`;
 }
 
 /**
- * Where the seconds of a machine are from; by whose peak rates, as two of one chip may differ in them.
+ * Where the seconds of a machine are from; by whose peak rates, which sources may differ in.
  * @param {Pick<Machine, "name" | "rates" | "is_measured">} machine
  */
 export function timeTitle({ name, rates, is_measured: isMeasured }) {
@@ -186,16 +186,27 @@ export function timesWords(slow, fast) {
 }
 
 /**
- * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its forward pass.
+ * How much longer a forward pass takes that reads a block.
+ * @param {Pick<Machine, "ntp" | "sbd">} machine
+ * @param {{ ntp: number, sbd: number }} numPasses
+ */
+export function passCostWords({ ntp, sbd }, numPasses) {
+  const ratio = sbd / numPasses.sbd / (ntp / numPasses.ntp);
+  return `a forward pass with a block takes ${ratio.toFixed(2)} times as long`;
+}
+
+/**
+ * Tokens of an answer as they are shown, the end-of-sequence left out; what clashes has its forward pass,
+ * what the check found is underlined too.
  * @param {Edge} edge
  * @returns {{ text: string, isClash: boolean, isTogether: boolean, pass: number }[]}
  */
-export function storyPieces({ tokens, clashes }) {
+export function storyPieces({ tokens, clashes, fault_tokens: faulty }) {
   return tokens
     .filter(([text]) => !/^<.*>$/.test(text))
     .map(([text, pass], at) => {
       const here = clashes.filter(({ start, end }) => at >= start && at < end);
       const isTogether = here.some((clash) => clash.forward_pass === pass);
-      return { text, isClash: here.length > 0, isTogether, pass: pass + 1 };
+      return { text, isClash: here.length > 0 || faulty.includes(at), isTogether, pass: pass + 1 };
     });
 }

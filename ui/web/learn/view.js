@@ -95,7 +95,8 @@ export class LearnView {
     const large = makeStep("Lecture (L)", () => this.lecture.toggle());
     large.prepend(icon("lecture"));
     large.classList.add("sbd-learn-lecture");
-    const tools = make("div", "sbd-learn-tools", {}, place, large);
+    const places = lesson.scenes.map((_, index) => placeWords(lesson.scenes, index));
+    const tools = make("div", "sbd-learn-tools", {}, makeRoom(place, places), large);
     if (this.host) tools.append(this.makeSkip());
     this.root.replaceChildren(
       make("nav", "sbd-learn-head", { "aria-label": "Scenes" }, dots, tools),
@@ -284,7 +285,7 @@ export class LearnView {
   showPlace() {
     const { parts, index, isAnswered } = this;
     const scenes = this.lesson?.scenes ?? [];
-    setText(parts.place, `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`);
+    setText(parts.place, placeWords(scenes, index));
     [...parts.dots.querySelectorAll("button")].forEach((dot, at) => {
       dot.classList.toggle("is-past", at < index || (at === index && isAnswered));
       if (at === index) dot.setAttribute("aria-current", "step");
@@ -298,6 +299,14 @@ export class LearnView {
     setText(parts.next, isAnswered ? over : "Show me");
     parts.next.hidden = isLast && this.host === null && isAnswered;
   }
+}
+
+/**
+ * @param {SceneWords[]} scenes
+ * @param {number} index
+ */
+function placeWords(scenes, index) {
+  return `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`;
 }
 
 /**

@@ -19,6 +19,19 @@ const POUR_MS = 3600;
 const HIGHEST = 4; // nats, where the pouring turns
 const TURN = 0.6; // the part of the pouring after which it turns
 
+const SCALE = "Width is entropy, stretched near 0.";
+
+/**
+ * Where in which answer this is.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function titleWords(run, pass) {
+  const { start = 0, size = 1 } = run.main.steps[pass]?.block ?? {};
+  const number = Math.floor(start / Math.max(size, 1)) + 1;
+  return `Block ${number} of a story; each kept token names its forward pass`;
+}
+
 /**
  * The sum of the entropies of what a γ keeps, in words.
  * @param {BudgetLayout} layout
@@ -112,7 +125,15 @@ export function makeBoundScene({ lesson, signal, did }) {
   figure.seek(lesson.bound_pass, false);
   figure.set({ gammaPreview: 0 });
   figure.add(makeKeptTiles(tiles), makePassWords(tiles.root), budget, sum);
-  const nodes = [tiles.root, budget.root, ...sum.nodes, makeLegend()];
+  const title = make("h3", "", {}, titleWords(run, lesson.bound_pass));
+  const nodes = [
+    title,
+    tiles.root,
+    budget.root,
+    make("p", "sbd-learn-source", {}, SCALE),
+    ...sum.nodes,
+    makeLegend(),
+  ];
 
   /** @param {number} part */
   function pour(part) {

@@ -2,7 +2,7 @@
 
 import { countOf } from "../../core/numbers.js";
 import { tokenName } from "../../core/text/letters.js";
-import { make, setText } from "../../dom/elements.js";
+import { make, setStyle, setText } from "../../dom/elements.js";
 import { showToken } from "../../dom/tokens.js";
 import { makePlayedSlider, makeRoom } from "../parts.js";
 import { blockState } from "../states.js";
@@ -13,22 +13,43 @@ import { blockState } from "../states.js";
 
 const WORDS = {
   ahead: "not reached yet",
-  block: "both ways; only tokens stay",
-  riding: "reread one way, then stored",
+  block: "both ways, not stored",
+  riding: "reread one way, stored",
   cached: "stored, read one way",
 };
 const SOURCE =
-  "Rereading rides along at no extra forward pass. The cache is then exact: that of reading the text " +
-  "one token at a time.";
+  "Rereading takes no extra forward pass; the cache is exact, as if read one token at a time. Nothing " +
+  "rereads the last block.";
+const MOST_DOUBTS = 2;
 const PLAYED = 3; // forward passes before the one where it stops
 
 /**
- * The first token that a rereading would not have written.
+ * The tokens that a rereading would not have written.
  * @param {Lane} lane
  * @param {number} pass
  */
-function firstDoubt(lane, pass) {
-  return lane.steps[pass]?.hindsight.find(({ position }) => lane.disagrees(position, pass));
+function doubtsAt(lane, pass) {
+  const { hindsight = [] } = lane.steps[pass] ?? {};
+  return hindsight.filter(({ position }) => lane.disagrees(position, pass));
+}
+
+/**
+ * What a rereading would have written, and what becomes of that.
+ * @param {Run} run
+ * @param {number} pass
+ */
+function doubtWords(run, pass) {
+  const doubts = doubtsAt(run.main, pass);
+  if (!doubts.length) return "";
+  const name = (/** @type {number | undefined} */ token) => tokenName(run.tokenText(token).trim());
+  const shown = doubts
+    .slice(0, MOST_DOUBTS)
+    .map(
+      ({ argmax, position }) => `${name(argmax)}, not ${name(run.main.fixed.get(position)?.token)}`,
+    );
+  const rest = doubts.length - shown.length;
+  if (rest) shown.push(`${rest} more`);
+  return ` It would write ${shown.join("; ")}. Plain decoding changes nothing.`;
 }
 
 /**
@@ -39,17 +60,12 @@ function firstDoubt(lane, pass) {
  */
 function passWords(run, pass) {
   const step = run.main.steps[pass];
-  const doubt = firstDoubt(run.main, pass);
-  const name = (/** @type {number | undefined} */ token) => tokenName(run.tokenText(token).trim());
-  const noticed = doubt
-    ? ` Rereading, it would write ${name(doubt.argmax)}, not ${name(run.main.fixed.get(doubt.position)?.token)}.`
-    : "";
   const [causal, block] = [step?.causal ?? 0, step?.block.size ?? 0];
   const ofBlock = block ? `, ${block} of the block` : "";
   const parts = causal ? `: ${causal} read and stored${ofBlock}` : ", all of the block";
   return (
     `Forward pass ${pass + 1} computes ${countOf(causal + block, "token")}${parts}. ` +
-    `The cache then holds ${(step?.cached ?? 0) + causal}.${noticed}`
+    `The cache then holds ${(step?.cached ?? 0) + causal}.${doubtWords(run, pass)}`
   );
 }
 
@@ -81,7 +97,13 @@ function makePrompt(count) {
  * @param {number} index
  */
 function makeBlock(run, start, index) {
-  const cells = Array.from({ length: run.blockSize }, () => make("span", "sbd-learn-cell"));
+  const cells = Array.from({ length: run.blockSize }, (_, offset) => {
+    const cell = make("span", "sbd-learn-cell");
+    // As wide from the start as the token that comes there.
+    const text = run.tokenText(run.main.fixed.get(start + offset)?.token);
+    setStyle(cell, "--letters", String(text.length));
+    return cell;
+  });
   const words = make("span", "sbd-learn-block-words");
   const middle = make("div", "sbd-learn-cells", { "aria-hidden": "true" }, ...cells);
   const room = makeRoom(words, Object.values(WORDS));
@@ -129,7 +151,7 @@ export function makeCacheScene({ lesson, signal, did, say }) {
   function answer() {
     did();
     const rides = main.steps.findIndex(({ causal }, pass) => pass > 0 && causal > 0);
-    const doubts = main.steps.findIndex((_, pass) => firstDoubt(main, pass));
+    const doubts = main.steps.findIndex((_, pass) => doubtsAt(main, pass).length > 0);
     const end = Math.max(0, doubts < 0 ? rides : doubts);
     slider.play(Math.max(0, end - PLAYED), end);
   }

@@ -27,18 +27,38 @@ function checkWords({
 }) {
   const { main } = run;
   const { tokens, numAccepted } = checkedDraft(main, pass);
-  const thrown = countInWords(tokens.length - numAccepted, "token");
+  const numThrown = tokens.length - numAccepted;
   const first = namesOf(run, tokens)[numAccepted] ?? "";
+  const thrown = numThrown === 1 ? first : `${countInWords(numThrown, "token")} from ${first} on`;
   const instead = spoken(run.tokenText(main.steps[pass]?.committed[numAccepted]));
   const onWords = main.steps[pass]?.draft.length
     ? "It drafts on at once."
-    : "The next forward pass drafts again.";
-  const same = isSame ? ", same words" : "";
+    : "What it drafted behind that is void.";
+  const same = isSame ? "the same words as" : "another answer than";
   return (
-    `It accepts ${countInWords(numAccepted, "token")} and throws away ${thrown}, from ${first} on: there ` +
-    `it writes ${instead}. ${onWords} In all ${countOf(main.steps.length, "forward pass")}, one at a ` +
-    `time ${alone}${same}.`
+    `Forward pass ${pass + 1} accepts ${countInWords(numAccepted, "token")}, throws away ${thrown} and ` +
+    `writes ${instead}. ${onWords} In all, ${countOf(main.steps.length, "forward pass")} write ${same} ` +
+    `${alone} one at a time.`
   );
+}
+
+/**
+ * Which forward pass drafted, and how far a draft goes.
+ * @param {Lesson} lesson
+ */
+function titleWords({ runs: { verify: run }, check_pass: pass }) {
+  const least = `${Math.round(100 * run.config.draft_threshold)} %`;
+  return `Forward pass ${pass} drafted these: the chance that all are right is at least ${least}`;
+}
+
+/**
+ * The run with the draft at the first tile, before its check as after it.
+ * @param {Run} run
+ * @param {number} start of the draft
+ * @returns {Run}
+ */
+function atDraft(run, start) {
+  return Object.create(run, { windowAt: { value: () => ({ start, size: run.blockSize }) } });
 }
 
 /**
@@ -68,7 +88,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const pass = lesson.check_pass;
   const { start, tokens, numAccepted } = checkedDraft(run.main, pass);
   const names = namesOf(run, tokens);
-  const figure = new Figure(run, signal);
+  const figure = new Figure(atDraft(run, start), signal);
   const tiles = new Tiles(figure.actions({ hold: (position) => choose(position) }));
   const legend = makeVerifyLegend();
   const news = make("p", "sbd-learn-yours", { role: "status" });
@@ -105,7 +125,7 @@ export function makeCheckScene({ lesson, signal, did, say }) {
   const nodes = [
     make("p", "sbd-learn-source", {}, `Prompt: ${run.prompt}`),
     written.room,
-    make("h3", "", {}, "The draft: guesses of one forward pass, from the left"),
+    make("h3", "", {}, titleWords(lesson)),
     tiles.root,
     legend.root,
     makeRoom(news, replies),

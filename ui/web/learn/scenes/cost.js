@@ -3,7 +3,7 @@
 import { countOf } from "../../core/numbers.js";
 import { make, setText } from "../../dom/elements.js";
 import { makeBar, makeRoom, sweep } from "../parts.js";
-import { secondsWords, timesWords, timeTitle } from "../states.js";
+import { passCostWords, secondsWords, timesWords, timeTitle } from "../states.js";
 
 /** @import { Lesson, Machine } from "../lesson.js" */
 /** @import { MakeScene } from "../view.js" */
@@ -31,10 +31,14 @@ function makePasses({ runs: { text: run } }) {
 
 /**
  * The seconds of both lanes on a machine, as a race; `show` begins it and says its outcome at its end.
- * @param {Machine[]} machines
+ * @param {Lesson} lesson
  * @param {AbortSignal} signal ends it
  */
-function makeTimes(machines, signal) {
+function makeTimes({ machines, runs: { text: run } }, signal) {
+  const numPasses = { ntp: (run.ntp ?? run.main).steps.length, sbd: run.main.steps.length };
+  /** @param {Machine} machine */
+  const outcome = (machine) =>
+    `${timesWords(machine.ntp, machine.sbd)}: ${passCostWords(machine, numPasses)}`;
   const bars = makeLanes();
   const title = make("h3", "sbd-learn-time", {}, "Time");
   const ratio = make("p", "sbd-learn-count", { role: "status" });
@@ -48,7 +52,7 @@ function makeTimes(machines, signal) {
     const { name, ntp, sbd } = machine;
     setText(title, timeTitle(machine));
     const longest = Math.max(ntp, sbd);
-    const words = timesWords(ntp, sbd);
+    const words = outcome(machine);
     setText(ratio, "");
     /**
      * The time is said once its bar has grown: a number on its way would read as a result.
@@ -69,7 +73,7 @@ function makeTimes(machines, signal) {
     sweep(RACE_MS, draw, race.signal);
   }
   const titleRoom = makeRoom(title, machines.map(timeTitle));
-  const ratioRoom = makeRoom(ratio, [timesWords(1, 1)]);
+  const ratioRoom = makeRoom(ratio, machines.map(outcome));
   return { nodes: [titleRoom, bars.ntp.root, bars.sbd.root, ratioRoom], show };
 }
 
@@ -98,7 +102,7 @@ function makeMachines(machines, choose) {
 
 /** @type {MakeScene} */
 export function makeCostScene({ lesson, signal, did, say }) {
-  const times = makeTimes(lesson.machines, signal);
+  const times = makeTimes(lesson, signal);
   const machines = makeMachines(lesson.machines, choose);
 
   /** @param {Machine} machine */
@@ -121,11 +125,12 @@ export function makeCostScene({ lesson, signal, did, say }) {
  * @param {Lesson} lesson
  */
 function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {
+  const gamma = run.solver.gamma ?? 0;
   const same = numDifferent
-    ? `after the first other word its story goes another way (${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ)`
-    : "the text is the same, token for token";
+    ? `so ${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ`
+    : "yet the same, token for token";
   return (
-    `In blocks: γ = ${run.solver.gamma ?? 0}, unchecked; ${same}. Over all test prompts this model ` +
-    `writes ${mean.sbd} tokens per forward pass so, and ${mean.verify} with verify.`
+    `In blocks: γ = ${gamma}, unchecked, ${same}. Over all held-out prompts it writes ${mean.sbd} tokens ` +
+    `per forward pass; verify, drafting more boldly, ${mean.verify}.`
   );
 }

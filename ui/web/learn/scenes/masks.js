@@ -134,6 +134,7 @@ export function makeMaskScene({ lesson, did, say }) {
   );
   root.style.setProperty("--count", String(count));
   root.style.setProperty("--written", String(written.length));
+  root.style.setProperty("--masks", String(size));
 
   /** @param {number} row */
   function show(row) {

@@ -54,7 +54,7 @@ function makePasses(lane, puzzle) {
 }
 
 /**
- * What the givens leave to the first empty cell, in it until it is filled.
+ * What the givens leave to the first empty cell, in it until the model guesses there.
  * @param {Lane} lane
  * @param {number} first
  * @param {string} candidates
@@ -64,7 +64,8 @@ function makeQuestion(lane, first, candidates) {
   const root = make("span", "sbd-learn-open", { "aria-hidden": "true" }, words);
   /** @param {View} view */
   function update({ pass }) {
-    root.hidden = lane.fixedAt(first, pass) !== null;
+    const isGuessed = lane.steps[pass]?.masked.has(first) ?? false;
+    root.hidden = isGuessed || lane.fixedAt(first, pass) !== null;
   }
   return { root, update };
 }
@@ -138,7 +139,7 @@ export function makeOrderScene({ lesson, signal, did, say }) {
   }
 
   const source = make("p", "sbd-learn-source", {}, SOURCE);
-  const title = make("h3", "", {}, "Cells filled by each forward pass");
+  const title = make("h3", "", {}, "Filled by each forward pass");
   const side = make(
     "div",
     "sbd-learn-order-side",

@@ -50,7 +50,10 @@ test("words in brackets become words of the glossary, with the signs that stand 
 });
 
 test("Set Block Decoding is not promised several tokens of every forward pass", () => {
-  assert.match(GLOSSARY.pass?.words ?? "", /none from the prompt’s and one or more, often several/);
+  assert.match(
+    GLOSSARY.pass?.words ?? "",
+    /none from the prompt’s forward pass, and at least one, often several/,
+  );
 });
 
 test("every text of the page names only words that the glossary has", () => {

@@ -8,6 +8,7 @@ import {
   choiceWords,
   fillWords,
   mayLook,
+  passCostWords,
   secondsWords,
   storyPieces,
   sumWords,
@@ -86,6 +87,7 @@ test("the words that clash are marked with the forward pass that filled them tog
     fault: "",
     has_facts: true,
     clashes,
+    fault_tokens: [],
     passes: 6,
     tokens,
   };
@@ -103,15 +105,23 @@ test("the words that clash are marked with the forward pass that filled them tog
   const both = storyPieces({ ...edge, clashes: two }).map(({ isTogether }) => isTogether);
   assert.deepEqual(both, [false, true, true, true]);
   assert.ok(storyPieces({ ...edge, clashes: [] }).every(({ isClash }) => !isClash));
+  const found = storyPieces({ ...edge, clashes: [], fault_tokens: [1] });
+  assert.deepEqual(
+    found.map(({ isClash, isTogether }) => [isClash, isTogether]),
+    [false, true, false, false].map((isClash) => [isClash, false]),
+  );
 });
 
 test("a story is said to hold in what was checked alone, and to break by what the check found", () => {
   const right = { is_right: true, fault: "", has_facts: true };
   assert.equal(
     verdictWords(right),
-    "Holds: it keeps to the prompt, and no word is doubled or unknown. Grammar and sense are not checked.",
+    "Holds by our check: it keeps to the prompt, and no word is doubled or unknown. Grammar and sense are not checked.",
   );
-  assert.match(verdictWords({ ...right, has_facts: false }), /^Holds: no word is doubled/);
+  assert.match(
+    verdictWords({ ...right, has_facts: false }),
+    /^Holds by our check: no word is doubled/,
+  );
   const wrong = { ...right, is_right: false, fault: "“hill” is not in the prompt" };
   assert.match(verdictWords(wrong), /^Broken: “hill” is not in the prompt\. Underlined: /);
 });
@@ -189,6 +199,13 @@ test("how many times as fast is what the two times beside it come to", () => {
   assert.deepEqual([0.12149, 0.017229].map(secondsWords), ["121.49 ms", "17.23 ms"]);
   assert.equal(timesWords(0.12149, 0.017229), "7.05 times as fast");
   assert.equal(timesWords(2.2649, 0.36537), "6.19 times as fast");
+});
+
+test("how much longer a forward pass with a block takes is of the mean of each lane", () => {
+  assert.match(
+    passCostWords({ ntp: 6.4, sbd: 3 }, { ntp: 64, sbd: 20 }),
+    / takes 1\.50 times as long$/,
+  );
 });
 
 test("a lesson without its runs is refused", () => {
