@@ -11,15 +11,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from sbd_core.decoding.drafts import (
-    NOTHING,
-    Draft,
-    confident_length,
-    draft_of,
-    next_block_size,
-    predraft_offsets,
-)
-from sbd_core.decoding.row_plans import ONE_A_PASS, Acceptance, RowPlan, plan_rows
+from sbd_core.decoding.drafts import NOTHING, Draft, confident_length, draft_of
+from sbd_core.decoding.row_planners import row_planner
 from sbd_core.decoding.state import (
     DecodingState,
     ForwardResult,
@@ -45,24 +38,18 @@ class DraftAndVerify:
         self._exact_ids = list(state.prompt_ids)
         """Final tokens that are not in the cache yet."""
         self._draft = NOTHING
-        self._longest = state.config.block_size
         self._block = Span(0, 0)
         self._predraft_spans: list[Span] = []
-        self._plan = RowPlan((0,), 0, 0.0)
-        policy, costs = state.config.row_policy, state.config.row_costs
-        self._costs = {"fixed": None, "fewest-passes": ONE_A_PASS, "fastest": costs}[policy]
-        """What rows cost to the policy that plans them; None where num_predrafts says it."""
-        self._acceptance = Acceptance()
-        self._asked_length = 0
-        """How far the draft might have gone."""
+        self._planner = row_planner(state.config)
 
     def next_request(self) -> ForwardRequest | None:
         """See Strategy."""
         state, draft, start = self._state, self._draft, len(self._state.answer)
         if state.is_finished:
             return None
-        self._plan = self._next_plan()
-        *predrafts, last = [Span(start + i, size) for i, size in enumerate(self._plan.block_sizes)]
+        self._planner.plan_next(draft, state.num_left)
+        sizes = self._planner.plan.block_sizes
+        *predrafts, last = [Span(start + i, size) for i, size in enumerate(sizes)]
         ends = bool(draft.token_ids) and draft.token_ids[-1] in state.model.end_token_ids
         self._block = Span(last.start, 0) if ends else last
         self._predraft_spans = [span for span in predrafts if span.size]
@@ -77,31 +64,6 @@ class DraftAndVerify:
             ],
         )
 
-    def _next_plan(self) -> RowPlan:
-        """What the next forward pass feeds besides the draft."""
-        state, draft, config = self._state, self._draft, self._state.config
-        if self._costs is not None:
-            return plan_rows(
-                self._acceptance,
-                draft.probabilities,
-                self._costs,
-                block_size=config.block_size,
-                num_left=state.num_left,
-            )
-        num_drafted = len(draft.token_ids)
-        fitting = draft.probabilities[: state.num_left - 1]
-        offsets = {*predraft_offsets(fitting, config.num_predrafts), num_drafted}
-        sizes = [self._size_behind(i) if i in offsets else 0 for i in range(num_drafted + 1)]
-        return RowPlan(tuple(sizes), config.block_size, config.draft_threshold)
-
-    def _size_behind(self, num_drafted: int) -> int:
-        """Masks worth feeding behind so many drafted tokens.
-
-        The first of them stands where the causal head gives an exact token, so 1 is no use.
-        """
-        size = min(self._longest, self._state.num_left - num_drafted)
-        return size if size > 1 else 0
-
     def _masks(self, span: Span) -> list[int]:
         assert self._state.model.mask_token_id is not None
         return [self._state.model.mask_token_id] * span.size
@@ -113,17 +75,7 @@ class DraftAndVerify:
         causal = state.causal_stats(logits, num_checked)
         exact = _checked(state, self._draft, causal)
         num_accepted = len(exact) - 1
-        if start:
-            self._longest = next_block_size(len(exact), state.config.block_size)
-        if self._costs is not None:
-            num_rows = num_checked + sum(self._plan.block_sizes)
-            # What masks cost beside the many rows of a prompt is next to nothing.
-            relative = self._costs.seconds(num_rows) / self._costs.seconds(1) if start else 1.0
-            probabilities = self._draft.probabilities
-            self._acceptance = self._acceptance.after(
-                probabilities, num_accepted, self._asked_length, relative
-            )
-            self._asked_length = 0
+        self._planner.checked(self._draft, num_accepted, reads_prompt=not start)
         state.cache.truncate(state.cache.length - num_checked + len(exact))
         tokens = cut_after_end(exact, state.model.end_token_ids)[: state.num_left]
         masked: tuple[MaskedPosition, ...] = ()
@@ -151,23 +103,19 @@ class DraftAndVerify:
         )
 
     def _drafted(self, stats: LogitStats, chosen: Sequence[int]) -> Draft:
-        chances, plan = stats.probability[1:], self._plan
-        if self._costs is not None:
-            self._acceptance = self._acceptance.having_seen(chances)
-            chances = self._acceptance.chances(chances)
+        chances, plan = self._planner.chances(stats.probability[1:]), self._planner.plan
         length = min(confident_length(chances, plan.threshold), plan.draft_length)
-        self._asked_length = min(plan.draft_length, len(chances))
         return draft_of(stats, chosen, length, self._state.model.end_token_ids)
 
     def _predrafts(self, logits: Tensor, first: int, exact: Sequence[int]) -> tuple[Predraft, ...]:
         """The predrafts, logits from row `first` on; that behind `exact` is used.
 
         The others are drafted only to be shown: not where a draft depends on the exact token
-        before it, and not where rows are planned.
+        before it, and not where the planner learns from every draft.
         """
         state, row, predrafts = self._state, first, []
         used_at = len(state.answer) + len(exact) - 1
-        is_alike = state.rows_are_independent and self._costs is None
+        is_alike = state.rows_are_independent and self._planner.shows_unused
         every = state.draft_stats(logits, first) if is_alike else None
         for span in self._predraft_spans:
             stop, is_used, draft = row + span.size, span.start == used_at, NOTHING

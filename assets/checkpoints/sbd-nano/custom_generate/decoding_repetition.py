@@ -2,7 +2,7 @@
 """The repetition penalty: tokens that stand before a row become less likely in it.
 
 The rule of transformers' RepetitionPenaltyLogitsProcessor (Keskar et al., arXiv 1909.05858). Knows
-logits and token ids; which tokens stand before a row is the strategies' business.
+logits and token ids, not what the tokens of a forward pass are for.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,6 +22,33 @@ class SeenTokens:
         self._penalty = penalty
         self._ids: dict[int, None] = {}
         self._index = torch.empty(0, dtype=torch.long)
+        self._num_added = 0
+        """The text's tokens among these."""
+        self._unsure: Sequence[int] = ()
+        """Causal tokens of this forward pass that the cache may not keep."""
+
+    def read(self, causal_ids: Sequence[int], *, num_cached: int, num_sure: int) -> None:
+        """A forward pass reads `causal_ids` behind the `num_cached` tokens that the cache kept.
+
+        num_sure: how many of them stand before every row; the cache may drop the others later.
+        """
+        self.add(self._unsure[: num_cached - self._num_added])
+        self.add(causal_ids[:num_sure])
+        self._unsure = causal_ids[num_sure:]
+        self._num_added = num_cached + num_sure
+
+    def before_causal_rows(self, num_rows: int) -> list[Sequence[int]]:
+        """`later` of penalise() for the first causal rows asked for, that of a sure token first."""
+        return [self._unsure[:row] for row in range(num_rows)]
+
+    def before_block_rows(self, block_ids: Sequence[int], mask_id: int | None) -> list[list[int]]:
+        """`later` of penalise() for a block: all causal tokens, and those known at a row's left."""
+        before, known = [], list(self._unsure)
+        for token_id in block_ids:
+            before.append(known.copy())
+            if token_id != mask_id:
+                known.append(token_id)
+        return before
 
     def add(self, token_ids: Iterable[int]) -> None:
         """Tokens that stand before every row from now on."""

@@ -58,12 +58,9 @@ class DecodingState:
         self.answer: list[int] = []
         assert config.repetition_penalty is not None
         self._seen: SeenTokens | None = None
-        """The tokens in the cache; None without a penalty."""
+        """None without a penalty."""
         if config.repetition_penalty != 1:
             self._seen = SeenTokens(config.repetition_penalty)
-        self._num_seen = 0
-        self._unsure: Sequence[int] = ()
-        """Causal tokens of this forward pass that the cache may not keep."""
         mask_id, temperature = model.mask_token_id, config.temperature
         self._causal_spec = LogitStatsSpec(forbidden_id=mask_id, temperature=temperature)
         self._block_spec = LogitStatsSpec(
@@ -98,11 +95,8 @@ class DecodingState:
         """The request of one forward pass; see ForwardRequest."""
         self._context = (self.cache.length, len(causal_ids))
         if self._seen is not None:
-            self._seen.add(self._unsure[: self.cache.length - self._num_seen])
             num_sure = len(causal_ids) - max(0, num_causal_logits - 1)
-            self._seen.add(causal_ids[:num_sure])
-            self._unsure = causal_ids[num_sure:]
-            self._num_seen = self.cache.length + num_sure
+            self._seen.read(causal_ids, num_cached=self.cache.length, num_sure=num_sure)
         return ForwardRequest(self.cache, causal_ids, block_ids, num_causal_logits, predrafts)
 
     def receive(self, result: ForwardResult) -> Tensor:
@@ -115,7 +109,7 @@ class DecodingState:
 
         is_recorded: all that solver and record need, too.
         """
-        before = [self._unsure[:row] for row in range(stop)]
+        before = () if self._seen is None else self._seen.before_causal_rows(stop)
         spec = self._block_spec if is_recorded else self._causal_spec
         return self._stats(logits, 0, stop, spec, before)
 
@@ -128,11 +122,9 @@ class DecodingState:
 
         block_ids: the block as the model read it; a row counts the tokens known at its left.
         """
-        before, known = [], list(self._unsure)
-        for token_id in block_ids if self._seen is not None else ():
-            before.append(known.copy())
-            if token_id != self.model.mask_token_id:
-                known.append(token_id)
+        before: Sequence[Sequence[int]] = ()
+        if self._seen is not None:
+            before = self._seen.before_block_rows(block_ids, self.model.mask_token_id)
         return self._stats(logits, start, start + len(block_ids), self._block_spec, before)
 
     def draft(

@@ -9,7 +9,7 @@ import pytest
 
 from sbd_core import ArgumentError, DecodeConfig, Trace, generate
 from sbd_core.config import RowCosts
-from sbd_core.decoding import verify
+from sbd_core.decoding import row_planners
 from sbd_core.decoding.api import generate_batch
 from sbd_core.decoding.row_plans import (
     MAX_ROWS,
@@ -251,7 +251,7 @@ def test_a_plan_is_what_is_fed(monkeypatch) -> None:
         plans.append(plan_rows(*arguments, **more))
         return plans[-1]
 
-    monkeypatch.setattr(verify, "plan_rows", kept)
+    monkeypatch.setattr(row_planners, "plan_rows", kept)
     model = chance_model(5, agreement=0.5, end_bias=-99.0)
     trace = generate(model, "abc", planned("fewest passes", max_new_tokens=60))
     for plan, event in zip(plans, trace.events, strict=False):

@@ -1,0 +1,115 @@
+# Written by sbd_core.hf.vendoring from sbd_core/decoding/row_planners.py; change that file instead.
+"""Who decides how many masks a verifying forward pass feeds, and how far its drafts go.
+
+A planner knows how drafts fared, never a token (see drafts.py for why).
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from .config import DecodeConfig, RowCosts
+from .decoding_drafts import Draft, next_block_size, predraft_offsets
+from .decoding_row_plans import ONE_A_PASS, Acceptance, RowPlan, plan_rows
+
+
+class RowPlanner(Protocol):
+    """plan: of the forward pass under way. shows_unused: whether predrafts are drafted to be shown.
+
+    plan_next(), checked() and chances() are called in this order in every forward pass, the last
+    only for a block that is drafted from.
+    """
+
+    plan: RowPlan
+    shows_unused: bool
+
+    def plan_next(self, draft: Draft, num_left: int) -> None:
+        """Plan the forward pass that checks `draft`; num_left: tokens the answer may grow by."""
+        ...
+
+    def checked(self, draft: Draft, num_accepted: int, *, reads_prompt: bool) -> None:
+        """What became of the draft; reads_prompt: whether the forward pass read the prompt."""
+        ...
+
+    def chances(self, probabilities: Sequence[float]) -> Sequence[float]:
+        """The chance of each token of a new draft to be accepted, by the head's probabilities."""
+        ...
+
+
+class FixedRows:
+    """Row policy "fixed": blocks where config.num_predrafts says, long after accepted drafts."""
+
+    shows_unused = True
+
+    def __init__(self, config: DecodeConfig) -> None:
+        self.plan = RowPlan((0,), 0, 0.0)
+        self._config = config
+        self._longest = config.block_size
+
+    def plan_next(self, draft: Draft, num_left: int) -> None:
+        """See RowPlanner."""
+        config, num_drafted = self._config, len(draft.token_ids)
+        fitting = draft.probabilities[: num_left - 1]
+        offsets = {*predraft_offsets(fitting, config.num_predrafts), num_drafted}
+        sizes = [0] * (num_drafted + 1)
+        for offset in offsets:
+            size = min(self._longest, num_left - offset)
+            # The first mask stands where the causal head gives an exact token: 1 is no use.
+            sizes[offset] = size if size > 1 else 0
+        self.plan = RowPlan(tuple(sizes), config.block_size, config.draft_threshold)
+
+    def checked(self, draft: Draft, num_accepted: int, *, reads_prompt: bool) -> None:
+        """See RowPlanner."""
+        if not reads_prompt:
+            self._longest = next_block_size(num_accepted + 1, self._config.block_size)
+
+    def chances(self, probabilities: Sequence[float]) -> Sequence[float]:
+        """See RowPlanner."""
+        return probabilities
+
+
+class RowsByCost:
+    """The other row policies: most tokens per cost, as expected from how drafts fared so far."""
+
+    shows_unused = False
+
+    def __init__(self, config: DecodeConfig, costs: RowCosts) -> None:
+        self.plan = RowPlan((0,), 0, 0.0)
+        self._config, self._costs = config, costs
+        self._acceptance = Acceptance()
+        self._asked_length = 0
+        """How far the draft might have gone."""
+
+    def plan_next(self, draft: Draft, num_left: int) -> None:
+        """See RowPlanner."""
+        self.plan = plan_rows(
+            self._acceptance,
+            draft.probabilities,
+            self._costs,
+            block_size=self._config.block_size,
+            num_left=num_left,
+        )
+
+    def checked(self, draft: Draft, num_accepted: int, *, reads_prompt: bool) -> None:
+        """See RowPlanner."""
+        num_rows = len(draft.token_ids) + 1 + sum(self.plan.block_sizes)
+        # What masks cost beside the many rows of a prompt is next to nothing.
+        cost = 1.0 if reads_prompt else self._costs.seconds(num_rows) / self._costs.seconds(1)
+        self._acceptance = self._acceptance.after(
+            draft.probabilities, num_accepted, self._asked_length, cost
+        )
+        self._asked_length = 0
+
+    def chances(self, probabilities: Sequence[float]) -> Sequence[float]:
+        """See RowPlanner."""
+        self._acceptance = self._acceptance.having_seen(probabilities)
+        self._asked_length = min(self.plan.draft_length, len(probabilities))
+        return self._acceptance.chances(probabilities)
+
+
+def row_planner(config: DecodeConfig) -> RowPlanner:
+    """The planner of the config's row policy."""
+    if config.row_policy == "fixed":
+        return FixedRows(config)
+    costs = ONE_A_PASS if config.row_policy == "fewest-passes" else config.row_costs
+    assert costs is not None
+    return RowsByCost(config, costs)
