@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 WORDS = """([root, isScreen]) => {
   const left = `a, button, label, legend, input, select, textarea, output, [role=slider],
     nav, header, footer, #sbd-controls, table, dl, canvas, svg, [aria-hidden=true], .sbd-live,
-    .sbd-prompt, .sbd-race-prompt, .sbd-text, .sbd-tiles`;
+    .sbd-prompt, .sbd-race-prompt, .sbd-text, .sbd-race-text, .sbd-tiles`;
   const walker = document.createTreeWalker(document.querySelector(root), NodeFilter.SHOW_TEXT);
   const found = [];
   while (walker.nextNode()) {

@@ -163,7 +163,7 @@ export function verdictWords({ is_right: isRight, fault, has_facts: hasFacts }) 
  */
 export function timeTitle({ name, rates, is_measured: isMeasured }) {
   const kind = `worked out for Llama-3.1-8B from the peak rates of ${rates}`;
-  return `Time on ${name}, ${isMeasured ? "measured" : kind}`;
+  return `Time on ${name}, ${isMeasured ? "measured with nano" : kind}`;
 }
 
 /**

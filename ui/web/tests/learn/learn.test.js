@@ -244,5 +244,5 @@ test("two times of one chip say whose peak rates each is worked out from", () =>
     timeTitle(chip),
     /^Time on H100, worked out .* the peak rates of arXiv 2509\.04185$/,
   );
-  assert.equal(timeTitle({ ...chip, is_measured: true }), "Time on H100, measured");
+  assert.equal(timeTitle({ ...chip, is_measured: true }), "Time on H100, measured with nano");
 });
