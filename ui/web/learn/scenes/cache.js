@@ -49,7 +49,7 @@ function doubtWords(run, pass) {
     );
   const rest = doubts.length - shown.length;
   if (rest) shown.push(`${rest} more`);
-  return ` One at a time it would write ${shown.join("; ")}. Plain decoding keeps its words.`;
+  return ` It would write ${shown.join("; ")}. Plain decoding keeps its words.`;
 }
 
 /**

@@ -127,7 +127,7 @@ export function makeCostScene({ lesson, signal, did, say }) {
 function sourceOf({ runs: { text: run }, num_different: numDifferent, tokens_per_pass: mean }) {
   const gamma = run.solver.gamma ?? 0;
   const same = numDifferent
-    ? `so ${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ from one at a time`
+    ? `so ${numDifferent} of ${countOf(run.main.numCommitted, "token")} differ`
     : "yet the same, token for token";
   return (
     `In blocks: γ = ${gamma}, unchecked, ${same}. Over all held-out prompts it writes ${mean.sbd} tokens ` +
