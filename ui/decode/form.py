@@ -87,7 +87,7 @@ class Form:
     def as_shown(self, *, is_chat: bool = True) -> "Form":
         """Without what the form hides, whatever it was set to before.
 
-        is_chat: whether the model takes a conversation; else the system prompt is hidden.
+        is_chat: whether the model takes a conversation; else the system message is hidden.
         """
         if not is_chat and self.system:
             return replace(self, system="").as_shown()

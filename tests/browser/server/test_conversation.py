@@ -1,4 +1,4 @@
-"""What people expect of a chat model: a system prompt, follow-up questions, a new start."""
+"""What people expect of a chat model: a system message, follow-up questions, a new start."""
 
 import re
 
@@ -46,7 +46,7 @@ def test_a_follow_up_holds_what_was_said_and_the_form_starts_anew(serve, open_pa
     page.wait_for_function(f"{RUN}.isComplete && {RUN}.turns.length === 0")
 
 
-def test_a_system_prompt_is_said_first_and_stands_in_the_link(serve, open_page) -> None:
+def test_a_system_message_is_said_first_and_stands_in_the_link(serve, open_page) -> None:
     page = open_page(serve(chat()))
     stale = page.locator(".sbd-stale:not([role])")
     advanced(page)

@@ -267,7 +267,7 @@ def test_a_follow_up_is_decoded_with_what_was_said_before():
     assert "messages" not in alone
 
 
-def test_a_system_prompt_comes_first_and_a_follow_up_keeps_the_one_it_had():
+def test_a_system_message_comes_first_and_a_follow_up_keeps_the_one_it_had():
     form = Form("Go on", system="Be brief.", max_new_tokens=8)
     asked = [["system", "Be brief."], ["user", "Go on"]]
     assert lines(updates(form))[0]["messages"] == asked
@@ -278,7 +278,7 @@ def test_a_system_prompt_comes_first_and_a_follow_up_keeps_the_one_it_had():
     assert "messages" not in lines(updates(replace(form, system=None)))[0]
 
 
-def test_a_trace_fills_in_its_system_prompt():
+def test_a_trace_fills_in_its_system_message():
     config = DecodeConfig(block_size=8, max_new_tokens=8)
     messages = [
         {"role": "system", "content": "Be brief."},
@@ -290,7 +290,7 @@ def test_a_trace_fills_in_its_system_prompt():
 
 
 @pytest.mark.parametrize("system", [5, ["x"], "x" * 2_001])
-def test_a_bad_system_prompt_is_one_sentence(system):
+def test_a_bad_system_message_is_one_sentence(system):
     [*_, last] = updates(Form("Go on", system=system))
     assert last.is_error
     assert last.message == "System message must be text of at most 2,000 characters."

@@ -113,7 +113,7 @@ test("a question after the answer carries what was said, and so do all that grow
   assert.ok(!("turns" in first.settings()));
 });
 
-test("a system prompt is a setting of a first question, and the first word of what follows", () => {
+test("a system message is a setting of a first question, and the first word of what follows", () => {
   const told = /** @type {[string, string]} */ (["system", "Rhyme."]);
   const messages = [told, /** @type {[string, string]} */ (["user", "p"])];
   const run = runOf(wire(start({ messages }), PREFILL, FIRST, SECOND, { ...END, text: "Hello" }));
