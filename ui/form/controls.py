@@ -193,7 +193,7 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
             fields["template"] = _template()
         fields["system"] = gr.Textbox(
             label="System message",
-            placeholder="what the model is told before your prompt",
+            placeholder="Answer in one sentence.",
             lines=1,
             max_lines=3,
             max_length=MAX_TYPED_CHARACTERS,
@@ -308,7 +308,7 @@ def _template() -> gr.Textbox:
     return gr.Textbox(
         label="Answer with blanks",
         # No underscores here: Gradio reads this text as Markdown.
-        info="optional; ___ is one token to fill in, ___3 is three",
+        info="optional; three underscores are one token to fill in, a number after them says more",
         placeholder="The answer is ___2.",
         lines=1,
         max_lines=5,
