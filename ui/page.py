@@ -11,7 +11,7 @@ from starlette.middleware import Middleware
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
-from sbd_core.rules import SOLVER_PARAMETERS, SOLVERS
+from sbd_core.rules import SOLVER_PARAMETERS
 from ui.assets import STYLES, saved_runs_flag
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
@@ -243,7 +243,7 @@ def _wire_form(form: Controls) -> None:
         _parameters_of, choice, parameters, queue=False, **HIDDEN,
     )  # fmt: skip
     set_by_slider = [*choice, fields["gamma"]]
-    form.risk_slider.choose(_settings_of_slider, None, set_by_slider, **QUICK)
+    form.risk_slider.choose(None, None, set_by_slider, js=controls.CHOICE_SCRIPT, **HIDDEN)
 
 
 def _wire_timing(
@@ -284,14 +284,3 @@ def _parameter_of(strategy: str, solver: str, name: str) -> Any:
     if name != "gamma":
         return gr.update(visible=is_shown)
     return gr.update(visible=is_shown, info=controls.gamma_words(solver))
-
-
-def _settings_of_slider(event: gr.EventData) -> tuple[Any, Any, Any]:
-    """Strategy, solver and gamma as the slider asks for them; what it does not name stays."""
-    wish = data_of(event)
-    strategy, gamma = wish.get("strategy"), wish.get("gamma")
-    if strategy not in [value for _, value in controls.STRATEGIES]:
-        return gr.skip(), gr.skip(), gr.skip()
-    named = wish.get("solver")
-    solver = named if isinstance(named, str) and named in SOLVERS else gr.skip()
-    return strategy, solver, gamma if isinstance(gamma, (int, float)) else gr.skip()

@@ -2,10 +2,12 @@
 
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from unittest import mock
 from urllib.parse import urlparse
 
+import psutil
 import pytest
 
 from sbd_core.config import DecodeConfig
@@ -240,8 +242,15 @@ def hostile_url(serve) -> str:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator["sync_api.BrowserType"]:
-    with sync_api.sync_playwright() as playwright:
-        yield playwright.chromium
+    before = psutil.Process().children()
+    playwright = sync_api.sync_playwright().start()
+    drivers = [each for each in psutil.Process().children() if each not in before]
+    yield playwright.chromium
+    # On a machine under load the driver was seen not to end for five minutes.
+    kill = threading.Timer(30, lambda: [driver.kill() for driver in drivers])
+    kill.start()
+    playwright.stop()
+    kill.cancel()
 
 
 @pytest.fixture(scope="session")

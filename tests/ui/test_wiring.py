@@ -1,7 +1,6 @@
 """What the page sends Gradio during a decode, and how often it makes Gradio work."""
 
 import gradio as gr
-import pytest
 
 from tests.ui.doubles import story_model
 from ui import page as page_module
@@ -56,13 +55,6 @@ def test_a_stream_makes_gradio_copy_the_properties_of_hardly_anything():
     decode = next(stream for stream in streams if stream.name == "decode")
     assert [type(item) for item in decode.inputs] == [gr.State, gr.JSON]
     assert not decode.inputs[1].visible
-
-
-@pytest.mark.parametrize("junk", [{}, [], None, 1, "magic"])
-def test_the_slider_leaves_a_solver_that_is_none_as_it_is(junk):
-    event = gr.EventData(None, {"strategy": "sbd", "solver": junk, "gamma": 0.2})
-    strategy, solver, gamma = page_module._settings_of_slider(event)
-    assert (strategy, solver, gamma) == ("sbd", gr.skip(), 0.2)
 
 
 def test_every_run_is_in_the_one_line_and_gradio_holds_nobody_back():

@@ -76,8 +76,17 @@ GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
 """What the slider offers, nats; any other gamma can be typed."""
 
 
+CHOICE_SCRIPT = """() => {
+    const { dataset } = document.querySelector(".sbd-risk-slider");
+    const { strategy, solver, gamma } = JSON.parse(dataset.choice);
+    return [strategy, solver ?? undefined, gamma ?? undefined];
+}"""
+"""Strategy, solver and gamma as the slider asks for them; what it does not name stays. Run by the
+browser alone: an answer of the server's could come after the next choice, and undo it."""
+
+
 def risk_slider(value: str) -> gr.HTML:
-    """Made from `slider_value`; its event `choose` carries a strategy and a gamma."""
+    """Made from `slider_value`; its event `choose` is answered by CHOICE_SCRIPT."""
     return view("risk-slider", value, "choose", classes=["sbd-watch-only"])
 
 

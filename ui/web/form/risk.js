@@ -4,16 +4,15 @@
 // The form starts from the best settings. A recorded run that is chosen brings its own into it; a
 // prompt of the visitor's own goes back to what was set by hand, or, if nothing was, to the best.
 
-import constants from "../constants.json" with { type: "json" };
 import { adviceWords, nearestStep, outsideWords, recordingWords } from "../core/risk.js";
 import { find, make, setAttribute, setText } from "../dom/elements.js";
-import { numberBox, playerOf, promptBox, typeInto, watchForm } from "../dom/page.js";
+import { playerOf, promptBox, watchForm } from "../dom/page.js";
 import { makeTermNote, question } from "../dom/terms.js";
 import { differences, onUseSettings } from "../watch/stale.js";
 import { ByHand, heldByForm } from "./by_hand.js";
 import { choiceOf, numberOf, settingDifferences } from "./fields.js";
 
-/** @import { Mount, Trigger } from "../stub.js" */
+/** @import { Mount } from "../stub.js" */
 /** @import { Held } from "./by_hand.js" */
 
 /** @typedef {Held & { gamma: number }} Choice where verify or a gamma decides */
@@ -56,12 +55,12 @@ function wordsOf({ strategy, gamma }) {
 class RiskSlider {
   /**
    * @param {Setting} setting
-   * @param {Trigger} trigger
+   * @param {(choice: Held) => void} put it into the form
    */
-  constructor(setting, trigger) {
+  constructor(setting, put) {
     this.setting = setting;
-    this.trigger = trigger;
-    /** @type {{ choice: Held, isAgain: boolean, until: number } | null} what the form is still to follow */
+    this.put = put;
+    /** @type {{ choice: Held, until: number } | null} what the form is still to follow */
     this.asked = null;
     this.byHand = new ByHand();
     this.recording = ""; // the id of the last that came
@@ -145,14 +144,10 @@ class RiskSlider {
     this.choose(choice);
   }
 
-  /**
-   * @param {Held} choice
-   * @param {boolean} isAgain once more, because an earlier answer came after the last one
-   */
-  choose(choice, isAgain = false) {
-    this.asked = { choice, isAgain, until: performance.now() + ANSWER_MS };
-    if (choice.gamma !== null) typeInto(numberBox(constants.formIds.gamma), String(choice.gamma));
-    this.trigger("choose", { ...choice });
+  /** @param {Held} choice */
+  choose(choice) {
+    this.asked = { choice, until: performance.now() + ANSWER_MS };
+    this.put(choice);
     this.look();
   }
 
@@ -177,7 +172,6 @@ class RiskSlider {
     const held = heldByForm();
     const isSame = held !== null && asked !== null && isAlike(held, asked.choice);
     if (asked && (isSame || performance.now() > asked.until)) this.asked = null;
-    if (asked && !isSame && !this.asked && !asked.isAgain) this.choose(asked.choice, true);
     if (!this.asked && isTurning()) return;
     const isMounting = choiceOf("strategy") === null && setting.can_draft;
     const choice = this.onSlider(this.held) ?? (isMounting ? this.bestChoice : null);
@@ -263,9 +257,12 @@ function isAlike(choice, other) {
 
 /** @type {Mount} */
 export function mountRiskSlider({ element, value, trigger, signal }) {
-  const slider = new RiskSlider(JSON.parse(value), trigger);
-  const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
   const root = find(element, ".sbd-risk-slider");
+  const slider = new RiskSlider(JSON.parse(value), (choice) => {
+    root.dataset.choice = JSON.stringify(choice);
+    trigger("choose", choice);
+  });
+  const advanced = make("button", "sbd-advanced-switch", { type: "button" }, "Advanced");
   const foot = make("div", "sbd-risk-foot", {}, advanced, slider.ask);
   const note = makeTermNote(root, signal);
   root.replaceChildren(slider.choices, slider.bold, slider.outside, foot, slider.why, note);
