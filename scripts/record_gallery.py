@@ -38,7 +38,7 @@ from sbd_core.tasks.story import read_case
 from sbd_core.trace import Trace
 from scripts.write_presets import label_of, preset_examples, tasks
 from ui.decode.form import DEFAULT_GAMMA
-from ui.examples import presets
+from ui.examples import REAL_PRESETS, presets
 from ui.form.controls import DEFAULT_BLOCK_RANGE
 from ui.form.measured import best_for
 from ui.recordings import GALLERY, GALLERY_INDEX, Recording, gallery, gallery_file
@@ -427,7 +427,6 @@ def recording(name: str, group: str, words: str, sentence: str, run: Decoded) ->
 
 
 REAL_GROUP = "SmolLM2, a real model"
-REAL_PRESETS = "presets-english.json"
 REAL_KINDS = ("Question", "JSON")
 MAX_REAL = 96
 

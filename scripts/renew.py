@@ -63,6 +63,9 @@ STEPS = {
     "gallery-real": Step(
         "-m scripts.record_gallery --real", f"{TRACES}/gallery/index.json", is_real=True
     ),
+    "opening-real": Step(
+        "-m scripts.record_opening --real", f"{TRACES}/opening-real-verify.json", is_real=True
+    ),
     "dtypes": replace(result("dtypes", DTYPES, is_timed=True), is_real=True),
     "pictures": Step("-m scripts.take_pictures", "assets/pictures/watch-1440-light.png"),
     "tables": Step("-m scripts.write_tables", "README.md"),

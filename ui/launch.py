@@ -18,7 +18,7 @@ from sbd_core.models.checkpoint_info import (
     read_checkpoint_info,
 )
 from sbd_core.models.protocol import SetBlockModel
-from ui import recordings
+from ui.examples import REAL_PRESETS
 from ui.hosting.zero_gpu import is_lent
 from ui.lazy_model import LazyModel
 from ui.models import Models, Offer
@@ -92,8 +92,8 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
 def models_of(path_or_hub_id: str | None, device: str) -> Models:
     """The models that the page offers: the one asked for, and those that ship with this package.
 
-    The page opens with the one asked for, else with the one that its opening run was decoded with,
-    if that one is here, else with nano. A GPU that is lent call by call has the first alone.
+    The page opens with the one asked for, else with the real one if its base is here, else with
+    nano. A GPU that is lent call by call has the first alone.
     Raises as model_of().
     """
     asked = None
@@ -115,17 +115,16 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
             title="SmolLM2 135M",
             about="takes any prompt in English; it is small and may be wrong",
             base=base_of(REAL_MODEL),
-            presets="presets-english.json",
+            presets=REAL_PRESETS,
         )
         offers.insert(0, real)
     if asked is not None:
         others = [offer for offer in offers if offer.name != asked.name]
         return Models([asked, *others])
-    opening = recordings.opening_traces().get(recordings.OPENING_LANES[0])
-    wanted = path_or_hub_id or (opening.model if opening else "")
-    named = [offer for offer in offers if offer.name == wanted]
-    is_asked = path_or_hub_id is not None
-    first = next((offer for offer in named if offer.is_here or is_asked), nano)
+    if path_or_hub_id is None:
+        first = next(offer for offer in offers if offer.is_here)
+    else:
+        first = next((offer for offer in offers if offer.name == path_or_hub_id), nano)
     return Models([first] if is_lent() else offers, first=first)
 
 

@@ -83,6 +83,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
     """
     models = Models.of(model)
     session = Session(models, is_public=is_public)
+    first = models.first.name
     can_draft = any(offer.lazy.can_draft for offer in models)
     with gr.Blocks(
         analytics_enabled=False,
@@ -93,14 +94,14 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         title = loading_header(page, models.first.lazy)
         switch = model_switch(models, may_manage=session.limits.may_fetch_model)
         strip = untrained(models, may_name_folder=not is_public)
-        home_view(prompt_id=controls.PROMPT_ID)
+        home_view(first, prompt_id=controls.PROMPT_ID)
         learn_view(prompt_id=controls.PROMPT_ID)
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
-                show = player(gallery.opening())
-                lanes = race_view(can_draft=can_draft, prompt_id=controls.PROMPT_ID)
+                show = player(gallery.opening(first))
+                lanes = race_view(first, can_draft=can_draft, prompt_id=controls.PROMPT_ID)
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
         # First: later handlers do not get their names.

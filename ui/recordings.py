@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from sbd_core.config import Strategy
 from sbd_core.errors import ArgumentError, TraceError
 from sbd_core.files import ASSETS
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ HOW_CHOSEN = (
 """The rule of scripts.record_gallery, as the page says it."""
 RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
 OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
+ENDINGS = {REAL_MODEL: "-real"}
+"""Of the names of opening and race, by model; all others show nano's, which have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +52,29 @@ class Recording:
 
 
 @cache
-def opening_traces() -> dict[str, Trace]:
-    """The lanes of the opening run, the main one first; none if a file is missing or damaged."""
-    try:
-        return {
-            lane: Trace.from_json((TRACES / f"opening-{lane}.json").read_text(encoding="utf-8"))
-            for lane in OPENING_LANES
-        }
-    except (OSError, TraceError) as error:
-        logger.warning("no opening run: %s", error)
-        return {}
+def opening_traces(model: str = "") -> dict[str, Trace]:
+    """The lanes of a model's opening run, the main one first; none if a file is missing or damaged.
+
+    model: its name.
+    """
+    return _lanes("opening", model, OPENING_LANES)
 
 
 @cache
-def race_traces() -> dict[str, Trace]:
-    """The lanes of the recorded race by their names; none if a file is missing or damaged."""
+def race_traces(model: str = "") -> dict[str, Trace]:
+    """The lanes of a model's recorded race by their names; none if a file is missing or damaged."""
+    return _lanes("race", model, RACE_LANES)
+
+
+def _lanes(kind: str, model: str, lanes: Sequence[str]) -> dict[str, Trace]:
+    start = TRACES / f"{kind}{ENDINGS.get(model, '')}"
     try:
         return {
-            lane: Trace.from_json((TRACES / f"race-{lane}.json").read_text(encoding="utf-8"))
-            for lane in RACE_LANES
+            lane: Trace.from_json(Path(f"{start}-{lane}.json").read_text(encoding="utf-8"))
+            for lane in lanes
         }
     except (OSError, TraceError) as error:
-        logger.warning("no recorded race: %s", error)
+        logger.warning("no %s: %s", kind, error)
         return {}
 
 

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import gradio as gr
 import pytest
@@ -280,9 +279,6 @@ def test_with_the_adapter_the_page_opens_with_nano_until_the_base_is_here(
         "bundled_folder",
         lambda name: adapter_folder if name == REAL_MODEL else bundled(name),
     )
-    opening = launch.recordings.opening_traces()
-    traces = {lane: replace(trace, model=adapter_folder.name) for lane, trace in opening.items()}
-    monkeypatch.setattr(launch.recordings, "opening_traces", lambda: traces)
     monkeypatch.setattr(launch, "base_of", lambda name: SMOLLM2)
     monkeypatch.setattr(launch, "model_of", made_of(adapter_folder))
     models = models_of(None, "cpu")

@@ -173,7 +173,7 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
     """Everything in the form, inside the layout that is open now."""
     model = models.first.lazy
     of_model = OfModel.of(models.first, limits)
-    start = start_of(of_model.best)
+    start = start_of(of_model.best, models.first.name)
     bar = preset_bar(of_model.presets)
     prompt = gr.Textbox(
         start["prompt"],
@@ -222,12 +222,12 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
     return Controls(fields, decode, stop, status, own_puzzle, bar, engine, slider)
 
 
-def start_of(best: Best) -> dict[str, Any]:
+def start_of(best: Best, model: str = "") -> dict[str, Any]:
     """What the form holds at first: the opening run's prompt, and what is measured to be best.
 
     Not the opening run's own settings: those were chosen for what they show.
     """
-    opening = recordings.opening_traces().get(OPENING_LANES[0])
+    opening = recordings.opening_traces(model).get(OPENING_LANES[0])
     prompt = opening.prompt if opening else presets()[0].prompts[0]
     return {
         "prompt": prompt,

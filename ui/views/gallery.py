@@ -12,9 +12,9 @@ from ui.assets import view
 from ui.decode.verdict import verdicts_of
 
 
-def opening() -> str:
-    """The run that the page opens on; "" is an empty player."""
-    lanes = recordings.opening_traces()
+def opening(model: str = "") -> str:
+    """The run that a page opens on whose first model has this name; "" is an empty player."""
+    lanes = recordings.opening_traces(model)
     return replay("opening", lanes) if lanes else ""
 
 

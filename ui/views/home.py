@@ -10,9 +10,12 @@ from ui.assets import static_path, view
 from ui.views import gallery
 
 
-def home_view(*, prompt_id: str) -> gr.HTML:
-    """What opens without an address. prompt_id: of the box that "Try your own prompt" leads to."""
-    return view("home", wire_json({"lines": gallery.opening(), "prompt_id": prompt_id}))
+def home_view(model: str = "", *, prompt_id: str) -> gr.HTML:
+    """What opens without an address: the opening run of the page's first model.
+
+    prompt_id: of the box that "Try your own prompt" leads to.
+    """
+    return view("home", wire_json({"lines": gallery.opening(model), "prompt_id": prompt_id}))
 
 
 def header(model: str) -> gr.HTML:

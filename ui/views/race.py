@@ -42,7 +42,7 @@ OLD_LANES = {"verify-ahead": "verify-predraft"}
 PREDRAFTING = {"num_predrafts": 4, "draft_threshold": 0.3}
 """How the lane of that name drafts: on while the draft is this probable, for so many rejections."""
 FROM_ENTRY = ("block_size", "max_new_tokens", "seed", "model")
-"""What every lane has from the entry."""
+"""What every lane has from the entry; verify has its rows too."""
 LOW_GAMMA, HIGH_GAMMA = 0.1, 0.35
 
 
@@ -54,6 +54,7 @@ RACE_FIELDS = {
     "block": "block_size",
     "tokens": "max_new_tokens",
     "seed": "seed",
+    "rows": "row_policy",
     "with": "model",
 }
 
@@ -69,6 +70,7 @@ class Entry:
     block_size: Any = 16
     max_new_tokens: Any = 128
     seed: Any = 0
+    row_policy: Any = "fixed"
     model: Any = ""
 
 
@@ -106,12 +108,13 @@ def forms_of(entry: Entry) -> dict[str, Form]:
             "another γ", "must differ from the first, or both run the same", entry.high
         )
     shared = {name: getattr(entry, name) for name in FROM_ENTRY}
+    own = {"verify-predraft": PREDRAFTING, "verify": {"row_policy": entry.row_policy}}
     return {
         lane: Form(
             entry.prompt,
             strategy=lane.partition("-")[0],
             gamma=gammas.get(lane, LOW_GAMMA),
-            **(PREDRAFTING if lane == "verify-predraft" else {}),
+            **own.get(lane, {}),
             **shared,
         )
         for lane in LANES
@@ -252,17 +255,17 @@ def _warm_up(lane: Lane) -> None:
 
 
 Fields = dict[str, gr.components.Component]
-FROM_FORM = (*SHARED_BY_VIEWS, "seed", "model")
+FROM_FORM = (*SHARED_BY_VIEWS, "seed", "row_policy", "model")
 
 
-def race_view(*, can_draft: bool, prompt_id: str) -> gr.HTML:
+def race_view(model: str = "", *, can_draft: bool, prompt_id: str) -> gr.HTML:
     """The view beside Watch, open on the recorded run.
 
-    can_draft: whether the model has a mask token; without one it runs one lane. Its event
-    `start` carries the chosen lanes and gammas, `halt` asks to stop.
+    model: the name of the page's first. can_draft: whether it has a mask token; without one it runs
+    one lane. Its event `start` carries the chosen lanes and gammas, `halt` asks to stop.
     """
     names = list(LANES) if can_draft else ["ntp"]
-    lanes = recordings.race_traces()
+    lanes = recordings.race_traces(model)
     value = {
         "choice": [
             {"name": name, "label": LANES[name], "is_chosen": name not in ON_REQUEST}

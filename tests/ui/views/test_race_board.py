@@ -7,10 +7,11 @@ from sbd_core.decoding.api import generate
 from sbd_core.rules import EntropyBound
 from tests.ui.doubles import ANSWER, slowed, story_model
 from ui.decode import session as session_module
+from ui.decode.form import checked
 from ui.decode.session import LOADING_TEXT, Session, waiting_text
 from ui.hosting.limits import Limits
 from ui.lazy_model import LazyModel
-from ui.views.race import LANES, Entry, fixed_passes, race
+from ui.views.race import LANES, Entry, fixed_passes, forms_of, race
 
 ALL = list(LANES)
 GAMMAS = {"low": 0.1, "high": 2.0}
@@ -56,6 +57,12 @@ def test_the_board_counts_what_the_traces_count():
     assert [token[0] for token in rows["verify"]["tokens"]] == list(plain.token_ids)
     text = "".join(text for _, text, _ in rows["verify"]["tokens"][:-1])
     assert text == ANSWER
+
+
+def test_verify_alone_has_the_rows_that_the_form_chose():
+    forms = forms_of(Entry("p", ALL, row_policy="fewest-passes"))
+    policies = {lane: checked(form)[1].row_policy for lane, form in forms.items()}
+    assert policies == dict.fromkeys(ALL, "fixed") | {"verify": "fewest-passes"}
 
 
 def test_a_lane_that_the_limit_cut_off_says_which_and_one_that_ended_does_not():
