@@ -17,7 +17,7 @@ from sbd_core.tasks.math import ANSWER, FRAMES
 from sbd_core.tasks.story import fault_of, read_case
 from sbd_core.tasks.sudoku import NUM_CELLS, solutions
 from sbd_core.trace import Trace
-from ui.examples import example_of
+from ui.examples import BUNDLED_MODEL, example_of
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +25,8 @@ PUZZLE = re.compile(r"(?:^|\D)([0-4]{16})\s*$")
 PARTED = re.compile(r"sudoku(?:.*[^0-9\s])?\s*(?:[0-4]\s*){16}$", re.IGNORECASE | re.DOTALL)
 SUM = re.compile(r"\d{1,6}(?: ?[-+*/] ?\d{1,6}){1,6}")
 JSON = re.compile(r"\bjson\b", re.IGNORECASE)
+FENCED = re.compile(r"^```(?:json)?[ \t]*\n(.*?)^```", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+"""Where a chat model writes the JSON that it was asked for, words before and after it."""
 WORDS = {
     "code": (
         "Right: the function returns what it should.",
@@ -50,6 +52,7 @@ SUM_WORDS = {
     "right": "Right: the answer is {case}.",
     "wrong": "Wrong: the answer is {case}, not {said}.",
     "silent": "Wrong: no line says “The answer is {case}.”",
+    "elsewhere": "Not judged: no line says “The answer is”; it is {case}.",
 }
 STORY_WORDS = {
     "right": (
@@ -100,6 +103,8 @@ def verdict_of(trace: Trace, *, is_ours: bool = True) -> Verdict | None:
         return _unknown_verdict(trace)
     if example.task == "code" and (not is_ours or trace.config.pinned):
         return Verdict(None, NOT_RUN["server"])
+    if example.task == "math" and trace.model != BUNDLED_MODEL and not ANSWER.search(trace.text):
+        return Verdict(None, SUM_WORDS["elsewhere"].format(case=example.case))
     return verdict_on(example, trace.text)
 
 
@@ -187,8 +192,9 @@ def _story_words(case: str, text: str) -> str:
 
 
 def _json_verdict(trace: Trace) -> Verdict:
+    fenced = FENCED.search(trace.text)
     try:
-        json.loads(trace.text, parse_constant=_refuse)
+        json.loads(fenced[1] if fenced else trace.text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return Verdict(right=False, words=JSON_WORDS[1])
     return Verdict(right=True, words=JSON_WORDS[0])

@@ -15,7 +15,7 @@ from ui import recordings
 from ui.decode.form import Form
 from ui.decode.session import Session
 from ui.decode.verdict import NOT_RUN, PARTED_DIGITS, Verdict, verdict_of
-from ui.examples import presets
+from ui.examples import BUNDLED_MODEL, presets
 from ui.views import gallery
 
 SUDOKU = "Solve this sudoku: 1302020000043401"
@@ -40,10 +40,13 @@ DECIDED = {
     "product first": ("Calculate 2 + 3 * 4.", "The answer is 14.", True),
     "from the left": ("9 - 3 - 2 =", "The answer is 8.", False),
     "wrong sum": ("what is 12 + 30?", "The answer is 43.", False),
-    "no answer": ("What is 12 + 30?", "I do not know.", False),
+    "no line that says so": ("What is 12 + 30?", "12 + 30 = 42", None),
     "no whole number": ("What is 7 / 2?", "The answer is 3.", None),
     "json": ("Give me JSON of a cat.", '{"cat": "Tom"}', True),
     "no json": ("Give me JSON of a cat.", '{"cat": Tom}', False),
+    "fenced json": ("Give me JSON of a cat.", 'Here:\n```json\n{"cat": "Tom"}\n```\nDone.', True),
+    "fenced, no json": ("Give me JSON of a cat.", '```\n{"cat": Tom}\n```', False),
+    "no fence ends": ("Give me JSON of a cat.", '```json\n{"cat": "Tom"}', False),
     "nothing to check": ("Tell me about 12 + 30 cats.", "The answer is 42.", None),
     "sudoku in pieces": ("Solve this sudoku: 1302 0200 0004 3401", "1342421321343421", None),
     "no sudoku": ("A sudoku has 1 2 3 4", "1342421321343421", None),
@@ -55,6 +58,11 @@ DECIDED = {
 def test_a_verdict_comes_of_the_prompt_and_a_checker_that_cannot_decide_says_nothing(name):
     prompt, text, wanted = DECIDED[name]
     assert right(prompt, text) is wanted
+
+
+def test_nano_which_was_taught_the_line_is_wrong_without_it():
+    trace = replace(answered("What is 12 + 30?", "12 + 30 = 42"), model=BUNDLED_MODEL)
+    assert verdict_of(trace).right is False
 
 
 def test_a_sudoku_whose_digits_stand_apart_is_told_to_be_written_in_one():
@@ -96,7 +104,7 @@ def test_every_preset_can_be_judged():
     for preset in presets():
         assert len(preset.cases) == len(preset.prompts)
         for prompt in preset.prompts:
-            assert right(prompt, "no answer at all") is False
+            assert right(prompt, "The answer is 99999.") is False
 
 
 def test_the_gallery_is_judged_as_its_sentences_say():
