@@ -38,9 +38,10 @@ from sbd_core.tasks.story import read_case
 from sbd_core.trace import Trace
 from scripts.write_presets import label_of, preset_examples, tasks
 from ui.decode.form import DEFAULT_GAMMA
-from ui.examples import REAL_PRESETS, presets
+from ui.examples import presets
 from ui.form.controls import DEFAULT_BLOCK_RANGE
 from ui.form.measured import best_for
+from ui.models import REAL_PRESETS
 from ui.recordings import GALLERY, GALLERY_INDEX, Recording, gallery, gallery_file
 
 SEED = 20

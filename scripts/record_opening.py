@@ -22,9 +22,10 @@ from sbd_core.models.threads import choose_threads
 from sbd_core.trace import Trace
 from ui.decode.form import checked
 from ui.decode.verdict import verdicts_of
-from ui.examples import REAL_PRESETS, presets
+from ui.examples import presets
 from ui.form.controls import DEFAULT_BLOCK_RANGE
 from ui.form.measured import Best, best_for
+from ui.models import REAL_PRESETS
 from ui.recordings import ENDINGS, OPENING_LANES, RACE_LANES, TRACES
 from ui.views.race import Entry, forms_of
 

@@ -16,8 +16,6 @@ from ui.assets import ASSETS
 BUNDLED_MODEL = "sbd-nano"
 PRESETS = "presets.json"
 """In assets/: those of the bundled model."""
-REAL_PRESETS = "presets-english.json"
-"""In assets/: those of the real model, to which any prompt may be put."""
 
 
 @dataclass(frozen=True, slots=True)

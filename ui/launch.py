@@ -18,10 +18,9 @@ from sbd_core.models.checkpoint_info import (
     read_checkpoint_info,
 )
 from sbd_core.models.protocol import SetBlockModel
-from ui.examples import REAL_PRESETS
 from ui.hosting.zero_gpu import is_lent
 from ui.lazy_model import LazyModel
-from ui.models import Models, Offer
+from ui.models import REAL_PRESETS, Models, Offer
 
 DEVICES_TO_TRUST = ("auto", "cpu")
 SECONDS_FOR_FIRST_VISITOR = 3.0

@@ -15,6 +15,9 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.protocol import SetBlockModel
 from ui.lazy_model import LazyModel
 
+REAL_PRESETS = "presets-english.json"
+"""In assets/: prompts for the real model, to which any may be put."""
+
 logger = logging.getLogger(__name__)
 
 SECONDS_BETWEEN_LOOKS = 0.3
