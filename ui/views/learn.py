@@ -31,6 +31,7 @@ from ui.assets import ASSETS, DIST, markup, view
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.measured import EVALUATION
+from ui.models import REAL_PRESETS
 from ui.recordings import Choices, Edge, LearnRuns, Place, learn_runs
 
 logger = logging.getLogger(__name__)
@@ -267,6 +268,7 @@ def lesson(*, has_model: bool = True) -> str:
         "machines": machines(kept),
         "pass_times": pass_times(kept),
         "prompts": [preset.prompts[0] for preset in presets()],
+        "chat_prompts": [preset.prompts[0] for preset in presets(REAL_PRESETS)],
     }
     return wire_json(body)
 

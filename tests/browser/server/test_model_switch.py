@@ -10,8 +10,9 @@ from sbd_core.models.bases import SMOLLM2
 from tests.browser.conftest import decode_button, has_begun, sync_api
 from tests.ui.doubles import story_model
 from ui import models as models_module
+from ui.examples import presets
 from ui.lazy_model import LazyModel
-from ui.models import Models, Offer
+from ui.models import REAL_PRESETS, Models, Offer
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +55,7 @@ def large() -> Offer:
     def make() -> LazyModel:
         return LazyModel("large", can_draft=True, block_range=(2, 16), load=lambda: model)
 
-    return Offer(make, title="Large 135M", base=SMOLLM2, presets="presets-english.json")
+    return Offer(make, title="Large 135M", base=SMOLLM2, presets=REAL_PRESETS)
 
 
 def pair() -> Models:
@@ -101,6 +102,19 @@ def test_a_prompt_of_ones_own_goes_to_the_model_that_takes_any_if_it_is_here(
         page.get_by_role("link", name="Try your own prompt").click()
         expect(page.get_by_label("Prompt")).to_be_focused()
         expect(choice(page, name)).to_be_checked()
+
+
+def test_learn_ends_with_examples_for_the_model_that_decodes(serve, open_page, base) -> None:
+    base.is_there = True
+    nano = Offer(lambda: LazyModel.of(story_model(name="sbd-nano")), title="nano 5M")
+    page = open_page(f"{serve(Models([large(), nano], first=nano))}#learn/your-turn")
+    first = page.get_by_role("group", name="Examples").get_by_role("button").first
+    expect(first).to_have_text(presets()[0].prompts[0])
+    choice(page, "Large 135M").click()
+    expect(choice(page, "Large 135M")).to_be_checked()
+    for scene in ("checking", "your-turn"):
+        page.evaluate(f"location.hash = '#learn/{scene}'")
+    expect(first).to_have_text(presets(REAL_PRESETS)[0].prompts[0])
 
 
 def test_a_download_is_offered_told_cancelled_tried_again_and_deleted(

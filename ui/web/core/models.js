@@ -41,6 +41,11 @@ export function mayAskOn(name) {
   return offered.get(name)?.isChat ?? false;
 }
 
+/** Whether the model that decodes takes any prompt. */
+export function isChatChosen() {
+  return mayAskOn(chosen);
+}
+
 /** @param {string} name */
 export function isOffered(name) {
   return offered.has(name);

@@ -68,7 +68,8 @@ export function hashOf(address) {
  * @property {string} story
  * @property {Machine[]} machines
  * @property {PassTime[]} pass_times
- * @property {string[]} prompts
+ * @property {string[]} prompts for nano
+ * @property {string[]} chat_prompts for a model that takes any
  */
 
 /** @typedef {Omit<LessonData, "runs"> & { runs: Record<"text" | "verify" | "sudoku", Run> }} Lesson */

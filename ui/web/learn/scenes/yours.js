@@ -2,21 +2,23 @@
 // to run for that.
 
 import constants from "../../constants.json" with { type: "json" };
+import { isChatChosen } from "../../core/models.js";
 import { make } from "../../dom/elements.js";
 
-/** @import { LearnHost, MakeScene, ScenePlace } from "../view.js" */
+/** @import { LearnHost, MakeScene } from "../view.js" */
 
 /** @type {MakeScene} */
 export function makeYoursScene({ lesson, did, host }) {
-  const box = makePromptBox(lesson);
-  const nodes = host ? makeForm(lesson, box, host) : makeNotes(lesson);
+  const prompts = host && isChatChosen() ? lesson.chat_prompts : lesson.prompts;
+  const box = makePromptBox(prompts);
+  const nodes = host ? makeForm(prompts, box, host) : makeNotes(prompts);
   const root = make("div", "sbd-learn-yours-card", {}, ...nodes);
   did();
   return { root, answer: did, prompt: () => box.value.trim() };
 }
 
-/** @param {ScenePlace["lesson"]} lesson */
-function makePromptBox({ prompts }) {
+/** @param {string[]} prompts */
+function makePromptBox(prompts) {
   return make("textarea", "sbd-learn-prompt", {
     rows: 3,
     maxlength: constants.limits.typedCharacters,
@@ -27,11 +29,11 @@ function makePromptBox({ prompts }) {
 
 /**
  * The prompt, examples to put there, and the button that decodes it.
- * @param {ScenePlace["lesson"]} lesson
+ * @param {string[]} prompts
  * @param {HTMLTextAreaElement} box
  * @param {LearnHost} host
  */
-function makeForm({ prompts }, box, host) {
+function makeForm(prompts, box, host) {
   const chips = prompts.map((prompt) => {
     const look = { type: "button", title: prompt };
     const chip = make("button", "sbd-learn-choice is-prompt", look, prompt);
@@ -49,8 +51,8 @@ function makeForm({ prompts }, box, host) {
   ];
 }
 
-/** @param {ScenePlace["lesson"]} lesson */
-function makeNotes({ prompts }) {
+/** @param {string[]} prompts */
+function makeNotes(prompts) {
   return [
     make(
       "p",
