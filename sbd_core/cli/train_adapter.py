@@ -79,12 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     tokenizer, name = base.model.tokenizer, base.model.name
-    training, held_out = (
-        read_texts(
-            arguments.data, tokenizer, name, held_out=is_held_out, max_tokens=recipe.max_tokens
-        )
-        for is_held_out in (False, True)
-    )
+    training, held_out = read_texts(arguments.data, tokenizer, name, max_tokens=recipe.max_tokens)
     print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
     trainer = AdapterRun(
         base.model, recipe, training, held_out, arguments.out, base.info, arguments.init

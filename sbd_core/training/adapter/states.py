@@ -56,27 +56,31 @@ class BlockStates:
 
 
 def read_texts(
-    files: Sequence[Path], tokenizer: Any, name: str, *, held_out: bool, max_tokens: int
-) -> list[Text]:
-    """The examples of JSON Lines files with prompt and answer, those held out or all others.
+    files: Sequence[Path], tokenizer: Any, name: str, *, max_tokens: int
+) -> tuple[list[Text], list[Text]]:
+    """The examples of JSON Lines files with prompt and answer: those to train on, those held out.
 
-    An answer without `finished: false` ends with the end token. Longer texts than max_tokens are
-    cut at their end. Raises ArgumentError.
+    Of few examples, none of which is held out by its words, the first is. An answer without
+    `finished: false` ends with the end token. Longer texts than max_tokens are cut at their end.
+    Raises ArgumentError.
     """
-    texts = []
+    training: list[Text] = []
+    held_out: list[Text] = []
     for file in files:
         for row in read_prompts("data", file, "answer"):
-            if is_held_out(row["prompt"]) != held_out:
-                continue
             turns = [("user", row["prompt"])]
             before, after = encode_turn(tokenizer, turns, row["answer"], name)
             rest = after if row.get("finished", True) else after[:-1]
             room = max_tokens - len(before)
             if room >= 4 and len(rest) >= 2:
-                texts.append(Text(tuple(before), tuple(rest[:room])))
-    if not texts:
-        raise ArgumentError("data", "must hold examples", [str(file) for file in files])
-    return texts
+                text = Text(tuple(before), tuple(rest[:room]))
+                (held_out if is_held_out(row["prompt"]) else training).append(text)
+    if not held_out and len(training) > 1:
+        held_out.append(training.pop(0))
+    if not training or not held_out:
+        rule = "must hold examples to train on and to measure by"
+        raise ArgumentError("data", rule, [str(file) for file in files])
+    return training, held_out
 
 
 def order_of(num_texts: int, seed: int) -> Iterator[int]:

@@ -26,8 +26,28 @@ def test_answers_are_those_of_next_token_prediction(nano, tmp_path, penalty) -> 
         assert rows[request]["finished"] == (trace.finish == "end_of_sequence")
     assert told == [0, 1, 2, 3]
     assert synthesize(nano, out, config, REQUESTS) == 3
-    texts = [read_texts([out], nano.tokenizer, "nano", held_out=x, max_tokens=99) for x in (False,)]
-    assert len(texts[0]) == sum(not is_held_out(request) for request in REQUESTS)
+    training, held_out = read_texts([out], nano.tokenizer, "nano", max_tokens=99)
+    assert len(training) + len(held_out) == len(REQUESTS)
+
+
+def test_examples_are_held_out_by_their_words_and_of_few_the_first(nano, tmp_path) -> None:
+    file = tmp_path / "own.jsonl"
+
+    def split(requests: list[str]) -> list[list[str]]:
+        rows = [{"prompt": request, "answer": "It is so."} for request in requests]
+        file.write_text("\n".join(map(json.dumps, rows)))
+        parts = read_texts([file], nano.tokenizer, "nano", max_tokens=99)
+        return [[nano.tokenizer.decode(text.prompt_ids) for text in part] for part in parts]
+
+    many = [f"What is {number}?" for number in range(200)]
+    training, held_out = split(many)
+    assert len(held_out) == sum(map(is_held_out, many)) > 0
+    assert len(training) + len(held_out) == len(many)
+    training, held_out = split(few := [each for each in many if not is_held_out(each)][:3])
+    assert len(training) == 2
+    assert few[0] in held_out[0]
+    with pytest.raises(ArgumentError, match="must hold examples to train on and to measure by"):
+        split(few[:1])
 
 
 def test_a_loop_is_more_than_three_times_the_same_six_words() -> None:
