@@ -6,13 +6,13 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from sbd_core.config import DecodeConfig, Strategy
+from sbd_core.config import DecodeConfig, RowPolicy, Strategy
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
 from sbd_core.models.hf_model import HuggingFaceModel
@@ -154,7 +154,7 @@ def by_transformers(
 
 
 def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
-    """Our strategies that the model can run, by display name."""
+    """Our strategies that the model can run, by display name; verify with an adapter by policy."""
 
     def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
         return DecodeConfig(
@@ -171,6 +171,13 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
     low, high = model.block_range
     for gamma in GAMMAS:
         found[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
+    if model.adapter is not None:
+        small = config("verify", max(low, high // 4))
+        policies: tuple[RowPolicy, ...] = ("fewest-passes", "fastest")
+        return found | {
+            f"verify, {policy}, k={small.block_size}": replace(small, row_policy=policy)
+            for policy in policies
+        }
     for size in sorted({max(low, high // 4), max(low, high // 2), high}):
         found[f"verify, k={size}"] = config("verify", size)
     return found

@@ -28,7 +28,7 @@ MAX_CAUSAL = 5
 """Causal rows of a measured forward pass, exact token and draft; the other rows are masks."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 1
+FORMAT = 2
 
 logger = logging.getLogger(__name__)
 _known: dict[str, RowCosts] = {}
@@ -103,6 +103,7 @@ def _depends_on(model: SetBlockModel) -> dict[str, Any]:
         "num_parameters": model.num_parameters,
         "shape": model.shape.to_data() if model.shape else None,
         "backend": f"{type(backend).__module__}.{type(backend).__name__}",
+        "dtype": getattr(model, "dtype", None),
     }
 
 

@@ -166,6 +166,15 @@ def test_a_model_whose_decode_cannot_be_replayed_is_named(trained, capsys) -> No
     assert "error: model: must be trained on blocks of 16" in capsys.readouterr().err
 
 
+def test_an_adapter_is_measured_by_row_policy(adapted) -> None:
+    verifying = {name: c for name, c in ours(adapted, 6).items() if c.strategy == "verify"}
+    policies = [config.row_policy for config in verifying.values()]
+    assert policies == ["fewest-passes", "fastest"]
+    for name, config in verifying.items():
+        assert f"{config.row_policy}, k={config.block_size}" in name
+        assert generate(adapted, [5, 6, 7], config).num_tokens <= 6
+
+
 def test_dtypes_are_measured_by_rows_and_strategy(trained, capsys, tmp_path) -> None:
     file = tmp_path / "dtypes.json"
     flags = ["--model", str(trained), "--device", "cpu", "--limit", "1", "--max-new-tokens", "6"]

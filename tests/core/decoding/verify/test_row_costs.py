@@ -79,6 +79,13 @@ def test_they_are_measured_once_and_read_from_then_on(folder, monkeypatch) -> No
         generate(other, "abc", FASTEST)  # of another name, so measured
 
 
+def test_each_dtype_has_costs_of_its_own(folder) -> None:
+    model = chance_model(1)
+    for number, model.dtype in enumerate(("float32", "int8", "float32"), 1):
+        row_costs_of(model)
+        assert len(list(folder.iterdir())) == min(number, 2)
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "{", "[]", "null", '{"points": []}', '{"points": [[1, -1]]}', '{"points": 3}', "\0"],
