@@ -166,7 +166,8 @@ def test_a_model_whose_decode_cannot_be_replayed_is_named(trained, capsys) -> No
     assert "error: model: must be trained on blocks of 16" in capsys.readouterr().err
 
 
-def test_an_adapter_is_measured_by_row_policy(adapted) -> None:
+def test_an_adapter_is_measured_by_row_policy(adapted, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     verifying = {name: c for name, c in ours(adapted, 6).items() if c.strategy == "verify"}
     policies = [config.row_policy for config in verifying.values()]
     assert policies == ["fewest-passes", "fastest"]
