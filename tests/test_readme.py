@@ -132,7 +132,9 @@ def test_the_front_matter_is_a_configuration_that_a_space_takes() -> None:
     assert all(isinstance(found[name], str) for name in texts)  # 3.10 unquoted would be 3.1
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/decoding.md", str(CARD)])
+@pytest.mark.parametrize(
+    "path", ["README.md", "docs/decoding.md", "docs/hugging-face.md", str(CARD)]
+)
 def test_the_lines_of_python_run_as_they_stand(path, monkeypatch, capsys) -> None:
     shown = []
     monkeypatch.setattr(go.Figure, "show", lambda figure: shown.append(figure))
