@@ -7,7 +7,7 @@ import { lanePieces } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { explain, question } from "../dom/terms.js";
 import { showPieces } from "../dom/tokens.js";
-import { briefly, inHall, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
+import { briefly, Verdict as VerdictLine, verdictParts } from "../watch/verdict.js";
 import { placeOf } from "./board.js";
 
 /** @import { BoardRow, BoardToken, Comparison } from "./board.js" */
@@ -191,7 +191,8 @@ export class RaceLane {
    */
   showVerdict(isFinished) {
     const { judged, open } = verdictParts(this.row.verdict ?? null);
-    this.verdict.show(inHall(judged, 0), isFinished, "", briefly(open));
+    const brief = judged && { ...judged, words: briefly(judged.words) };
+    this.verdict.show(brief, isFinished, "", briefly(open));
     explain(this.why, "", judged?.words ?? open);
     this.why.hidden = !isFinished;
   }

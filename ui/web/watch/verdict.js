@@ -11,9 +11,6 @@ import { explain } from "../dom/terms.js";
 
 const SIGNS = { right: "✓", wrong: "✗" };
 
-/** Letters of a reason that a hall has room for in a column beside a lane. */
-export const ROOM = { column: 50 };
-
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
 const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
@@ -33,16 +30,6 @@ export function verdictParts(verdict) {
  */
 export function briefly(words) {
   return words.split(":")[0]?.replace(/\.$/, "") ?? words;
-}
-
-/**
- * A verdict as it stands in a lecture: without a reason that has no room there.
- * @param {Checked | null} verdict
- * @param {number} room letters
- */
-export function inHall(verdict, room) {
-  const isLong = verdict !== null && verdict.words.length > room;
-  return isLong ? { ...verdict, words: briefly(verdict.words) } : verdict;
 }
 
 /** The line of one lane; it keeps its room while the answer is still on its way. */
