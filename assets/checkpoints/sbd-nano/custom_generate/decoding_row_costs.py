@@ -7,6 +7,7 @@ The policy "fastest" plans by it. Costs are of one text alone, after a short pro
 import hashlib
 import json
 import logging
+import math
 import os
 import statistics
 import tempfile
@@ -26,10 +27,13 @@ from .sampling import LogitStatsSpec
 NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
 NUM_PROMPT = 64
 MAX_CAUSAL = 5
-"""Causal rows of a measured forward pass, exact token and draft; the other rows are masks."""
+ROWS_A_CAUSAL = 3
+"""A measured forward pass has a causal row, exact token or draft, for so many, MAX_CAUSAL at most;
+the others are masks, but for 2 rows. So plans look: a draft of one token with masks behind one of
+its ends is 2 causal rows and 2 masks, behind both 2 and 4."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 1
+FORMAT = 2
 
 logger = logging.getLogger(__name__)
 _known: dict[str, RowCosts] = {}
@@ -72,7 +76,7 @@ def measure_row_costs(model: SetBlockModel) -> RowCosts:
 
 
 def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardRequest:
-    num_causal = min(num_rows, MAX_CAUSAL)
+    num_causal = 2 if num_rows == 2 else min(math.ceil(num_rows / ROWS_A_CAUSAL), MAX_CAUSAL)
     masks = [model.mask_token_id or 0] * (num_rows - num_causal)
     return ForwardRequest(cache, [0] * num_causal, masks, num_causal)
 
@@ -104,6 +108,7 @@ def _depends_on(model: SetBlockModel) -> dict[str, Any]:
         "num_parameters": model.num_parameters,
         "shape": model.shape.to_data() if model.shape else None,
         "backend": f"{type(backend).__module__}.{type(backend).__name__}",
+        "dtype": getattr(model, "dtype", None),
     }
 
 
