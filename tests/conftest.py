@@ -17,6 +17,7 @@ import torch
 
 import sbd_core
 from sbd_core.models.backends.choose import plain
+from sbd_core.models.backends.gated_linears import GatedLinears
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.onnx.build import keeps_bits
 from sbd_core.models.backends.onnx.export import Dtype, Exporter
@@ -118,11 +119,14 @@ def adapter_folder(tiny_folders: dict[str, Path], tmp_path_factory: pytest.TempP
     return save_adapter(tmp_path_factory.mktemp("adapter") / "adapted", tiny_folders["llama"])
 
 
-@pytest.fixture(scope="session", params=["PyTorch", "ONNX Runtime"])
+@pytest.fixture(scope="session", params=["PyTorch", "ONNX Runtime", "transformers"])
 def adapted(request: pytest.FixtureRequest, adapter_folder: Path) -> HuggingFaceModel:
     """The random Llama with a random block adapter; with every forward."""
     model = loaded(adapter_folder)
-    return model if request.param == "PyTorch" else in_onnx(model)
+    if request.param == "transformers":
+        assert model.adapter is not None
+        model.backend = TransformersBackend(model.model, GatedLinears(model.model, model.adapter))
+    return in_onnx(model) if request.param == "ONNX Runtime" else model
 
 
 @pytest.fixture(scope="session", params=["llama", "gpt2", "qwen3, ONNX Runtime"])

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sbd_core.hf.adapted import read_adapted
     from sbd_core.hf.generation import SetBlockOutput, generate
     from sbd_core.hf.merging import Merged, merge
     from sbd_core.hf.preparation import Preparation, prepare
@@ -19,6 +20,7 @@ _HOMES = {
     "generate": "generation",
     "merge": "merging",
     "prepare": "preparation",
+    "read_adapted": "adapted",
     "write_custom_generate": "vendoring",
 }
 
@@ -29,6 +31,7 @@ __all__ = [
     "generate",
     "merge",
     "prepare",
+    "read_adapted",
     "write_custom_generate",
 ]
 

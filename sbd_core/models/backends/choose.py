@@ -7,6 +7,7 @@ import torch
 
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.backends.cuda_graph import CudaGraphBackend
+from sbd_core.models.backends.gated_linears import GatedLinears
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.backends.llama.weights import can_fuse, has_known_shape
 from sbd_core.models.backends.transformers import TransformersBackend
@@ -63,16 +64,15 @@ def plain(
 ) -> FusedLlamaBackend | TransformersBackend:
     """In PyTorch: fused where that can be, else through the model's own modules.
 
-    Raises ModelError for an adapter where it cannot be fused.
+    Raises ModelError for an adapter of a family that the fused forward pass does not take.
     """
     if can_fuse(model):
         return FusedLlamaBackend(model, adapter)
-    if adapter is not None:
-        raise ModelError(
-            f"{name}: a block adapter needs a base that the fused forward pass takes (Llama, "
-            "Mistral, Qwen), in a dtype that this device computes in"
-        )
-    return TransformersBackend(model)
+    if adapter is None:
+        return TransformersBackend(model)
+    if not has_known_shape(model):
+        raise ModelError(f"{name}: a block adapter needs a base like Llama, Mistral or Qwen")
+    return TransformersBackend(model, GatedLinears(model, adapter))
 
 
 def fused_backend(model: HuggingFaceModel) -> FusedLlamaBackend:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -40,7 +41,9 @@ class TransformersBackend:
 
     name = "transformers"
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, gate: Any = None) -> None:
+        """gate: the GatedLinears of a model with a block adapter."""
+        self._gate = gate
         self.dtype = str(model.dtype).removeprefix("torch.")
         self._model = model
         self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -67,14 +70,16 @@ class TransformersBackend:
                 lowest = torch.finfo(self._model.dtype).min
                 mask = torch.zeros_like(mask, dtype=self._model.dtype).masked_fill(~mask, lowest)
         arguments: dict[str, Any] = {"logits_to_keep": num_logits} if self._keeps_logits else {}
-        logits = self._model(
-            input_ids=torch.tensor([request.token_ids], device=device),
-            attention_mask=mask,
-            position_ids=torch.tensor([list(request.positions())], device=device),
-            past_key_values=cache.layers,
-            use_cache=True,
-            **arguments,
-        ).logits[0, -num_logits:]
+        with nullcontext() if self._gate is None else self._gate.rows_from(num_causal):
+            output = self._model(
+                input_ids=torch.tensor([request.token_ids], device=device),
+                attention_mask=mask,
+                position_ids=torch.tensor([list(request.positions())], device=device),
+                past_key_values=cache.layers,
+                use_cache=True,
+                **arguments,
+            )
+        logits = output.logits[0, -num_logits:]
         if num_block:
             cache.drop_last(num_block)
         cache.length += num_causal

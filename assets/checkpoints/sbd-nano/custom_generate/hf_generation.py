@@ -77,6 +77,7 @@ def generate(
     gamma: float | None = None,
     solver: Solver | None = None,
     block_size: int | None = None,
+    row_policy: Any = "fixed",
     seed: int | None = None,
     mask_token_id: int | None = None,
     allows_untrained_block_size: bool = False,
@@ -86,7 +87,8 @@ def generate(
     """For model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
     The arguments before the star are those transformers prepares. gamma: of the entropy bound,
-    or give a solver. block_size: 16, or the nearest size the model was trained on. seed: with
+    or give a solver. block_size: 16, or the nearest size the model was trained on. row_policy: of
+    verify, see DecodeConfig; "fewest-passes" suits a model of read_adapted(). seed: with
     do_sample, drawn from torch's own generator if None; every row starts from it, so that an answer
     does not depend on its batch. mask_token_id: config.mask_token_id if None. token_streamer: a
     streamer, as transformers keeps its argument `streamer` to itself here.
@@ -105,6 +107,7 @@ def generate(
         strategy=strategy,
         solver=_solver(gamma, solver),
         block_size=_block_size(model) if block_size is None else block_size,
+        row_policy=row_policy,
         max_new_tokens=_max_new_tokens(wrapped, input_ids, generation_config),
         temperature=temperature,
         seed=seed,

@@ -48,10 +48,11 @@ class TokenModel:
             model.config.get_text_config(), next(model.parameters()).element_size()
         )
         self.repetition_penalty = 1.0  # transformers hands over the one to use
-        self.transition: Transition | None = None
+        gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
+        self.transition: Transition | None = gate.transition if gate else None
         self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats
-        self._backend = TransformersBackend(model)
+        self._backend = TransformersBackend(model, gate)
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Refused: prompts are token ids here."""

@@ -1,0 +1,59 @@
+"""A block adapter in a transformers model's own linear layers, as hooks that add its part."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from torch import Tensor
+from torch.nn import functional
+
+from sbd_core.models.block_adapter import BlockAdapter
+
+MODULES = {
+    "q": "self_attn.q_proj",
+    "k": "self_attn.k_proj",
+    "v": "self_attn.v_proj",
+    "o": "self_attn.o_proj",
+    "gate": "mlp.gate_proj",
+    "up": "mlp.up_proj",
+    "down": "mlp.down_proj",
+}
+"""Where a layer of a Llama-shaped model has the adapter's linear layers."""
+
+
+class GatedLinears:
+    """The hooks of one model, which stay with it; they add to the rows of blocks alone.
+
+    transition: see BlockAdapter.transition.
+    """
+
+    def __init__(self, model: Any, adapter: BlockAdapter) -> None:
+        """model: of a shape that has_known_shape(). The adapter's values take its dtype."""
+        self.transition = adapter.transition(model.device)
+        self._first_row: int | None = None
+        for layer, pairs in zip(model.model.layers, adapter.layers, strict=True):
+            for name, (down, up) in pairs.items():
+                module = layer.get_submodule(MODULES[name])
+                low, high = (part.to(model.device, model.dtype) for part in (down, up))
+                module.register_forward_hook(partial(self._add, low, high))
+
+    @contextmanager
+    def rows_from(self, first: int) -> Iterator[None]:
+        """In a forward pass of one text: the rows from `first` on are of blocks."""
+        self._first_row = first
+        try:
+            yield
+        finally:
+            self._first_row = None
+
+    def _add(
+        self, down: Tensor, up: Tensor, _module: Any, inputs: tuple[Tensor, ...], out: Tensor
+    ) -> Tensor | None:
+        first = self._first_row
+        if first is None or first == out.shape[1]:
+            return None
+        added = functional.linear(functional.linear(inputs[0][:, first:], down), up)
+        out = out.clone()
+        out[:, first:] += added
+        return out
