@@ -22,7 +22,9 @@ from ui.examples import BUNDLED_MODEL
 EVALUATION = ASSETS / "results" / "evaluation.json"
 MAX_LOSS = 0.01
 """Of accuracy, a part of 1: one point."""
+REQUESTS = ASSETS / "results" / "requests.json"
 ADAPTER_BLOCK_SIZE = 4
+ADAPTER_WORDS = "Verify gives the base model’s own answers, whatever the adapter drafts"
 ROUNDING = 1e-9
 SBD_ROW = re.compile(r"SBD gamma ([0-9.]+)")
 
@@ -66,14 +68,41 @@ def best_for(
         words = "This model is not trained for blocks: next-token prediction shows what it can do."
         return Best("ntp", DEFAULT_GAMMA, words)
     if has_adapter:
-        words = "Verify gives the base model’s own answers, whatever the adapter drafts."
-        return Best("verify", DEFAULT_GAMMA, words, "fewest-passes", ADAPTER_BLOCK_SIZE)
+        return measured_on_requests(model) or Best(
+            "verify", DEFAULT_GAMMA, f"{ADAPTER_WORDS}.", "fewest-passes", ADAPTER_BLOCK_SIZE
+        )
     found = measured() if model == BUNDLED_MODEL else None
     words = (
         "Verify keeps next-token prediction’s words with any model; we did not measure this one. "
         f"γ {DEFAULT_GAMMA:g} is the paper’s."
     )
     return found or Best("verify", DEFAULT_GAMMA, words)
+
+
+@cache
+def measured_on_requests(model: str) -> Best | None:
+    """The settings that open requests were measured with; None for a model that was not.
+
+    Verify, whose words are the base's, and the γ of Eq. 8 that was chosen for it.
+    """
+    try:
+        data = json.loads(REQUESTS.read_text(encoding="utf-8"))
+        if data["model"] != model:
+            return None
+        name, scores = next(iter(data["requests"].items()))
+        rows = {score["row"]: score for score in scores}
+        gamma = float(data["gammas"]["SBD"])
+        verify, plain = rows["verify, fewest passes"], rows[f"SBD, gamma {gamma:g}"]
+        words = (
+            f"{ADAPTER_WORDS}: {verify['tokens_per_forward']:.2f} tokens a forward pass. Of what "
+            f"Eq. 8 writes at γ {gamma:g}, {plain['tokens_per_forward']:.2f} a forward pass, "
+            f"next-token prediction would keep {plain['agreement']:.0%} "
+            f"({plain['num_answers']} prompts of {name}, blocks of {data['block_size']})."
+        )
+        return Best("verify", gamma, words, "fewest-passes", int(data["block_size"]))
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        logger.warning("no measured settings: %s", error)
+        return None
 
 
 @cache

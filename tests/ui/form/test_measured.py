@@ -97,3 +97,24 @@ def test_the_form_says_what_gamma_is_to_the_solver_that_is_chosen(solver, words)
     gamma = dict(zip(PARAMETERS, _parameters_of("sbd", solver), strict=True))["gamma"]
     assert gamma["visible"]
     assert words in gamma["info"]
+
+
+def test_an_adapter_that_was_measured_on_requests_starts_from_those_settings(tmp_path, monkeypatch):
+    file = tmp_path / "requests.json"
+    monkeypatch.setattr(measured, "REQUESTS", file)
+    plain = best_for("real", can_draft=True, has_adapter=True)
+    assert (plain.strategy, plain.row_policy, plain.block_size) == ("verify", "fewest-passes", 4)
+    assert plain.words == f"{measured.ADAPTER_WORDS}."
+    scores = [
+        {"row": row, "tokens_per_forward": speed, "agreement": share, "num_answers": 48}
+        for row, speed, share in (("verify, fewest passes", 1.75, 1), ("SBD, gamma 0.35", 1.2, 0.8))
+    ]
+    data = {"model": "real", "block_size": 5, "gammas": {"SBD": 0.35}, "requests": {"own": scores}}
+    file.write_text(json.dumps(data))
+    measured.measured_on_requests.cache_clear()
+    best = best_for("real", can_draft=True, has_adapter=True)
+    assert (best.strategy, best.gamma, best.block_size) == ("verify", 0.35, 5)
+    assert "1.75 tokens a forward pass" in best.words
+    assert "would keep 80% (48 prompts of own, blocks of 5)." in best.words
+    assert best_for("other", can_draft=True, has_adapter=True) == plain
+    measured.measured_on_requests.cache_clear()
