@@ -13,6 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="new model folder to write")
     parser.add_argument("--min-block-size", type=int, default=2, help="of the training to come")
     parser.add_argument("--max-block-size", type=int, default=16, help="of the training to come")
+    parser.add_argument(
+        "--strategy",
+        choices=("sbd", "verify", "ntp"),
+        help="by which model.generate() and servers decode unless they are told (sbd)",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
@@ -21,7 +26,9 @@ def run(arguments: argparse.Namespace) -> None:
     from sbd_core.hf.preparation import prepare
 
     block_range = (arguments.min_block_size, arguments.max_block_size)
-    done = prepare(arguments.model, arguments.out, block_range=block_range)
+    done = prepare(
+        arguments.model, arguments.out, block_range=block_range, strategy=arguments.strategy
+    )
     print(done)
     if arguments.json:
         print(json.dumps(done.to_data()))

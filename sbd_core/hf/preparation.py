@@ -16,7 +16,7 @@ import torch
 from safetensors import SafetensorError
 from torch import Tensor
 
-from sbd_core.config import MAX_BLOCK_SIZE
+from sbd_core.config import MAX_BLOCK_SIZE, DecodeConfig
 from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
@@ -77,16 +77,22 @@ class Preparation:
 
 
 def prepare(
-    source: str | Path, out: str | Path, *, block_range: tuple[int, int] = (2, 16)
+    source: str | Path,
+    out: str | Path,
+    *,
+    block_range: tuple[int, int] = (2, 16),
+    strategy: str | None = None,
 ) -> Preparation:
     """Write `source` to the new folder `out`, ready for training.
 
-    source: a model folder, a hub id, or the name of a base that sbd fetch brings.
-
-    block_range: smallest and largest block of the training to come. Gives a Preparation. Raises
-    ArgumentError, ModelError; `out` is then as it was.
+    source: a model folder, a hub id, or the name of a base that sbd fetch brings. block_range:
+    smallest and largest block of the training to come. strategy: by which model.generate() decodes
+    unless it is told, kept by training; sbd if None. Gives a Preparation. Raises ArgumentError,
+    ModelError; `out` is then as it was.
     """
     low, high = block_range
+    if strategy is not None:
+        DecodeConfig(strategy=strategy)  # type: ignore[arg-type]  # refuses what is none
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
     target, name = new_folder(out), str(source)
@@ -97,7 +103,7 @@ def prepare(
     before = logits(model, texts)
     give_mask_token(model, tokenizer, mask)
     rows_after = num_embedding_rows(model)
-    _describe(model, mask, block_range)
+    _describe(model, mask, block_range, strategy)
     with bars_only_on_a_terminal(), written_whole(target) as fresh:
         model.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
@@ -151,13 +157,16 @@ def _refuse_unfit(model: Any, name: str) -> None:
         )
 
 
-def _describe(model: Any, mask: MaskToken, block_range: tuple[int, int]) -> None:
+def _describe(
+    model: Any, mask: MaskToken, block_range: tuple[int, int], strategy: str | None
+) -> None:
     """What the config and the generation config say of a prepared model."""
     low, high = block_range
     model.config.set_block_decoding = {
         "min_block_size": low,
         "max_block_size": high,
         "is_trained": False,
+        **({} if strategy is None else {"strategy": strategy}),
     }
     model.config.mask_token_id = mask.token_id
     model.config.architectures = [type(model).__name__]

@@ -46,7 +46,11 @@ class TransformersBackend:
         self._gate = gate
         self.dtype = str(model.dtype).removeprefix("torch.")
         self._model = model
-        self._keeps_logits = "logits_to_keep" in inspect.signature(model.forward).parameters
+        inner = model.get_base_model() if hasattr(model, "get_base_model") else model  # peft's
+        parameters = inspect.signature(inner.forward).parameters
+        self._keeps_logits = "logits_to_keep" in parameters
+        # Its name from transformers 5.24 on, which removes the other in 5.40.
+        self._cache_name = "cache" if "cache" in parameters else "past_key_values"
 
     def new_caches(self, count: int) -> list[TransformersCache]:
         """Empty caches."""
@@ -69,13 +73,14 @@ class TransformersBackend:
             if self._model.config._attn_implementation == "eager":  # adds its mask to the scores
                 lowest = torch.finfo(self._model.dtype).min
                 mask = torch.zeros_like(mask, dtype=self._model.dtype).masked_fill(~mask, lowest)
-        arguments: dict[str, Any] = {"logits_to_keep": num_logits} if self._keeps_logits else {}
+        arguments: dict[str, Any] = {self._cache_name: cache.layers}
+        if self._keeps_logits:
+            arguments["logits_to_keep"] = num_logits
         with nullcontext() if self._gate is None else self._gate.rows_from(num_causal):
             output = self._model(
                 input_ids=torch.tensor([request.token_ids], device=device),
                 attention_mask=mask,
                 position_ids=torch.tensor([list(request.positions())], device=device),
-                past_key_values=cache.layers,
                 use_cache=True,
                 **arguments,
             )

@@ -106,9 +106,11 @@ def export(
     shipped: Any = copy.deepcopy(model)
     shipped.to(torch.bfloat16)
     if recipe.stage == "sbd":
+        told = getattr(model.config, "set_block_decoding", None) or {}
         shipped.config.set_block_decoding = {
             "min_block_size": recipe.min_block_size,
             "max_block_size": recipe.max_block_size,
+            **{name: told[name] for name in ("strategy",) if name in told},
         }
         shipped.config.mask_token_id = tokenizer.mask_token_id
     shipped.generation_config = _generation_config(model, tokenizer)

@@ -17,7 +17,7 @@ from transformers.generation.streamers import BaseStreamer
 
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig
-from sbd_core.hf import generate
+from sbd_core.hf import generate, prepare
 from sbd_core.hf.vendoring import custom_generate_files
 from sbd_core.solvers import EntropyBound
 from sbd_core.training.checkpoints.checkpoint import export
@@ -180,6 +180,34 @@ def test_a_trained_folder_brings_its_generate(tmp_path) -> None:
     export(tiny_model("llama", len(tokenizer)), tokenizer, recipe, tmp_path / "model")
     assert (tmp_path / "model" / "custom_generate" / "generate.py").is_file()
     assert sbd_core.load(tmp_path / "model").model.config.mask_token_id == tokenizer.mask_token_id
+
+
+def test_a_folder_decodes_by_the_strategy_that_prepare_was_given_and_training_keeps_it(
+    tmp_path,
+) -> None:
+    tokenizer = tiny_tokenizer()
+    source, ready, trained = (tmp_path / name for name in ("source", "ready", "trained"))
+    save_tiny(source, "llama", tokenizer)
+    with pytest.raises(ArgumentError, match="strategy"):
+        prepare(source, ready, block_range=(2, 4), strategy="fast")
+    prepare(source, ready, block_range=(2, 4), strategy="verify")
+    recipe = replace(read_recipe("sbd", None, {}), min_block_size=2, max_block_size=4)
+    export(AutoModelForCausalLM.from_pretrained(ready), tokenizer, recipe, trained)
+    ids = tokenizer(PROMPTS[0])["input_ids"]
+    for folder in (ready, trained):
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, trust_remote_code=True, dtype=torch.float32
+        )
+        settings = {"max_new_tokens": LENGTH, "return_dict_in_generate": True}
+        told, other = (
+            model.generate(input_ids=torch.tensor([ids]), **settings, **strategy)
+            for strategy in ({}, {"strategy": "sbd", "gamma": 0.0})
+        )
+        engine = sbd_core.load(folder, device="cpu", dtype="float32")
+        config = DecodeConfig(strategy="verify", max_new_tokens=LENGTH, block_size=4)
+        trace = sbd_core.generate(engine, ids, config)
+        assert told.num_forwards == (trace.num_forwards,) != other.num_forwards
+        assert tuple(told.sequences[0, len(ids) :].tolist()) == trace.token_ids
 
 
 @pytest.mark.parametrize("strategy", ["sbd", "ntp", "verify"])

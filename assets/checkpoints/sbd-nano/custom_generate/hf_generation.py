@@ -73,7 +73,7 @@ def generate(
     generation_config: Any = None,
     synced_gpus: bool = False,  # noqa: FBT001, FBT002 - transformers' own signature
     *,
-    strategy: Any = "sbd",
+    strategy: Any = None,
     gamma: float | None = None,
     solver: Solver | None = None,
     block_size: int | None = None,
@@ -86,7 +86,8 @@ def generate(
 ) -> Any:
     """For model.generate(**inputs, custom_generate=generate, gamma=.., block_size=..).
 
-    The arguments before the star are those transformers prepares. gamma: of the entropy bound,
+    The arguments before the star are those transformers prepares. strategy: what the model's
+    config.set_block_decoding names, or sbd, if None. gamma: of the entropy bound,
     or give a solver. block_size: 16, or the nearest size the model was trained on. row_policy: of
     verify, see DecodeConfig; "fewest-passes" suits a model of read_adapted(). seed: with
     do_sample, drawn from torch's own generator if None; every row starts from it, so that an answer
@@ -97,6 +98,9 @@ def generate(
     ArgumentError, ModelError.
     """
     _refuse(generation_config, input_ids, model_kwargs, token_streamer)
+    if strategy is None:
+        told = getattr(model.config, "set_block_decoding", None)
+        strategy = (told.get("strategy") if isinstance(told, dict) else None) or "sbd"
     attention_mask = model_kwargs.get("attention_mask")
     rules = read_processors(logits_processor or [], _num_padding(attention_mask))
     mask_token_id = _mask_token_id(model, mask_token_id, is_needed=strategy != "ntp")
@@ -227,10 +231,11 @@ def _refuse(
             raise ArgumentError(name, f"must be {wanted} with Set Block Decoding", value)
     if inputs.get("inputs_embeds") is not None or not input_ids.shape[1]:
         raise ArgumentError("input_ids", "must be given; embeddings are not read", None)
-    past = inputs.get("past_key_values")
-    if past is not None and past.get_seq_length():
-        rule = "must be empty: the prompt is read from its start"
-        raise ArgumentError("past_key_values", rule, f"{past.get_seq_length()} tokens")
+    for name in ("cache", "past_key_values"):
+        past = inputs.get(name)
+        if past is not None and past.get_seq_length():
+            rule = "must be empty: the prompt is read from its start"
+            raise ArgumentError(name, rule, f"{past.get_seq_length()} tokens")
     if streamer is not None and input_ids.shape[0] > 1:
         rule = "needs a batch of 1, as text is streamed in reading order"
         raise ArgumentError("streamer", rule, f"a batch of {input_ids.shape[0]}")
