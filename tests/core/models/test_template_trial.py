@@ -28,10 +28,9 @@ def with_template(template: object) -> SimpleNamespace:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_template_is_refused_by_name_and_soon(name, monkeypatch) -> None:
     template, reason = HOSTILE[name]
-    monkeypatch.setattr(template_trial, "CPU_SECONDS", 1)
-    monkeypatch.setitem(
-        template_trial.REASONS, template_trial.TOO_LONG, "takes more than 1 seconds"
-    )
+    if reason == "takes more than 1 seconds":  # in which the others may not come to their fault
+        monkeypatch.setattr(template_trial, "CPU_SECONDS", 1)
+        monkeypatch.setitem(template_trial.REASONS, template_trial.TOO_LONG, reason)
     began = time.monotonic()
     with pytest.raises(ModelError, match=f"^it: its chat template cannot be used: it .*{reason}"):
         require_bounded_template(with_template(template), "it")
