@@ -70,11 +70,19 @@ class Predraft:
     tokens guessed for the positions after block.start, which itself gets an exact token.
     With a repetition penalty or a row_policy other than fixed only the one used has tokens.
     is_used: True if that token was the one rejected, so that token_ids are the draft now.
+    alternative: another token than the drafted one for the position before block.start, read
+    causally; is_used then says that it was the right one. None: the draft's own stands there.
     """
 
     block: Span
     token_ids: tuple[int, ...]
     is_used: bool
+    alternative: int | None = None
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the forward pass that it took."""
+        return self.block.size + (self.alternative is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +113,8 @@ class StepEvent:
     hindsight: tuple[Hindsight, ...]
     seconds: float
     predrafts: tuple[Predraft, ...] = ()
+
+    @property
+    def used_alternative(self) -> bool:
+        """(verify) Whether an alternative was right; the next forward pass reads it again."""
+        return any(each.is_used and each.alternative is not None for each in self.predrafts)

@@ -3,7 +3,8 @@
 One object; each event an object of short arrays, token texts once in "tokens". Positions, token
 ids and counts are whole numbers, everything else is finite. Version 2 adds num_predrafts and
 draft_threshold to the config and predrafts to every event; a trace of version 1 had none. Version 3
-adds the model's shape, null where it is not known. In any version end_token_ids, weights
+adds the model's shape, null where it is not known. Version 4 adds a fifth value to predrafts that
+hang behind an alternative. In any version end_token_ids, weights
 and messages may be missing, and so may the config's repetition_penalty, which is then 1, its
 row_policy, "fixed", and its row_costs.
 """
@@ -20,7 +21,7 @@ from sbd_core.rules import make_solver, solver_parameters
 from sbd_core.trace import Finish, Trace, mentioned_token_ids
 
 FORMAT = "sbd-trace"
-VERSION = 3
+VERSION = 4
 MAX_CHARACTERS = 50_000_000
 
 
@@ -89,8 +90,9 @@ def event_to_data(event: StepEvent) -> dict[str, Any]:
         ],
         "seconds": event.seconds,
         "predrafts": [
-            [predraft.block.start, predraft.block.size, predraft.token_ids, predraft.is_used]
-            for predraft in event.predrafts
+            [each.block.start, each.block.size, each.token_ids, each.is_used]
+            + ([] if each.alternative is None else [each.alternative])
+            for each in event.predrafts
         ],
     }
 
@@ -223,8 +225,14 @@ def _event(index: int, node: JsonNode, version: int) -> StepEvent:
 
 
 def _predraft(node: JsonNode) -> Predraft:
-    start, size, token_ids, is_used = node.items(4)
-    return Predraft(Span(start.integer(), size.integer()), token_ids.integers(), is_used.boolean())
+    has_alternative = len(node.items()) == 5
+    start, size, token_ids, is_used, *last = node.items(5 if has_alternative else 4)
+    return Predraft(
+        Span(start.integer(), size.integer()),
+        token_ids.integers(),
+        is_used.boolean(),
+        last[0].integer() if last else None,
+    )
 
 
 def _masked(node: JsonNode) -> MaskedPosition:

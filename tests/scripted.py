@@ -102,6 +102,9 @@ class ScriptedModel:
             for stop in range(length - request.num_causal_logits + 1, length + 1)
         ]
         for block in blocks:
-            seen = tokens[: start + block.num_causal]
-            rows += [list(row) for row in self.block_logits(seen, tuple(block.token_ids))]
+            seen, ids = tokens[: start + block.num_causal], tuple(block.token_ids)
+            if block.is_alternative:
+                seen, ids = (*seen, ids[0]), ids[1:]
+                rows.append(list(self.next_logits(seen)))
+            rows += [list(row) for row in self.block_logits(seen, ids)]
         return torch.tensor(rows, dtype=torch.float32)

@@ -81,9 +81,7 @@ def decode_all(
 def num_rows(trace: Trace) -> int:
     """Rows of every forward pass but the prompt's: causal tokens, the block, predrafts."""
     return sum(
-        event.num_causal
-        + event.block.size
-        + sum(predraft.block.size for predraft in event.predrafts)
+        event.num_causal + event.block.size + sum(predraft.num_rows for predraft in event.predrafts)
         for event in trace.events[1:]
     )
 

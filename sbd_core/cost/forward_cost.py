@@ -31,19 +31,23 @@ def forward_cost(
     shape: ModelShape,
     num_cached: int,
     num_causal: int,
-    blocks: Sequence[tuple[int, int]] = (),
+    blocks: Sequence[tuple[int, int] | tuple[int, int, int]] = (),
     num_logits: int = 1,
 ) -> ForwardCost:
     """The cost of one forward pass.
 
     num_cached: tokens in the KV cache before it. num_causal: tokens it read causally. blocks:
-    (causal tokens seen, size) of each block. num_logits: rows for which it predicted.
+    (causal tokens seen, size, causal rows of its own) of each block. num_logits: rows for which it
+    predicted.
     """
     layer = shape.layer
-    num_block = sum(size for _, size in blocks)
+    num_block = sum(block[1] for block in blocks)
     rows = num_causal + num_block
     pairs = num_causal * num_cached + num_causal * (num_causal + 1) // 2
-    pairs += sum(size * (num_cached + seen + size) for seen, size in blocks)
+    for seen, size, *own in blocks:
+        pairs += size * (num_cached + seen + size)
+        # Of its causal rows the first sees itself alone, the next one more.
+        pairs -= sum(size - 1 - index for index in range(sum(own)))
     linear = shape.num_layers * rows * layer.num_weights
     attention = shape.num_layers * 2 * pairs * layer.attention_width
     head = num_logits * layer.hidden_size * shape.vocabulary_size
@@ -56,27 +60,38 @@ def forward_cost(
     )
 
 
-def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[int, int]]:
-    """(causal tokens seen, size) of every block that the forward pass of `event` read.
+def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[int, int, int]]:
+    """(causal tokens seen, size, causal rows) of every block that the pass of `event` read.
 
     num_prompt: tokens of the prompt, as positions count from the answer's first. Next-token
     prediction reads no block; its event's block is the one position predicted.
     """
     if strategy == "ntp":
         return []
-    blocks = [(event.num_causal, event.block.size)] if event.block.size else []
+    blocks = [(event.num_causal, event.block.size, 0)] if event.block.size else []
     known = num_prompt - event.num_cached
-    return [*blocks, *((known + p.block.start, p.block.size) for p in event.predrafts)]
+    for predraft in event.predrafts:
+        num_own = predraft.num_rows - predraft.block.size
+        blocks.append((known + predraft.block.start - num_own, predraft.num_rows, num_own))
+    return blocks
 
 
-def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: int) -> ForwardCost:
-    """The cost of the forward pass of `event`; see blocks_of.
+def event_cost(
+    shape: ModelShape,
+    event: StepEvent,
+    strategy: str,
+    num_prompt: int,
+    before: StepEvent | None = None,
+) -> ForwardCost:
+    """The cost of the forward pass of `event`; see blocks_of. before: that of the pass before it.
 
-    The forward pass that reads the prompt predicts after its last token alone.
+    The forward pass that reads the prompt predicts after its last token alone, and none predicts
+    after an alternative that the pass before it found right.
     """
     blocks = blocks_of(event, strategy, num_prompt)
-    num_causal_logits = 1 if event.kind == "prefill" else event.num_causal
-    num_logits = num_causal_logits + sum(size for _, size in blocks)
+    num_known = int(before is not None and before.used_alternative)
+    num_causal_logits = 1 if event.kind == "prefill" else event.num_causal - num_known
+    num_logits = num_causal_logits + sum(size for _, size, _ in blocks)
     return forward_cost(shape, event.num_cached, event.num_causal, blocks, num_logits)
 
 

@@ -32,10 +32,14 @@ class Cache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PredraftBlock:
-    """The masks of a predraft: behind the first `num_causal` causal tokens, seeing no later one."""
+    """The masks of a predraft: behind the first `num_causal` causal tokens, seeing no later one.
+
+    is_alternative: the first of token_ids is another token for what stands there, read causally.
+    """
 
     num_causal: int
     token_ids: Sequence[int]
+    is_alternative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +66,24 @@ class ForwardRequest:
         return ids
 
     @property
-    def predraft_shapes(self) -> tuple[tuple[int, int], ...]:
-        """(causal tokens seen, size) of every predraft; see sbd_core.masks.Blocks."""
-        return tuple((block.num_causal, len(block.token_ids)) for block in self.predrafts)
+    def predraft_shapes(self) -> tuple[tuple[int, int, int], ...]:
+        """Of every predraft; see sbd_core.masks.SeenBlock."""
+        return tuple(
+            (block.num_causal, len(block.token_ids), int(block.is_alternative))
+            for block in self.predrafts
+        )
+
+    def block_rows(self) -> Sequence[int]:
+        """Rows of blocks, masked or revealed: all but the causal tokens and alternatives."""
+        first = len(self.causal_ids)
+        if not any(block.is_alternative for block in self.predrafts):
+            return range(first, self.num_rows)
+        rows = list(range(first, first + len(self.block_ids)))
+        first += len(self.block_ids)
+        for _, size, num_causal in self.predraft_shapes:
+            rows += range(first + num_causal, first + size)
+            first += size
+        return rows
 
     @property
     def early_blocks(self) -> Sequence[PredraftBlock]:
@@ -89,7 +108,7 @@ class ForwardRequest:
         stop = start + len(self.causal_ids) + len(self.block_ids)
         if not self.predrafts:
             return range(start, stop)
-        rows = (range(start + seen, start + seen + size) for seen, size in self.predraft_shapes)
+        rows = (range(start + seen, start + seen + size) for seen, size, _ in self.predraft_shapes)
         return [*range(start, stop), *(position for block in rows for position in block)]
 
 

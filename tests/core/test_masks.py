@@ -176,6 +176,22 @@ def test_a_predraft_sees_its_prefix_and_itself_cell_by_cell() -> None:
     assert torch.equal(decoding_mask(2, 4, 2, [(1, 2), (3, 1)]), expected)
 
 
+# A block of 3 behind the first of 2 causal tokens, whose first row is read causally itself.
+ALTERNATIVE = """
+11 10 000
+11 11 000
+11 10 100
+11 10 111
+11 10 111
+"""
+
+
+def test_an_alternative_sees_its_prefix_and_itself_and_its_masks_see_it() -> None:
+    rows = [row.replace(" ", "") for row in ALTERNATIVE.split("\n") if row]
+    expected = torch.tensor([[cell == "1" for cell in row] for row in rows])
+    assert torch.equal(decoding_mask(2, 2, 0, [(1, 3, 1)]), expected)
+
+
 @pytest.mark.parametrize(("num_tokens", "block_size"), [(8, 4), (12, 3), (10, 4), (6, 16)])
 def test_a_block_sees_in_training_exactly_what_it_sees_in_decoding(num_tokens, block_size) -> None:
     trained = training_mask(num_tokens, block_size)
@@ -242,6 +258,7 @@ def test_flex_mask_is_the_dense_mask(rule, num_queries, num_keys) -> None:
         ("predrafts", lambda: decoding_mask(3, 4, 2, [(5, 1)])),
         ("predrafts", lambda: decoding_mask(3, 4, 2, [(-1, 1)])),
         ("predrafts", lambda: decoding_mask(3, 4, 2, [(2, 0)])),
+        ("predrafts", lambda: decoding_mask(3, 4, 2, [(2, 1, 2)])),
     ],
 )
 def test_an_impossible_size_is_named(argument, call) -> None:

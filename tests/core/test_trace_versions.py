@@ -29,7 +29,8 @@ AHEAD = json.loads(
         ("[0]", [-1, 2, [5], False]),
         ("[0]", [1, 2.5, [5], False]),
         ("[0]", [1, 2, ["a"], False]),
-        ("[0]", [1, 2, [5], False, 1]),
+        ("[0]", [1, 2, [5], False, "a"]),
+        ("[0]", [1, 2, [5], False, 1, 1]),
     ],
 )
 def test_a_damaged_predraft_is_named(place, value) -> None:

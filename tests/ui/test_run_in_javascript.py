@@ -45,7 +45,9 @@ import { traceText } from "./core/run/trace.js";
 
 const found = [...run.lanes.values()].map((lane) => {
   const numPrompt = run.read.length;
-  const costs = lane.steps.map((step) => costOf(run.shape, step, lane.name, numPrompt));
+  const costs = lane.steps.map((step, pass) =>
+    costOf(run.shape, step, lane.name, numPrompt, lane.steps[pass - 1]),
+  );
   return {
     trace: traceText(run, lane),
     costs: costs.map((cost) => [cost.rows, cost.flops, cost.weightBytes, cost.cacheBytes]),
@@ -64,15 +66,22 @@ def said_by_node(script: str, lines: str) -> Any:
     return json.loads(done.stdout)
 
 
-def settings_of(strategy: str) -> dict:
-    if strategy == "verify":
-        return {"num_predrafts": 3, "draft_threshold": 0.0, "block_size": 8}
-    return {"solver": EntropyBound(6.0), "block_size": 8} if strategy == "sbd" else {}
+SETTINGS: dict[str, dict] = {
+    "ntp": {"strategy": "ntp"},
+    "sbd": {"strategy": "sbd", "solver": EntropyBound(6.0), "block_size": 8},
+    "verify": {
+        "strategy": "verify",
+        "num_predrafts": 3,
+        "draft_threshold": 0.0,
+        "block_size": 8,
+    },
+    "alternatives": {"strategy": "verify", "row_policy": "fewest-passes", "block_size": 4},
+}
 
 
 @pytest.mark.skipif(NODE is None, reason="needs Node.js")
-@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
-def test_the_mask_from_the_trace_is_that_of_every_forward_pass(llama, strategy) -> None:
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_mask_from_the_trace_is_that_of_every_forward_pass(llama, name) -> None:
     given = []
     forward_batch = llama.forward_batch
 
@@ -90,23 +99,25 @@ def test_the_mask_from_the_trace_is_that_of_every_forward_pass(llama, strategy) 
 
     llama.forward_batch = remembering
     try:
-        config = DecodeConfig(strategy=strategy, max_new_tokens=40, **settings_of(strategy))
+        config = DecodeConfig(max_new_tokens=40, **SETTINGS[name])
         trace = generate(llama, "a few words", config)
     finally:
         del llama.forward_batch
-    found = said_by_node(MASKS, replay_lines("r", {strategy: trace}))
+    found = said_by_node(MASKS, replay_lines("r", {config.strategy: trace}))
     assert len(found) == len(given) > 2
     for pass_index, (mine, wanted) in enumerate(zip(found, given, strict=True)):
         assert mine["rows"] == wanted["rows"], pass_index
         assert mine["read"] == wanted["read"], pass_index
-    if strategy == "verify":
+    if config.strategy == "verify":
         assert any(event.predrafts for event in trace.events)
+    if name == "alternatives":
+        assert any(event.used_alternative for event in trace.events)
 
 
 @pytest.mark.skipif(NODE is None, reason="needs Node.js")
-@pytest.mark.parametrize("strategy", ["sbd", "verify"])
-def test_the_trace_that_is_saved_and_its_costs_are_those_of_the_decode(llama, strategy) -> None:
-    config = DecodeConfig(strategy=strategy, max_new_tokens=40, **settings_of(strategy))
+@pytest.mark.parametrize("name", ["sbd", "verify", "alternatives"])
+def test_the_trace_that_is_saved_and_its_costs_are_those_of_the_decode(llama, name) -> None:
+    config = DecodeConfig(max_new_tokens=40, **SETTINGS[name])
     plain = DecodeConfig(strategy="ntp", max_new_tokens=40)
     traces = [generate(llama, "a <few> words", each) for each in (config, plain)]
     lines = replay_lines("r", {trace.config.strategy: trace for trace in traces})

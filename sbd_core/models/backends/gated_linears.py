@@ -1,6 +1,6 @@
 """A block adapter in a transformers model's own linear layers, as hooks that add its part."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -31,7 +31,7 @@ class GatedLinears:
     def __init__(self, model: Any, adapter: BlockAdapter) -> None:
         """model: of a shape that has_known_shape(). The adapter's values take its dtype."""
         self.transition = adapter.transition(model.device)
-        self._first_row: int | None = None
+        self._rows: list[int] = []
         for layer, pairs in zip(model.model.layers, adapter.layers, strict=True):
             for name, (down, up) in pairs.items():
                 module = layer.get_submodule(MODULES[name])
@@ -39,21 +39,20 @@ class GatedLinears:
                 module.register_forward_hook(partial(self._add, low, high))
 
     @contextmanager
-    def rows_from(self, first: int) -> Iterator[None]:
-        """In a forward pass of one text: the rows from `first` on are of blocks."""
-        self._first_row = first
+    def rows(self, rows: Sequence[int]) -> Iterator[None]:
+        """In a forward pass of one text: these rows are of blocks."""
+        self._rows = list(rows)
         try:
             yield
         finally:
-            self._first_row = None
+            self._rows = []
 
     def _add(
         self, down: Tensor, up: Tensor, _module: Any, inputs: tuple[Tensor, ...], out: Tensor
     ) -> Tensor | None:
-        first = self._first_row
-        if first is None or first == out.shape[1]:
+        if not self._rows:
             return None
-        added = functional.linear(functional.linear(inputs[0][:, first:], down), up)
+        added = functional.linear(functional.linear(inputs[0][:, self._rows], down), up)
         out = out.clone()
-        out[:, first:] += added
+        out[:, self._rows] += added
         return out

@@ -76,7 +76,8 @@ class TransformersBackend:
         arguments: dict[str, Any] = {self._cache_name: cache.layers}
         if self._keeps_logits:
             arguments["logits_to_keep"] = num_logits
-        with nullcontext() if self._gate is None else self._gate.rows_from(num_causal):
+        gated = nullcontext() if self._gate is None else self._gate.rows(request.block_rows())
+        with gated:
             output = self._model(
                 input_ids=torch.tensor([request.token_ids], device=device),
                 attention_mask=mask,

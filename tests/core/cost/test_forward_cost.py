@@ -1,12 +1,13 @@
 """What a forward pass costs: counted again from masks and from the models' own matrices."""
 
 import json
+from typing import Any
 
 import pytest
 
 from sbd_core import DecodeConfig, generate
 from sbd_core.__main__ import main
-from sbd_core.cost.forward_cost import blocks_of, event_cost, forward_cost, total_cost
+from sbd_core.cost.forward_cost import blocks_of, forward_cost, total_cost
 from sbd_core.cost.model_shape import ModelShape, Shape, shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.masks import decoding_mask
@@ -18,7 +19,7 @@ LAYER = Shape(hidden_size=8, feed_forward_size=24, num_heads=4, num_kv_heads=2, 
 SHAPE = ModelShape(layer=LAYER, num_layers=3, vocabulary_size=11, bytes_per_value=2)
 
 
-def counted_again(cached: int, causal: int, block: int, predrafts: list[tuple[int, int]]) -> int:
+def counted_again(cached: int, causal: int, block: int, predrafts: list[tuple[int, ...]]) -> int:
     """Floating-point operations, from the mask itself and the matrices one by one."""
     mask = decoding_mask(cached, causal, block, predrafts)
     rows = mask.shape[0]
@@ -30,14 +31,14 @@ def counted_again(cached: int, causal: int, block: int, predrafts: list[tuple[in
 
 @pytest.mark.parametrize(
     ("cached", "causal", "block", "predrafts"),
-    [(0, 5, 0, []), (9, 4, 4, []), (9, 0, 6, []), (7, 3, 4, [(1, 2), (2, 4)])],
+    [(0, 5, 0, []), (9, 4, 4, []), (9, 0, 6, []), (7, 3, 4, [(1, 2), (2, 4, 1)])],
 )
 def test_operations_are_those_of_the_mask_and_the_matrices(
     cached, causal, block, predrafts
 ) -> None:
     blocks = ([(causal, block)] if block else []) + predrafts
     found = forward_cost(SHAPE, cached, causal, blocks, num_logits=3)
-    assert found.rows == causal + block + sum(size for _, size in predrafts)
+    assert found.rows == causal + block + sum(size for _, size, *_ in predrafts)
     assert found.flops == counted_again(cached, causal, block, predrafts) + 2 * 3 * 8 * 11
     assert found.cache_bytes == 3 * 2 * cached * 2 * 2 * 2
     assert found.bytes_read == found.weight_bytes + found.cache_bytes
@@ -82,8 +83,16 @@ def test_a_config_that_is_no_dense_decoder_is_refused_in_a_sentence(config, why)
     assert shape_or_none(config, 2) is None
 
 
-@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
-def test_every_event_counts_the_rows_that_the_model_was_given(llama, strategy) -> None:
+SETTINGS: dict[str, dict[str, Any]] = {
+    "ntp": {"strategy": "ntp"},
+    "sbd": {"strategy": "sbd", "solver": EntropyBound(4.0)},
+    "verify": {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0},
+    "alternatives": {"strategy": "verify", "row_policy": "fewest-passes", "block_size": 4},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_event_counts_the_rows_that_the_model_was_given(llama, name) -> None:
     rows: list[tuple[int, int]] = []
     forward_batch = llama.forward_batch
 
@@ -93,23 +102,21 @@ def test_every_event_counts_the_rows_that_the_model_was_given(llama, strategy) -
 
     llama.forward_batch = counting
     try:
-        settings = {"num_predrafts": 2, "draft_threshold": 0.0} if strategy == "verify" else {}
-        config = DecodeConfig(
-            strategy=strategy, solver=EntropyBound(4.0), max_new_tokens=40, **settings
-        )
+        config = DecodeConfig(max_new_tokens=40, **SETTINGS[name])
         trace = generate(llama, "ab", config)
     finally:
         del llama.forward_batch
     assert trace.shape is not None
     assert trace.costs is not None
-    num_prompt = len(trace.prompt_token_ids)
+    num_prompt, strategy = len(trace.prompt_token_ids), trace.config.strategy
     for event, cost, (num_rows, num_logits) in zip(trace.events, trace.costs, rows, strict=True):
         blocks = blocks_of(event, strategy, num_prompt)
         assert cost.rows == num_rows
         assert cost == forward_cost(
             trace.shape, event.num_cached, event.num_causal, blocks, num_logits
         )
-        assert cost == event_cost(trace.shape, event, strategy, num_prompt)
+    if name == "alternatives":
+        assert any(event.used_alternative for event in trace.events)
     assert Trace.from_json(trace.to_json()).costs == trace.costs
 
 

@@ -12,7 +12,7 @@ from sbd_core.errors import ModelError
 from sbd_core.models.block_adapter import read_block_adapter, write_block_adapter
 from sbd_core.models.checkpoint_info import ADAPTER_INFO
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.rules import EntropyBound
 from tests.conftest import in_pytorch, loaded
 from tests.core.decoding.prompts import random_ids
@@ -63,6 +63,51 @@ def test_a_block_sees_the_same_whatever_was_cached(adapted: HuggingFaceModel) ->
     adapted.forward(cache, ids[:3], masks, 1)
     later = adapted.forward(cache, ids[3:], masks, 1)
     torch.testing.assert_close(later, at_once, atol=1e-4, rtol=1e-4)
+
+
+def test_an_alternative_is_read_by_the_base_and_its_masks_by_the_adapter(
+    adapted: HuggingFaceModel,
+) -> None:
+    """As the causal token that it would be, and as the block behind that."""
+    first, second = random_ids(2, adapted.vocabulary_size, 9)
+    masks = [adapted.mask_token_id] * 3
+    caches = adapted.new_caches(2)
+    adapted.forward_batch([ForwardRequest(cache, first, (), 1) for cache in caches])
+    predrafts = [
+        PredraftBlock(1, [second[3], *masks], is_alternative=True),
+        PredraftBlock(2, masks),
+        PredraftBlock(0, [second[4], *masks[1:]], is_alternative=True),
+    ]
+    beside, alone = adapted.forward_batch(
+        [
+            ForwardRequest(caches[0], second[:2], masks, 2, predrafts),
+            ForwardRequest(caches[1], [second[0], second[3]], masks, 1),
+        ]
+    )
+    torch.testing.assert_close(beside[5:9], alone, atol=1e-4, rtol=1e-4)
+    caches[1].truncate(len(first))
+    for request, rows in (
+        (ForwardRequest(caches[1], second[:2], masks, 2), slice(0, 5)),
+        (ForwardRequest(caches[1], second[4:5], masks[1:], 1), slice(12, 15)),
+    ):
+        [wanted] = adapted.forward_batch([request])
+        caches[1].truncate(len(first))
+        torch.testing.assert_close(beside[rows], wanted, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1.3])
+def test_alternatives_change_no_token_alone_or_together(
+    adapted: HuggingFaceModel, llama: HuggingFaceModel, penalty: float
+) -> None:
+    shared = {"max_new_tokens": 24, "repetition_penalty": penalty}
+    config = DecodeConfig(strategy="verify", row_policy="fewest-passes", block_size=4, **shared)
+    prompts = random_ids(8, llama.vocabulary_size)
+    traces = generate_batch(adapted, prompts, config, batch_size=3)
+    assert any(event.used_alternative for trace in traces for event in trace.events)
+    for prompt, trace in zip(prompts, traces, strict=True):
+        wanted = generate(llama, prompt, DecodeConfig(strategy="ntp", **shared))
+        assert trace.token_ids == wanted.token_ids
+        assert generate(adapted, prompt, config).token_ids == wanted.token_ids
 
 
 def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:

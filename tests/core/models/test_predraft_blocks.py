@@ -28,7 +28,11 @@ def drawn_request(draw: random.Random, cache, num_blocks: int) -> ForwardRequest
     """Causal tokens, mostly a block behind them, and blocks behind any prefix of them."""
     causal = ids(draw, draw.randint(1, LONGEST))
     predrafts = [
-        PredraftBlock(draw.randint(0, len(causal)), ids(draw, draw.randint(1, LONGEST)))
+        PredraftBlock(
+            draw.randint(0, len(causal)),
+            ids(draw, draw.randint(1, LONGEST)),
+            is_alternative=draw.random() < 0.5,
+        )
         for _ in range(num_blocks)
     ]
     block = ids(draw, draw.choice([0, 1, LONGEST]))
@@ -47,9 +51,9 @@ def alone(model, text: Sequence[int], request: ForwardRequest) -> torch.Tensor:
     sizes = (request.causal_ids, request.block_ids, request.num_causal_logits)
     found = [model.forward(read(), *sizes)]
     for block in request.predrafts:
-        found.append(
-            model.forward(read(), request.causal_ids[: block.num_causal], block.token_ids, 0)
-        )
+        num_own = int(block.is_alternative)
+        causal = [*request.causal_ids[: block.num_causal], *block.token_ids[:num_own]]
+        found.append(model.forward(read(), causal, block.token_ids[num_own:], num_own))
     return torch.cat(found)
 
 

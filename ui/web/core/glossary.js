@@ -119,6 +119,12 @@ export const GLOSSARY = {
       "A draft for the case that one drafted token is thrown away. The forward pass that checks that " +
       "token makes it, so the next one has a draft to check; without a predraft it has none.",
   },
+  alternative: {
+    name: "alternative",
+    words:
+      "Another token for the place of a drafted one, read beside the draft. If the check throws the " +
+      "drafted token away and would have this one, the answer gets it and the token behind it.",
+  },
 };
 
 /** @type {Readonly<Record<string, string>>} what each solver reveals, in a line */

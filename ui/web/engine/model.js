@@ -17,7 +17,11 @@ const CAPACITY_STEP = 128;
 const LONGEST_PASS = 48;
 const NUM_BEST = 2; // the margin is between two
 
-/** @typedef {{ numCausal: number, tokenIds: number[] }} PredraftBlock behind the first causal tokens */
+/**
+ * Behind the first causal tokens. isAlternative: its first token is another for what stands there,
+ * read causally.
+ * @typedef {{ numCausal: number, tokenIds: number[], isAlternative: boolean }} PredraftBlock
+ */
 
 /**
  * One text's forward pass; see ForwardRequest in sbd_core/models/protocol.py.
@@ -80,6 +84,18 @@ export class Cache {
   }
 }
 
+/**
+ * Causal tokens seen and size of each block that the kernel is to know. An alternative is a block of
+ * its own, as it sees nothing behind it; its masks' block begins at it again, one row back.
+ * @param {PredraftBlock} block
+ * @param {number} numRead causal tokens that the forward pass does not read any more
+ */
+function seenBlocks({ numCausal, tokenIds, isAlternative }, numRead) {
+  const seen = numCausal - numRead;
+  const whole = [seen, tokenIds.length];
+  return isAlternative ? [[seen, 1], [seen, -1], whole] : [whole]; // biome-ignore format: a row
+}
+
 export class Model {
   /**
    * @param {Kernel} kernel
@@ -113,7 +129,7 @@ export class Model {
     const numRead = causalIds.length - start;
     const blocks = [
       [numRead, blockIds.length],
-      ...predraftBlocks.map((b) => [b.numCausal - start, b.tokenIds.length]),
+      ...predraftBlocks.flatMap((block) => seenBlocks(block, start)),
     ];
     const ids = [...blockIds, ...predraftBlocks.flatMap((block) => block.tokenIds)];
     return this.pass(

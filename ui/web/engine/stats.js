@@ -57,12 +57,13 @@ export class LogitStats {
   }
 
   /**
-   * Those of rows that stand one after the other, measured one by one.
+   * Those of rows that stand one after the other, measured in parts.
    * @param {LogitStats[]} parts
    */
   static joined(parts) {
     /** @template T @param {(stats: LogitStats) => T[]} list */
     const every = (list) => parts.flatMap(list);
+    const rows = every((one) => one.bestIds.map((_, index) => () => one.row(index)));
     return new LogitStats({
       probability: every((one) => one.probability),
       margin: every((one) => one.margin),
@@ -70,7 +71,7 @@ export class LogitStats {
       bestIds: every((one) => one.bestIds),
       topIds: every((one) => one.topIds),
       topProbabilities: every((one) => one.topProbabilities),
-      row: (index) => /** @type {LogitStats} */ (parts[index]).row(0),
+      row: (index) => /** @type {() => Float32Array} */ (rows[index])(),
       temperature: parts[0]?.temperature ?? 0,
       distribution: parts[0]?.distribution ? every((one) => one.distribution ?? []) : null,
     });

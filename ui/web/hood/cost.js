@@ -82,7 +82,8 @@ export class CostTable {
     this.offer();
     const step = run.main.steps[pass];
     if (!step) return;
-    const cost = run.shape && costOf(run.shape, step, run.main.name, numPromptOf(run));
+    const before = run.main.steps[pass - 1];
+    const cost = run.shape && costOf(run.shape, step, run.main.name, numPromptOf(run), before);
     this.missing.hidden = cost !== null;
     this.words.hidden = cost === null;
     this.choice.hidden = cost === null;

@@ -132,7 +132,7 @@ export function drawGrid(context, plan, mask, inks, chosen) {
     numCached * cachedWidth + visible.length * ownWidth,
     visible.length * rowHeight,
   );
-  visible.forEach(({ seen, first, stop }, index) => {
+  visible.forEach(({ seen, first, stop, isCausal }, index) => {
     const y = top + index * rowHeight;
     const height = rowHeight - gap;
     context.globalAlpha = chosen === null || chosen === index ? 1 : 0.3;
@@ -140,7 +140,7 @@ export function drawGrid(context, plan, mask, inks, chosen) {
     context.fillRect(left, y, numCached * cachedWidth, height);
     context.fillStyle = inks.causal;
     context.fillRect(ownLeft, y, seen * ownWidth, height);
-    context.fillStyle = inks.block;
+    context.fillStyle = isCausal ? inks.causal : inks.block;
     context.fillRect(ownLeft + first * ownWidth, y, (stop - first) * ownWidth, height);
   });
   context.globalAlpha = 1;

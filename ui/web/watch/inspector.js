@@ -33,13 +33,15 @@ function inspectedPass({ run, pass }, focus) {
  * @param {Run} run
  * @param {FixedItem} item
  */
-function writtenText(run, { position, pass }) {
+function writtenText(run, { position, pass, token }) {
   const { drafted, isAccepted } = draftedAt(run.main, pass, position);
   if (isAccepted && drafted !== undefined) {
     return `Drafted before, checked and accepted in forward pass ${pass + 1}.`;
   }
   const instead =
-    drafted === undefined ? "" : ` for the drafted ${tokenName(run.tokenText(drafted))}`;
+    drafted === undefined || drafted === token
+      ? ""
+      : ` for the drafted ${tokenName(run.tokenText(drafted))}`;
   return `Written in forward pass ${pass + 1}${instead}.`;
 }
 

@@ -1,8 +1,15 @@
 // The predrafts under the tiles, each behind the drafted token that it would stand in for; the one
-// that was used is marked.
+// that was used is marked. Where alternatives are read, that one alone shows.
 
 import { MAX_TILES } from "../core/limits.js";
-import { branchesOf, branchWords, draftedAt } from "../core/run/drafts.js";
+import {
+  alternativeWords,
+  branchesOf,
+  branchWords,
+  checkedDraft,
+  draftedAt,
+  readsAlternatives,
+} from "../core/run/drafts.js";
 import { tokenName } from "../core/text/letters.js";
 import { make, setStyle, setText } from "../dom/elements.js";
 import { term } from "../dom/terms.js";
@@ -54,6 +61,15 @@ export function makeVerifyLegend() {
     " behind the drafted tokens it is least sure of: if one of those is thrown away, the next " +
       "draft is there already.",
   );
+  const others = make(
+    "p",
+    "",
+    {},
+    "Beside the draft it reads ",
+    term("alternative", "alternatives"),
+    " to its tokens: if the model throws one away for its alternative, that one counts, and the next " +
+      "draft stands behind it.",
+  );
   const root = make(
     "section",
     "sbd-verify",
@@ -61,12 +77,14 @@ export function makeVerifyLegend() {
     make("ul", "", {}, ...kinds),
     make("p", "", {}, ...sentence),
     more,
+    others,
   );
 
   /** @param {View} view */
   function update({ run }) {
-    const hasPredrafts = run.config.num_predrafts > 0;
+    const hasPredrafts = showsPredrafts(run);
     more.hidden = !hasPredrafts;
+    others.hidden = !readsAlternatives(run.config);
     const last = kinds.at(-1);
     if (last) last.hidden = !hasPredrafts;
   }
@@ -74,28 +92,63 @@ export function makeVerifyLegend() {
   return { root, update };
 }
 
+/**
+ * Whether a branch may show under every drafted token.
+ * @param {Run} run
+ */
+function showsPredrafts({ config }) {
+  return (config.row_policy ?? "fixed") === "fixed" && config.num_predrafts > 0;
+}
+
 const MAX_RESERVED = 4; // rows kept free, so that nothing moves from pass to pass
+
+/**
+ * @param {Run} run
+ * @param {number} token
+ * @param {string} look
+ */
+function makeToken(run, token, look = "") {
+  const node = make("span", `sbd-branch-token${look}`);
+  showToken(node, run.tokenText(token));
+  return node;
+}
 
 /**
  * @param {Run} run
  * @param {number} pass
  * @param {Branch} branch
  */
-function makeBranch(run, pass, { position, isUsed, tokens, numHidden }) {
-  const { drafted } = draftedAt(run.main, pass, position);
+function makeBranch(run, pass, branch) {
+  const { position, isUsed, tokens, numHidden, alternative } = branch;
+  const thrown = alternative === undefined ? position : position - 1;
+  const { drafted } = draftedAt(run.main, pass, thrown);
   const instead = make("s", "sbd-branch-instead", { "aria-hidden": "true" });
   showToken(instead, drafted === undefined ? "…" : run.tokenText(drafted));
-  const nodes = tokens.map((token) => {
-    const node = make("span", "sbd-branch-token");
-    showToken(node, run.tokenText(token));
-    return node;
-  });
+  const exact = alternative === undefined ? [] : exactTokens(run, pass, thrown);
   const names = tokens.map((token) => tokenName(run.tokenText(token))).join(" ");
+  const hidden = numHidden ? ` and ${numHidden} more` : "";
+  const right = exact.map((token) => tokenName(run.tokenText(token))).join(" ");
   const title =
-    `Predraft in case position ${position} is thrown away: ${names}` +
-    `${numHidden ? ` and ${numHidden} more` : ""}; ${isUsed ? "used" : "not needed"}`;
+    alternative === undefined
+      ? `Predraft in case position ${position} is thrown away: ${names}${hidden}; ${isUsed ? "used" : "not needed"}`
+      : `An alternative at position ${thrown} was right: ${right}${names && `; drafted behind it: ${names}${hidden}`}`;
   const look = `sbd-branch${isUsed ? " is-used" : ""}`;
+  const nodes = [
+    ...exact.map((token) => makeToken(run, token, " sbd-sample-accepted")),
+    ...tokens.map((token) => makeToken(run, token)),
+  ];
   return make("li", look, { title }, instead, ...nodes);
+}
+
+/**
+ * What the pass made final from a position on: an alternative that was right, and the token behind it.
+ * @param {Run} run
+ * @param {number} pass
+ * @param {number} position
+ */
+function exactTokens({ main }, pass, position) {
+  const { committed = [], committedBefore = 0 } = main.steps[pass] ?? {};
+  return committed.slice(position - committedBefore);
 }
 
 /** The branches of the pass, and a sentence under them. */
@@ -109,16 +162,22 @@ export class Branches {
 
   /** @param {View} view */
   update({ run, pass }) {
-    this.root.hidden = run.config.num_predrafts === 0;
+    const hasOthers = readsAlternatives(run.config);
+    this.root.hidden = !hasOthers && !showsPredrafts(run);
     const key = `${run.id}/${pass}/${run.main.steps.length > pass}`;
     if (this.root.hidden || key === this.shown) return;
     this.shown = key;
     const window = run.windowAt(pass);
     const size = Math.min(window.size, MAX_TILES);
     const predrafts = run.main.steps[pass]?.predrafts ?? [];
-    const branches = branchesOf(predrafts, { ...window, size });
-    setStyle(this.list, "--rows", String(Math.min(run.config.num_predrafts, MAX_RESERVED)));
+    const shown = hasOthers ? predrafts.filter(({ isUsed }) => isUsed) : predrafts;
+    const branches = branchesOf(shown, { ...window, size });
+    const numRows = hasOthers ? 1 : Math.min(run.config.num_predrafts, MAX_RESERVED);
+    setStyle(this.list, "--rows", String(numRows));
     this.list.replaceChildren(...branches.map((branch) => makeBranch(run, pass, branch)));
-    setText(this.words, branchWords(predrafts));
+    const { tokens, numAccepted } = checkedDraft(run.main, pass);
+    const isAccepted = numAccepted === tokens.length;
+    const words = hasOthers ? alternativeWords(predrafts, isAccepted) : branchWords(predrafts);
+    setText(this.words, words);
   }
 }

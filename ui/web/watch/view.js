@@ -138,7 +138,8 @@ export function viewOf(state, parts) {
  */
 function checkedState({ run, pass }, state) {
   const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
-  if (drafted === undefined) return state;
+  // Behind a token thrown away the same one may come as drafted: nothing is struck there.
+  if (drafted === undefined || (!isAccepted && drafted === state.token)) return state;
   return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
 }
 

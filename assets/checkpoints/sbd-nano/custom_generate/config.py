@@ -82,8 +82,9 @@ class DecodeConfig:
     least this.
     temperature: 0 is argmax, above 0 samples from the softmax of logits / temperature.
     row_policy: (verify) how the rows of a forward pass are chosen. "fixed": by num_predrafts and
-    draft_threshold. "fewest-passes": masks behind every way its draft may end, up to 32 rows.
-    "fastest": as many as bring most tokens a second here, by row_costs; down to one.
+    draft_threshold. "fewest-passes": masks behind every way its draft may end and, at temperature
+    0, alternatives to drafted tokens, up to 47 rows. "fastest": as many of both as bring most
+    tokens a second here, by row_costs; down to one.
     row_costs: what rows cost, for "fastest"; None is measured on this machine.
     repetition_penalty: makes every token that stands before a position less likely there, the
     prompt's too: its logit is divided by this, multiplied where negative, as in transformers. 1 is

@@ -25,12 +25,14 @@ class Draft:
     """Guesses for the positions after the exact tokens.
 
     probabilities: of the most likely token at each. distributions (tokens, vocab): those the
-    tokens were drawn from, None at temperature 0.
+    tokens were drawn from, None at temperature 0. alternatives: for each token others that could
+    stand there, likeliest first, each with its probability; none above temperature 0.
     """
 
     token_ids: list[int]
     probabilities: list[float]
     distributions: Tensor | None
+    alternatives: Sequence[Sequence[tuple[int, float]]] = ()
 
 
 NOTHING = Draft([], [], None)
@@ -45,11 +47,16 @@ def draft_of(
     """
     token_ids = cut_after_end(chosen[1 : length + 1], end_ids)
     drawn_from, length = stats.distribution, len(token_ids)
-    return Draft(
-        token_ids,
-        stats.probability[1 : length + 1],
-        None if drawn_from is None else drawn_from[1 : length + 1],
-    )
+    own = slice(1, length + 1)
+    if drawn_from is not None:
+        return Draft(token_ids, stats.probability[own], drawn_from[own])
+    listed = zip(stats.top_ids[own], stats.top_probabilities[own], strict=True)
+    # An end is no use: where the answer ends the check says so, and nothing stands behind it.
+    others = [
+        [pair for pair in zip(ids[1:], chances[1:], strict=True) if pair[0] not in end_ids]
+        for ids, chances in listed
+    ]
+    return Draft(token_ids, stats.probability[own], None, others)
 
 
 def confident_length(probabilities: Sequence[float], threshold: float) -> int:

@@ -9,11 +9,18 @@ from typing import Protocol
 
 from .config import DecodeConfig, RowCosts
 from .decoding_drafts import Draft, next_block_size, predraft_offsets
-from .decoding_row_plans import ONE_A_PASS, Acceptance, RowPlan, plan_rows
+from .decoding_row_plans import (
+    NUM_ALTERNATIVES,
+    ONE_A_PASS,
+    Acceptance,
+    RowPlan,
+    plan_rows,
+)
 
 
 class RowPlanner(Protocol):
     """plan: of the forward pass under way. shows_unused: whether predrafts are drafted to be shown.
+    num_alternatives: to a drafted token, that it may plan with.
 
     plan_next(), checked() and chances() are called in this order in every forward pass, the last
     only for a block that is drafted from.
@@ -21,13 +28,20 @@ class RowPlanner(Protocol):
 
     plan: RowPlan
     shows_unused: bool
+    num_alternatives: int
 
     def plan_next(self, draft: Draft, num_left: int) -> None:
         """Plan the forward pass that checks `draft`; num_left: tokens the answer may grow by."""
         ...
 
-    def checked(self, draft: Draft, num_accepted: int, *, reads_prompt: bool) -> None:
-        """What became of the draft; reads_prompt: whether the forward pass read the prompt."""
+    def checked(
+        self, draft: Draft, num_accepted: int, *, has_alternative: bool, reads_prompt: bool
+    ) -> None:
+        """What became of the draft.
+
+        has_alternative: whether one was right where the draft was not. reads_prompt: whether the
+        forward pass read the prompt.
+        """
         ...
 
     def chances(self, probabilities: Sequence[float]) -> Sequence[float]:
@@ -38,7 +52,7 @@ class RowPlanner(Protocol):
 class FixedRows:
     """Row policy "fixed": blocks where config.num_predrafts says, long after accepted drafts."""
 
-    shows_unused = True
+    shows_unused, num_alternatives = True, 0
 
     def __init__(self, config: DecodeConfig) -> None:
         self.plan = RowPlan((0,), 0, 0.0)
@@ -57,7 +71,9 @@ class FixedRows:
             sizes[offset] = size if size > 1 else 0
         self.plan = RowPlan(tuple(sizes), config.block_size, config.draft_threshold)
 
-    def checked(self, draft: Draft, num_accepted: int, *, reads_prompt: bool) -> None:
+    def checked(
+        self, draft: Draft, num_accepted: int, *, has_alternative: bool, reads_prompt: bool
+    ) -> None:
         """See RowPlanner."""
         if not reads_prompt:
             self._longest = next_block_size(num_accepted + 1, self._config.block_size)
@@ -70,7 +86,7 @@ class FixedRows:
 class RowsByCost:
     """The other row policies: most tokens per cost, as expected from how drafts fared so far."""
 
-    shows_unused = False
+    shows_unused, num_alternatives = False, NUM_ALTERNATIVES
 
     def __init__(self, config: DecodeConfig, costs: RowCosts) -> None:
         self.plan = RowPlan((0,), 0, 0.0)
@@ -87,15 +103,28 @@ class RowsByCost:
             self._costs,
             block_size=self._config.block_size,
             num_left=num_left,
+            alternatives=[[chance for _, chance in own] for own in draft.alternatives],
         )
 
-    def checked(self, draft: Draft, num_accepted: int, *, reads_prompt: bool) -> None:
+    def checked(
+        self, draft: Draft, num_accepted: int, *, has_alternative: bool, reads_prompt: bool
+    ) -> None:
         """See RowPlanner."""
-        num_rows = len(draft.token_ids) + 1 + sum(self.plan.block_sizes)
         # What masks cost beside the many rows of a prompt is next to nothing.
-        cost = 1.0 if reads_prompt else self._costs.seconds(num_rows) / self._costs.seconds(1)
+        seconds = self._costs.seconds
+        others = [
+            draft.alternatives[place][rank][1]
+            for place, rank, _ in self.plan.alternatives
+            if place <= num_accepted
+        ]
+        cost = 1.0 if reads_prompt else seconds(self.plan.num_rows) / seconds(1)
         self._acceptance = self._acceptance.after(
-            draft.probabilities, num_accepted, self._asked_length, cost
+            draft.probabilities,
+            num_accepted,
+            self._asked_length,
+            cost,
+            others_expected=sum(others),
+            has_alternative=has_alternative,
         )
         self._asked_length = 0
 

@@ -3,8 +3,10 @@
 
 A forward pass checks a draft of d tokens, which can end in d + 1 ways: 0 to d of them accepted. A
 block of masks behind such an end is the next draft if the check ends there, so that no forward pass
-drafts alone. All of it is pure. Nothing here sees a token: only how sure the head was, how many
-drafted tokens were accepted before, and what rows cost (see drafts.py for why).
+drafts alone. At a token that may be rejected the forward pass can also read an alternative to it,
+with masks behind that: if it is the right one, it counts like an accepted token. All of it is pure.
+Nothing here sees a token: only how sure the head was, how many drafted tokens were accepted before,
+and what rows cost (see drafts.py for why).
 """
 
 from collections.abc import Sequence
@@ -14,7 +16,7 @@ from operator import mul
 
 from .config import RowCosts
 
-MAX_ROWS = 32
+MAX_ROWS = 47
 """Of a forward pass that reads one exact token; more bring no text faster that drafts are for."""
 ONE_A_PASS = RowCosts(((1, 1.0),))
 """What a forward pass costs to whom only their number matters."""
@@ -29,6 +31,8 @@ FIRST_LENGTH = 7
 PROBE_SHARE = 0.02
 """Of next-token prediction's time: what may be spent on finding out whether drafts pay again."""
 MAX_CREDIT = 4.0
+NUM_ALTERNATIVES = 7
+"""To a drafted token, at most."""
 NEGLIGIBLE = 0.001
 """A gain too small to feed more rows for."""
 SLOPE_ROWS = 4
@@ -42,15 +46,18 @@ class Acceptance:
     checked and accepted: of a draft's first token, second token, ...; a token counts as checked if
     those before it were accepted, one that the head was too unsure of to draft as not accepted.
     expected and right: the head's probabilities of tokens that were checked, in sum, and how many
-    of them were accepted. sureness: the head's mean probability of a draft's first token, second
-    token, ..., drafted or not. credit: forward passes of one row saved against next-token
-    prediction, at most MAX_CREDIT, with PROBE_SHARE of every pass on top.
+    of them were accepted; others_expected and others_right: of alternatives to them. sureness: the
+    head's mean probability of a draft's first token, second token, ..., drafted or not. credit:
+    forward passes of one row saved against next-token prediction, at most MAX_CREDIT, with
+    PROBE_SHARE of every pass on top.
     """
 
     checked: tuple[float, ...] = ()
     accepted: tuple[float, ...] = ()
     expected: float = 0.0
     right: float = 0.0
+    others_expected: float = 0.0
+    others_right: float = 0.0
     sureness: tuple[float, ...] = ()
     credit: float = 0.0
 
@@ -60,11 +67,16 @@ class Acceptance:
         num_accepted: int,
         asked_length: int,
         relative_cost: float,
+        *,
+        others_expected: float = 0.0,
+        has_alternative: bool = False,
     ) -> "Acceptance":
         """With one more forward pass.
 
         probabilities: the head's, of each drafted token that it read. asked_length: how far that
-        draft might have gone. relative_cost: of the pass, in passes of one row.
+        draft might have gone. relative_cost: of the pass, in passes of one row. others_expected:
+        the head's probabilities of alternatives to tokens that were checked, in sum.
+        has_alternative: whether one was right where the draft was not.
         """
         num_checked = min(num_accepted + 1, max(asked_length, len(probabilities)))
         checked, accepted = list(self.checked), list(self.accepted)
@@ -75,12 +87,14 @@ class Acceptance:
             checked[place] = checked[place] * MEMORY + 1
             accepted[place] = accepted[place] * MEMORY + (place < num_accepted)
         memory = MEMORY if probabilities else 1.0
-        saved = 1 + num_accepted - relative_cost
+        saved = 1 + num_accepted + has_alternative - relative_cost
         return Acceptance(
             tuple(checked),
             tuple(accepted),
             self.expected * memory + sum(probabilities[:num_checked]),
             self.right * memory + num_accepted,
+            self.others_expected * memory + others_expected,
+            self.others_right * memory + has_alternative,
             self.sureness,
             min(self.credit + saved + PROBE_SHARE, MAX_CREDIT),
         )
@@ -112,8 +126,16 @@ class Acceptance:
 
     def chances(self, probabilities: Sequence[float]) -> list[float]:
         """The same of drafted tokens, by how sure the head is of each and how right it was."""
-        scale = (self.right + PRIOR_WEIGHT) / (self.expected + PRIOR_WEIGHT)
-        return [min(0.99, probability * scale) for probability in probabilities]
+        return _scaled(probabilities, self.right, self.expected)
+
+    def chances_of_others(self, probabilities: Sequence[float]) -> list[float]:
+        """The same of alternatives to one of them."""
+        return _scaled(probabilities, self.others_right, self.others_expected)
+
+
+def _scaled(probabilities: Sequence[float], right: float, expected: float) -> list[float]:
+    scale = (right + PRIOR_WEIGHT) / (expected + PRIOR_WEIGHT)
+    return [min(0.99, probability * scale) for probability in probabilities]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +144,20 @@ class RowPlan:
 
     block_sizes: masks behind the draft's first 0, 1, 2, ... tokens; 0 is no block. draft_length:
     how far its drafts go at most. threshold: a draft ends before the token whose chance to be
-    reached and accepted is below this.
+    reached and accepted is below this. alternatives: (place in the draft, rank from 0 on, masks
+    behind it) of each that is read.
     """
 
     block_sizes: tuple[int, ...]
     draft_length: int
     threshold: float
+    alternatives: tuple[tuple[int, int, int], ...] = ()
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of the forward pass, with one exact token."""
+        alternatives = sum(1 + size for _, _, size in self.alternatives)
+        return len(self.block_sizes) + sum(self.block_sizes) + alternatives
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +177,12 @@ def plan_rows(
     *,
     block_size: int,
     num_left: int,
+    alternatives: Sequence[Sequence[float]] = (),
 ) -> RowPlan:
     """The plan of the next forward pass, which checks a draft of tokens with `probabilities`.
 
     block_size: masks of a block at most. num_left: tokens the answer may still grow by.
+    alternatives: of each drafted token, the probabilities of others, likeliest first.
     """
     longest = max(0, min(block_size, num_left) - 1)
     shape = _best_shape(acceptance, costs, longest)
@@ -164,15 +196,90 @@ def plan_rows(
         length, num_ends = min(longest, max(length, FIRST_LENGTH)), 1
     elif not length and longest and acceptance.credit >= _probe_cost(costs):
         length, num_ends, threshold = 1, 1, 0.0
-    sizes = [0] * (len(probabilities) + 1)
-    room = MAX_ROWS - len(sizes)
-    ends = _end_chances(acceptance.chances(probabilities))
-    for end in sorted(range(len(sizes)), key=lambda end: -ends[end])[:num_ends]:
-        size = min(length + 1, num_left - end, room)
-        if size > 1:  # the first mask stands where the check brings an exact token
-            sizes[end] = size
-            room -= size
-    return RowPlan(tuple(sizes), length, threshold)
+    chances = acceptance.chances(probabilities)
+    ends = _end_chances(chances)
+    likeliest = sorted(range(len(ends)), key=lambda end: -ends[end])[:num_ends]
+    branches = [_Branch(end, None, ends[end]) for end in likeliest]
+    branches += [
+        _Branch(place, rank, reached * chance)
+        for place, (own, reached) in enumerate(
+            zip(alternatives, accumulate([1.0, *chances], mul), strict=False)
+        )
+        for rank, chance in enumerate(acceptance.chances_of_others(own))
+    ]
+    worth = threshold if acceptance.sureness else 0.0
+    found = _branch_sizes(branches, acceptance.rates(length), MAX_ROWS - len(ends), worth, num_left)
+    sizes, chosen = [0] * len(ends), []
+    for branch, size in zip(branches, found, strict=True):
+        if size and branch.rank is None:
+            sizes[branch.place] = size
+        elif size and branch.rank is not None:
+            chosen.append((branch.place, branch.rank, size))
+    return RowPlan(tuple(sizes), length, threshold, tuple(sorted(chosen)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """Where masks may stand: behind `place` drafted tokens, and behind an alternative to the next
+    one if a rank is given. chance: that the check ends there."""
+
+    place: int
+    rank: int | None
+    chance: float
+
+    def most_masks(self, num_left: int) -> int:
+        """As many as the answer may still grow by behind it."""
+        return num_left - self.place - (self.rank is not None)
+
+
+def _branch_sizes(
+    branches: Sequence[_Branch],
+    rates: Sequence[float],
+    room: int,
+    worth: float,
+    num_left: int,
+) -> list[int]:
+    """Masks of each branch: rows go where most tokens are expected of them, down to `worth` a row.
+
+    rates: of the draft that a branch's masks make; see Acceptance.rates.
+    """
+    steps_of = {own: _steps(rates, own) for own in (0, 1)}
+    wanted = sorted(
+        (-branch.chance * rate, index, size)
+        for index, branch in enumerate(branches)
+        for rate, size in steps_of[branch.rank is not None]
+    )
+    sizes = [0] * len(branches)
+    for value, index, size in wanted:
+        branch = branches[index]
+        size = min(size, branch.most_masks(num_left))
+        own = branch.rank is not None and not sizes[index]
+        num_rows = size - sizes[index] + own
+        if -value > worth and size > max(1, sizes[index]) and num_rows <= room:
+            sizes[index] = size
+            room -= num_rows
+    return sizes
+
+
+def _steps(rates: Sequence[float], own: int) -> list[tuple[float, int]]:
+    """(tokens a row, masks) by which a branch grows, falling, if the check is sure to end there.
+
+    The first mask stands where the check brings an exact token, so a branch has 2 or none. own: the
+    row and the token of an alternative.
+    """
+    gains = list(accumulate(accumulate(rates, mul), initial=0.0))
+    steps: list[tuple[float, int]] = []
+    size, gain, rows = 0, 0.0, 0
+    while size <= len(rates) and len(rates):
+        steps.append(
+            max(
+                ((gains[to - 1] + own - gain) / (to + own - rows), to)
+                for to in range(max(2, size + 1), len(rates) + 2)
+            )
+        )
+        size = steps[-1][1]
+        gain, rows = gains[size - 1] + own, size + own
+    return steps
 
 
 def _best_shape(acceptance: Acceptance, costs: RowCosts, longest: int) -> _Shape:

@@ -7,7 +7,7 @@ forward pass, and with which other texts together, is not its business.
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -127,17 +127,32 @@ class DecodingState:
             before = self._seen.before_block_rows(block_ids, self.model.mask_token_id)
         return self._stats(logits, start, start + len(block_ids), self._block_spec, before)
 
+    def alternative_stats(self, logits: Tensor, row: int, before: Sequence[int]) -> LogitStats:
+        """Of the causal row of an alternative what a check needs.
+
+        before: the tokens of this forward pass that stand before the one it predicts.
+        """
+        return self._stats(logits, row, row + 1, self._causal_spec, [before])
+
     def draft(
-        self, logits: Tensor, start: int, stop: int, exact: Sequence[int], *, is_recorded: bool
+        self,
+        logits: Tensor,
+        start: int,
+        stop: int,
+        exact: Sequence[int],
+        *,
+        is_recorded: bool,
+        num_top: int = 0,
     ) -> tuple[LogitStats, list[int]]:
         """What a block's rows say, and a token for each.
 
         exact: the tokens that the forward pass has accepted and brought; the last of them stands
         at the block's first position. With a penalty or a transition the tokens are chosen left to
-        right, each by the row that counts those before it. is_recorded: all that the record needs,
-        too.
+        right, each by the row that counts those before it. num_top: tokens listed a row, at least.
+        is_recorded: all that the record needs, too.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
+        spec = replace(spec, num_top=max(spec.num_top, num_top))
         transition = self.model.transition
         if self._seen is None and transition is None:
             stats = self._stats(logits, start, stop, spec)
@@ -212,10 +227,14 @@ class DecodingState:
 
 
 def masked_positions(
-    stats: LogitStats, offsets: Sequence[int], start: int
+    stats: LogitStats, offsets: Sequence[int], start: int, num_top: int | None = None
 ) -> tuple[MaskedPosition, ...]:
-    """What the head said at block offsets `offsets` of the block at position `start`."""
-    ids, probabilities = stats.top_ids, stats.top_probabilities
+    """What the head said at block offsets `offsets` of the block at position `start`.
+
+    num_top: how many of the tokens listed are wanted, None for all.
+    """
+    ids = [each[:num_top] for each in stats.top_ids]
+    probabilities = [each[:num_top] for each in stats.top_probabilities]
     return tuple(
         MaskedPosition(
             start + i,

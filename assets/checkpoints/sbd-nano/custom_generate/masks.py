@@ -7,7 +7,7 @@ nothing of models or tokens.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -19,8 +19,19 @@ if TYPE_CHECKING:
 
 MayAttend = Callable[[Tensor, Tensor, Tensor], Tensor]
 """(row, query index, key index), broadcast together -> bool, True = may attend."""
-Blocks = Sequence[tuple[int, int]]
-"""(causal tokens of the forward pass it sees, size) of each block, in the order of the rows."""
+
+
+class SeenBlock(NamedTuple):
+    """A block of a forward pass: the causal tokens it sees, its rows, and how many of these, its
+    first, are read causally themselves."""
+
+    num_seen: int
+    size: int
+    num_causal: int = 0
+
+
+Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
+"""SeenBlocks, in the order of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +87,14 @@ def visible_rows(num_causal: int, blocks: Blocks) -> list[tuple[int, int, int]]:
 
     A row sees all that is cached, the rows before s, and those from `first` to before `stop`: a
     causal token the ones left of it and itself, a block position the causal tokens its block
-    stands behind and its own block.
+    stands behind and its own block, of which a causal row sees no later one.
     """
     rows = [(index + 1, 0, 0) for index in range(num_causal)]
-    for num_seen, size in blocks:
-        rows += [(num_seen, len(rows), len(rows) + size)] * size
+    for block in blocks:
+        num_seen, size, num_own = SeenBlock(*block)
+        first = len(rows)
+        rows += [(num_seen, first, first + index + 1) for index in range(num_own)]
+        rows += [(num_seen, first, first + size)] * (size - num_own)
     return rows
 
 
@@ -156,15 +170,17 @@ def decoding_mask(
 
     Queries are num_causal causal tokens, a block behind all of them, and the blocks of predrafts,
     each behind the first few. Raises ArgumentError unless every size is >= 0, there is at least one
-    query, and a predraft has a position and sees at most num_causal causal tokens.
+    query, and a predraft has a position, no more causal rows, and sees at most num_causal tokens.
     """
     require_integer("num_cached", num_cached, 0)
     require_integer("num_causal", num_causal, 0)
     require_integer("block_size", block_size, 0 if num_causal else 1)
-    for num_seen, size in predrafts:
+    own = [SeenBlock(*block) for block in predrafts]
+    for num_seen, size, num_own in own:
         require_integer("predrafts", num_seen, 0, num_causal)
         require_integer("predrafts", size, 1)
-    blocks = [(num_causal, block_size), *predrafts]
-    num_queries = num_causal + sum(size for _, size in blocks)
+        require_integer("predrafts", num_own, 0, size)
+    blocks = [SeenBlock(num_causal, block_size), *own]
+    num_queries = num_causal + sum(block.size for block in blocks)
     rule = decoding_may_attend(num_cached, num_causal, blocks)
     return dense(rule, num_queries, num_cached + num_queries)[0]

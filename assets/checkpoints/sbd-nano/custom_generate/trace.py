@@ -79,7 +79,10 @@ class Trace:
         if self.shape is None:
             return None
         strategy, num_prompt = self.config.strategy, len(self.prompt_token_ids)
-        return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
+        return tuple(
+            event_cost(self.shape, event, strategy, num_prompt, before)
+            for before, event in zip((None, *self.events), self.events, strict=False)
+        )
 
     def to_json(self) -> str:
         """Compact JSON; from_json gives back an equal trace."""
@@ -117,6 +120,8 @@ def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
         ids.update(reveal.token_id for reveal in event.reveals)
         for predraft in event.predrafts:
             ids.update(predraft.token_ids)
+            if predraft.alternative is not None:
+                ids.add(predraft.alternative)
         for masked in event.masked:
             ids.update(masked.top_token_ids)
         for hindsight in event.hindsight:

@@ -36,6 +36,7 @@ class QuerySpan:
     predrafts: Blocks
     num_queries: int
     positions: Sequence[int]
+    block_rows: Sequence[int]
 
     @classmethod
     def of(cls, request: ForwardRequest) -> "QuerySpan":
@@ -47,6 +48,7 @@ class QuerySpan:
             request.predraft_shapes,
             request.num_rows,
             request.positions(),
+            request.block_rows(),
         )
 
     @property

@@ -86,14 +86,15 @@ class FusedLlamaBackend:
 
     def _block_rows(self, rows: Sequence[QuerySpan]) -> BlockRows | None:
         """The rows that an adapter is for; None without an adapter or blocks."""
-        if self._adapter is None or all(text.num_queries == text.num_causal for text in rows):
+        if self._adapter is None or not any(text.block_rows for text in rows):
             return None
-        if len(rows) == 1:
-            return slice(rows[0].num_causal, rows[0].num_queries)
+        own = rows[0].block_rows
+        if len(rows) == 1 and isinstance(own, range):
+            return slice(own.start, own.stop)
         found: list[int] = []
         start = 0
         for text in rows:
-            found += range(start + text.num_causal, start + text.num_queries)
+            found += [start + row for row in text.block_rows]
             start += text.num_queries
         return torch.tensor(found, device=self.weights.embedding.device)
 

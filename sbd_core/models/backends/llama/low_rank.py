@@ -11,7 +11,7 @@ from sbd_core.models.block_adapter import BlockAdapter
 GROUPS = (("q", "k", "v"), ("o",), ("gate", "up"), ("down",))
 """Linear layers that read the same, as the fused weights hold them."""
 BlockRows = slice | Tensor
-"""Which rows of a forward pass are of blocks: one text's are its last, a batch's are indices."""
+"""Which rows of a forward pass are of blocks: the last ones, or by their indices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,8 +160,8 @@ class Rows:
         self.num_slots = max(slots) + 1 - self.first_slot
         self.stop = max(request.cache.length + request.num_rows for request in requests)
         self.num_logits = sum(request.num_logits for request in requests)
-        self.num_causal = sum(len(request.causal_ids) for request in requests)
         self.num_rows = sum(request.num_rows for request in requests)
+        self.num_causal = self.num_rows - sum(len(request.block_rows()) for request in requests)
         self.width = max(request.num_rows for request in requests)
         if shape.num_heads == shape.num_kv_heads:
             # One row alone would be multiplied by another kernel, which rounds otherwise.
@@ -187,10 +187,15 @@ class Rows:
             size, start = request.num_rows, request.cache.length
             slot = request.cache.slot - self.first_slot
             # The rows of blocks stand behind all causal ones, as an adapter reads them alone.
-            stop = first + len(request.causal_ids)
-            stop_of_block = first_of_block + size - len(request.causal_ids)
-            own = np.r_[first:stop, first_of_block:stop_of_block]
-            first, first_of_block = stop, stop_of_block
+            is_of_block = np.zeros(size, bool)
+            is_of_block[list(request.block_rows())] = True
+            own = np.where(
+                is_of_block,
+                first_of_block + np.cumsum(is_of_block) - 1,
+                first + np.cumsum(~is_of_block) - 1,
+            )
+            num_of_block = int(is_of_block.sum())
+            first, first_of_block = first + size - num_of_block, first_of_block + num_of_block
             token_ids[own] = request.token_ids
             positions[own] = request.positions()
             wanted.append(own[size - request.num_logits :])

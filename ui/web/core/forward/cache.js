@@ -3,20 +3,22 @@
 
 import { countOf } from "../numbers.js";
 import { checkedDraft } from "../run/drafts.js";
-import { numPromptOf } from "./mask.js";
+import { blocksOf, numPromptOf } from "./mask.js";
 
 /** @import { Lane } from "../run/lane.js" */
 /** @import { Run } from "../run/run.js" */
 
 /**
  * Tokens of the cache, counted from the start of the prompt. `rejected` were written and taken back,
- * `dropped` are the rows of blocks, whose keys and values never stay.
+ * `dropped` are the rows of blocks, whose keys and values never stay, `alternatives` included, which
+ * were read beside drafted tokens.
  * @typedef {object} CacheStep
  * @property {number} numPrompt
  * @property {number} before
  * @property {number} after
  * @property {number} rejected
  * @property {number} dropped
+ * @property {number} alternatives
  */
 
 /**
@@ -31,9 +33,16 @@ export function cacheAt(run, lane, pass) {
   const numPrompt = numPromptOf(run, lane);
   const written = step.cached + step.causal;
   const after = Math.min(lane.steps[pass + 1]?.cached ?? lastLength(lane, pass), written);
-  const predrafted = step.predrafts.reduce((sum, { size }) => sum + size, 0);
-  const dropped = lane.name === "ntp" ? 0 : step.block.size + predrafted;
-  return { numPrompt, before: step.cached, after, rejected: written - after, dropped };
+  const dropped = blocksOf(step, lane.name, numPrompt).reduce((sum, { size }) => sum + size, 0);
+  const alternatives = step.predrafts.filter(({ alternative }) => alternative !== undefined).length;
+  return {
+    numPrompt,
+    before: step.cached,
+    after,
+    rejected: written - after,
+    dropped,
+    alternatives,
+  };
 }
 
 /**
@@ -57,7 +66,8 @@ function lastLength(lane, pass) {
  * @param {CacheStep} cache
  */
 export function cacheSentences(lane, pass, cache) {
-  const { before, after, rejected, dropped } = cache;
+  const { before, after, rejected, dropped, alternatives } = cache;
+  const numMasked = dropped - alternatives;
   const kept = after - before;
   const step = lane.steps[pass];
   const sentences = [];
@@ -83,9 +93,16 @@ export function cacheSentences(lane, pass, cache) {
       `${countOf(rejected, "drafted token")} written and taken back: read causally, the model gave another token there, so all behind it is of a text that will not be.`,
     );
   }
-  if (dropped) {
+  if (numMasked) {
     sentences.push(
-      `The keys and values of ${countOf(dropped, "block row")} are dropped: they were made while masks stood in the block and looked to the right, so a causal model would not have them.`,
+      `The keys and values of ${countOf(numMasked, "block row")} are dropped: they were made while masks stood in the block and looked to the right, so a causal model would not have them.`,
+    );
+  }
+  if (alternatives) {
+    const isRight = step?.predrafts.some((each) => each.isUsed && each.alternative !== undefined);
+    const again = isRight ? "; the one that was right is read again next, for the cache" : "";
+    sentences.push(
+      `Those of ${countOf(alternatives, "alternative")} are dropped too, as each stood beside a drafted token${again}.`,
     );
   }
   return sentences;

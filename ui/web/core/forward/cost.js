@@ -2,6 +2,7 @@
 // what a device's roofline allows for that. Knows no DOM.
 
 import constants from "../../constants.json" with { type: "json" };
+import { rightAlternative } from "../run/drafts.js";
 import { blocksOf } from "./mask.js";
 
 /** @import { Shape, Step } from "../run/wire.js" */
@@ -42,16 +43,23 @@ export function addDevice(key, device) {
  * @param {Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">} step
  * @param {string} strategy
  * @param {number} numPrompt tokens
+ * @param {Pick<Step, "predrafts">} [before] the forward pass before it: after an alternative that it
+ *   found right nothing is predicted any more
  * @returns {Cost}
  */
-export function costOf(shape, step, strategy, numPrompt) {
+export function costOf(shape, step, strategy, numPrompt, before) {
   const { cached, causal } = step;
   const blocks = blocksOf(step, strategy, numPrompt);
   const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
   const rows = causal + numBlock;
-  const numPredicted = (step.kind === "prefill" ? 1 : causal) + numBlock;
+  const numKnown = before && rightAlternative(before.predrafts) ? 1 : 0;
+  const numPredicted = (step.kind === "prefill" ? 1 : causal - numKnown) + numBlock;
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
-  for (const { seen, size } of blocks) pairs += size * (cached + seen + size);
+  for (const { seen, size, numCausal } of blocks) {
+    pairs += size * (cached + seen + size);
+    // Of its causal rows the first sees itself alone, the next one more.
+    for (let index = 0; index < numCausal; index += 1) pairs -= size - 1 - index;
+  }
   const { hidden_size: hidden, num_layers: numLayers, bytes_per_value: valueBytes } = shape;
   const queries = shape.num_heads * shape.head_size;
   const keys = shape.num_kv_heads * shape.head_size;

@@ -7,14 +7,18 @@ import { tokenName } from "../text/letters.js";
 
 /** @import { Lane } from "../run/lane.js" */
 /** @import { Run } from "../run/run.js" */
-/** @import { Step } from "../run/wire.js" */
+/** @import { Predraft, Step } from "../run/wire.js" */
 
-/** @typedef {{ seen: number, size: number }} SeenBlock causal tokens it stands behind, positions */
+/**
+ * Causal tokens it stands behind, its rows, and how many of these, its first, are read causally.
+ * @typedef {{ seen: number, size: number, numCausal: number }} SeenBlock
+ */
 /**
  * What a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
- * @typedef {{ seen: number, first: number, stop: number }} VisibleRow
+ * isCausal: whether it sees nothing to its right.
+ * @typedef {{ seen: number, first: number, stop: number, isCausal: boolean }} VisibleRow
  */
-/** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "predraft"} RowKind */
+/** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "predraft" | "alternative"} RowKind */
 /**
  * What a row reads. position: in the answer, below 0 in the prompt. token: undefined where unknown.
  * @typedef {{ kind: RowKind, position: number, token: number | undefined, isMask: boolean }} Row
@@ -31,9 +35,12 @@ import { tokenName } from "../text/letters.js";
 export function blocksOf(step, strategy, numPrompt) {
   if (strategy === "ntp") return [];
   const known = numPrompt - step.cached;
-  const predrafts = step.predrafts.map(({ position, size }) => ({ seen: known + position, size }));
-  const own = step.block.size ? [{ seen: step.causal, size: step.block.size }] : [];
-  return [...own, ...predrafts];
+  const predrafts = step.predrafts.map(({ position, size, alternative }) => {
+    const numCausal = alternative === undefined ? 0 : 1;
+    return { seen: known + position - numCausal, size: size + numCausal, numCausal };
+  });
+  const own = { seen: step.causal, size: step.block.size, numCausal: 0 };
+  return own.size ? [own, ...predrafts] : predrafts;
 }
 
 /**
@@ -42,10 +49,15 @@ export function blocksOf(step, strategy, numPrompt) {
  * @returns {VisibleRow[]}
  */
 function visibleRows(numCausal, blocks) {
-  const rows = Array.from({ length: numCausal }, (_, i) => ({ seen: i + 1, first: 0, stop: 0 }));
-  for (const { seen, size } of blocks) {
+  const rows = Array.from({ length: numCausal }, (_, i) => {
+    return { seen: i + 1, first: 0, stop: 0, isCausal: true };
+  });
+  for (const { seen, size, numCausal: numOwn } of blocks) {
     const first = rows.length;
-    for (let i = 0; i < size; i += 1) rows.push({ seen, first, stop: first + size });
+    for (let i = 0; i < size; i += 1) {
+      const isCausal = i < numOwn;
+      rows.push({ seen, first, stop: first + (isCausal ? i + 1 : size), isCausal });
+    }
   }
   return rows;
 }
@@ -126,16 +138,23 @@ export function rowsOf(run, lane, pass) {
     const kind = causalKind(lane.name, position, step.committedBefore);
     return { kind, position, token: tokenRead(run, lane, pass, position), isMask: false };
   });
-  const hasBlock = step.block.size > 0;
-  const predrafts = step.predrafts.map(({ position }) => position);
-  const starts = [...(hasBlock ? [step.block.start] : []), ...predrafts];
-  const blocks = mask.blocks.flatMap(({ size }, index) =>
-    Array.from({ length: size }, (_, i) => {
-      const position = (starts[index] ?? 0) + i;
-      return blockRow(lane, pass, position, index > 0 || !hasBlock);
-    }),
-  );
-  return [...causal, ...blocks];
+  if (lane.name === "ntp") return causal;
+  const { start, size } = step.block;
+  const block = Array.from({ length: size }, (_, i) => blockRow(lane, pass, start + i));
+  return [...causal, ...block, ...step.predrafts.flatMap(predraftRows)];
+}
+
+/**
+ * @param {Predraft} predraft
+ * @returns {Row[]}
+ */
+function predraftRows({ position, size, alternative: token }) {
+  /** @type {Row[]} */
+  const masks = Array.from({ length: size }, (_, i) => {
+    return { kind: "predraft", position: position + i, token: undefined, isMask: true };
+  });
+  if (token === undefined) return masks;
+  return [{ kind: "alternative", position: position - 1, token, isMask: false }, ...masks];
 }
 
 /**
@@ -154,11 +173,9 @@ function causalKind(strategy, position, committed) {
  * @param {Lane} lane
  * @param {number} pass
  * @param {number} position
- * @param {boolean} isPredraft
  * @returns {Row}
  */
-function blockRow(lane, pass, position, isPredraft) {
-  if (isPredraft) return { kind: "predraft", position, token: undefined, isMask: true };
+function blockRow(lane, pass, position) {
   const pin = lane.pins.get(position);
   const known = lane.name === "sbd" ? (pin ?? lane.fixedAt(position, pass - 1)?.token) : undefined;
   const kind = pin !== undefined ? "given" : "block";
@@ -190,11 +207,12 @@ export function cachedText(run, lane, place) {
 const ROW_NAMES = {
   prompt: "the prompt",
   final: "final by now, riding along to the cache",
-  exact: "the last exact token",
+  exact: "exact, not in the cache yet",
   draft: "the draft being checked",
   block: "the block",
   given: "the block, given",
   predraft: "predrafted",
+  alternative: "an alternative to a drafted token",
 };
 
 /**
@@ -215,7 +233,9 @@ export function maskSentences(mask, rows) {
       `${numCausal} ${who} are read causally: each sees ${seen}, nothing to its right.`,
     );
   }
-  blocks.forEach(({ seen, size }, index) => {
+  const alternatives = blocks.filter(({ numCausal: own }) => own);
+  blocks.forEach(({ seen, size, numCausal: numOwn }, index) => {
+    if (numOwn) return;
     const name =
       rows[numCausal]?.kind === "predraft" || index > 0
         ? "A predraft’s block of masks"
@@ -224,7 +244,22 @@ export function maskSentences(mask, rows) {
     const own = `all ${countOf(size, "position")} of its own, to the left and to the right`;
     sentences.push(`${name}: each of ${countOf(size, "row")} sees ${join([cached, before, own])}.`);
   });
+  if (alternatives.length) sentences.push(alternativeSentence(alternatives.length, cached));
   return sentences;
+}
+
+/**
+ * What alternatives and the masks behind them see, one or many alike.
+ * @param {number} count
+ * @param {string} cached
+ */
+function alternativeSentence(count, cached) {
+  const seen = join([cached, "the causal tokens before its place", "itself"]);
+  const isOne = count === 1;
+  const who = isOne
+    ? "1 alternative to a drafted token is read causally: it"
+    : `${count} alternatives to drafted tokens are read causally: each`;
+  return `${who} sees ${seen}; the masks behind it see the same and one another.`;
 }
 
 /**
@@ -236,7 +271,7 @@ export function fewMasksWords({ strategy, blockSize }, numMasks) {
   if (strategy !== "verify" || numMasks >= blockSize) return "";
   return numMasks
     ? `Of at most ${blockSize} masks, the block size, it reads ${numMasks}: fewer after a forward pass ` +
-        "that gave few tokens, or near the limit of the answer’s length."
+        "that gave few tokens, near the limit of the answer’s length, or where other rows are worth more."
     : "It reads no masks behind the draft, which ends the answer or reaches the limit of its length.";
 }
 
@@ -254,17 +289,26 @@ export function rowSentence(run, mask, rows, index) {
   const who = row.isMask ? "the mask token" : tokenName(rowText(run, row));
   const place = row.position < 0 ? "of the prompt" : `at position ${row.position}`;
   const { seen, first, stop } = visible;
-  const isCausal = index < mask.numCausal;
   const parts = [mask.numCached ? `the ${countOf(mask.numCached, "cached token")}` : ""];
-  if (isCausal) parts.push(index ? `${countOf(index, "row")} above it` : "", "itself");
-  else
-    parts.push(
-      seen ? `${countOf(seen, "causal row")}` : "",
-      `its block of ${stop - first}, both ways`,
-    );
+  if (index < mask.numCausal)
+    parts.push(index ? `${countOf(index, "row")} above it` : "", "itself");
+  else parts.push(seen ? countOf(seen, "causal row") : "", ...ownParts(rows, index, visible));
   const all = mask.numCached + mask.visible.length;
   const count = mask.numCached + seen + (stop - first);
   return `Row ${index + 1}, ${who} ${place} (${ROW_NAMES[row.kind]}), may attend to ${join(parts)}: ${count} of ${all} keys.`;
+}
+
+/**
+ * What a row of a block sees of its block.
+ * @param {Row[]} rows
+ * @param {number} index
+ * @param {VisibleRow} visible
+ */
+function ownParts(rows, index, { first, stop }) {
+  const hasAlternative = rows[first]?.kind === "alternative";
+  if (hasAlternative && index === first) return ["itself"];
+  const size = stop - first - (hasAlternative ? 1 : 0);
+  return [hasAlternative ? "the alternative before it" : "", `its block of ${size}, both ways`];
 }
 
 /**

@@ -4,7 +4,7 @@
 import { layOut } from "../budget.js";
 import { SOLVER_LINES } from "../glossary.js";
 import { countOf, formatGamma, formatNats } from "../numbers.js";
-import { checkedDraft } from "../run/drafts.js";
+import { checkedDraft, readsAlternatives, rightAlternative } from "../run/drafts.js";
 import { tokenName } from "../text/letters.js";
 import { cacheAt } from "./cache.js";
 import { numPromptOf } from "./mask.js";
@@ -227,7 +227,20 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const numDrafted = drafted.length;
   const own = step.committed[numAccepted];
   const exact = own === undefined ? "" : tokenName(run.tokenText(own));
-  const predraft = step.predrafts.find(({ isUsed }) => isUsed);
+  const right = rightAlternative(step.predrafts);
+  const behind = right && step.committed[numAccepted + 1];
+  const predraft = step.predrafts.find(
+    (each) => each.isUsed && (each !== right || step.draft.length),
+  );
+  const hasOthers = readsAlternatives(run.config);
+  const others = hasOthers ? ", alternatives to its tokens" : "";
+  /** @type {LineParts} */
+  const second = [
+    1,
+    "If that token was read as an alternative, add the one that its own row gives, too.",
+    behind !== undefined,
+    namesOf(run, behind === undefined ? [] : [behind]),
+  ];
   return [
     [0, "Read the prompt causally, with masks behind it.", isPrefill, `t = ${step.causal}`],
     [
@@ -238,9 +251,9 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      "One forward pass reads the last exact token, the draft and new masks.",
+      `One forward pass reads the last exact ${hasOthers ? "tokens" : "token"}, the draft${others} and new masks.`,
       !isPrefill,
-      `1 + ${numDrafted} + ${cache.dropped} rows`,
+      `${step.causal - numDrafted} + ${numDrafted} + ${cache.dropped} rows`,
     ],
     [
       1,
@@ -254,9 +267,10 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
       own !== undefined,
       exact,
     ],
+    ...(hasOthers ? [second] : []),
     [
       1,
-      "Take back the keys and values of rejected tokens; drop those of masks.",
+      `Take back the keys and values of rejected tokens; drop those of ${hasOthers ? "alternatives and masks" : "masks"}.`,
       !isPrefill,
       `${cache.rejected} taken back, ${cache.dropped} dropped`,
     ],

@@ -5,7 +5,23 @@
 import { countOf } from "../numbers.js";
 
 /** @import { Lane } from "./lane.js" */
-/** @import { Block, Predraft } from "./wire.js" */
+/** @import { Block, Config, Predraft } from "./wire.js" */
+
+/**
+ * Whether a run by verify may read alternatives to drafted tokens.
+ * @param {Pick<Config, "row_policy" | "temperature">} config
+ */
+export function readsAlternatives({ row_policy = "fixed", temperature = 0 }) {
+  return row_policy !== "fixed" && temperature === 0;
+}
+
+/**
+ * The alternative that was right where the draft was not.
+ * @param {Predraft[]} predrafts
+ */
+export function rightAlternative(predrafts) {
+  return predrafts.find(({ isUsed, alternative }) => isUsed && alternative !== undefined);
+}
 
 /**
  * The draft that `pass` checked.
@@ -49,11 +65,12 @@ export function draftedAt(lane, pass, position) {
  */
 export function branchesOf(predrafts, window) {
   return predrafts
-    .filter(({ tokens }) => tokens.length)
+    .filter((predraft) => predraft.tokens.length || rightAlternative([predraft]))
     .sort((a, b) => b.position - a.position)
     .map((predraft) => {
-      const column = predraft.position - window.start;
-      const room = Math.max(window.size - column - 1, 0);
+      const exact = predraft.position - window.start;
+      const column = predraft.alternative === undefined ? exact : exact - 1;
+      const room = Math.max(window.size - exact - 1, 0);
       const tokens = predraft.tokens.slice(0, room);
       return { ...predraft, column, tokens, numHidden: predraft.tokens.length - tokens.length };
     });
@@ -75,4 +92,24 @@ export function branchWords(predrafts) {
     ? `${count} made; the check threw away a token for which one was ready, and that one is the draft now.`
     : `${count} made in case the check throws a token away; this time none was needed.`;
   return none ? `${became} ${none}` : became;
+}
+
+/**
+ * What became of the alternatives to drafted tokens, in a sentence.
+ * @param {Predraft[]} predrafts
+ * @param {boolean} isAccepted whether the check threw no drafted token away
+ */
+export function alternativeWords(predrafts, isAccepted) {
+  const right = rightAlternative(predrafts);
+  const isReady = !right && predrafts.some(({ isUsed }) => isUsed);
+  const count = predrafts.filter(({ alternative }) => alternative !== undefined).length;
+  const ready = isReady ? "; a predraft was ready" : "";
+  if (!count) return `No alternative to a drafted token was read in this forward pass${ready}.`;
+  const [read, one, none] =
+    count === 1
+      ? ["1 alternative to a drafted token was read", "it was", "it was not"]
+      : [`${count} alternatives to drafted tokens were read`, "one of them was", "none was"];
+  if (isReady) return `${read}, but ${none} right${ready}.`;
+  const became = right ? `${one} right` : `${none} ${isAccepted ? "needed" : "right"}`;
+  return `${read} beside the draft; ${became}.`;
 }

@@ -7,7 +7,7 @@ import { answerTokens } from "./family.js";
 /** @import { Run } from "./run.js" */
 /** @import { EventData, WireLine } from "./wire.js" */
 
-const VERSION = 3;
+const VERSION = 4;
 const NOTHING = { masked: [], reveals: [], committed: [], draft: [], hindsight: [], predrafts: [] };
 
 /**
@@ -56,6 +56,8 @@ export function mentionedIds({ committed, draft, reveals, masked, hindsight, pre
     ...(reveals ?? []).map(([, id]) => id),
     ...(masked ?? []).flatMap(([, , ids]) => ids),
     ...(hindsight ?? []).flatMap(([, id, , argmax]) => [id, argmax]),
-    ...(predrafts ?? []).flatMap(([, , ids]) => ids),
+    ...(predrafts ?? []).flatMap(([, , ids, , alternative]) =>
+      alternative === undefined ? ids : [...ids, alternative],
+    ),
   ];
 }

@@ -14,8 +14,9 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
 /** @typedef {{ start: number, size: number }} Block in positions of the answer */
 /**
  * A draft for the case that the drafted token at `position` is thrown away; its tokens
- * stand behind the exact one that comes there instead. size: positions predicted.
- * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[] }} Predraft
+ * stand behind the exact one that comes there instead. size: positions predicted. alternative: another
+ * token than the drafted one before `position`, read causally; isUsed then says that it was right.
+ * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[], alternative?: number }} Predraft
  */
 
 /**
@@ -31,6 +32,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {number} draft_threshold
  * @property {number} repetition_penalty
  * @property {string} row_policy
+ * @property {number} [temperature]
  */
 
 /**
@@ -45,7 +47,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * @property {number[]} [draft]
  * @property {[position: number, id: number, probability: number, argmax: number, argmaxProbability: number][]} [hindsight]
  * @property {number} seconds
- * @property {[start: number, size: number, ids: number[], isUsed: boolean][]} [predrafts]
+ * @property {[start: number, size: number, ids: number[], isUsed: boolean, alternative?: number][]} [predrafts]
  */
 
 /** @typedef {Record<"hidden_size" | "feed_forward_size" | "num_heads" | "num_kv_heads" | "head_size" | "num_feed_forward_matrices" | "num_layers" | "vocabulary_size" | "bytes_per_value", number>} Shape */
@@ -112,11 +114,12 @@ export function readStep(event) {
       .sort((a, b) => a.rank - b.rank),
     committed,
     draft,
-    predrafts: predrafts.map(([position, size, tokens, isUsed]) => ({
+    predrafts: predrafts.map(([position, size, tokens, isUsed, alternative]) => ({
       position,
       size,
       isUsed,
       tokens,
+      ...(alternative !== undefined && { alternative }),
     })),
     hindsight: hindsight.map(([position, , probability, argmax, argmaxProbability]) => ({
       position,

@@ -14,10 +14,12 @@ const SHORTEST = 6;
  * @property {number[]} tokenIds
  * @property {number[]} probabilities of the most likely token at each
  * @property {Float32Array[] | null} distributions those the tokens were drawn from, null at temperature 0
+ * @property {[tokenId: number, probability: number][][]} alternatives for each token others that could
+ *   stand there, likeliest first; none above temperature 0
  */
 
 /** @type {Draft} */
-export const NOTHING = { tokenIds: [], probabilities: [], distributions: null };
+export const NOTHING = { tokenIds: [], probabilities: [], distributions: null, alternatives: [] };
 
 /**
  * The draft that a block's rows make; its first position is known exactly by another row.
@@ -29,12 +31,29 @@ export const NOTHING = { tokenIds: [], probabilities: [], distributions: null };
  */
 export function draftOf(stats, chosen, length, endIds) {
   const tokenIds = cutAfterEnd(chosen.slice(1, length + 1), endIds);
-  const stop = tokenIds.length + 1;
+  const own = stats.rows(1, tokenIds.length + 1);
+  const { probability: probabilities, distribution: distributions } = own;
   return {
     tokenIds,
-    probabilities: stats.probability.slice(1, stop),
-    distributions: stats.distribution?.slice(1, stop) ?? null,
+    probabilities,
+    distributions,
+    alternatives: distributions ? [] : own.topIds.map((_, row) => othersOf(own, row, endIds)),
   };
+}
+
+/**
+ * The tokens listed of a row but the best. An end is no use: where the answer ends the check says so,
+ * and nothing stands behind it.
+ * @param {LogitStats} stats
+ * @param {number} row
+ * @param {Set<number>} endIds
+ */
+function othersOf(stats, row, endIds) {
+  const chances = stats.topProbabilities[row] ?? [];
+  const listed = (stats.topIds[row] ?? []).map((id, rank) => {
+    return /** @type {[number, number]} */ ([id, chances[rank] ?? 0]);
+  });
+  return listed.slice(1).filter(([id]) => !endIds.has(id));
 }
 
 /**

@@ -1,10 +1,14 @@
 // How many rows a verifying forward pass feeds, and where: by expected tokens per cost;
 // sbd_core/decoding/row_plans.py. Nothing here sees a token, which keeps verifying exact.
 
-/** @typedef {[numRows: number, seconds: number][]} RowCosts from 1 row on, in rising order */
-/** @typedef {{ blockSizes: number[], draftLength: number, threshold: number }} RowPlan masks behind the draft's first 0, 1, 2, ... tokens; how far its drafts go */
+/** @typedef {[place: number, rank: number, size: number]} PlannedAlternative place in the draft, rank from 0 on, masks behind it */
 
-export const MAX_ROWS = 32;
+/** @typedef {[numRows: number, seconds: number][]} RowCosts from 1 row on, in rising order */
+/** @typedef {{ blockSizes: number[], draftLength: number, threshold: number, alternatives: PlannedAlternative[] }} RowPlan masks behind the draft's first 0, 1, 2, ... tokens; how far its drafts go; each alternative read */
+
+export const MAX_ROWS = 47;
+/** To a drafted token, at most. */
+export const NUM_ALTERNATIVES = 7;
 /** @type {RowCosts} what a forward pass costs to whom only their number matters */
 export const ONE_A_PASS = [[1, 1]];
 const MEMORY = 0.95;
@@ -16,6 +20,7 @@ const PROBE_SHARE = 0.02;
 const MAX_CREDIT = 4;
 const NEGLIGIBLE = 0.001;
 const SLOPE_ROWS = 4;
+const NO_OTHERS = { expected: 0, isRight: false };
 
 /**
  * Of a forward pass of so many rows.
@@ -41,6 +46,9 @@ export class Acceptance {
     this.accepted = [];
     this.expected = 0;
     this.right = 0;
+    /** Of alternatives to drafted tokens. */
+    this.othersExpected = 0;
+    this.othersRight = 0;
     /** @type {number[]} */
     this.sureness = [];
     this.credit = 0;
@@ -52,8 +60,10 @@ export class Acceptance {
    * @param {number} numAccepted
    * @param {number} askedLength how far that draft might have gone
    * @param {number} relativeCost of the pass, in passes of one row
+   * @param {{ expected: number, isRight: boolean }} [others] alternatives to tokens that were checked:
+   *   their probabilities in sum, and whether one was right where the draft was not
    */
-  count(probabilities, numAccepted, askedLength, relativeCost) {
+  count(probabilities, numAccepted, askedLength, relativeCost, others = NO_OTHERS) {
     const numChecked = Math.min(numAccepted + 1, Math.max(askedLength, probabilities.length));
     for (let place = 0; place < numChecked; place += 1) {
       this.checked[place] = (this.checked[place] ?? 0) * MEMORY + 1;
@@ -62,7 +72,10 @@ export class Acceptance {
     const memory = probabilities.length ? MEMORY : 1;
     this.expected = this.expected * memory + sum(probabilities.slice(0, numChecked));
     this.right = this.right * memory + numAccepted;
-    const saved = 1 + numAccepted - relativeCost;
+    const numRight = others.isRight ? 1 : 0;
+    this.othersExpected = this.othersExpected * memory + others.expected;
+    this.othersRight = this.othersRight * memory + numRight;
+    const saved = 1 + numAccepted + numRight - relativeCost;
     this.credit = Math.min(this.credit + saved + PROBE_SHARE, MAX_CREDIT);
   }
 
@@ -96,9 +109,31 @@ export class Acceptance {
    * @param {number[]} probabilities
    */
   chances(probabilities) {
-    const scale = (this.right + PRIOR_WEIGHT) / (this.expected + PRIOR_WEIGHT);
-    return probabilities.map((probability) => Math.min(0.99, probability * scale));
+    return scaled(probabilities, this.right, this.expected);
   }
+
+  /** The same of alternatives to one of them. @param {number[]} probabilities */
+  chancesOfOthers(probabilities) {
+    return scaled(probabilities, this.othersRight, this.othersExpected);
+  }
+}
+
+/**
+ * @param {number[]} probabilities
+ * @param {number} right
+ * @param {number} expected
+ */
+function scaled(probabilities, right, expected) {
+  const scale = (right + PRIOR_WEIGHT) / (expected + PRIOR_WEIGHT);
+  return probabilities.map((probability) => Math.min(0.99, probability * scale));
+}
+
+/**
+ * Rows of the forward pass, with one exact token.
+ * @param {RowPlan} plan
+ */
+export function numRowsOf({ blockSizes, alternatives }) {
+  return blockSizes.length + sum(blockSizes) + sum(alternatives.map(([, , size]) => 1 + size));
 }
 
 /**
@@ -108,9 +143,10 @@ export class Acceptance {
  * @param {RowCosts} costs
  * @param {number} blockSize masks of a block at most
  * @param {number} numLeft tokens the answer may still grow by
+ * @param {number[][]} alternatives of each drafted token, the probabilities of others, likeliest first
  * @returns {RowPlan}
  */
-export function planRows(acceptance, probabilities, costs, blockSize, numLeft) {
+export function planRows(acceptance, probabilities, costs, blockSize, numLeft, alternatives = []) {
   const longest = Math.max(0, Math.min(blockSize, numLeft) - 1);
   const shape = bestShape(acceptance, costs, longest);
   let { length, numEnds } = shape;
@@ -122,18 +158,93 @@ export function planRows(acceptance, probabilities, costs, blockSize, numLeft) {
   } else if (!length && longest && acceptance.credit >= probeCost(costs)) {
     [length, numEnds, threshold] = [1, 1, 0];
   }
-  const sizes = new Array(probabilities.length + 1).fill(0);
-  let room = MAX_ROWS - sizes.length;
-  const ends = endChances(acceptance.chances(probabilities));
-  const order = [...sizes.keys()].sort((a, b) => (ends[b] ?? 0) - (ends[a] ?? 0));
-  for (const end of order.slice(0, numEnds)) {
-    const size = Math.min(length + 1, numLeft - end, room);
-    if (size > 1) {
-      sizes[end] = size;
-      room -= size;
+  const chances = acceptance.chances(probabilities);
+  const ends = endChances(chances);
+  const order = [...ends.keys()].sort((a, b) => (ends[b] ?? 0) - (ends[a] ?? 0));
+  const reached = [1, ...products(chances)];
+  /** @type {Branch[]} */
+  const branches = [
+    ...order.slice(0, numEnds).map((place) => ({ place, rank: null, chance: ends[place] ?? 0 })),
+    ...alternatives.flatMap((own, place) =>
+      acceptance
+        .chancesOfOthers(own)
+        .map((chance, rank) => ({ place, rank, chance: (reached[place] ?? 0) * chance })),
+    ),
+  ];
+  const room = MAX_ROWS - ends.length;
+  const worth = acceptance.sureness.length ? threshold : 0;
+  const found = branchSizes(branches, acceptance.rates(length), room, worth, numLeft);
+  const blockSizes = ends.map(() => 0);
+  /** @type {PlannedAlternative[]} */
+  const chosen = [];
+  for (const [index, { place, rank }] of branches.entries()) {
+    const size = found[index] ?? 0;
+    if (rank === null) blockSizes[place] = size;
+    else if (size) chosen.push([place, rank, size]);
+  }
+  return { blockSizes, draftLength: length, threshold, alternatives: chosen };
+}
+
+/**
+ * Where masks may stand: behind `place` drafted tokens, and behind an alternative to the next one
+ * if a rank is given. chance: that the check ends there.
+ * @typedef {{ place: number, rank: number | null, chance: number }} Branch
+ */
+
+/**
+ * Masks of each branch: rows go where most tokens are expected of them, down to `worth` a row.
+ * @param {Branch[]} branches
+ * @param {number[]} rates of the draft that a branch's masks make
+ * @param {number} room
+ * @param {number} worth
+ * @param {number} numLeft
+ */
+function branchSizes(branches, rates, room, worth, numLeft) {
+  const [plain, behindOwn] = [stepsOf(rates, 0), stepsOf(rates, 1)];
+  const wanted = branches.flatMap(({ place, rank, chance }, index) => {
+    const own = rank === null ? 0 : 1;
+    const most = numLeft - place - own;
+    return (own ? behindOwn : plain).map(({ rate, size }) => {
+      return { value: chance * rate, index, size, most, own };
+    });
+  });
+  wanted.sort((a, b) => b.value - a.value || a.index - b.index || a.size - b.size);
+  const sizes = branches.map(() => 0);
+  let left = room;
+  for (const { value, index, most, own, ...step } of wanted) {
+    const before = sizes[index] ?? 0;
+    const size = Math.min(step.size, most);
+    const numRows = size - before + (before ? 0 : own);
+    if (value > worth && size > Math.max(1, before) && numRows <= left) {
+      sizes[index] = size;
+      left -= numRows;
     }
   }
-  return { blockSizes: sizes, draftLength: length, threshold };
+  return sizes;
+}
+
+/**
+ * The steps by which a branch grows, with the tokens a row that each brings, falling, if the check is
+ * sure to end there. The first mask stands where the check brings an exact token, so a branch has 2
+ * or none.
+ * @param {number[]} rates
+ * @param {number} own the row and the token of an alternative
+ */
+function stepsOf(rates, own) {
+  const gains = sums(products(rates)).map((tokens) => tokens + own);
+  const steps = [];
+  let [size, gain, rows] = [0, 0, 0];
+  while (size <= rates.length && rates.length) {
+    let best = { rate: -Infinity, size: 0 };
+    for (let to = Math.max(2, size + 1); to <= rates.length + 1; to += 1) {
+      const rate = ((gains[to - 1] ?? 0) - gain) / (to + own - rows);
+      if (rate >= best.rate) best = { rate, size: to };
+    }
+    steps.push(best);
+    size = best.size;
+    [gain, rows] = [gains[size - 1] ?? 0, size + own];
+  }
+  return steps;
 }
 
 /**
@@ -185,6 +296,16 @@ function products(rates) {
     product *= rate;
     return product;
   });
+}
+
+/** Of none, the first, the first two, ... of them. @param {number[]} values */
+function sums(values) {
+  let total = 0;
+  const found = values.map((value) => {
+    total += value;
+    return total;
+  });
+  return [0, ...found];
 }
 
 /** @param {number[]} values */

@@ -13,7 +13,7 @@ import { SeenTokens } from "./repetition.js";
 /** @typedef {{ position: number, entropy: number, topIds: number[], topProbabilities: number[] }} MaskedPosition */
 /** @typedef {{ position: number, tokenId: number, rank: number, probability: number }} Reveal */
 /** @typedef {{ position: number, tokenId: number, probability: number, argmaxId: number, argmaxProbability: number }} Hindsight */
-/** @typedef {{ block: Span, tokenIds: number[], isUsed: boolean }} Predraft */
+/** @typedef {{ block: Span, tokenIds: number[], isUsed: boolean, alternative: number | null }} Predraft alternative: another token than the drafted one for the position before the block */
 
 /**
  * What one forward pass did.
@@ -128,6 +128,16 @@ export class DecodingState {
   }
 
   /**
+   * Of the causal row of an alternative what a check needs.
+   * @param {Logits} logits
+   * @param {number} row
+   * @param {number[]} before the tokens of this forward pass that stand before the one it predicts
+   */
+  alternativeStats(logits, row, before) {
+    return this.stats(logits, row, row + 1, this.causalSpec, () => before);
+  }
+
+  /**
    * What a block's rows say, and a token for each. With a penalty the tokens are chosen left to
    * right, each by the row that counts those before it.
    * @param {Logits} logits
@@ -136,10 +146,12 @@ export class DecodingState {
    * @param {number[]} exact accepted and brought by the forward pass; the last of them stands at the
    *   block's first position
    * @param {boolean} isRecorded all that the record needs, too
+   * @param {number} numTop tokens listed a row, at least
    * @returns {[LogitStats, number[]]}
    */
-  draft(logits, start, stop, exact, isRecorded) {
-    const spec = isRecorded ? this.blockSpec : this.causalSpec;
+  draft(logits, start, stop, exact, isRecorded, numTop = 0) {
+    const own = isRecorded ? this.blockSpec : this.causalSpec;
+    const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
     if (!this.seen) {
       const stats = this.stats(logits, start, stop, spec, () => []);
       return [stats, stats.sample(this.generator)];
@@ -201,14 +213,15 @@ export class DecodingState {
  * @param {LogitStats} stats
  * @param {number[]} offsets
  * @param {number} start
+ * @param {number} [numTop] how many of the tokens listed are wanted; all if not given
  * @returns {MaskedPosition[]}
  */
-export function maskedPositions(stats, offsets, start) {
+export function maskedPositions(stats, offsets, start, numTop) {
   return offsets.map((offset) => ({
     position: start + offset,
     entropy: sixDigits(stats.entropy[offset] ?? 0),
-    topIds: stats.topIds[offset] ?? [],
-    topProbabilities: (stats.topProbabilities[offset] ?? []).map(sixDigits),
+    topIds: (stats.topIds[offset] ?? []).slice(0, numTop),
+    topProbabilities: (stats.topProbabilities[offset] ?? []).slice(0, numTop).map(sixDigits),
   }));
 }
 

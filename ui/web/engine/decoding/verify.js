@@ -1,14 +1,24 @@
 // Lossless drafting with the masked head; sbd_core/decoding/verify.py. One forward pass checks the
-// current draft causally and drafts the next block.
+// current draft causally and drafts the next block; where rows are planned, it also checks alternatives
+// to drafted tokens.
 
+import { LogitStats } from "../stats.js";
 import { confidentLength, draftOf, NOTHING, nextBlockSize, predraftOffsets } from "./drafts.js";
-import { Acceptance, ONE_A_PASS, planRows, secondsOf } from "./row_plans.js";
+import {
+  Acceptance,
+  NUM_ALTERNATIVES,
+  numRowsOf,
+  ONE_A_PASS,
+  planRows,
+  secondsOf,
+} from "./row_plans.js";
 import { cutAfterEnd, makeHindsight, maskedPositions } from "./state.js";
 
-/** @import { Logits } from "../model.js" */
-/** @import { LogitStats } from "../stats.js" */
+/** @import { Logits, PredraftBlock } from "../model.js" */
 /** @import { RowCosts, RowPlan } from "./row_plans.js" */
 /** @import { DecodingState, MaskedPosition, Predraft, Span } from "./state.js" */
+
+/** @typedef {{ span: Span, alternative: number | null, firstMask: number, stop: number }} Branch a predraft asked for; rows of the logits: its first mask, one past its last row */
 
 export class DraftAndVerify {
   /** @param {DecodingState} state */
@@ -20,16 +30,18 @@ export class DraftAndVerify {
     this.longest = state.settings.block_size;
     /** @type {Span} */
     this.block = { start: 0, size: 0 };
-    /** @type {Span[]} */
-    this.predraftBlocks = [];
-    const { row_policy, row_costs } = state.settings;
+    /** @type {Branch[]} */
+    this.branches = [];
+    const { row_policy, row_costs, temperature } = state.settings;
     /** @type {RowCosts | null} what rows cost to the policy that plans them */
     this.costs = row_policy === "fewest-passes" ? ONE_A_PASS : row_costs;
+    /** Tokens listed of a drafted position: the draft's own and its alternatives. */
+    this.numTop = this.costs && !temperature ? 1 + NUM_ALTERNATIVES : 0;
     this.acceptance = new Acceptance();
     /** How far the draft might have gone. */
     this.askedLength = 0;
     /** @type {RowPlan} */
-    this.plan = { blockSizes: [0], draftLength: 0, threshold: 0 };
+    this.plan = { blockSizes: [0], draftLength: 0, threshold: 0, alternatives: [] };
   }
 
   nextRequest() {
@@ -42,17 +54,45 @@ export class DraftAndVerify {
     this.plan = this.nextPlan();
     const spans = this.plan.blockSizes.map((size, end) => ({ start: start + end, size }));
     this.block = { start: start + numDrafted, size: ends ? 0 : (spans[numDrafted]?.size ?? 0) };
-    this.predraftBlocks = spans.slice(0, numDrafted).filter((span) => span.size);
-    const numExact = this.exactIds.length;
+    let row = numDrafted + 1 + this.block.size;
+    this.branches = this.asked(spans.slice(0, numDrafted)).map(({ span, alternative }) => {
+      const firstMask = row + (alternative === null ? 0 : 1);
+      row = firstMask + span.size;
+      return { span, alternative, firstMask, stop: row };
+    });
+    const numBefore = this.exactIds.length - start;
     return state.request(
       [...this.exactIds, ...draft.tokenIds],
       this.masks(this.block),
       numDrafted + 1,
-      this.predraftBlocks.map((span) => ({
-        numCausal: numExact + span.start - start,
-        tokenIds: this.masks(span),
-      })),
+      this.branches.map((branch) => this.predraftBlock(branch, numBefore)),
     );
+  }
+
+  /**
+   * The predrafts of the plan, those of alternatives last.
+   * @param {Span[]} spans behind drafted tokens
+   * @returns {Pick<Branch, "span" | "alternative">[]}
+   */
+  asked(spans) {
+    const { draft, plan, state } = this;
+    const others = plan.alternatives.map(([place, rank, size]) => {
+      const [alternative = null] = draft.alternatives[place]?.[rank] ?? [];
+      return { span: { start: state.answer.length + place + 1, size }, alternative };
+    });
+    const behind = spans.filter(({ size }) => size);
+    return [...behind.map((span) => ({ span, alternative: null })), ...others];
+  }
+
+  /**
+   * @param {Branch} branch
+   * @param {number} numBefore causal tokens before position 0, less those cached
+   * @returns {PredraftBlock}
+   */
+  predraftBlock({ span, alternative }, numBefore) {
+    const [numCausal, masks] = [numBefore + span.start, this.masks(span)];
+    if (alternative === null) return { numCausal, tokenIds: masks, isAlternative: false };
+    return { numCausal: numCausal - 1, tokenIds: [alternative, ...masks], isAlternative: true };
   }
 
   /**
@@ -64,7 +104,8 @@ export class DraftAndVerify {
     const { block_size, num_predrafts, draft_threshold } = state.settings;
     if (this.costs) {
       const { acceptance, costs } = this;
-      return planRows(acceptance, draft.probabilities, costs, block_size, state.numLeft);
+      const others = draft.alternatives.map((own) => own.map(([, chance]) => chance));
+      return planRows(acceptance, draft.probabilities, costs, block_size, state.numLeft, others);
     }
     const numDrafted = draft.tokenIds.length;
     const fitting = draft.probabilities.slice(0, state.numLeft - 1); // behind others nothing fits
@@ -72,7 +113,7 @@ export class DraftAndVerify {
     const blockSizes = Array.from({ length: numDrafted + 1 }, (_, end) =>
       offsets.includes(end) ? this.sizeBehind(end) : 0,
     );
-    return { blockSizes, draftLength: block_size, threshold: draft_threshold };
+    return { blockSizes, draftLength: block_size, threshold: draft_threshold, alternatives: [] };
   }
 
   /**
@@ -98,30 +139,33 @@ export class DraftAndVerify {
     const { state, block } = this;
     const start = state.answer.length;
     const numChecked = this.draft.tokenIds.length + 1;
-    const causal = state.causalStats(logits, numChecked);
+    let causal = state.causalStats(logits, numChecked);
     const exact = this.checked(causal);
     const numAccepted = exact.length - 1;
-    if (start) this.longest = nextBlockSize(exact.length, state.settings.block_size);
-    if (this.costs) {
-      const numRows = numChecked + this.plan.blockSizes.reduce((total, size) => total + size, 0);
-      const relative = start ? secondsOf(this.costs, numRows) / secondsOf(this.costs, 1) : 1;
-      const { draft, askedLength } = this;
-      this.acceptance.count(draft.probabilities, numAccepted, askedLength, relative);
-      this.askedLength = 0;
-    }
+    const used = this.branchUsed(exact);
+    const hasAlternative = used !== undefined && used.alternative !== null;
+    this.learn(numAccepted, hasAlternative);
     state.cache.truncate(state.cache.length - numChecked + exact.length);
+    this.exactIds = exact.slice(-1);
+    if (hasAlternative) {
+      // Read beside the draft, so its keys and values are not in the cache.
+      const next = state.alternativeStats(logits, used.firstMask - 1, exact);
+      causal = LogitStats.joined([causal.rows(0, exact.length), next]);
+      this.exactIds.push(...next.bestIds);
+      exact.push(...next.bestIds);
+    }
     const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
     /** @type {MaskedPosition[]} */
     let masked = [];
     this.draft = NOTHING;
-    this.exactIds = tokens.slice(-1);
     const stop = numChecked + block.size;
     if (numAccepted === numChecked - 1 && block.size) {
-      const [stats, chosen] = state.draft(logits, numChecked, stop, exact, true);
-      masked = maskedPositions(stats, [...new Array(block.size).keys()], block.start);
+      const [stats, chosen] = state.draft(logits, numChecked, stop, exact, true, this.numTop);
+      const offsets = [...new Array(block.size).keys()];
+      masked = maskedPositions(stats, offsets, block.start, state.settings.top_k_recorded);
       this.draft = this.drafted(stats, chosen);
     }
-    const predrafts = this.predrafts(logits, stop, exact);
+    const predrafts = this.predrafts(logits, used, exact);
     const hindsight = makeHindsight(tokens, causal.rows(0, tokens.length), start);
     return state.event({
       block,
@@ -137,6 +181,25 @@ export class DraftAndVerify {
       hindsight,
       predrafts,
     });
+  }
+
+  /**
+   * What became of the draft, for what is planned next.
+   * @param {number} numAccepted
+   * @param {boolean} hasAlternative whether one was right where the draft was not
+   */
+  learn(numAccepted, hasAlternative) {
+    const { state, costs, plan, draft, askedLength } = this;
+    const start = state.answer.length;
+    if (start) this.longest = nextBlockSize(numAccepted + 1, state.settings.block_size);
+    if (!costs) return;
+    const relative = start ? secondsOf(costs, numRowsOf(plan)) / secondsOf(costs, 1) : 1;
+    const expected = plan.alternatives
+      .filter(([place]) => place <= numAccepted)
+      .reduce((sum, [place, rank]) => sum + (draft.alternatives[place]?.[rank]?.[1] ?? 0), 0);
+    const others = { expected, isRight: hasAlternative };
+    this.acceptance.count(draft.probabilities, numAccepted, askedLength, relative, others);
+    this.askedLength = 0;
   }
 
   /**
@@ -156,30 +219,44 @@ export class DraftAndVerify {
   }
 
   /**
-   * The predrafts, logits from row `first` on; that behind `exact` is used. The others are
-   * drafted only to be shown: not with a penalty, nor where rows are planned.
+   * The predraft behind what was accepted; rather one of an alternative that is right.
+   * @param {number[]} exact
+   * @returns {Branch | undefined}
+   */
+  branchUsed(exact) {
+    if (exact.length > this.draft.tokenIds.length) return undefined;
+    const position = this.state.answer.length + exact.length;
+    /** @param {number} start @param {number | null | undefined} alternative */
+    const at = (start, alternative) =>
+      this.branches.find((each) => each.span.start === start && each.alternative === alternative);
+    return at(position, exact.at(-1)) ?? at(position - 1, null);
+  }
+
+  /**
+   * The predrafts; the used one is the draft now. The others are drafted only to be shown: not with
+   * a penalty, nor where rows are planned.
    * @param {Logits} logits
-   * @param {number} first
+   * @param {Branch | undefined} used
    * @param {number[]} exact
    * @returns {Predraft[]}
    */
-  predrafts(logits, first, exact) {
-    if (!this.predraftBlocks.length) return [];
-    const { state } = this;
-    const usedAt = state.answer.length + exact.length - 1;
-    const every = state.seen || this.costs ? null : state.draftStats(logits, first);
-    let row = first;
-    return this.predraftBlocks.map((block) => {
-      const stop = row + block.size;
-      const isUsed = block.start === usedAt;
+  predrafts(logits, used, exact) {
+    const { state, numTop } = this;
+    const first = this.branches[0]?.firstMask ?? 0;
+    const isAlike = this.branches.length && !state.seen && !this.costs;
+    const every = isAlike ? state.draftStats(logits, first) : null;
+    return this.branches.map((branch) => {
+      const { span: block, alternative, firstMask, stop } = branch;
+      const isUsed = branch === used;
       let draft = NOTHING;
       if (every) {
-        const stats = every.rows(row - first, stop - first);
+        const stats = every.rows(firstMask - first, stop - first);
         draft = this.drafted(stats, stats.sample(state.generator));
-      } else if (isUsed) draft = this.drafted(...state.draft(logits, row, stop, exact, false));
+      } else if (isUsed) {
+        draft = this.drafted(...state.draft(logits, firstMask, stop, exact, false, numTop));
+      }
       if (isUsed) this.draft = draft;
-      row = stop;
-      return { block, tokenIds: draft.tokenIds, isUsed };
+      return { block, tokenIds: draft.tokenIds, isUsed, alternative };
     });
   }
 

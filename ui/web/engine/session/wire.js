@@ -6,7 +6,7 @@ import { mentionedIds } from "../../core/run/trace.js";
 /** @import { EventData, Verdict } from "../../core/run/wire.js" */
 /** @import { Checkpoint } from "../checkpoint/folder.js" */
 /** @import { Settings } from "../decoding/settings.js" */
-/** @import { StepEvent } from "../decoding/state.js" */
+/** @import { Predraft, StepEvent } from "../decoding/state.js" */
 
 const BYTES_PER_VALUE = 4;
 
@@ -123,6 +123,15 @@ function digits(value) {
 }
 
 /**
+ * @param {Predraft} predraft
+ * @returns {NonNullable<EventData["predrafts"]>[number]}
+ */
+function predraftOf({ block: { start, size }, tokenIds, isUsed, alternative }) {
+  if (alternative === null) return [start, size, tokenIds, isUsed];
+  return [start, size, tokenIds, isUsed, alternative];
+}
+
+/**
  * An event as a trace file has it.
  * @param {StepEvent} event
  * @returns {Required<EventData>}
@@ -154,11 +163,6 @@ export function dataOf(event) {
       digits(item.argmaxProbability),
     ]),
     seconds: digits(event.seconds),
-    predrafts: event.predrafts.map(({ block, tokenIds, isUsed }) => [
-      block.start,
-      block.size,
-      tokenIds,
-      isUsed,
-    ]),
+    predrafts: event.predrafts.map(predraftOf),
   };
 }

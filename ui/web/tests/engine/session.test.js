@@ -186,7 +186,7 @@ test("a run is taken home as a trace of what was decoded, whole or stopped", asy
   await session.decode({ prompt: PROMPT, max_new_tokens: 40 });
   const run = played(said);
   const trace = JSON.parse(traceText(run));
-  assert.deepEqual([trace.format, trace.version], ["sbd-trace", 3]);
+  assert.deepEqual([trace.format, trace.version], ["sbd-trace", 4]);
   assert.deepEqual([trace.text, trace.finish], [run.main.text, run.main.finish]);
   assert.equal(trace.events.length, run.main.steps.length);
   assert.deepEqual(trace.end_token_ids, [...checkpoint.endIds]);

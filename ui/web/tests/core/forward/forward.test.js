@@ -96,7 +96,14 @@ test("verify says why it reads fewer masks than the block size", () => {
 
 test("the cache grows by what was read causally, the block's rows are dropped", () => {
   const cache = cacheAt(RUN, RUN.main, 3);
-  assert.deepEqual(cache, { numPrompt: 3, before: 3, after: 5, rejected: 0, dropped: 2 });
+  assert.deepEqual(cache, {
+    numPrompt: 3,
+    before: 3,
+    after: 5,
+    rejected: 0,
+    dropped: 2,
+    alternatives: 0,
+  });
   const words = cacheSentences(RUN.main, 3, cache ?? assert.fail()).join(" ");
   assert.match(words, /grows from 3 to 5.*block before.*exact.*2 block rows are dropped/);
   const still = cacheAt(RUN, RUN.main, 2);
@@ -113,7 +120,14 @@ test("verify takes back the keys of rejected drafts", () => {
     ),
   );
   const cache = cacheAt(run, run.main, 1);
-  assert.deepEqual(cache, { numPrompt: 3, before: 3, after: 5, rejected: 1, dropped: 2 });
+  assert.deepEqual(cache, {
+    numPrompt: 3,
+    before: 3,
+    after: 5,
+    rejected: 1,
+    dropped: 2,
+    alternatives: 0,
+  });
   assert.deepEqual(
     rowsOf(run, run.main, 1).map(({ kind, token }) => [kind, token]),
     [

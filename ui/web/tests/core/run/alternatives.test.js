@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import {
+  alternativeWords,
+  branchesOf,
+  checkedDraft,
+  readsAlternatives,
+  rightAlternative,
+} from "../../../core/run/drafts.js";
+import { mentionedIds } from "../../../core/run/trace.js";
+import { tileState } from "../../../watch/view.js";
+import { DRAFTING, OPENING, RIGHT, RUN } from "../alternative_run.js";
+import { runOf, wire } from "../lines.js";
+
+/** @import { EventData } from "../../../core/run/wire.js" */
+
+const predrafts = RUN.main.steps[1]?.predrafts ?? [];
+
+test("only a predraft behind an alternative names one", () => {
+  assert.deepEqual(predrafts, [
+    { position: 2, size: 2, isUsed: false, tokens: [] },
+    { position: 2, size: 2, isUsed: false, tokens: [], alternative: 3 },
+    { position: 3, size: 2, isUsed: true, tokens: [0], alternative: 3 },
+  ]);
+  const event = { .../** @type {EventData} */ (/** @type {unknown} */ (RIGHT)), committed: [] };
+  assert.ok(mentionedIds(event).includes(3));
+});
+
+test("an alternative that was right is no accepted token of the draft", () => {
+  assert.deepEqual(checkedDraft(RUN.main, 1), { start: 1, tokens: [1, 2], numAccepted: 1 });
+  assert.equal(rightAlternative(predrafts), predrafts[2]);
+  assert.equal(rightAlternative(predrafts.slice(0, 2)), undefined);
+  const view = /** @type {import("../../../watch/view.js").View} */ ({ run: RUN, pass: 1 });
+  const states = [1, 2, 3, 4].map((position) => tileState(view, position));
+  assert.deepEqual(
+    states.map(({ kind, token, struck }) => [kind, token, struck]),
+    [
+      ["accepted", 1, undefined],
+      ["new", 3, 2],
+      ["new", 2, undefined],
+      ["draft", 0, undefined],
+    ],
+  );
+});
+
+test("the token behind it is not struck where the same one was drafted", () => {
+  const run = runOf(
+    wire(OPENING, { ...DRAFTING, draft: [1, 0, 2] }, { ...RIGHT, context: [3, 4], block: [4, 0] }),
+  );
+  const view = /** @type {import("../../../watch/view.js").View} */ ({ run, pass: 1 });
+  const { kind, token, struck } = tileState(view, 3);
+  assert.deepEqual([kind, token, struck], ["new", 2, undefined]);
+});
+
+test("its branch begins at the drafted token that it stands in for", () => {
+  const [branch, ...others] = branchesOf(predrafts, { start: 1, size: 8 });
+  assert.deepEqual([branch?.column, branch?.tokens, others], [1, [0], []]);
+  const short = branchesOf(predrafts, { start: 1, size: 3 })[0];
+  assert.deepEqual([short?.tokens, short?.numHidden], [[], 1]);
+});
+
+test("what became of alternatives is a sentence", () => {
+  const said = [
+    alternativeWords(predrafts, false),
+    alternativeWords(predrafts.slice(0, 2), false),
+    alternativeWords(predrafts.slice(1, 2), true),
+    alternativeWords(predrafts.slice(2), false),
+    alternativeWords([], true),
+  ];
+  assert.deepEqual(said, [
+    "2 alternatives to drafted tokens were read beside the draft; one of them was right.",
+    "1 alternative to a drafted token was read beside the draft; it was not right.",
+    "1 alternative to a drafted token was read beside the draft; it was not needed.",
+    "1 alternative to a drafted token was read beside the draft; it was right.",
+    "No alternative to a drafted token was read in this forward pass.",
+  ]);
+  const ready = predrafts.slice(0, 2).map((each, index) => ({ ...each, isUsed: index === 0 }));
+  assert.match(
+    alternativeWords(ready, false),
+    /read, but it was not right; a predraft was ready\.$/,
+  );
+});
+
+test("alternatives are read where rows are planned, at temperature 0", () => {
+  assert.ok(readsAlternatives(RUN.config));
+  assert.ok(!readsAlternatives({ row_policy: "fixed" }));
+  assert.ok(!readsAlternatives({ row_policy: "fastest", temperature: 0.7 }));
+});
+
+test("the last forward pass shows an alternative as right, without a draft behind it", () => {
+  const opening = { ...OPENING, end_token_ids: [2] };
+  const last = runOf(wire(opening, DRAFTING, RIGHT)).main.steps[1];
+  const right = rightAlternative(last?.predrafts ?? []);
+  assert.deepEqual([last?.draft, right?.tokens], [[], []]);
+  assert.equal(branchesOf(last?.predrafts ?? [], { start: 1, size: 8 }).length, 1);
+});
