@@ -45,9 +45,9 @@ const HELP_SIGHTS = [
     "One forward pass drafts several tokens, the next one checks them, and only what next-token " +
       "prediction would have said is kept. After a token was thrown away there is no draft to " +
       "check, unless there is a predraft: a pale branch under each token that the model is least " +
-      "sure of. If that token is thrown away, its predraft is checked next. Rows “Fewest passes” read " +
-      "other guesses beside each drafted token too: one that is right counts. Both save forward passes " +
-      "and make each one larger.",
+      "sure of. If that token is thrown away, its predraft is checked next. With “Fewest passes” it " +
+      "also reads other guesses beside the drafted tokens and keeps one that is right. Both save " +
+      "forward passes and make each one larger.",
   ],
   [
     "Hindsight",
