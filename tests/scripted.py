@@ -55,6 +55,7 @@ class ScriptedModel:
     shape: ModelShape | None = None
     repetition_penalty: float = 1.0
     transition: Transition | None = None
+    has_own_threads: bool = False
     weights: Mapping[str, str] = field(default_factory=dict)
     compute_logit_stats: ComputeLogitStats = compute_logit_stats
     calls: list[tuple[int, int, int]] = field(default_factory=list)

@@ -168,6 +168,11 @@ class TimedBackend:
         """See Backend."""
         return self.backend.dtype
 
+    @property
+    def has_own_threads(self) -> bool:
+        """See Backend."""
+        return self.backend.has_own_threads
+
     def new_caches(self, count: int) -> Sequence[Any]:
         """See Backend."""
         return self.backend.new_caches(count)

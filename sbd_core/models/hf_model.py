@@ -36,6 +36,11 @@ class Backend(Protocol):
         """Of the weights it reads."""
         ...
 
+    @property
+    def has_own_threads(self) -> bool:
+        """See SetBlockModel."""
+        ...
+
     def new_caches(self, count: int) -> Sequence[Any]:
         """See SetBlockModel.new_caches."""
         ...
@@ -105,6 +110,11 @@ class HuggingFaceModel(EarlierModelNames):
     def dtype(self) -> str:
         """Of the weights that the forward passes read: float32, bfloat16, float16, int8 or int4."""
         return self.backend.dtype
+
+    @property
+    def has_own_threads(self) -> bool:
+        """See SetBlockModel."""
+        return self.backend.has_own_threads
 
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """See SetBlockModel.

@@ -1,6 +1,8 @@
-"""How many threads a decode on the CPU should use: a choice for programs, not for libraries."""
+"""How many threads a decode on the CPU should use; for all of torch only programs choose."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -47,3 +49,18 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
     """
     if is_small(num_parameters) and batch_size < LONG_BATCH:
         torch.set_num_threads(1)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch operations of this thread on one core meanwhile.
+
+    Its other threads, done with an operation, wait busily for the next; a forward pass that runs
+    on threads of another library would have to share its cores with them.
+    """
+    count = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(count)

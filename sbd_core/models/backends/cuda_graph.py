@@ -36,6 +36,7 @@ class CudaGraphBackend:
     """
 
     name = "PyTorch, CUDA graphs"
+    has_own_threads = False
 
     def __init__(self, fused: Any, name: str, block_size: int) -> None:
         """Raises ArgumentError for a model that is not fused."""

@@ -1,18 +1,20 @@
 """ONNX Runtime makes PyTorch's forward passes; a row's bits do not depend on the rows beside it."""
 
+import copy
 import random
 
 import onnx
 import pytest
 import torch
 
-from sbd_core import DecodeConfig, ModelError, generate
+from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.export import BLOCK, GRAPH_FILE, Exporter, quantized
 from sbd_core.models.backends.onnx.forward import LONG, MOST_ROWS, REACH
 from sbd_core.models.backends.onnx.kv_cache import STEP
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
+from sbd_core.sampling import compute_logit_stats
 from tests.conftest import in_onnx, loaded
 from tests.core.decoding.prompts import corpus_texts
 
@@ -76,6 +78,29 @@ def test_verify_is_ntp_token_for_token_in_every_dtype(nano, dtype) -> None:
         assert verify.token_ids == ntp.token_ids
         num_saved += ntp.num_forwards - verify.num_forwards
     assert num_saved > 0, "no draft was ever accepted"
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+def test_torch_keeps_to_one_thread_between_forward_passes_that_have_their_own(
+    nano, strategy
+) -> None:
+    """Else its second thread waits busily on a core that the next forward pass wants."""
+    text, found = corpus_texts(1)[0], {}
+    try:
+        torch.set_num_threads(2)
+        for model in (nano, in_onnx(nano)):
+            own, twin = found.setdefault(model.backend.name, set()), copy.copy(model)
+
+            def counted(*arguments, own=own):
+                own.add(torch.get_num_threads())
+                return compute_logit_stats(*arguments)
+
+            twin.compute_logit_stats = counted
+            for _ in stream(twin, text, DecodeConfig(strategy=strategy, max_new_tokens=12)):
+                assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+    assert found == {"PyTorch": {2}, "ONNX Runtime": {1}}
 
 
 def test_int8_is_near_and_its_answers_are_mostly_those_of_fp32(nano) -> None:

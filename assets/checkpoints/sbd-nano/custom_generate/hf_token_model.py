@@ -50,6 +50,7 @@ class TokenModel:
         self.repetition_penalty = 1.0  # transformers hands over the one to use
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
         self.transition: Transition | None = gate.transition if gate else None
+        self.has_own_threads = False
         self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats
         self._backend = TransformersBackend(model, gate)

@@ -41,6 +41,7 @@ class TransformersBackend:
     """The forward passes of one model."""
 
     name = "transformers"
+    has_own_threads = False
 
     def __init__(self, model: Any, gate: Any = None) -> None:
         """gate: the GatedLinears of a model with a block adapter."""

@@ -138,6 +138,11 @@ class SetBlockModel(Protocol):
     weights: Mapping[str, str]
     compute_logit_stats: "ComputeLogitStats"
 
+    @property
+    def has_own_threads(self) -> bool:
+        """Whether forward passes run on threads that are not torch's."""
+        ...
+
     def encode(self, prompt: str | Sequence[Message], *, is_raw: bool) -> tuple[int, ...]:
         """Token ids of a prompt or a conversation; special-token text in it is plain text.
 

@@ -31,6 +31,7 @@ class FusedLlamaBackend:
     """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
 
     name = "PyTorch"
+    has_own_threads = False
 
     def __init__(self, model: Any, adapter: BlockAdapter | None = None) -> None:
         """model: one that weights.can_fuse(); its modules become views of fused weights.

@@ -50,6 +50,7 @@ class OnnxBackend:
     """The forward passes of one model. Threads may share it; a cache belongs to one of them."""
 
     name = "ONNX Runtime"
+    has_own_threads = True
 
     def __init__(
         self, sessions: Sequence[Any], shape: Shape, rotary: Any, dtype: Dtype = "float32"
