@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import linear, rms_norm, silu
 
 from sbd_core.errors import ArgumentError, require_number
 from sbd_core.rules import ConfidenceScores
@@ -140,20 +141,47 @@ class LogitStats(ConfidenceScores):
         return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """What a token says of the one after it, where a block's row was made without knowing it.
+NUM_ANCHORS = 1024
+"""Tokens by whose logits a row's hidden state is read."""
+NUM_CANDIDATES = 256
+"""Likeliest tokens of a row that a sampler head weighs anew."""
 
-    before, after: (vocab, r). A row's logits gain after @ before[token before it].
+
+class SamplerHead:
+    """What a block's row says once the token before it is known, which it was made without.
+
+    With h the row's hidden state after the last norm, e the embedding of the token before and
+    x = [h, e], each over its root mean square: h becomes h + out @ (silu(gate) * up), where
+    [gate, up] = into @ x. Logits are linear in h, so h is read back from those of the anchors, and
+    any backend will do.
     """
 
-    before: Tensor
-    after: Tensor
+    def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
+        """into (2 width, 2 hidden) and out (hidden, width); embedding and head (vocab, hidden)."""
+        self._into, self._out = into, out
+        self._embedding, self._head = embedding, head
+        size = head.shape[0]
+        step = max(1, size // NUM_ANCHORS)
+        self._anchors = torch.arange(0, size, step, device=head.device)
+        rows = head[self._anchors].double()
+        inverse = torch.linalg.pinv(rows.t() @ rows, hermitian=True) @ rows.t()
+        self._back = inverse.float().contiguous()
 
     @torch.inference_mode()
     def add_to(self, row: Tensor, token_id: int) -> None:
         """Change logits (vocab,) in place, for the position after `token_id`."""
-        row += self.after.mv(self.before[token_id])
+        hidden = self._back.mv(row[self._anchors])
+        change = sampler_change(hidden, self._embedding[token_id].float(), self._into, self._out)
+        likeliest = row.topk(min(NUM_CANDIDATES, row.shape[0])).indices
+        row.index_add_(0, likeliest, self._head[likeliest].float() @ change)
+
+
+def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
+    """What a SamplerHead adds to hidden states (.., hidden) behind embeddings (.., hidden)."""
+    size = hidden.shape[-1:]
+    both = torch.cat([rms_norm(hidden, size), rms_norm(before, size)], -1)
+    gate, up = linear(both, into).chunk(2, -1)
+    return linear(silu(gate) * up, out)
 
 
 ComputeLogitStats = Callable[[Tensor, int, int, LogitStatsSpec], LogitStats]

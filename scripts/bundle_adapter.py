@@ -158,9 +158,10 @@ print(sbd_core.generate(model, "Why is the sky blue?", config).text)
 
 **What it adds.** {count / 1e6:.1f} million numbers: a low-rank product of rank {info.rank}
 beside each linear layer (gated LoRA, Samragh et al. 2025, arXiv 2507.11851), the embedding of the
-mask, and what a drafted token says of the next one. Only the rows of a block read them. Next-token
-prediction, the KV cache and what `verify` checks by are the base's own, so `verify` answers in the
-base's words. The paper itself fine-tunes all weights and adds none. Block sizes {low} to {high}.
+mask, and a sampler head, by which a draft's next token follows from the one before it. Only the
+rows of a block read them. Next-token prediction, the KV cache and what `verify` checks by are the
+base's own, so `verify` answers in the base's words. The paper itself fine-tunes all weights and
+adds none. Block sizes {low} to {high}.
 
 **Training.** {training_of(info)}
 

@@ -115,7 +115,7 @@ def in_onnx(
 
 @pytest.fixture(scope="session")
 def adapter_folder(tiny_folders: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random block adapter beside the random Llama, with a transition."""
+    """A random block adapter beside the random Llama, with a sampler head."""
     return save_adapter(tmp_path_factory.mktemp("adapter") / "adapted", tiny_folders["llama"])
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sbd_core.cost.model_shape import ModelShape
 from sbd_core.models.protocol import ForwardRequest, Message, PredraftBlock
-from sbd_core.sampling import ComputeLogitStats, Transition, compute_logit_stats
+from sbd_core.sampling import ComputeLogitStats, SamplerHead, compute_logit_stats
 
 NextLogits = Callable[[tuple[int, ...]], Sequence[float]]
 """Tokens so far -> logits (vocab,) of the next one."""
@@ -54,7 +54,7 @@ class ScriptedModel:
     num_parameters: int = 0
     shape: ModelShape | None = None
     repetition_penalty: float = 1.0
-    transition: Transition | None = None
+    sampler_head: SamplerHead | None = None
     has_own_threads: bool = False
     weights: Mapping[str, str] = field(default_factory=dict)
     compute_logit_stats: ComputeLogitStats = compute_logit_stats

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, required=True, help="of this start")
     parser.add_argument("--init", type=Path, help="adapter folder to begin from")
     parser.add_argument("--rank", type=int, default=32, help="of every low-rank product")
-    parser.add_argument("--transition-rank", type=int, default=64, help="0: no transition")
+    parser.add_argument("--sampler-width", type=int, default=1024, help="0: no sampler head")
     parser.add_argument("--learning-rate", type=float, default=1e-3, help="after the warm-up")
     parser.add_argument("--batch-size", type=int, default=4, help="texts a step")
     parser.add_argument("--rows", type=int, default=256, help="block rows a text")
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     sizes = _sizes(arguments.block_sizes)
     recipe = AdapterRecipe(
         rank=arguments.rank,
-        transition_rank=arguments.transition_rank,
+        sampler_width=arguments.sampler_width,
         learning_rate=arguments.learning_rate,
         num_texts=arguments.batch_size,
         rows_per_text=arguments.rows,

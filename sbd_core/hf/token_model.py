@@ -13,7 +13,7 @@ from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.model_config import block_range_of, refuse_other_attention
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
-from sbd_core.sampling import ComputeLogitStats, Transition
+from sbd_core.sampling import ComputeLogitStats, SamplerHead
 
 ATTENTION = ("sdpa", "eager")
 """The implementations that read any mask; flash kernels know causal ones alone."""
@@ -48,7 +48,7 @@ class TokenModel:
         )
         self.repetition_penalty = 1.0  # transformers hands over the one to use
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
-        self.transition: Transition | None = gate.transition if gate else None
+        self.sampler_head: SamplerHead | None = gate.sampler_head if gate else None
         self.has_own_threads = False
         self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats

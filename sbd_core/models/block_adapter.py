@@ -20,7 +20,7 @@ from torch import Tensor
 from sbd_core.errors import ModelError, shown
 from sbd_core.json_node import json_of
 from sbd_core.models.checkpoint_info import ADAPTER_INFO, DEFAULT_CPU_DTYPE
-from sbd_core.sampling import Transition
+from sbd_core.sampling import SamplerHead
 
 FORMAT_VERSION = 1
 LINEARS = ("q", "k", "v", "o", "gate", "up", "down")
@@ -54,24 +54,21 @@ class BlockAdapterInfo:
 class BlockAdapter:
     """The values. layers[i][name]: A (rank, in) and B (out, rank) of one of LINEARS.
 
-    mask_embedding: (hidden,). transition_from, transition_to: (vocab, r), None without; what a
-    token says of the next one, added to a block row's logits when the token before it is known:
-    transition_to @ transition_from[token before].
+    mask_embedding: (hidden,). sampler: the `into` and `out` of a SamplerHead, None without.
     """
 
     info: BlockAdapterInfo
     layers: tuple[Mapping[str, tuple[Tensor, Tensor]], ...]
     mask_embedding: Tensor
-    transition_from: Tensor | None = None
-    transition_to: Tensor | None = None
+    sampler: tuple[Tensor, Tensor] | None = None
 
-    def transition(self, device: torch.device) -> Transition | None:
-        """That of the adapter, in fp32 on `device`."""
-        if self.transition_from is None or self.transition_to is None:
+    def sampler_head(self, model: Any) -> SamplerHead | None:
+        """That of the adapter, in fp32 beside its transformers model."""
+        if self.sampler is None:
             return None
-        return Transition(
-            *(t.to(device, torch.float32) for t in (self.transition_from, self.transition_to))
-        )
+        into, out = (part.to(model.device, torch.float32) for part in self.sampler)
+        embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
+        return SamplerHead(into, out, embedding.weight.detach(), head.weight.detach())
 
     def tensors(self) -> dict[str, Tensor]:
         """All of it by name, as it is stored."""
@@ -80,9 +77,8 @@ class BlockAdapter:
             for name, (down, up) in layer.items():
                 found[f"layers.{index}.{name}.A"] = down
                 found[f"layers.{index}.{name}.B"] = up
-        if self.transition_from is not None and self.transition_to is not None:
-            found["transition_from"] = self.transition_from
-            found["transition_to"] = self.transition_to
+        if self.sampler is not None:
+            found["sampler.into"], found["sampler.out"] = self.sampler
         return found
 
 
@@ -161,13 +157,9 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
         raise ModelError(
             f"model: {shown(str(folder))} lacks {shown(error.args[0])} of its block adapter"
         ) from error
-    return BlockAdapter(
-        info,
-        ordered,
-        mask_embedding,
-        joined.get("transition_from"),
-        joined.get("transition_to"),
-    )
+    into, out = joined.get("sampler.into"), joined.get("sampler.out")
+    sampler = None if into is None or out is None else (into, out)
+    return BlockAdapter(info, ordered, mask_embedding, sampler)
 
 
 def _joined(found: Mapping[str, Tensor]) -> dict[str, Tensor]:

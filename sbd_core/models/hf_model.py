@@ -97,7 +97,7 @@ class HuggingFaceModel(EarlierModelNames):
         self._encoding = threading.Lock()
         self._texts: dict[int, str] = {}
         self.adapter = adapter
-        self.transition = None if adapter is None else adapter.transition(model.device)
+        self.sampler_head = None if adapter is None else adapter.sampler_head(model)
         self.backend = backend
         self.weights: Mapping[str, str] = dict(weights or {})
 

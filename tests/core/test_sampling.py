@@ -6,7 +6,14 @@ import pytest
 import torch
 
 from sbd_core.errors import ArgumentError
-from sbd_core.sampling import Candidates, forbid, probabilities
+from sbd_core.sampling import (
+    NUM_CANDIDATES,
+    Candidates,
+    SamplerHead,
+    forbid,
+    probabilities,
+    sampler_change,
+)
 
 INF = math.inf
 
@@ -148,3 +155,22 @@ def test_forbid_touches_the_tokens_named_and_no_other() -> None:
     kept = [0, 2, 4]
     assert torch.equal(logits[:, kept], before[:, kept])
     assert probabilities(logits, 0.0)[:, 3].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_sampler_head_weighs_the_likeliest_anew_by_the_hidden_state_behind_the_logits(
+    noise: float,
+) -> None:
+    """noise: of logits, as quantized weights bring it."""
+    embedding, head = drawn(9000, 48), drawn(9000, 48, 1) / 12
+    into, out, hidden = drawn(32, 96, 2) / 20, drawn(48, 16, 3), drawn(1, 48, 4)[0]
+    plain = head @ hidden
+    row = plain + noise * drawn(1, 9000, 5)[0] / 3
+    given = row.clone()
+    SamplerHead(into, out, embedding, head).add_to(row, 77)
+    changed = given.topk(NUM_CANDIDATES).indices
+    wanted = given[changed] + head[changed] @ sampler_change(hidden, embedding[77], into, out)
+    torch.testing.assert_close(row[changed], wanted, atol=1e-3 + 2 * noise, rtol=1e-3)
+    assert (wanted - given[changed]).abs().max() > 1
+    kept = torch.ones(9000, dtype=torch.bool).index_fill(0, changed, value=False)
+    assert torch.equal(row[kept], given[kept])

@@ -25,12 +25,12 @@ MODULES = {
 class GatedLinears:
     """The hooks of one model, which stay with it; they add to the rows of blocks alone.
 
-    transition: see BlockAdapter.transition.
+    sampler_head: see BlockAdapter.sampler_head.
     """
 
     def __init__(self, model: Any, adapter: BlockAdapter) -> None:
         """model: of a shape that has_known_shape(). The adapter's values take its dtype."""
-        self.transition = adapter.transition(model.device)
+        self.sampler_head = adapter.sampler_head(model)
         self._rows: list[int] = []
         for layer, pairs in zip(model.model.layers, adapter.layers, strict=True):
             for name, (down, up) in pairs.items():

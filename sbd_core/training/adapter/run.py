@@ -41,11 +41,11 @@ class AdapterRecipe:
     num_texts, rows_per_text: of a step; small steps learn more by the minute than large ones.
     block_sizes: one is drawn for each step. whole_ratio: of blocks that are masked throughout.
     weight_of_first, decay: see AdapterModule.loss. average_decay: of the running average of the
-    values, which is what ships. transition_rank: 0 leaves the transition out.
+    values, which is what ships. sampler_width: 0 leaves the sampler head out.
     """
 
     rank: int = 32
-    transition_rank: int = 64
+    sampler_width: int = 1024
     learning_rate: float = 1e-3
     warmup_steps: int = 50
     num_texts: int = 4
@@ -61,7 +61,7 @@ class AdapterRecipe:
 
     def __post_init__(self) -> None:
         require_integer("rank", self.rank, 1)
-        require_integer("transition_rank", self.transition_rank, 0)
+        require_integer("sampler_width", self.sampler_width, 0)
         require_number("learning_rate", self.learning_rate, 0)
         require_integer("num_texts", self.num_texts, 1)
         for size in self.block_sizes:
@@ -74,7 +74,7 @@ class AdapterRecipe:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Of held-out texts. nats: of masked tokens of whole blocks, without and with the transition.
+    """Of held-out texts. nats: of masked tokens of whole blocks, without and with the sampler head.
 
     lead: exact guesses from the left of a wholly masked block, first position included. drafted:
     those behind the first, which the causal head knows, each by the token before it.
@@ -105,7 +105,7 @@ class AdapterRun:
         self._state_folder = out.with_name(out.name + ".state")
         generator = torch.Generator().manual_seed(recipe.seed)
         self.module = AdapterModule(
-            fused_backend(model), recipe.rank, recipe.transition_rank, info.mask_token_id, generator
+            fused_backend(model), recipe.rank, recipe.sampler_width, info.mask_token_id, generator
         )
         self._before: dict[str, Any] = {}
         if init is not None:
@@ -178,8 +178,10 @@ class AdapterRun:
 
     @torch.no_grad()
     def _follow(self) -> None:
-        # Follows faster while there is little to average over.
-        decay = min(self.recipe.average_decay, (1 + self.step) / (10 + self.step))
+        decay = self.recipe.average_decay
+        if not self._before:
+            # Follows faster while there is little to average over; an adapter to begin from is one.
+            decay = min(decay, (1 + self.step) / (10 + self.step))
         for name, value in self.module.named_parameters():
             self._average[name].lerp_(value.detach(), 1 - decay)
 
@@ -216,10 +218,10 @@ class AdapterRun:
             # Behind the end of a text nothing is wanted and any guess is wrong.
             rows = is_target.flatten().nonzero()[:, 0]
             wanted = states.targets.flatten()[rows]
-            logits = self.module.logits(hidden.flatten(0, 2)[rows])
-            moved = logits
-            if self.module.transition_from is not None:
-                moved = logits + self.module.transition(states.before.flatten()[rows])
+            hidden = hidden.flatten(0, 2)[rows]
+            logits = moved = self.module.logits(hidden)
+            if self.module.sampler is not None:
+                moved = self.module.logits_behind(hidden, states.before.flatten()[rows])
             for place, each in enumerate((logits, moved)):
                 sums[place] += float(
                     torch.nn.functional.cross_entropy(each, wanted, reduction="sum")

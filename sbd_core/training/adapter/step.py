@@ -17,13 +17,14 @@ from sbd_core.models.backends.llama.kv_cache import KVCachePool
 from sbd_core.models.backends.llama.low_rank import GROUPS
 from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
 from sbd_core.models.protocol import ForwardRequest
+from sbd_core.sampling import sampler_change
 from sbd_core.training.adapter.states import NO_TARGET, BlockStates
 
 
 @dataclass(frozen=True, slots=True)
 class StepLoss:
-    """total: to be minimised. plain, with_before: nats a masked token, the second with the
-    transition from the token before. num_masked: tokens they are means of."""
+    """total: to be minimised. plain, with_before: nats a masked token, the second by the
+    sampler head, which knows the token before. num_masked: tokens they are means of."""
 
     total: Tensor
     plain: float
@@ -38,7 +39,7 @@ class AdapterModule(nn.Module):
         self,
         base: FusedLlamaBackend,
         rank: int,
-        transition_rank: int,
+        sampler_width: int,
         mask_id: int,
         generator: torch.Generator,
     ) -> None:
@@ -67,13 +68,15 @@ class AdapterModule(nn.Module):
                 self.up[f"{index}_{name}"] = nn.Parameter(torch.zeros(size_out, rank))
         known = weights.embedding[:mask_id].float()
         self.mask_embedding = nn.Parameter(known.mean(0))
-        self.transition_from: nn.Parameter | None = None
-        self.transition_to: nn.Parameter | None = None
-        if transition_rank:
-            size = weights.embedding.shape[0]
-            values = torch.randn(size, transition_rank, generator=generator)
-            self.transition_from = nn.Parameter(values / math.sqrt(transition_rank))
-            self.transition_to = nn.Parameter(torch.zeros(size, transition_rank))
+        self.sampler: nn.ParameterDict | None = None
+        if sampler_width:
+            values = torch.randn(2 * sampler_width, 2 * hidden, generator=generator)
+            self.sampler = nn.ParameterDict(
+                {
+                    "into": nn.Parameter(values / math.sqrt(2 * hidden)),
+                    "out": nn.Parameter(torch.zeros(hidden, sampler_width)),
+                }
+            )
 
     def load(self, adapter: BlockAdapter) -> None:
         """Take the values of a stored adapter of the same shape."""
@@ -83,11 +86,9 @@ class AdapterModule(nn.Module):
                     self.down[f"{index}_{name}"].copy_(down)
                     self.up[f"{index}_{name}"].copy_(up)
             self.mask_embedding.copy_(adapter.mask_embedding)
-            if self.transition_from is not None and adapter.transition_from is not None:
-                assert self.transition_to is not None
-                assert adapter.transition_to is not None
-                self.transition_from.copy_(adapter.transition_from)
-                self.transition_to.copy_(adapter.transition_to)
+            if self.sampler is not None and adapter.sampler is not None:
+                for name, value in zip(("into", "out"), adapter.sampler, strict=True):
+                    self.sampler[name].copy_(value)
 
     def adapter(self, info: BlockAdapterInfo) -> BlockAdapter:
         """The values as they are now."""
@@ -95,14 +96,9 @@ class AdapterModule(nn.Module):
             {name: (self.down[f"{i}_{name}"].data, self.up[f"{i}_{name}"].data) for name in LINEARS}
             for i in range(len(self.base.weights.layers))
         )
-        has_transition = self.transition_from is not None and self.transition_to is not None
-        return BlockAdapter(
-            info,
-            layers,
-            self.mask_embedding.data,
-            self.transition_from.data if has_transition else None,  # type: ignore[union-attr]
-            self.transition_to.data if has_transition else None,  # type: ignore[union-attr]
-        )
+        head = self.sampler
+        sampler = None if head is None else (head["into"].data, head["out"].data)
+        return BlockAdapter(info, layers, self.mask_embedding.data, sampler)
 
     def hidden(self, states: BlockStates) -> Tensor:
         """(texts, blocks, size, hidden) after the last norm, in the base's dtype."""
@@ -191,12 +187,13 @@ class AdapterModule(nn.Module):
         """fp32 (rows, vocab) of rows (rows, hidden)."""
         return (hidden @ self.base.weights.head).float()
 
-    def transition(self, before: Tensor) -> Tensor:
-        """What the tokens before (rows,) add to logits (rows, vocab)."""
-        assert self.transition_from is not None
-        assert self.transition_to is not None
-        dtype = self.base.weights.embedding.dtype
-        return (self.transition_from[before].to(dtype) @ self.transition_to.to(dtype).t()).float()
+    def logits_behind(self, hidden: Tensor, before: Tensor) -> Tensor:
+        """fp32 (rows, vocab) of rows (rows, hidden) by the sampler head; before: tokens (rows,)."""
+        assert self.sampler is not None
+        dtype = hidden.dtype
+        into, out = (self.sampler[name].to(dtype) for name in ("into", "out"))
+        known = self.base.weights.embedding[before].to(dtype)
+        return self.logits(hidden + sampler_change(hidden, known, into, out))
 
     def loss(self, states: BlockStates, weight_of_first: float, decay: float) -> StepLoss:
         """Cross-entropy at masked positions, aligned: the row of a position predicts it.
@@ -213,11 +210,11 @@ class AdapterModule(nn.Module):
         targets = states.targets.flatten()[rows]
         weight = weight.flatten()[rows]
         weight = weight / weight.sum()
-        logits = self.logits(hidden.flatten(0, 2)[rows])
-        nats = functional.cross_entropy(logits, targets, reduction="none")
+        hidden = hidden.flatten(0, 2)[rows]
+        nats = functional.cross_entropy(self.logits(hidden), targets, reduction="none")
         total, with_before = (nats * weight).sum(), nats
-        if self.transition_from is not None:
-            moved = logits + self.transition(states.before.flatten()[rows])
+        if self.sampler is not None:
+            moved = self.logits_behind(hidden, states.before.flatten()[rows])
             with_before = functional.cross_entropy(moved, targets, reduction="none")
             total = (total + (with_before * weight).sum()) / 2
         return StepLoss(

@@ -111,8 +111,8 @@ def test_alternatives_change_no_token_alone_or_together(
 
 
 def test_a_draft_follows_the_token_before_it(adapted: HuggingFaceModel) -> None:
-    """Without the transition the drafts are others, and the answer is the same."""
-    plain = dataclasses.replace(adapted.adapter, transition_from=None, transition_to=None)
+    """Without the sampler head the drafts are others, and the answer is the same."""
+    plain = dataclasses.replace(adapted.adapter, sampler=None)
     alone = in_pytorch(adapted.model, adapted.tokenizer, adapted.name, plain)
     config = DecodeConfig(strategy="verify", block_size=8, max_new_tokens=24, draft_threshold=0.0)
     drafts, answers = [], []

@@ -150,7 +150,7 @@ def save_tiny(
 
 
 def save_adapter(folder: Path, base_folder: Path) -> Path:
-    """A random block adapter of the model in `base_folder`, transition included."""
+    """A random block adapter of the model in `base_folder`, sampler head included."""
     base = read_base(str(base_folder), 4, (2, 16), device="cpu")
     generator = torch.Generator().manual_seed(7)
     module = AdapterModule(fused_backend(base.model), 4, 8, base.info.mask_token_id, generator)

@@ -188,7 +188,7 @@ class CausalFirstDecoding:
 
     The causal row before the block gives its first token, which is what next-token prediction
     would choose, in the forward pass that reads the prompt, too. The solver decides how many
-    guesses follow it; with a penalty or a transition each is made by the tokens before it.
+    guesses follow it; with a penalty or a sampler head each is made by the tokens before it.
     """
 
     def __init__(self, state: DecodingState) -> None:

@@ -147,20 +147,20 @@ class DecodingState:
         """What a block's rows say, and a token for each.
 
         exact: the tokens that the forward pass has accepted and brought; the last of them stands
-        at the block's first position. With a penalty or a transition the tokens are chosen left to
-        right, each by the row that counts those before it. num_top: tokens listed a row, at least.
-        is_recorded: all that the record needs, too.
+        at the block's first position. With a penalty or a sampler head the tokens are chosen left
+        to right, each by the row that counts those before it. num_top: tokens listed a row, at
+        least. is_recorded: all that the record needs, too.
         """
         spec = self._block_spec if is_recorded else self._causal_spec
         spec = replace(spec, num_top=max(spec.num_top, num_top))
-        transition = self.model.transition
-        if self._seen is None and transition is None:
+        head = self.model.sampler_head
+        if self._seen is None and head is None:
             stats = self._stats(logits, start, stop, spec)
             return stats, stats.sample(self.generator)
         rows, before, chosen = [], list(exact[:-1]), list(exact[-1:])
         for row in range(start, stop):
-            if transition is not None and row > start:
-                transition.add_to(logits[row], chosen[-1])
+            if head is not None and row > start:
+                head.add_to(logits[row], chosen[-1])
             rows.append(self._stats(logits, row, row + 1, spec, [before]))
             if row > start:
                 chosen += rows[-1].sample(self.generator)
@@ -170,7 +170,7 @@ class DecodingState:
     @property
     def rows_are_independent(self) -> bool:
         """Whether what a block's row says depends on no token chosen beside it."""
-        return self._seen is None and self.model.transition is None
+        return self._seen is None and self.model.sampler_head is None
 
     def draft_stats(self, logits: Tensor, start: int) -> LogitStats:
         """Of the rows from `start` on what a draft needs, where rows do not depend on tokens."""

@@ -14,7 +14,7 @@ from .errors import ArgumentError
 from .models_backends_transformers import TransformersBackend
 from .models_model_config import block_range_of, refuse_other_attention
 from .models_protocol import Cache, ForwardRequest, Message
-from .sampling import ComputeLogitStats, Transition
+from .sampling import ComputeLogitStats, SamplerHead
 
 ATTENTION = ("sdpa", "eager")
 """The implementations that read any mask; flash kernels know causal ones alone."""
@@ -49,7 +49,7 @@ class TokenModel:
         )
         self.repetition_penalty = 1.0  # transformers hands over the one to use
         gate = getattr(model, "block_adapter", None)  # of sbd_core.hf.read_adapted
-        self.transition: Transition | None = gate.transition if gate else None
+        self.sampler_head: SamplerHead | None = gate.sampler_head if gate else None
         self.has_own_threads = False
         self.weights: Mapping[str, str] = {}  # no text, so no trace is kept
         self.compute_logit_stats = compute_logit_stats

@@ -119,9 +119,9 @@ class SetBlockModel(Protocol):
     mask_token_id: None if the tokenizer has no mask token. block_range: smallest and largest
     block size the masked head was trained on, None if it was not or is not known. shape: its
     sizes, None where costs cannot be worked out from them. repetition_penalty: what a config that
-    names none decodes with, 1 for none. transition: what a drafted token says of the next, None
-    where the model has learnt none. weights: {name: digest} of the model's own and, where it is an
-    adapter, of its base's; empty where they are not known.
+    names none decodes with, 1 for none. sampler_head: what a block's row says once the token before
+    it is known, None where the model has learnt none. weights: {name: digest} of the model's own
+    and, where it is an adapter, of its base's; empty where they are not known.
     """
 
     name: str
@@ -134,7 +134,7 @@ class SetBlockModel(Protocol):
     block_range: tuple[int, int] | None
     shape: ModelShape | None
     repetition_penalty: float
-    transition: "Transition | None"
+    sampler_head: "SamplerHead | None"
     weights: Mapping[str, str]
     compute_logit_stats: "ComputeLogitStats"
 

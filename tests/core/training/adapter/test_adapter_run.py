@@ -16,7 +16,7 @@ from sbd_core.training.graceful_stop import StopWish
 from tests.core.training.adapter.test_adapter_step import info
 
 RECIPE = AdapterRecipe(
-    rank=4, transition_rank=4, num_texts=2, rows_per_text=16, block_sizes=(4, 8), warmup_steps=2
+    rank=4, sampler_width=4, num_texts=2, rows_per_text=16, block_sizes=(4, 8), warmup_steps=2
 )
 
 
@@ -64,6 +64,19 @@ def test_an_adapter_tells_the_training_it_began_from(
     assert facts["masked_tokens"] == before.masked_tokens + after.masked_tokens
     assert [point["steps"] for point in facts["curve"]] == [2, 3, 4]
     assert all(point["nats"] > 0 for point in facts["curve"])
+
+
+def test_what_training_begins_from_is_its_first_average(
+    llama: HuggingFaceModel, tmp_path: Path
+) -> None:
+    """Else the first steps of a new optimizer would be all that ships."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    trained(llama, first, 4)
+    before, after = read_block_adapter(first), trained(llama, second, 1, init=first)
+    kept = read_block_adapter(second)
+    for name, value in before.layers[0].items():
+        own = after.module.down[f"0_{name}"].detach()
+        assert (kept.layers[0][name][0] - value[0]).norm() < 0.1 * (own - value[0]).norm()
 
 
 def test_a_damaged_state_is_one_line(llama: HuggingFaceModel, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from sbd_core import sampling
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
 from sbd_core.models.block_adapter import (
     BlockAdapter,
@@ -57,10 +58,11 @@ def texts(model: HuggingFaceModel) -> list[Text]:
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen3"])
 def test_a_block_reads_in_training_what_it_reads_in_decoding(
-    architecture: str, tiny_folders: dict[str, Path]
+    architecture: str, tiny_folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tests.conftest import loaded
 
+    monkeypatch.setattr(sampling, "NUM_CANDIDATES", 1000)  # all tokens
     model = loaded(tiny_folders[architecture])
     module = random_module(model)
     assert model.mask_token_id is not None
@@ -68,9 +70,15 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
         texts(model), 4, 5, model.mask_token_id, 0.5, torch.Generator().manual_seed(1)
     )
     with torch.no_grad():
-        trained = module.logits(module.hidden(states).flatten(0, 2)).view(2, 5, 4, -1)
+        hidden = module.hidden(states).flatten(0, 2)
+        trained = module.logits(hidden).view(2, 5, 4, -1)
+        behind = module.logits_behind(hidden, states.before.flatten()).view(trained.shape)
+    assert not torch.allclose(trained, behind, atol=0.1)
     twin = loaded(tiny_folders[architecture])
-    backend = with_adapter(twin, module.adapter(info(model)))
+    adapter = module.adapter(info(model))
+    backend = with_adapter(twin, adapter)
+    head = adapter.sampler_head(twin.model)
+    assert head is not None
     for index, ids in enumerate(states.texts):
         for block in range(5):
             start = int(states.start[index, block])
@@ -78,6 +86,9 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
             request = ForwardRequest(cache, ids[:start], states.token_ids[index, block].tolist(), 1)
             [logits] = backend.forward([request])
             torch.testing.assert_close(trained[index, block], logits[1:], atol=2e-4, rtol=1e-3)
+            for row, before in zip(logits[1:], states.before[index, block].tolist(), strict=True):
+                head.add_to(row, before)
+            torch.testing.assert_close(behind[index, block], logits[1:], atol=2e-3, rtol=1e-3)
 
 
 def test_causal_rows_never_read_the_adapter(llama: HuggingFaceModel) -> None:
