@@ -12,16 +12,20 @@ import os
 import statistics
 import tempfile
 import time
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from .config import RowCosts
+from .decoding_row_plans import NUM_ALTERNATIVES
 from .environment import processor_name
 from .errors import ArgumentError
 from .files import cache_folder
 from .models_protocol import Cache, ForwardRequest, SetBlockModel
+from .models_threads import one_thread
 from .sampling import LogitStatsSpec
 
 NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
@@ -33,7 +37,7 @@ the others are masks, but for 2 rows. So plans look: a draft of one token with m
 its ends is 2 causal rows and 2 masks, behind both 2 and 4."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 2
+FORMAT = 3
 
 logger = logging.getLogger(__name__)
 _known: dict[str, RowCosts] = {}
@@ -82,15 +86,25 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 
 
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
-    """With what is read from the logits: of the causal rows, and of a block if there is one."""
+    """With what is read from the logits: of the causal rows, and of a block if there is one.
+
+    With a sampler head each of the block's rows is read by itself, once it has weighed it anew.
+    """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()
     [logits] = model.forward_batch([request])
-    num_causal = request.num_causal_logits
-    model.compute_logit_stats(logits, 0, num_causal, spec)
-    if request.block_ids:
-        stop = min(len(logits), num_causal + MAX_CAUSAL)
-        model.compute_logit_stats(logits, num_causal, stop, spec)
+    first, head = request.num_causal_logits, model.sampler_head
+    with one_thread() if model.has_own_threads else nullcontext():
+        model.compute_logit_stats(logits, 0, first, spec)
+        stop = min(len(logits), first + MAX_CAUSAL)
+        if request.block_ids and head is None:
+            model.compute_logit_stats(logits, first, stop, spec)
+        elif head is not None:
+            spec = replace(spec, num_top=1 + NUM_ALTERNATIVES)
+            for row in range(first, stop):
+                if row > first:
+                    head.add_to(logits[row], 0)
+                model.compute_logit_stats(logits, row, row + 1, spec)
     return time.perf_counter() - began
 
 
@@ -109,6 +123,7 @@ def _depends_on(model: SetBlockModel) -> dict[str, Any]:
         "shape": model.shape.to_data() if model.shape else None,
         "backend": f"{type(backend).__module__}.{type(backend).__name__}",
         "dtype": getattr(model, "dtype", None),
+        "has_sampler_head": model.sampler_head is not None,
     }
 
 
