@@ -7,7 +7,6 @@ knows nothing of how they work.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -22,7 +21,7 @@ from sbd_core.environment import versions
 from sbd_core.errors import ArgumentError, require_integer
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import Cache, ForwardRequest, Message, SetBlockModel
-from sbd_core.models.threads import one_thread
+from sbd_core.models.threads import one_thread_between_passes
 from sbd_core.trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
@@ -267,7 +266,7 @@ def _events(
         results = _results(model, [one.request for one in active])
         still_active = []
         for one, result in zip(active, results, strict=True):
-            with one_thread() if model.has_own_threads else nullcontext():
+            with one_thread_between_passes(model):
                 event, request = one.strategy.update(result), one.strategy.next_request()
             yield one.index, event
             if request is None:

@@ -11,7 +11,6 @@ import os
 import statistics
 import tempfile
 import time
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from sbd_core.environment import processor_name
 from sbd_core.errors import ArgumentError
 from sbd_core.files import cache_folder
 from sbd_core.models.protocol import Cache, ForwardRequest, SetBlockModel
-from sbd_core.models.threads import one_thread
+from sbd_core.models.threads import one_thread_between_passes
 from sbd_core.sampling import LogitStatsSpec
 
 NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
@@ -93,7 +92,7 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     began = time.perf_counter()
     [logits] = model.forward_batch([request])
     first, head = request.num_causal_logits, model.sampler_head
-    with one_thread() if model.has_own_threads else nullcontext():
+    with one_thread_between_passes(model):
         model.compute_logit_stats(logits, 0, first, spec)
         stop = min(len(logits), first + MAX_CAUSAL)
         if request.block_ids and head is None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import torch
 
+from sbd_core.models.protocol import SetBlockModel
+
 SMALL_MODEL_PARAMETERS = 20_000_000
 LONG_BATCH = 8
 CGROUP_FILES = (
@@ -52,12 +54,15 @@ def choose_threads(num_parameters: int, batch_size: int = 1) -> None:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch operations of this thread on one core meanwhile.
+def one_thread_between_passes(model: SetBlockModel) -> Iterator[None]:
+    """Torch operations of this thread on one core, if the model's forward passes have own threads.
 
-    Its other threads, done with an operation, wait busily for the next; a forward pass that runs
-    on threads of another library would have to share its cores with them.
+    Torch's others, done with an operation, wait busily for the next; the forward pass would have to
+    share its cores with them.
     """
+    if not model.has_own_threads:
+        yield
+        return
     count = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

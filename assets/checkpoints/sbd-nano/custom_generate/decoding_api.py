@@ -8,7 +8,6 @@ knows nothing of how they work.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -23,7 +22,7 @@ from .environment import versions
 from .errors import ArgumentError, require_integer
 from .events import StepEvent
 from .models_protocol import Cache, ForwardRequest, Message, SetBlockModel
-from .models_threads import one_thread
+from .models_threads import one_thread_between_passes
 from .trace import Finish, Trace, committed_token_ids, mentioned_token_ids
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, str]]
@@ -268,7 +267,7 @@ def _events(
         results = _results(model, [one.request for one in active])
         still_active = []
         for one, result in zip(active, results, strict=True):
-            with one_thread() if model.has_own_threads else nullcontext():
+            with one_thread_between_passes(model):
                 event, request = one.strategy.update(result), one.strategy.next_request()
             yield one.index, event
             if request is None:

@@ -12,7 +12,6 @@ import os
 import statistics
 import tempfile
 import time
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from .environment import processor_name
 from .errors import ArgumentError
 from .files import cache_folder
 from .models_protocol import Cache, ForwardRequest, SetBlockModel
-from .models_threads import one_thread
+from .models_threads import one_thread_between_passes
 from .sampling import LogitStatsSpec
 
 NUM_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48)
@@ -94,7 +93,7 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     began = time.perf_counter()
     [logits] = model.forward_batch([request])
     first, head = request.num_causal_logits, model.sampler_head
-    with one_thread() if model.has_own_threads else nullcontext():
+    with one_thread_between_passes(model):
         model.compute_logit_stats(logits, 0, first, spec)
         stop = min(len(logits), first + MAX_CAUSAL)
         if request.block_ids and head is None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,23 @@ def test_a_model_is_measured_for_1_to_48_rows_and_its_caches_stay_its_own(llama)
     short = chance_model(1)
     short.max_positions = 30
     assert measure_row_costs(short).points[-1][0] == 24
+
+
+class SlowHead:
+    """A sampler head that takes 2 milliseconds a token."""
+
+    def add_to(self, row, token_id) -> None:
+        time.sleep(0.002)
+
+
+def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes() -> None:
+    """A block of n masks drafts n - 1 tokens; a row alone none."""
+    model = chance_model(1)
+    model.sampler_head = SlowHead()
+    costs = measure_row_costs(model)
+    assert costs.seconds(1) < 0.002
+    assert costs.seconds(3) >= 0.002
+    assert costs.seconds(12) >= 0.008
 
 
 def test_they_are_measured_once_and_read_from_then_on(folder, monkeypatch) -> None:
