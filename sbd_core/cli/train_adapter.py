@@ -26,6 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rank", type=int, default=32, help="of every low-rank product")
     parser.add_argument("--sampler-width", type=int, default=1024, help="0: no sampler head")
     parser.add_argument("--learning-rate", type=float, default=1e-3, help="after the warm-up")
+    parser.add_argument(
+        "--cooldown", type=float, default=0.0, help="of the minutes, for the rate's way to zero"
+    )
+    parser.add_argument("--averaging", type=float, default=0.998, help="decay of what ships")
     parser.add_argument("--batch-size", type=int, default=4, help="texts a step")
     parser.add_argument("--rows", type=int, default=256, help="block rows a text")
     parser.add_argument("--block-sizes", default="4,8,16", help="one is drawn for each step")
@@ -35,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=int, default=256, help="of a text; the rest is cut")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
+    parser.add_argument("--compile", action="store_true", help="pays on a GPU")
     parser.add_argument("--save-minutes", type=float, default=SAVE_MINUTES, help="between saves")
     parser.add_argument(
         "--measure-minutes", type=float, default=MEASURE_MINUTES, help="between measurements"
@@ -62,6 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
         rank=arguments.rank,
         sampler_width=arguments.sampler_width,
         learning_rate=arguments.learning_rate,
+        cooldown_ratio=arguments.cooldown,
+        average_decay=arguments.averaging,
         num_texts=arguments.batch_size,
         rows_per_text=arguments.rows,
         block_sizes=sizes,
@@ -82,7 +89,14 @@ def run(arguments: argparse.Namespace) -> None:
     training, held_out = read_texts(arguments.data, tokenizer, name, max_tokens=recipe.max_tokens)
     print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
     trainer = AdapterRun(
-        base.model, recipe, training, held_out, arguments.out, base.info, arguments.init
+        base.model,
+        recipe,
+        training,
+        held_out,
+        arguments.out,
+        base.info,
+        arguments.init,
+        is_compiled=arguments.compile,
     )
     lines: list[dict[str, object]] = []
     saved = measured = trainer.seconds

@@ -9,20 +9,22 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from sbd_core.decoding.repetition import penalise
+from sbd_core.decoding.repetition import scaled
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
 from sbd_core.json_node import json_of
 from sbd_core.models.backends.choose import fused_backend
+from sbd_core.models.backends.cuda_graph import captured
+from sbd_core.models.backends.llama.attention import PaddedBatchAttention
 from sbd_core.models.chat import encode_prompt
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.sampling import forbid
 
 OPENINGS = (
     "List three ",
@@ -56,6 +58,8 @@ HELD_OUT_SHARE = 50
 """One request in so many is held out."""
 NUM_CANDIDATES = 200
 """Tokens that a request's next one is drawn from, at most."""
+PASSES_BETWEEN_LOOKS = 8
+"""Of a GPU: what is written behind a text's end meanwhile is dropped."""
 LOOP, MOST_REPEATS = 6, 3
 """Words of a run, and how often it may occur: greedy answers of small models repeat themselves."""
 
@@ -163,46 +167,53 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 
 
 @dataclass(slots=True)
-class _Slot:
-    """A cache, the tokens in it, and those that the next forward pass reads."""
-
-    cache: Any
-    read: list[int] = field(default_factory=list)
-    unread: list[int] = field(default_factory=list)
-
-    def set_text(self, token_ids: Sequence[int]) -> None:
-        """Have the cache hold these tokens next; what it has of their beginning is kept."""
-        pairs = zip(self.read, token_ids[:-1], strict=False)
-        count = next((i for i, (old, new) in enumerate(pairs) if old != new), None)
-        if count is None:
-            count = min(len(self.read), len(token_ids) - 1)
-        self.cache.truncate(count)
-        self.read, self.unread = self.read[:count], list(token_ids[count:])
-
-
-@dataclass(slots=True)
 class _Text:
-    """One example being written: first its request, then the answer."""
+    """What stands in a slot: from `start` on a request being sampled (prompt None), or an answer.
+
+    luck: by which the token at each place is drawn.
+    """
 
     number: int
     kind: str
-    slot: "_Slot"
-    generator: torch.Generator
-    seen: set[int] = field(default_factory=set)
-    request: list[int] = field(default_factory=list)
+    ids: list[int]
+    start: int
+    luck: Tensor
     prompt: str | None = None
-    answer: list[int] = field(default_factory=list)
 
 
 class _Writer:
-    """Texts in a batch, each in a slot of its own: a slot whose text is done begins the next."""
+    """Texts in a batch, each in a slot of its own: a slot whose text is done begins the next.
+
+    A forward pass reads one token of every slot: the next of what stands there, else the one that
+    was chosen last. All of it is tensors of one shape on the model's device, which a GPU replays;
+    the host looks at them every few forward passes.
+    """
 
     def __init__(
         self, model: HuggingFaceModel, config: SynthesisConfig, prompts: Sequence[str]
     ) -> None:
         self._model, self._config, self._prompts = model, config, prompts
-        self._backend = fused_backend(model)
+        self._backend = backend = fused_backend(model)
         self._turn = self._turn_ids()
+        self._passes = PASSES_BETWEEN_LOOKS if model.device.startswith("cuda") else 1
+        longest = max([0, *(len(self._encoded(prompt)) for prompt in prompts)])
+        most = max(config.max_request_tokens, config.max_answer_tokens) + self._passes
+        room = max(longest, 2 * len(self._turn) + config.max_request_tokens) + most + 1
+        count, device = config.batch_size, backend.weights.embedding.device
+        self._pool = backend.new_caches(count)[0].pool
+        self._pool.ensure_capacity(room)
+        self._rotary = backend.rotary_until(room)
+        self._tokens = torch.zeros(count, room, dtype=torch.long, device=device)
+        """Of every slot; those before _known stand, those before _length are in the cache."""
+        self._length, self._known, self._start = self._tokens.new_zeros(3, count).unbind()
+        self._slot = torch.arange(count, device=device)
+        self._end_ids = torch.tensor(sorted(model.end_token_ids), device=device)
+        vocab_size = backend.weights.head.shape[1]
+        self._logits = torch.zeros(count, vocab_size, device=device)
+        self._seen = torch.zeros(count, vocab_size, dtype=torch.bool, device=device)
+        self._is_answer = self._seen.new_zeros(count)
+        self._luck = torch.zeros(count, room, device=device)
+        """By which the token at a place of a request is drawn."""
 
     def _turn_ids(self) -> list[int]:
         """What the chat template writes before the user's words. Raises TrainingError."""
@@ -215,47 +226,41 @@ class _Writer:
         )
         return list(tokenizer.encode(text.split(mark)[0], add_special_tokens=False))
 
+    def _encoded(self, prompt: str) -> list[int]:
+        return encode_prompt(self._model.tokenizer, prompt, self._model.name, is_raw=False)
+
+    @torch.inference_mode()
     def examples(self, first: int) -> Iterator[dict[str, Any]]:
         """Examples without end, numbered from `first` on, in the order they are finished."""
-        texts, number = [], first
-        for cache in self._backend.new_caches(self._config.batch_size):
-            texts.append(self._begin(number, _Slot(cache)))
-            number += 1
+        texts = [self._begun(first + slot) for slot in range(self._config.batch_size)]
+        number = first + len(texts)
+        self._place(dict(enumerate(texts)), [[] for _ in texts])
+        read = captured(self._read, self._logits)
         while True:
-            self._choose(texts, self._logits(texts))
-            for index, text in enumerate(texts):
-                example = self._finished(text)
-                if example is None:
-                    continue
-                if example:
-                    yield example
-                texts[index] = self._begin(number, text.slot)
-                number += 1
+            for _ in range(self._passes):
+                read()
+                self._choose()
+            done = self._done().tolist()
+            tokens = self._tokens[done].tolist()
+            known = self._known[done].tolist()
+            new: dict[int, _Text] = {}
+            for slot, ids, stop in zip(done, tokens, known, strict=True):
+                text = texts[slot]
+                found = self._became(text, ids[text.start : stop])
+                if isinstance(found, dict):
+                    if found:
+                        yield found
+                    found = self._begun(number)
+                    number += 1
+                new[slot] = texts[slot] = found
+            if new:
+                self._place(new, tokens)
 
-    def _logits(self, texts: Sequence[_Text]) -> Tensor:
-        """(texts, vocab), of each text's last token.
-
-        Those that read a prompt do so alone: beside them every text would be padded to its length.
-        """
-        slots = [text.slot for text in texts]
-        requests = [ForwardRequest(slot.cache, slot.unread, (), 1) for slot in slots]
-        long = [i for i, slot in enumerate(slots) if len(slot.unread) > 1]
-        short = [i for i, slot in enumerate(slots) if len(slot.unread) == 1]
-        rows = {i: self._backend.forward([requests[i]])[0] for i in long}
-        if short:
-            found = self._backend.forward([requests[i] for i in short])
-            rows |= dict(zip(short, found, strict=True))
-        for slot in slots:
-            slot.read += slot.unread
-        return torch.cat([rows[i] for i in range(len(texts))])
-
-    def _begin(self, number: int, slot: _Slot) -> _Text:
+    def _begun(self, number: int) -> _Text:
         """The text of that number: of the prompts given, else a request to be sampled."""
         generator = torch.Generator().manual_seed(self._config.seed * 1_000_003 + number)
         if number < len(self._prompts):
-            text = _Text(number, "asked", slot, generator)
-            self._ask(text, self._prompts[number])
-            return text
+            return self._asked(number, "asked", self._prompts[number])
         kind, request = "sampled", list[int]()
         if torch.rand((), generator=generator) < self._config.structured_ratio:
             index = int(torch.randint(len(OPENINGS), (), generator=generator))
@@ -263,70 +268,112 @@ class _Writer:
             opening = OPENINGS[index].rstrip()
             request = self._model.tokenizer.encode(opening, add_special_tokens=False)
             kind = "structured"
-        slot.set_text([*self._turn, *request])
-        return _Text(number, kind, slot, generator, request=request)
+        luck = torch.rand(self._tokens.shape[1], generator=generator)
+        return _Text(number, kind, [*self._turn, *request], len(self._turn), luck)
 
-    def _ask(self, text: _Text, prompt: str) -> None:
-        """Have the model answer a request that is whole."""
-        text.prompt = prompt
-        ids = encode_prompt(self._model.tokenizer, prompt, self._model.name, is_raw=False)
-        text.slot.set_text(ids)
-        text.seen = set(ids)
+    def _asked(self, number: int, kind: str, prompt: str) -> _Text:
+        """The text whose request is whole, for the model to answer."""
+        ids = self._encoded(prompt)
+        return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
-    @torch.inference_mode()
-    def _choose(self, texts: Sequence[_Text], logits: Tensor) -> None:
-        """The next token of every text, out of logits (texts, vocab)."""
-        mask_id = self._model.mask_token_id
-        if mask_id is not None:
-            logits[:, mask_id] = -torch.inf
-        asking = [i for i, text in enumerate(texts) if text.prompt is None]
-        answering = [i for i, text in enumerate(texts) if text.prompt is not None]
-        chosen = [0] * len(texts)
-        if asking:
-            best = (logits[asking] / self._config.temperature).topk(NUM_CANDIDATES)
-            weights = best.values.softmax(-1)
-            weights[weights.cumsum(-1) - weights > self._config.top_p] = 0
-            for row, index in enumerate(asking):
-                drawn = torch.multinomial(weights[row], 1, generator=texts[index].generator)
-                chosen[index] = int(best.indices[row, drawn])
-        if answering:
-            rows = logits[answering]
-            seen = [texts[i].seen for i in answering]
-            penalise(rows, seen, self._config.repetition_penalty)
-            for index, token_id in zip(answering, rows.argmax(-1).tolist(), strict=True):
-                chosen[index] = token_id
-        for text, token_id in zip(texts, chosen, strict=True):
-            text.slot.unread = [token_id]
-            if text.prompt is None:
-                text.request.append(token_id)
-            else:
-                text.answer.append(token_id)
-                text.seen.add(token_id)
+    def _place(self, new: dict[int, _Text], before: Sequence[Sequence[int]]) -> None:
+        """Have slots hold these texts next; what the cache has of their beginning is kept."""
+        kept = []
+        for text, old in zip(new.values(), before, strict=True):
+            pairs = zip(old, text.ids[:-1], strict=False)
+            same = next((i for i, (one, other) in enumerate(pairs) if one != other), None)
+            kept.append(min(len(old), len(text.ids) - 1) if same is None else same)
+        device = self._tokens.device
+        texts = list(new.values())
+        slots = torch.tensor(list(new), device=device)
+        ids = torch.zeros(len(new), self._tokens.shape[1], dtype=torch.long)
+        for row, text in zip(ids, texts, strict=True):
+            row[: len(text.ids)] = torch.tensor(text.ids)
+        known = torch.tensor([len(text.ids) for text in texts], device=device)
+        ids = ids.to(device)
+        self._tokens[slots] = ids
+        self._known[slots] = known
+        self._length[slots] = torch.tensor(kept, device=device)
+        self._start[slots] = torch.tensor([text.start for text in texts], device=device)
+        self._is_answer[slots] = torch.tensor([t.prompt is not None for t in texts], device=device)
+        self._luck[slots] = torch.stack([text.luck for text in texts]).to(device)
+        # Behind the text stands its first token once more, as something must.
+        is_known = torch.arange(ids.shape[1], device=device) < known[:, None]
+        self._seen[slots] = self._seen.new_zeros(len(new), self._seen.shape[1]).scatter_(
+            1, ids.where(is_known, ids[:, :1]), value=True
+        )
 
-    def _finished(self, text: _Text) -> dict[str, Any] | None:
-        """The example of a text that is done, {} where nothing came of it, else None."""
+    def _read(self) -> None:
+        """One forward pass over the next token of every slot."""
+        backend, place = self._backend, self._length
+        capacity = self._tokens.shape[1]
+        if place.device.type == "cpu":
+            capacity = int(place.max()) + 1
+        nothing = torch.zeros_like(place)
+        visible = torch.stack([place + 1, nothing, nothing])[..., None]
+        attention = PaddedBatchAttention(
+            self._pool, (self._slot, nothing, place), visible, capacity
+        )
+        ids = self._tokens.gather(1, place[:, None])[:, 0]
+        hidden = backend.hidden(ids, backend.angles_at(place, self._rotary), [attention])
+        self._logits.copy_(torch.mm(backend.weights.norm(hidden), backend.weights.head))
+
+    def _choose(self) -> None:
+        """What stands behind the token just read, where nothing did: drawn, or the best."""
+        config, logits = self._config, self._logits
+        forbid(logits, [i for i in [self._model.mask_token_id] if i is not None])
+        following = (self._length + 1)[:, None]
+        best = (logits / config.temperature).topk(min(NUM_CANDIDATES, logits.shape[1]))
+        weights = best.values.softmax(-1)
+        weights[weights.cumsum(-1) - weights > config.top_p] = 0
+        total = weights.cumsum(-1)
+        place = (total <= self._luck.gather(1, following) * total[:, -1:]).sum(-1, keepdim=True)
+        drawn = best.indices.gather(1, place.clamp(max=total.shape[1] - 1))
+        penalised = scaled(logits, config.repetition_penalty)
+        answer = logits.where(~self._seen, penalised).argmax(-1, keepdim=True)
+        chosen = answer.where(self._is_answer[:, None], drawn)
+        stands = following < self._known[:, None]
+        token_id = self._tokens.gather(1, following).where(stands, chosen)
+        self._tokens.scatter_(1, following, token_id)
+        self._seen.scatter_(1, token_id, value=True)
+        self._length += 1
+        torch.maximum(self._known, self._length + 1, out=self._known)
+
+    def _done(self) -> Tensor:
+        """The slots whose text came to its end, or to the most tokens that it may have."""
+        place = torch.arange(self._tokens.shape[1], device=self._tokens.device)
+        is_written = (place >= self._start[:, None]) & (place < self._known[:, None])
+        is_end = (self._tokens[..., None] == self._end_ids).any(-1)
+        config = self._config
+        most = torch.where(self._is_answer, config.max_answer_tokens, config.max_request_tokens)
+        return ((is_written & is_end).any(1) | (self._known - self._start >= most)).nonzero()[:, 0]
+
+    def _became(self, text: _Text, written: Sequence[int]) -> _Text | dict[str, Any]:
+        """What a text that is done becomes: its answer begun, an example, or {} if neither.
+
+        written: the tokens since its start, some of them perhaps behind its end.
+        """
         config, end_ids = self._config, self._model.end_token_ids
+        ends = (place for place, token_id in enumerate(written) if token_id in end_ids)
+        stop = next(ends, len(written))
         if text.prompt is None:
-            if text.request[-1] in end_ids:
-                prompt = self._model.decode(text.request[:-1]).strip()
-                if len(prompt.split()) < 2:
-                    return {}
-                if not config.max_answer_tokens:
-                    return {"prompt": prompt, "kind": text.kind, "number": text.number}
-                self._ask(text, prompt)
-                return None
-            is_special = text.request[-1] in self._model.tokenizer.all_special_ids
-            return {} if is_special or len(text.request) >= config.max_request_tokens else None
-        is_finished = text.answer[-1] in end_ids
-        if not is_finished and len(text.answer) < config.max_answer_tokens:
-            return None
-        answer = self._model.decode(text.answer).strip()
+            request = written[:stop]
+            prompt = self._model.decode(request).strip()
+            is_whole = stop < min(len(written), config.max_request_tokens)
+            is_plain = not set(request) & set(self._model.tokenizer.all_special_ids)
+            if not is_whole or not is_plain or len(prompt.split()) < 2:
+                return {}
+            if not config.max_answer_tokens:
+                return {"prompt": prompt, "kind": text.kind, "number": text.number}
+            return self._asked(text.number, text.kind, prompt)
+        kept = written[: min(stop + 1, config.max_answer_tokens)]
+        answer = self._model.decode(kept).strip()
         if not answer:
             return {}
         return {
             "prompt": text.prompt,
             "answer": answer,
-            "finished": is_finished,
+            "finished": kept[-1] in end_ids,
             "kind": text.kind,
             "number": text.number,
         }

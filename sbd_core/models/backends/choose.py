@@ -35,7 +35,7 @@ def choose(
     """
     if model.device.type != "cpu":
         fused = plain(model, name, adapter)
-        if isinstance(fused, FusedLlamaBackend) and model.device.type == "cuda" and not adapter:
+        if isinstance(fused, FusedLlamaBackend) and model.device.type == "cuda":
             return CudaGraphBackend(fused, name, block_size)
         return fused
     if dtype in QUANTIZED or model.dtype == torch.float32:

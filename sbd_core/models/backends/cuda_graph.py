@@ -46,9 +46,9 @@ class CudaGraphBackend:
         self.weights, self.dtype = fused.weights, fused.dtype
         self.shapes = (1, *(block_size * times for times in (1, 2, 4, 8)))
         self._at_rest: list[KVCachePool] = []
-        self._steps: weakref.WeakKeyDictionary[KVCachePool, dict[int, CudaGraphStep]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._steps: weakref.WeakKeyDictionary[
+            KVCachePool, dict[tuple[int, bool], CudaGraphStep]
+        ] = weakref.WeakKeyDictionary()
 
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Empty caches whose forward passes can be made together.
@@ -76,9 +76,9 @@ class CudaGraphBackend:
         if most > widest or len(rows) != pool.num_slots:
             return self.fused.forward(requests)
         width = next(shape for shape in self.shapes if shape >= most)
-        logits = self._step(pool, width, max(text.cache.length for text in rows)).run(
-            [request.token_ids for request in requests], rows
-        )
+        adapts = self.fused.has_adapter and any(text.block_rows for text in rows)
+        step = self._step(pool, width, max(text.cache.length for text in rows), adapts=adapts)
+        logits = step.run([request.token_ids for request in requests], rows)
         found = []
         for request, text in zip(requests, rows, strict=True):
             last = text.num_queries
@@ -88,31 +88,41 @@ class CudaGraphBackend:
             request.cache.length += text.num_causal
         return found
 
-    def _step(self, pool: KVCachePool, width: int, longest: int) -> "CudaGraphStep":
+    def _step(
+        self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
+    ) -> "CudaGraphStep":
         """The step of a shape, made anew where the pool had to grow for it."""
         needed = longest + max(width, self.shapes[2])
         if needed > pool.capacity:
             pool.ensure_capacity(max(needed, 2 * pool.capacity))
         steps = self._steps.setdefault(pool, {})
-        step = steps.get(width)
+        step = steps.get((width, adapts))
         if step is None or step.capacity != pool.capacity:
-            step = steps[width] = CudaGraphStep(self.fused, pool, width)
+            step = CudaGraphStep(self.fused, pool, width, adapts=adapts)
+            steps[width, adapts] = step
         return step
 
 
 class CudaGraphStep:
-    """The forward pass of `width` rows for each slot of a pool, while its capacity stays."""
+    """The forward pass of `width` rows for each slot of a pool, while its capacity stays.
 
-    def __init__(self, fused: FusedLlamaBackend, pool: KVCachePool, width: int) -> None:
+    adapts: some of the rows are a block's, and the model has an adapter for these.
+    """
+
+    def __init__(
+        self, fused: FusedLlamaBackend, pool: KVCachePool, width: int, *, adapts: bool = False
+    ) -> None:
         device, slots = pool.keys.device, pool.num_slots
         self._fused, self._pool, self._width = fused, pool, width
         self.capacity = pool.capacity
         # Held here, as a graph reads where it lay when captured.
         self._rotary = fused.rotary_until(pool.capacity)
         is_cuda = device.type == "cuda"
-        self._host = torch.zeros(6, slots, width, dtype=torch.long, pin_memory=is_cuda)
+        self._adapts = adapts
+        self._host = torch.zeros(7, slots, width, dtype=torch.long, pin_memory=is_cuda)
         self.inputs = self._host.to(device, copy=True)
-        """Token ids, positions, places of keys, what is visible (3): (6, slots, width)."""
+        """Token ids, positions, places of keys, what is visible (3), whether of a block:
+        (7, slots, width)."""
         self.logits = torch.zeros(slots, width, fused.weights.head.shape[1], device=device)
         self._slot = torch.arange(slots, device=device).repeat_interleave(width)
         self._offset = torch.arange(width, device=device).repeat(slots)
@@ -134,7 +144,8 @@ class CudaGraphStep:
             row[1, :size] = torch.tensor(list(text.positions))
             row[2] = torch.arange(start, start + self._width)
             row[3] = 1
-            row[3:, :size] = torch.tensor(text.visible()).t()
+            row[3:6, :size] = torch.tensor(text.visible()).t()
+            row[6, list(text.block_rows)] = 1
         self.inputs.copy_(self._host, non_blocking=True)
         if self._copied is not None:
             self._copied.record()
@@ -149,8 +160,10 @@ class CudaGraphStep:
         fused = self._fused
         ids, positions, key_places = (rows.flatten() for rows in self.inputs[:3].unbind())
         places = (self._slot, self._offset, key_places)
-        attention = PaddedBatchAttention(self._pool, places, self.inputs[3:], self.capacity)
-        hidden = fused.hidden(ids, fused.angles_at(positions, self._rotary), [attention])
+        attention = PaddedBatchAttention(self._pool, places, self.inputs[3:6], self.capacity)
+        of_block = self.inputs[6].flatten()[:, None].bool() if self._adapts else None
+        angles = fused.angles_at(positions, self._rotary)
+        hidden = fused.hidden(ids, angles, [attention], of_block)
         found = torch.mm(fused.weights.norm(hidden), fused.weights.head)
         self.logits.copy_(found.view(self.logits.shape))
 

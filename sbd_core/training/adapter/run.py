@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +40,15 @@ class AdapterRecipe:
     num_texts, rows_per_text: of a step; small steps learn more by the minute than large ones.
     block_sizes: one is drawn for each step. whole_ratio: of blocks that are masked throughout.
     weight_of_first, decay: see AdapterModule.loss. average_decay: of the running average of the
-    values, which is what ships. sampler_width: 0 leaves the sampler head out.
+    values, which is what ships. sampler_width: 0 leaves the sampler head out. cooldown_ratio: of a
+    start's minutes, in whose course the learning rate falls to zero at their end.
     """
 
     rank: int = 32
     sampler_width: int = 1024
     learning_rate: float = 1e-3
     warmup_steps: int = 50
+    cooldown_ratio: float = 0.0
     num_texts: int = 4
     rows_per_text: int = 256
     block_sizes: tuple[int, ...] = (4, 8, 16)
@@ -67,9 +68,16 @@ class AdapterRecipe:
         for size in self.block_sizes:
             require_integer("block_sizes", size, 2)
         require_integer("rows_per_text", self.rows_per_text, max(self.block_sizes))
+        require_number("cooldown_ratio", self.cooldown_ratio, 0, 1)
         require_number("whole_ratio", self.whole_ratio, 0, 1)
         require_number("average_decay", self.average_decay, 0, 1)
         require_integer("seed", self.seed, 0)
+
+    def rate(self, step: int, share: float) -> float:
+        """The learning rate of a step, when `share` of this start's minutes is over."""
+        warm = min(1.0, (step + 1) / max(1, self.warmup_steps))
+        left = 1.0 if not self.cooldown_ratio else min(1.0, (1 - share) / self.cooldown_ratio)
+        return self.learning_rate * warm * max(0.0, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +107,23 @@ class AdapterRun:
         out: Path,
         info: BlockAdapterInfo,
         init: Path | None = None,
+        *,
+        is_compiled: bool = False,
     ) -> None:
+        """is_compiled: see AdapterModule; all texts are then padded to max_tokens."""
         self.recipe, self._texts, self._held_out = recipe, list(texts), list(held_out)
         self._out, self._info = out, info
         self._state_folder = out.with_name(out.name + ".state")
         generator = torch.Generator().manual_seed(recipe.seed)
         self.module = AdapterModule(
-            fused_backend(model), recipe.rank, recipe.sampler_width, info.mask_token_id, generator
+            fused_backend(model),
+            recipe.rank,
+            recipe.sampler_width,
+            info.mask_token_id,
+            generator,
+            is_compiled=is_compiled,
         )
+        self._num_columns = recipe.max_tokens if is_compiled else 0
         self._before: dict[str, Any] = {}
         if init is not None:
             first = read_block_adapter(init)
@@ -114,8 +131,13 @@ class AdapterRun:
             self._before = earlier_training(first.info.trained)
         self._average = {name: p.detach().clone() for name, p in self.module.named_parameters()}
         self._optimizer = torch.optim.AdamW(
-            self.module.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), weight_decay=0.0
+            self.module.parameters(),
+            lr=recipe.learning_rate,
+            betas=(0.9, 0.98),
+            weight_decay=0.0,
+            fused=self.module.mask_embedding.is_cuda,
         )
+        self._orders: dict[int, list[int]] = {}
         self.step, self.masked_tokens, self.seconds = 0, 0, 0.0
         recover(self._state_folder)
         if (self._state_folder / STATE_FILE).is_file():
@@ -137,6 +159,7 @@ class AdapterRun:
                 self._info.mask_token_id,
                 recipe.whole_ratio,
                 generator,
+                self._num_columns,
             )
             try:
                 with wish.abandons():
@@ -150,7 +173,7 @@ class AdapterRun:
             )
             if not torch.isfinite(norm):
                 raise TrainingError(f"the gradient's norm is {norm} at step {self.step}; stopped")
-            rate = recipe.learning_rate * min(1.0, (self.step + 1) / max(1, recipe.warmup_steps))
+            rate = recipe.rate(self.step, (time.monotonic() - began) / (60 * minutes))
             self._optimizer.param_groups[0]["lr"] = rate
             self._optimizer.step()
             self._optimizer.zero_grad()
@@ -162,8 +185,9 @@ class AdapterRun:
             yield {
                 "step": self.step,
                 "block_size": size,
-                "nats": loss.plain,
-                "nats_with_before": loss.with_before,
+                "nats": float(loss.plain),
+                "nats_with_before": float(loss.with_before),
+                "learning_rate": rate,
                 "masked_tokens": self.masked_tokens,
                 "masked_per_second": loss.num_masked / took,
                 "seconds": self.seconds,
@@ -172,9 +196,13 @@ class AdapterRun:
     def _next_texts(self) -> list[Text]:
         """The texts of this step: each once before any comes again."""
         count, size = self.recipe.num_texts, len(self._texts)
-        epoch, place = divmod(self.step * count, size)
-        order = order_of(size, self.recipe.seed + epoch)
-        return [self._texts[i] for i in islice(order, place, place + count)]
+        places = range(self.step * count, (self.step + 1) * count)
+        return [self._texts[self._order(place // size)[place % size]] for place in places]
+
+    def _order(self, epoch: int) -> list[int]:
+        if epoch not in self._orders:
+            self._orders = {epoch: order_of(len(self._texts), self.recipe.seed + epoch)}
+        return self._orders[epoch]
 
     @torch.no_grad()
     def _follow(self) -> None:
@@ -182,8 +210,8 @@ class AdapterRun:
         if not self._before:
             # Follows faster while there is little to average over; an adapter to begin from is one.
             decay = min(decay, (1 + self.step) / (10 + self.step))
-        for name, value in self.module.named_parameters():
-            self._average[name].lerp_(value.detach(), 1 - decay)
+        names, values = zip(*self.module.named_parameters(), strict=True)
+        torch._foreach_lerp_([self._average[name] for name in names], values, 1 - decay)
 
     @torch.no_grad()
     def measure(self) -> Measurement:
@@ -218,10 +246,12 @@ class AdapterRun:
             # Behind the end of a text nothing is wanted and any guess is wrong.
             rows = is_target.flatten().nonzero()[:, 0]
             wanted = states.targets.flatten()[rows]
-            hidden = hidden.flatten(0, 2)[rows]
+            before = states.before.flatten()[rows].to(hidden.device)
+            hidden = hidden.flatten(0, 2)[rows.to(hidden.device)]
             logits = moved = self.module.logits(hidden)
             if self.module.sampler is not None:
-                moved = self.module.logits_behind(hidden, states.before.flatten()[rows])
+                moved = self.module.logits_behind(hidden, before)
+            logits, moved = logits.cpu(), moved.cpu()
             for place, each in enumerate((logits, moved)):
                 sums[place] += float(
                     torch.nn.functional.cross_entropy(each, wanted, reduction="sum")
@@ -304,7 +334,8 @@ class AdapterRun:
             state = torch.load(place, map_location="cpu", weights_only=True)
             self.module.load_state_dict(state["values"])
             self._optimizer.load_state_dict(state["optimizer"])
-            self._average = state["average"]
+            for name, value in state["average"].items():
+                self._average[name].copy_(value)
             self.step, self.masked_tokens = state["step"], state["masked_tokens"]
             self.seconds = state["seconds"]
             self._before = state.get("before", self._before)

@@ -4,13 +4,15 @@ A state is what decoding may meet: all tokens before the block are known, and of
 Knows nothing of models.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
 
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.errors import ArgumentError
@@ -37,13 +39,13 @@ class Text:
 class BlockStates:
     """Blocks of one size over a batch of texts.
 
-    texts: token ids of each. start (texts, blocks): position of each block's first token.
-    token_ids, targets (texts, blocks, size): what stands in the block (mask_id where masked), and
-    the token wanted at a masked position, NO_TARGET elsewhere. before: the token before each
-    position in the text.
+    texts (texts, n): token ids of each, any behind its end. start (texts, blocks): position of
+    each block's first token. token_ids, targets (texts, blocks, size): what stands in the block
+    (mask_id where masked), and the token wanted at a masked position, NO_TARGET elsewhere.
+    before: the token before each position in the text.
     """
 
-    texts: tuple[tuple[int, ...], ...]
+    texts: Tensor
     start: Tensor
     token_ids: Tensor
     targets: Tensor
@@ -83,13 +85,10 @@ def read_texts(
     return training, held_out
 
 
-def order_of(num_texts: int, seed: int) -> Iterator[int]:
-    """Indices of texts without end: every text once in each pass, shuffled anew."""
-    epoch = 0
-    while True:
-        generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-        yield from torch.randperm(num_texts, generator=generator).tolist()
-        epoch += 1
+def order_of(num_texts: int, seed: int) -> list[int]:
+    """Indices of texts, shuffled."""
+    generator = torch.Generator().manual_seed(seed * 1_000_003)
+    return torch.randperm(num_texts, generator=generator).tolist()
 
 
 def make_states(
@@ -99,36 +98,36 @@ def make_states(
     mask_id: int,
     whole_ratio: float,
     generator: torch.Generator,
+    num_columns: int = 0,
 ) -> BlockStates:
     """num_blocks blocks a text at random places of its answer; whole_ratio of them all masked.
 
     Of the others each position is masked with a probability drawn from U(0, 1) for the block, and
-    at least one is. What stands behind the end of a text is masked and has no target.
+    at least one is. What stands behind the end of a text is masked and has no target. num_columns:
+    of BlockStates.texts at least, so that its shape may always be one.
     """
     shape = (len(texts), num_blocks)
-    start = torch.zeros(shape, dtype=torch.long)
-    clean = torch.full((*shape, block_size), NO_TARGET)
-    before = torch.zeros((*shape, block_size), dtype=torch.long)
-    for index, text in enumerate(texts):
-        ids = torch.tensor(text.token_ids)
-        num_prompt = len(text.prompt_ids)
-        first = torch.randint(num_prompt, len(ids), (num_blocks,), generator=generator)
-        place = first[:, None] + torch.arange(block_size)
-        inside = place < len(ids)
-        start[index] = first
-        clean[index] = ids[place.clamp(max=len(ids) - 1)].where(inside, NO_TARGET)
-        before[index] = ids[(place - 1).clamp(max=len(ids) - 1)]
+    ids = pad_sequence([torch.tensor(text.token_ids) for text in texts], batch_first=True)
+    ids = pad(ids, (0, max(0, num_columns - ids.shape[1])))
+    length = torch.tensor([[len(text.token_ids)] for text in texts])
+    num_prompt = torch.tensor([[len(text.prompt_ids)] for text in texts])
+    drawn = torch.rand(shape, generator=generator) * (length - num_prompt)
+    start = (num_prompt + drawn.long()).clamp(max=length - 1)
+    place = (start[..., None] + torch.arange(block_size)).flatten(1)
+    is_inside = (place < length).view(*shape, block_size)
+    last = place.clamp(max=length - 1)
+    clean = ids.gather(1, last).view(is_inside.shape).where(is_inside, NO_TARGET)
+    before = ids.gather(1, (place - 1).clamp(max=length - 1)).view(is_inside.shape)
     rate = torch.rand((*shape, 1), generator=generator)
     is_whole = torch.rand((*shape, 1), generator=generator) < whole_ratio
     chance = torch.rand(clean.shape, generator=generator)
     is_masked = is_whole | (chance < rate)
     # The least chance of the block is masked whatever the rate.
-    is_inside = clean != NO_TARGET
     least = chance.masked_fill(~is_inside, 2.0).argmin(-1, keepdim=True)
     is_masked = is_masked.scatter(-1, least, value=True)
     is_masked |= ~is_inside
     return BlockStates(
-        tuple(text.token_ids for text in texts),
+        ids,
         start,
         clean.masked_fill(is_masked, mask_id),
         clean.masked_fill(~is_masked, NO_TARGET),

@@ -1,22 +1,22 @@
 """The forward pass over block states, and its loss: rows of blocks alone have gradients.
 
 The keys and values of the clean texts are the base's own, made once a batch without gradient by
-the backend that decodes; all blocks of a text read them. Knows nothing of files or schedules.
+the forward pass that decodes; all blocks of a text read them. Knows nothing of files or schedules.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.functional import scaled_dot_product_attention
 
 from sbd_core.models.backends.llama.forward import FusedLlamaBackend
-from sbd_core.models.backends.llama.kv_cache import KVCachePool
 from sbd_core.models.backends.llama.low_rank import GROUPS
+from sbd_core.models.backends.llama.weights import Layer, Matrix
 from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
-from sbd_core.models.protocol import ForwardRequest
 from sbd_core.sampling import sampler_change
 from sbd_core.training.adapter.states import NO_TARGET, BlockStates
 
@@ -27,8 +27,8 @@ class StepLoss:
     sampler head, which knows the token before. num_masked: tokens they are means of."""
 
     total: Tensor
-    plain: float
-    with_before: float
+    plain: Tensor
+    with_before: Tensor
     num_masked: int
 
 
@@ -42,7 +42,10 @@ class AdapterModule(nn.Module):
         sampler_width: int,
         mask_id: int,
         generator: torch.Generator,
+        *,
+        is_compiled: bool = False,
     ) -> None:
+        """is_compiled: layers go through torch.compile, which pays on a GPU."""
         super().__init__()
         weights = base.weights
         self.base, self.mask_id, self.rank = base, mask_id, rank
@@ -77,6 +80,10 @@ class AdapterModule(nn.Module):
                     "out": nn.Parameter(torch.zeros(hidden, sampler_width)),
                 }
             )
+        # The fused norm divides by sqrt(|x|^2 + n eps) and multiplies by sqrt(n) weight.
+        self._eps = float(weights.norm.eps**2) / hidden
+        self._compiled = torch.compile(layer_forward, dynamic=False) if is_compiled else None
+        self.to(weights.embedding.device)
 
     def load(self, adapter: BlockAdapter) -> None:
         """Take the values of a stored adapter of the same shape."""
@@ -103,85 +110,32 @@ class AdapterModule(nn.Module):
     def hidden(self, states: BlockStates) -> Tensor:
         """(texts, blocks, size, hidden) after the last norm, in the base's dtype."""
         base, weights = self.base, self.base.weights
-        keys, values = clean_keys_and_values(base, states.texts)
+        device, dtype = weights.embedding.device, weights.embedding.dtype
+        texts = states.texts.to(device, non_blocking=True)
+        cached = clean_keys_and_values(base, texts)
         num_texts, num_blocks, size = states.token_ids.shape
-        heads, kv_heads, head_size = weights.num_heads, weights.num_kv_heads, weights.head_size
-        group = heads // kv_heads
-        position = states.start[..., None] + torch.arange(size)
-        base.rotary_until(int(position.max()) + 1)
-        cosines, sines = base.angles_at(position.flatten(), base._rotary)
-        cosines, sines = (t.flatten(2) if t.dim() == 4 else t for t in (cosines, sines))
-        dtype = weights.embedding.dtype
-        ids = states.token_ids.flatten()
+        start = states.start.to(device, non_blocking=True).repeat_interleave(size, 1)
+        own = torch.arange(num_blocks * size, device=device)
+        base.rotary_until(states.texts.shape[1] + size)
+        angles = base.angles_at((start + own % size).flatten(), base._rotary)
+        ids = states.token_ids.to(device, non_blocking=True).flatten()
         known = weights.embedding[ids.clamp(max=weights.embedding.shape[0] - 1)].float()
         hidden = torch.where((ids == self.mask_id)[:, None], self.mask_embedding, known)
-        length = keys.shape[-1]
-        is_hidden = torch.arange(length) >= states.start[..., None]
-        # (texts, 1, blocks, 1, clean keys), broadcast over heads and rows of a block.
-        mask = torch.zeros(is_hidden.shape).masked_fill_(is_hidden, -torch.inf)[:, None, :, None]
-        mask = mask.to(dtype)
+        # (texts, 1, rows, clean keys and the rows' own): a row sees what lies before its block, and
+        # the block.
+        is_before = torch.arange(texts.shape[1], device=device) < start[..., None]
+        is_own = (own // size == (own // size)[:, None]).expand(num_texts, -1, -1)
+        is_seen = torch.cat([is_before, is_own], -1)[:, None]
+        mask = torch.zeros(is_seen.shape, dtype=dtype, device=device)
+        mask.masked_fill_(~is_seen, -torch.inf)
+        run = self._compiled if torch.is_grad_enabled() and self._compiled else layer_forward
         for index, layer in enumerate(weights.layers):
-            read = _normed(hidden, layer.attention_norm, dtype)
-            made = self._linear(index, GROUPS[0], layer.query_key_value.weight, read)
-            if layer.query_key_value.bias is not None:
-                made = made + layer.query_key_value.bias
-            made = made.view(-1, heads + 2 * kv_heads, head_size)
-            query, key, value = made.split([heads, kv_heads, kv_heads], 1)
-            if layer.query_norm is not None and layer.key_norm is not None:
-                query = _normed(query, layer.query_norm, dtype)
-                key = _normed(key, layer.key_norm, dtype)
-            query = _turned(query, cosines[:, :heads], sines[:, :heads])
-            key = _turned(
-                key, cosines[:, heads : heads + kv_heads], sines[:, heads : heads + kv_heads]
-            )
-            # Queries by text and key head: rows are (head of the group, block, position).
-            query = query.view(num_texts, num_blocks * size, kv_heads, group, head_size)
-            query = query.permute(0, 2, 3, 1, 4).reshape(
-                num_texts * kv_heads, group * num_blocks * size, head_size
-            )
-            clean = torch.bmm(query, keys[index].flatten(0, 1))
-            by_block = (num_texts, kv_heads, group, num_blocks, size, -1)
-            clean = clean.view(by_block) + mask[:, None, :, :, :, :]
-            own_query = query.view(*by_block[:-1], head_size).permute(0, 1, 3, 2, 4, 5)
-            own_query = own_query.reshape(-1, group * size, head_size)
-            own_keys, own_values = (
-                part.reshape(num_texts, num_blocks, size, kv_heads, head_size)
-                .permute(0, 3, 1, 2, 4)
-                .reshape(-1, size, head_size)
-                for part in (key, value)
-            )
-            own = torch.bmm(own_query, own_keys.transpose(1, 2))
-            own = own.view(num_texts, kv_heads, num_blocks, group, size, size)
-            own = own.permute(0, 1, 3, 2, 4, 5)
-            weight = torch.cat([clean, own], -1).softmax(-1, dtype=torch.float32).to(dtype)
-            clean_weight, own_weight = weight.split([length, size], -1)
-            mixed = torch.bmm(
-                clean_weight.reshape(num_texts * kv_heads, -1, length), values[index].flatten(0, 1)
-            ).view(*by_block[:-1], head_size)
-            own_weight = own_weight.permute(0, 1, 3, 2, 4, 5).reshape(-1, group * size, size)
-            own_mixed = torch.bmm(own_weight, own_values)
-            own_mixed = own_mixed.view(num_texts, kv_heads, num_blocks, group, size, head_size)
-            mixed = mixed + own_mixed.permute(0, 1, 3, 2, 4, 5)
-            mixed = mixed.permute(0, 3, 4, 1, 2, 5).reshape(-1, heads * head_size)
-            out = self._linear(index, GROUPS[1], layer.out.weight, mixed)
-            hidden = hidden + (out if layer.out.bias is None else out + layer.out.bias)
-            read = _normed(hidden, layer.feed_forward_norm, dtype)
-            gate, up = self._linear(index, GROUPS[2], layer.gate_up.weight, read).chunk(2, -1)
-            out = self._linear(index, GROUPS[3], layer.down.weight, functional.silu(gate) * up)
-            hidden = hidden + out
-        normed = _normed(hidden, weights.norm, dtype)
+            low = {
+                name: (self.down[f"{index}_{name}"], self.up[f"{index}_{name}"]) for name in LINEARS
+            }
+            hidden = run(hidden, layer, low, cached[index], angles, mask, self._eps)
+        normed = _normed(hidden, weights.norm.scale, self._eps, dtype)
         return normed.view(num_texts, num_blocks, size, -1)
-
-    def _linear(self, index: int, names: Sequence[str], weight: Tensor, x: Tensor) -> Tensor:
-        """x @ weight (in, out) of the frozen base, plus the low-rank part of each layer in it."""
-        down = torch.cat([self.down[f"{index}_{name}"] for name in names]).to(x.dtype)
-        middle = x @ down.t()
-        parts = middle.split(self.rank, -1)
-        added = [
-            part @ self.up[f"{index}_{name}"].to(x.dtype).t()
-            for part, name in zip(parts, names, strict=True)
-        ]
-        return x @ weight + (added[0] if len(added) == 1 else torch.cat(added, -1))
 
     def logits(self, hidden: Tensor) -> Tensor:
         """fp32 (rows, vocab) of rows (rows, hidden)."""
@@ -201,57 +155,122 @@ class AdapterModule(nn.Module):
         A position counts decay ** (masked positions before it in its block); the first of all,
         which the causal head knows anyway, weight_of_first.
         """
-        hidden = self.hidden(states)
         is_target = states.targets != NO_TARGET
         rank = (is_target.cumsum(-1) - 1).clamp(min=0)
         weight = decay ** rank.float()
         weight[..., 0] *= weight_of_first
         rows = is_target.flatten().nonzero()[:, 0]
-        targets = states.targets.flatten()[rows]
         weight = weight.flatten()[rows]
         weight = weight / weight.sum()
-        hidden = hidden.flatten(0, 2)[rows]
+        device = self.mask_embedding.device
+        on_device = (
+            part.to(device, non_blocking=True)
+            for part in (
+                rows,
+                weight,
+                states.targets.flatten()[rows],
+                states.before.flatten()[rows],
+            )
+        )
+        rows, weight, targets, before = on_device
+        hidden = self.hidden(states).flatten(0, 2)[rows]
         nats = functional.cross_entropy(self.logits(hidden), targets, reduction="none")
         total, with_before = (nats * weight).sum(), nats
         if self.sampler is not None:
-            moved = self.logits_behind(hidden, states.before.flatten()[rows])
+            moved = self.logits_behind(hidden, before)
             with_before = functional.cross_entropy(moved, targets, reduction="none")
             total = (total + (with_before * weight).sum()) / 2
-        return StepLoss(
-            total, float(nats.detach().mean()), float(with_before.detach().mean()), len(rows)
-        )
+        return StepLoss(total, nats.detach().mean(), with_before.detach().mean(), len(rows))
 
 
-def _normed(x: Tensor, norm: object, dtype: torch.dtype) -> Tensor:
-    """RMSNorm by the values of a fused Norm, with a gradient."""
-    scale, eps = norm.scale, norm.eps  # type: ignore[attr-defined]
-    size = x.shape[-1]
-    # The fused norm divides by sqrt(|x|^2 + n eps) and multiplies by sqrt(n) weight.
-    wanted = functional.rms_norm(x.float(), (size,), scale / size**0.5, float(eps**2) / size)
-    return wanted.to(dtype)
+def layer_forward(
+    hidden: Tensor,
+    layer: Layer,
+    low: Mapping[str, tuple[Tensor, Tensor]],
+    cached: tuple[Tensor, Tensor],
+    angles: tuple[Tensor, Tensor],
+    mask: Tensor,
+    eps: float,
+) -> Tensor:
+    """One layer over hidden states (texts * rows, hidden), each linear one with its low-rank part.
 
-
-def _turned(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """Heads (rows, heads, size) turned by their positions; the tables are of both halves."""
-    first, second = x.chunk(2, -1)
-    return x * cosines + torch.cat([second, first], -1) * sines
-
-
-@torch.inference_mode()
-def _read(base: FusedLlamaBackend, texts: Sequence[Sequence[int]]) -> tuple[KVCachePool, int]:
-    caches = base.new_caches(len(texts))
-    requests = [ForwardRequest(cache, ids, (), 1) for cache, ids in zip(caches, texts, strict=True)]
-    base.forward(requests)
-    return caches[0].pool, max(map(len, texts))
-
-
-def clean_keys_and_values(
-    base: FusedLlamaBackend, texts: Sequence[Sequence[int]]
-) -> tuple[Tensor, Tensor]:
-    """Of every layer: keys (layers, texts, heads, size, n), values (layers, texts, heads, n, size).
-
-    n: of the longest text; what lies behind a shorter one's end is finite and no block's to see.
+    cached: keys and values (texts, kv heads, n, size) of the clean texts. mask (texts, 1, rows,
+    n + rows) is added to the scores; angles as of FusedLlamaBackend.angles_at.
     """
-    pool, length = _read(base, texts)
-    # Cloned out of inference mode, so that autograd may save them.
-    return pool.keys[..., :length].clone(), pool.values[:, :, :, :length].clone()
+    dtype = mask.dtype
+    num_texts, num_kv_heads, _, head_size = cached[0].shape
+    read = _normed(hidden, layer.attention_norm.scale, eps, dtype)
+    heads = _linear(layer.query_key_value, [low[name] for name in GROUPS[0]], read)
+    heads = heads.view(angles[0].shape[0], angles[0].shape[1], head_size)
+    num_heads = heads.shape[1] - 2 * num_kv_heads
+    if layer.query_norm is not None and layer.key_norm is not None:
+        query, key, value = heads.split([num_heads, num_kv_heads, num_kv_heads], 1)
+        query = _normed(query, layer.query_norm.scale, eps, dtype)
+        key = _normed(key, layer.key_norm.scale, eps, dtype)
+        heads = torch.cat([query, key, value], 1)
+    heads = heads.unflatten(2, (2, -1))
+    heads = (heads * angles[0] + heads.flip(2) * angles[1]).flatten(2)
+    heads = heads.unflatten(0, (num_texts, -1)).transpose(1, 2)
+    query, key, value = heads.split([num_heads, num_kv_heads, num_kv_heads], 1)
+    # Repeated, as the kernel that takes a mask knows no groups of heads.
+    key, value = (
+        torch.cat([clean, own], 2).repeat_interleave(num_heads // num_kv_heads, 1)
+        for clean, own in zip(cached, (key, value), strict=True)
+    )
+    mixed = scaled_dot_product_attention(
+        query, key, value, attn_mask=mask.expand(-1, num_heads, -1, -1), scale=1.0
+    )
+    mixed = mixed.transpose(1, 2).reshape(heads.shape[0] * heads.shape[2], -1)
+    hidden = hidden + _linear(layer.out, [low[name] for name in GROUPS[1]], mixed)
+    read = _normed(hidden, layer.feed_forward_norm.scale, eps, dtype)
+    gate, up = _linear(layer.gate_up, [low[name] for name in GROUPS[2]], read).chunk(2, -1)
+    return hidden + _linear(
+        layer.down, [low[name] for name in GROUPS[3]], functional.silu(gate) * up
+    )
+
+
+def _linear(matrix: Matrix, low: Sequence[tuple[Tensor, Tensor]], x: Tensor) -> Tensor:
+    """x by a frozen matrix of the base, plus the low-rank part of each layer fused in it."""
+    middle = x @ torch.cat([down for down, _ in low]).to(x.dtype).t()
+    parts = middle.split([down.shape[0] for down, _ in low], -1)
+    added = [part @ up.to(x.dtype).t() for part, (_, up) in zip(parts, low, strict=True)]
+    return matrix(x) + (added[0] if len(added) == 1 else torch.cat(added, -1))
+
+
+def _normed(x: Tensor, scale: Tensor, eps: float, dtype: torch.dtype) -> Tensor:
+    """RMSNorm by the values of a fused Norm, with a gradient."""
+    size = x.shape[-1:]
+    return functional.rms_norm(x.float(), size, scale / size[0] ** 0.5, eps).to(dtype)
+
+
+class _CleanAttention:
+    """Causal attention over texts of one length, which keeps their keys and values."""
+
+    def __init__(self, num_texts: int, num_rows: int) -> None:
+        self._num_texts, self.num_rows = num_texts, num_rows
+        self.cached: list[tuple[Tensor, Tensor]] = []
+
+    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """See Attention."""
+        query, key, value = (
+            part.unflatten(0, (self._num_texts, -1)).transpose(1, 2)
+            for part in (queries, keys, values)
+        )
+        self.cached.append((key, value))
+        mixed = scaled_dot_product_attention(
+            query, key, value, is_causal=True, scale=1.0, enable_gqa=True
+        )
+        return mixed.transpose(1, 2).flatten(0, 1)
+
+
+@torch.no_grad()
+def clean_keys_and_values(base: FusedLlamaBackend, texts: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """Of every layer: keys and values (texts, kv heads, n, size) of token ids (texts, n).
+
+    What lies behind a shorter text's end is finite and no block's to see.
+    """
+    positions = torch.arange(texts.shape[1], device=texts.device).repeat(texts.shape[0])
+    base.rotary_until(texts.shape[1])
+    attention = _CleanAttention(len(texts), texts.numel())
+    base.hidden(texts.flatten(), base.angles_at(positions, base._rotary), [attention])
+    return attention.cached

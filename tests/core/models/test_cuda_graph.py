@@ -17,6 +17,7 @@ from sbd_core.rules import EntropyBound
 from tests.conftest import loaded, unfused
 from tests.core.decoding.prompts import corpus_texts, random_ids
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
+from tests.core.training.adapter.test_adapter_step import info, random_module, with_adapter
 
 STRATEGIES = ("ntp", "sbd", "verify")
 
@@ -50,6 +51,20 @@ def test_tokens_are_those_of_the_general_path(tmp_path, name, strategy) -> None:
         ours, theirs = (generate(one, prompt, config(strategy)) for one in (twin, plain))
         assert ours.token_ids == theirs.token_ids
         assert ours.num_forwards == theirs.num_forwards
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd"])
+def test_rows_of_blocks_alone_read_an_adapter(tmp_path, strategy) -> None:
+    model = loaded(save_tiny(tmp_path, "llama", tiny_tokenizer()))
+    adapted = copy.copy(model)
+    adapted.backend = with_adapter(model, random_module(model).adapter(info(model)))
+    twin, asked, is_plain = still(adapted, 5), config(strategy), []
+    for prompt in random_ids(3, model.vocabulary_size):
+        ours, theirs, plain = (generate(one, prompt, asked) for one in (twin, adapted, model))
+        assert ours.token_ids == theirs.token_ids
+        assert ours.num_forwards == theirs.num_forwards
+        is_plain.append(ours.token_ids == plain.token_ids)
+    assert all(is_plain) == (strategy == "ntp")
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -62,7 +62,7 @@ class SeenTokens:
         """
         if len(self._index) != len(self._ids) or self._index.device != rows.device:
             self._index = torch.tensor(list(self._ids), dtype=torch.long, device=rows.device)
-        rows.index_copy_(1, self._index, _scaled(rows.index_select(1, self._index), self._penalty))
+        rows.index_copy_(1, self._index, scaled(rows.index_select(1, self._index), self._penalty))
         new = [[each for each in token_ids if each not in self._ids] for token_ids in later]
         penalise(rows, new, self._penalty)
 
@@ -75,8 +75,9 @@ def penalise(rows: Tensor, seen: Sequence[Iterable[int]], penalty: float) -> Non
     pairs = [(row, token_id) for row, ids in enumerate(seen) for token_id in dict.fromkeys(ids)]
     if pairs and penalty != 1:
         row, token_id = torch.tensor(pairs, device=rows.device).unbind(1)
-        rows[row, token_id] = _scaled(rows[row, token_id], penalty)
+        rows[row, token_id] = scaled(rows[row, token_id], penalty)
 
 
-def _scaled(logits: Tensor, penalty: float) -> Tensor:
+def scaled(logits: Tensor, penalty: float) -> Tensor:
+    """The logits of tokens that were there before."""
     return torch.where(logits < 0, logits * penalty, logits / penalty)

@@ -6,6 +6,7 @@ may attend to whom is sbd_core.masks.decoding_may_attend.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -96,6 +97,15 @@ class MaskTable:
         self._known[shape] = mask
 
 
+class Attention(Protocol):
+    """What the rows of a forward pass attend to; num_rows of them."""
+
+    num_rows: int
+
+    def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Scaled queries (rows, heads, size), keys and values (rows, kv heads, size) -> mixed."""
+
+
 class SingleSequenceAttention:
     """One text."""
 
@@ -113,7 +123,7 @@ class SingleSequenceAttention:
         self._mask = None if self._is_prompt else masks.get(rows)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Scaled queries (rows, heads, size), keys and values (rows, kv heads, size) -> mixed."""
+        """See Attention."""
         self._new_keys[layer].copy_(keys.permute(1, 2, 0))
         self._new_values[layer].copy_(values.transpose(0, 1))
         if self._is_prompt:
@@ -184,7 +194,7 @@ class PaddedBatchAttention:
         return cls(pool, (slots, offsets, places), visible.to(device), stop)
 
     def attend(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """See SingleSequenceAttention.attend."""
+        """See Attention."""
         pool, slot, offset, place = self._pool, self._slot, self._offset, self._place
         pool.keys[layer][slot, :, :, place] = keys
         pool.values[layer][slot, :, place] = values
@@ -199,6 +209,3 @@ class PaddedBatchAttention:
         scores.view(num_slots, num_heads, width, -1).add_(self._mask)
         mixed = torch.bmm(scores.softmax(-1), seen_values)
         return mixed.view(num_slots, num_heads, width, size).transpose(1, 2)[slot, offset]
-
-
-Attention = SingleSequenceAttention | PaddedBatchAttention

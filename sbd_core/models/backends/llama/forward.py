@@ -50,6 +50,11 @@ class FusedLlamaBackend:
         kinds = [0] * w.num_heads + [1] * w.num_kv_heads + [2] * w.num_kv_heads
         self._kinds = torch.tensor(kinds, device=w.embedding.device)
 
+    @property
+    def has_adapter(self) -> bool:
+        """Whether the rows of blocks read one."""
+        return self._adapter is not None
+
     def new_caches(self, count: int) -> list[SlotCache[KVCachePool]]:
         """Empty caches whose forward passes can be made together."""
         w = self.weights

@@ -11,7 +11,7 @@ from sbd_core.models.block_adapter import BlockAdapter
 GROUPS = (("q", "k", "v"), ("o",), ("gate", "up"), ("down",))
 """Linear layers that read the same, as the fused weights hold them."""
 BlockRows = slice | Tensor
-"""Which rows of a forward pass are of blocks: the last ones, or by their indices."""
+"""Rows of blocks in a forward pass: the last ones, those of these indices, or bool (rows, 1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,9 @@ class LowRank:
 
     def add_to(self, out: Tensor, x: Tensor, rows: BlockRows) -> None:
         """Add the product of x's block rows to those of `out`, in place."""
+        if isinstance(rows, Tensor) and rows.dtype == torch.bool:
+            out.add_(torch.mm(torch.mm(x, self.down), self.up).mul_(rows))
+            return
         added = torch.mm(torch.mm(x[rows], self.down), self.up)
         if isinstance(rows, slice):
             out[rows] += added

@@ -79,7 +79,8 @@ def test_a_block_reads_in_training_what_it_reads_in_decoding(
     backend = with_adapter(twin, adapter)
     head = adapter.sampler_head(twin.model)
     assert head is not None
-    for index, ids in enumerate(states.texts):
+    for index, text in enumerate(texts(model)):
+        ids = text.token_ids
         for block in range(5):
             start = int(states.start[index, block])
             [cache] = backend.new_caches(1)
@@ -140,7 +141,7 @@ def test_states_mask_at_least_one_token_and_want_nothing_behind_the_end(
     states = make_states(texts(llama), 8, 40, 99, 0.0, torch.Generator().manual_seed(2))
     is_target = states.targets != NO_TARGET
     assert bool(is_target.any(-1).all())
-    for index, ids in enumerate(states.texts):
+    for index, ids in enumerate(text.token_ids for text in texts(llama)):
         place = states.start[index][:, None] + torch.arange(8)
         behind = place >= len(ids)
         assert bool((states.targets[index][behind] == NO_TARGET).all())
