@@ -242,7 +242,7 @@ class _Writer:
                 self._choose()
             done = self._done().tolist()
             tokens = self._tokens[done].tolist()
-            known = self._known[done].tolist()
+            known, length = self._known[done].tolist(), self._length[done].tolist()
             new: dict[int, _Text] = {}
             for slot, ids, stop in zip(done, tokens, known, strict=True):
                 text = texts[slot]
@@ -254,7 +254,8 @@ class _Writer:
                     number += 1
                 new[slot] = texts[slot] = found
             if new:
-                self._place(new, tokens)
+                read_ids = [ids[:count] for ids, count in zip(tokens, length, strict=True)]
+                self._place(new, read_ids)
 
     def _begun(self, number: int) -> _Text:
         """The text of that number: of the prompts given, else a request to be sampled."""
@@ -276,10 +277,10 @@ class _Writer:
         ids = self._encoded(prompt)
         return _Text(number, kind, ids, len(ids), torch.zeros(self._tokens.shape[1]), prompt)
 
-    def _place(self, new: dict[int, _Text], before: Sequence[Sequence[int]]) -> None:
-        """Have slots hold these texts next; what the cache has of their beginning is kept."""
+    def _place(self, new: dict[int, _Text], cached: Sequence[Sequence[int]]) -> None:
+        """Have slots hold these texts next; of what is cached there, their beginning is kept."""
         kept = []
-        for text, old in zip(new.values(), before, strict=True):
+        for text, old in zip(new.values(), cached, strict=True):
             pairs = zip(old, text.ids[:-1], strict=False)
             same = next((i for i, (one, other) in enumerate(pairs) if one != other), None)
             kept.append(min(len(old), len(text.ids) - 1) if same is None else same)

@@ -1,5 +1,6 @@
 """synthesize(): answers are the model's own, greedy, under the repetition penalty of decoding."""
 
+import copy
 import json
 
 import pytest
@@ -28,6 +29,24 @@ def test_answers_are_those_of_next_token_prediction(nano, tmp_path, penalty) -> 
     assert synthesize(nano, out, config, REQUESTS) == 3
     training, held_out = read_texts([out], nano.tokenizer, "nano", max_tokens=99)
     assert len(training) + len(held_out) == len(REQUESTS)
+
+
+@pytest.mark.parametrize("ends_turns", [False, True])
+def test_requests_that_it_made_up_are_answered_as_if_they_were_asked(
+    nano, tmp_path, ends_turns
+) -> None:
+    """ends_turns: by the end token, which then stands in the text before it is read."""
+    model = copy.copy(nano)
+    if ends_turns:
+        model.tokenizer = copy.deepcopy(nano.tokenizer)
+        model.tokenizer.chat_template = "Q:{{ messages[0].content }}{{ eos_token }}A:"
+    out = tmp_path / "own.jsonl"
+    config = SynthesisConfig(num_examples=4, max_answer_tokens=12, batch_size=3, seed=1)
+    assert synthesize(model, out, config) == 4
+    for row in map(json.loads, out.read_text().splitlines()):
+        assert row["kind"] in ("sampled", "structured")
+        ntp = DecodeConfig(strategy="ntp", max_new_tokens=12, repetition_penalty=1.1)
+        assert row["answer"] == generate(model, row["prompt"], ntp).text.strip()
 
 
 def test_examples_are_held_out_by_their_words_and_of_few_the_first(nano, tmp_path) -> None:
