@@ -1,7 +1,7 @@
 """Bundle a trained block adapter, with its model card: python -m scripts.bundle_adapter FOLDER
 
-FOLDER is what `sbd train-adapter --out FOLDER` wrote. Its figures are those of FOLDER and of the
-state beside it; how many tokens a forward pass gives is measured here, on the page's prompts.
+FOLDER is what `sbd train-adapter --out FOLDER` wrote, with the figures of its training; how many
+tokens a forward pass gives is measured here, on the page's prompts.
 """
 
 import argparse
@@ -30,7 +30,6 @@ from sbd_core.models.block_adapter import (
 from sbd_core.models.checkpoint_info import CHECKPOINTS, REAL_MODEL
 from sbd_core.models.loading import load
 from sbd_core.models.threads import choose_threads
-from sbd_core.training.adapter.run import METRICS_FILE
 from sbd_core.training.checkpoints.checkpoint import replace_folder
 from ui.form.measured import ADAPTER_BLOCK_SIZE
 
@@ -55,12 +54,7 @@ def bundle(
     prompts: answered for the card's numbers, else some of the page's.
     """
     adapter = read_block_adapter(trained)
-    facts = dict(adapter.info.trained)
-    measured = last_measurement(trained)
-    if measured is not None:
-        facts["held_out"] = measured
-    info = replace(adapter.info, cpu_dtype=cpu_dtype, trained=facts)
-    adapter = replace(adapter, info=info)
+    adapter = replace(adapter, info=replace(adapter.info, cpu_dtype=cpu_dtype))
 
     with TemporaryDirectory() as place:
         folder = Path(place)
@@ -74,16 +68,6 @@ def bundle(
                 shutil.copyfile(file, made / file.name)
 
         replace_folder(target, write)
-
-
-def last_measurement(trained: Path) -> dict[str, float] | None:
-    """What training measured last on held-out texts, None where its state is not there."""
-    metrics = trained.with_name(f"{trained.name}.state") / METRICS_FILE
-    if not metrics.is_file():
-        return None
-    lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
-    found = [line["measured"] for line in lines if "measured" in line]
-    return found[-1] if found else None
 
 
 def require_small(folder: Path) -> None:
@@ -179,18 +163,18 @@ licence.
 
 
 def training_of(info: BlockAdapterInfo) -> str:
-    """How it was trained, by the figures of its state."""
+    """How it was trained, and what it made of held-out text in the end."""
     facts, recipe = info.trained, info.trained.get("recipe", {})
     if "masked_tokens" not in facts:
         return "It was not trained."
     words = (
         "The text is the base's own: requests that it was led to ask and its greedy answers. "
-        f"{facts['steps']:,} steps, {facts['masked_tokens']:,} masked tokens, "
+        f"{facts['texts']:,} texts, {facts['steps']:,} steps, "
+        f"{facts['masked_tokens']:,} masked tokens, "
         f"{facts['minutes']:,.0f} minutes; learning rate {recipe.get('learning_rate')}, "
         f"blocks of {', '.join(map(str, recipe.get('block_sizes', ())))}."
     )
-    held_out = facts.get("held_out")
-    if held_out is not None:
+    for held_out in facts.get("curve", ())[-1:]:
         words += (
             f" On held-out text: {held_out['nats']:.2f} nats a masked token of a wholly masked "
             f"block, {held_out['nats_with_before']:.2f} when the token before it is known; behind "

@@ -365,8 +365,12 @@ def adapter_training() -> str:
     """What the bundled adapter learnt, by the masked tokens that it had seen."""
     curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
     shown = [curve[0]]
-    for point in curve[1:-1]:
-        if point["masked_tokens"] >= SPACING * shown[-1]["masked_tokens"]:
+    for before, point in pairwise(curve[:-1]):
+        seen = point["masked_tokens"]
+        # Measured anew on other texts: both rows tell.
+        if seen == before["masked_tokens"]:
+            shown += [before, point] if shown[-1] is not before else [point]
+        elif seen >= SPACING * shown[-1]["masked_tokens"]:
             shown.append(point)
     shown += curve[-1:] if len(curve) > 1 else []
     head = ["masked tokens", "steps", "minutes", "nats", "nats, token before known"]

@@ -99,6 +99,10 @@ def run(arguments: argparse.Namespace) -> None:
         is_compiled=arguments.compile,
     )
     lines: list[dict[str, object]] = []
+    if arguments.init is not None and not trainer.step:
+        # By the held-out texts of this run: what the adapter was measured on before may be others.
+        first = {"step": 0, "masked_tokens": 0, "seconds": 0.0}
+        lines.append({**first, "measured": asdict(trainer.measure())})
     saved = measured = trainer.seconds
     began = trainer.seconds
     with (

@@ -2,8 +2,8 @@
 
 A forward pass is padded to one of few row counts, copied into the same buffers every time and read
 out of the same ones, so nothing but their contents changes between two forward passes of one shape.
-The logits stay on the device. All but the capture itself runs the same on any device; the capture
-has not been tried on a GPU, which is why `captured` holds its first replay against the plain run.
+The logits stay on the device. All but the capture itself runs the same on any device; `captured`
+holds its first replay against the plain run.
 """
 
 import warnings

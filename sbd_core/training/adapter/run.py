@@ -293,6 +293,7 @@ class AdapterRun:
         trained = {
             **self._info.trained,
             **self._totals(self.step, self.masked_tokens, self.seconds),
+            "texts": len(self._texts),
             "recipe": asdict(self.recipe),
             "curve": [*self._before.get("curve", ()), *self._curve(lines)],
         }
@@ -349,10 +350,7 @@ def earlier_training(trained: Mapping[str, Any]) -> dict[str, Any]:
     totals = {
         name: trained[name] for name in ("steps", "masked_tokens", "minutes") if name in trained
     }
-    curve = trained.get("curve")
-    if curve is None and "held_out" in trained:
-        curve = [totals | trained["held_out"]]
-    return totals | {"curve": list(curve or ())}
+    return totals | {"curve": list(trained.get("curve", ()))}
 
 
 def require_out(out: Path) -> None:
