@@ -26,7 +26,7 @@ from sbd_core.trace import Trace
 from sbd_core.training.synthesize import is_loop
 
 NTP = "NTP"
-GAMMAS = (0.1, 0.35, 1.0, 3.0)
+GAMMAS = (0.1, 0.35, 1.0, 1.5, 2.0, 3.0)
 """At which the rules are tried."""
 RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD": EntropyBound,

@@ -105,7 +105,7 @@ def test_the_gamma_chosen_is_the_fastest_of_those_that_keep_the_answer() -> None
         )
         return {row: [answer(*each)] for row, each in pairs}
 
-    found = answers(*[(99, 90), (97, 70), (95, 50), (94, 40)] * len(RULES))
+    found = answers(*[(99, 90), (97, 70), (95, 50), (94, 45), (94, 42), (94, 40)] * len(RULES))
     assert chosen_gammas(found) == dict.fromkeys(RULES, GAMMAS[2])
     found = answers(*[(90, 50)] * len(GAMMAS) * len(RULES))
     assert chosen_gammas(found) == dict.fromkeys(RULES, min(GAMMAS))
@@ -128,7 +128,7 @@ def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
     sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
     wanted = measure(singer(), sets, base, for_gammas=["?"])
     with pytest.raises(Killed):
-        measure(singer(), sets, base, for_gammas=["?"], advance=kill_after(16), **options)
+        measure(singer(), sets, base, for_gammas=["?"], advance=kill_after(22), **options)
     [*_, part] = sorted(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime)
     part.write_text(part.read_text()[:-7])  # the kill came while a line was written
     again, done = singer(), []
