@@ -29,7 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cooldown", type=float, default=0.0, help="of the minutes, for the rate's way to zero"
     )
-    parser.add_argument("--averaging", type=float, default=0.998, help="decay of what ships")
+    parser.add_argument(
+        "--averaging",
+        type=float,
+        default=0.998,
+        help="decay of the running average, what ships",
+    )
     parser.add_argument("--batch-size", type=int, default=4, help="texts a step")
     parser.add_argument("--rows", type=int, default=256, help="block rows a text")
     parser.add_argument("--block-sizes", default="4,8,16", help="one is drawn for each step")
@@ -39,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-tokens", type=int, default=256, help="of a text; the rest is cut")
     parser.add_argument("--seed", type=int, default=0, help="of all that is drawn")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
-    parser.add_argument("--compile", action="store_true", help="pays on a GPU")
+    parser.add_argument("--compile", action="store_true", help="torch.compile; pays on a GPU")
     parser.add_argument("--save-minutes", type=float, default=SAVE_MINUTES, help="between saves")
     parser.add_argument(
         "--measure-minutes", type=float, default=MEASURE_MINUTES, help="between measurements"

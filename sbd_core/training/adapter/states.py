@@ -51,11 +51,6 @@ class BlockStates:
     targets: Tensor
     before: Tensor
 
-    @property
-    def num_masked(self) -> int:
-        """Positions with a target."""
-        return int((self.targets != NO_TARGET).sum())
-
 
 def read_texts(
     files: Sequence[Path], tokenizer: Any, name: str, *, max_tokens: int

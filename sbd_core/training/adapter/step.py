@@ -48,7 +48,7 @@ class AdapterModule(nn.Module):
         """is_compiled: layers go through torch.compile, which pays on a GPU."""
         super().__init__()
         weights = base.weights
-        self.base, self.mask_id, self.rank = base, mask_id, rank
+        self.base, self.mask_id = base, mask_id
         kv_size = weights.num_kv_heads * weights.head_size
         query_size = weights.num_heads * weights.head_size
         width = weights.layers[0].gate_up.weight.shape[1] // 2

@@ -52,6 +52,13 @@ def test_a_run_in_two_parts_is_one_run_to_the_bit(llama: HuggingFaceModel, tmp_p
     assert [point["steps"] for point in facts["curve"]] == [2, 4]
 
 
+def test_the_rate_warms_up_and_falls_to_zero_with_the_minutes() -> None:
+    recipe = AdapterRecipe(learning_rate=8.0, warmup_steps=4, cooldown_ratio=0.5)
+    assert [recipe.rate(step, 0.0) for step in (0, 1, 3, 9)] == [2.0, 4.0, 8.0, 8.0]
+    assert [recipe.rate(9, share) for share in (0.5, 0.75, 1.0, 1.1)] == [8.0, 4.0, 0.0, 0.0]
+    assert AdapterRecipe(learning_rate=8.0).rate(99, 1.0) == 8.0
+
+
 def test_an_adapter_tells_the_training_it_began_from(
     llama: HuggingFaceModel, tmp_path: Path
 ) -> None:
