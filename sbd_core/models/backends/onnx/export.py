@@ -13,15 +13,17 @@ inputs (R rows, S slots of texts, W rows of the longest of them, C positions of 
     bias (S, 1, G W, C): added to the scores, 0 where a row may attend and -inf where not; once for
         each of the G heads that share a KV head
     keys.N, values.N (S, KV heads, C, head size) of each layer
-    num_causal (1), block_padding (4): with an adapter how many rows are of no block, which come
-        first, and (num_causal, 0, 0, 0)
+    is_of_block (R, 1): with an adapter 1 for the rows of blocks, 0 for the others
 outputs: logits (L, vocabulary), and keys.N.new, values.N.new. Bound to the memory of keys.N and
 values.N, these are written in place: no forward pass copies the cache.
 
 An adapter that the rows of blocks alone read (sbd_core.models.block_adapter) is in a second graph
-of the same weights: forward passes without such rows run none of its nodes.
+of the same weights: forward passes without such rows run none of its nodes. Its A stands below the
+weight that it belongs to, so one product gives both; the first graph reads that weight alone. What
+A gives is made 0 in causal rows, to which B then adds nothing.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +37,8 @@ from torch import Tensor
 Dtype = Literal["float32", "int8", "int4"]
 AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
 """A (rank, in) and B (out, rank) by the name of a linear layer, of each layer."""
+Pairs = Sequence[tuple[Tensor, Tensor]]
+"""Of linear layers side by side."""
 BITS: dict[str, int] = {"int8": 8, "int4": 4}
 GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 BLOCKS_GRAPH_FILE = "model-blocks.onnx"
@@ -53,6 +57,8 @@ class Writer:
 
     nodes: list[Any] = field(default_factory=list)
     weights: dict[str, Callable[[], np.ndarray]] = field(default_factory=dict)
+    leading: dict[str, int] = field(default_factory=dict)
+    """Of weights that this graph reads a part of: so many of the first entries."""
     constants: dict[tuple[int, ...], str] = field(default_factory=dict)
     initializers: list[Any] = field(default_factory=list)
     products: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -69,9 +75,11 @@ class Writer:
         )
         return name
 
-    def weight(self, name: str, make: Callable[[], np.ndarray]) -> str:
-        """A tensor of the weights file."""
+    def weight(self, name: str, make: Callable[[], np.ndarray], leading: int | None = None) -> str:
+        """A tensor of the weights file, or so many of its first entries."""
         self.weights[name] = make
+        if leading is not None:
+            self.leading[name] = leading
         return name
 
     def integers(self, *values: int) -> str:
@@ -165,9 +173,13 @@ class Exporter:
             if name not in kept:
                 weights.write(b"\0" * (-weights.tell() % ALIGNED))
                 value = np.ascontiguousarray(make())
-                kept[name] = _external(name, value, weights.tell())
+                kept[name] = value.dtype, value.shape, weights.tell()
                 weights.write(value.data)
-        tensors = [*self.writer.initializers, *(kept[name] for name in self.writer.weights)]
+        tensors = list(self.writer.initializers)
+        for name in self.writer.weights:
+            dtype, shape, offset = kept[name]
+            shape = (self.writer.leading.get(name, shape[0]), *shape[1:])
+            tensors.append(_external(name, dtype, shape, offset))
         graph = helper.make_graph(self.writer.nodes, "forward", inputs, outputs, tensors)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
         proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
@@ -209,13 +221,13 @@ class Exporter:
             "query_positions": ["slots", "width"],
             "rows": ["rows"],
         }
-        if self.writer.reads_blocks:
-            integers |= {"num_causal": [1], "block_padding": [4]}
         floats: dict[str, list[Any]] = {
             "cosines": ["reach", s.head_size // 2],
             "sines": ["reach", s.head_size // 2],
             "bias": ["slots", 1, "queries_of_group", "capacity"],
         }
+        if self.writer.reads_blocks:
+            floats["is_of_block"] = ["rows", 1]
         return [
             *(make(name, TensorProto.INT64, sizes) for name, sizes in integers.items()),
             *(make(name, TensorProto.FLOAT, sizes) for name, sizes in floats.items()),
@@ -256,58 +268,83 @@ class Exporter:
         )
         return name, outputs[-1]
 
-    def _product(self, name: str, linears: Sequence[Any], x: str, shared: str | None = None) -> str:
-        """x (rows, in) by linear layers that read the same -> (rows, out of all of them)."""
-        w, has_bias = self.writer, linears[0].bias is not None
-        w.products[name] = linears[0].in_features, sum(y.out_features for y in linears)
-        bias = (
-            [w.weight(f"{name}.bias", lambda: _fp32(torch.cat([y.bias for y in linears])))]
-            if has_bias
-            else []
+    def _product(
+        self,
+        name: str,
+        linears: Sequence[Any],
+        x: str,
+        *,
+        pairs: Pairs = (),
+        shared: str | None = None,
+    ) -> str:
+        """x (rows, in) by linear layers that read the same -> (rows, out of all of them).
+
+        pairs: the adapter's (A, B) of each. shared: the name of their weight, where it is written.
+        """
+        w, reads_blocks = self.writer, bool(pairs) and self.writer.reads_blocks
+        size, out = linears[0].in_features, sum(y.out_features for y in linears)
+        rank = sum(len(a) for a, _ in pairs)
+        w.products[name] = size, out
+        num_rows = out + rank if reads_blocks else out
+        weight = (
+            [shared]
+            if shared is not None and self.dtype == "float32"
+            else self._weight(name, lambda: _joined(linears, pairs), num_rows, self.dtype)
         )
-        if self.dtype == "float32":
-            weight = shared or w.weight(f"{name}.weight", lambda: _fp32(_joined(linears)))
-            return w.node("Gemm", [x, weight, *bias], name, transB=1)
-        bits, scales_made = BITS[self.dtype], []
+        inputs = [x, *weight]
+        if linears[0].bias is not None:
+            biases = [*(y.bias.detach() for y in linears), torch.zeros(rank)]
+            inputs += [""] * (self.dtype != "float32") * 2
+            inputs.append(w.weight(f"{name}.bias", lambda: _fp32(torch.cat(biases)), num_rows))
+        if not reads_blocks:
+            return self._multiplied(name, inputs, self.dtype, size, out)
+        product = self._multiplied(f"{name}.with_low", inputs, self.dtype, size, num_rows)
+        product, low = self._split(product, [f"{name}.base", f"{name}.low"], [out, rank])
+        low = w.node("Mul", [low, "is_of_block"], f"{name}.low_of_blocks")
+        dtype: Dtype = "float32" if self.dtype == "float32" else "int8"
+        inputs = [low, *self._weight(f"{name}.B", lambda: _beside(pairs), out, dtype)]
+        if dtype == "float32":
+            return self._multiplied(name, [*inputs, product], dtype, rank, out)
+        added = self._multiplied(f"{name}.added", inputs, dtype, rank, out)
+        return w.node("Add", [product, added], name)
+
+    def _weight(
+        self, name: str, make: Callable[[], Tensor], num_rows: int, dtype: Dtype
+    ) -> list[str]:
+        """The inputs of a product for a weight (out, in), or for its first num_rows."""
+        w, made = self.writer, list[np.ndarray]()
+        if dtype == "float32":
+            return [w.weight(f"{name}.weight", lambda: _fp32(make()), num_rows)]
 
         def make_values() -> np.ndarray:
-            numbers, scales = quantized(_joined(linears), bits)
-            scales_made.append(scales)  # which are written next
+            numbers, scales = quantized(make(), BITS[dtype])
+            made.append(scales)  # which are written next
             return numbers
 
-        values = w.weight(f"{name}.weight", make_values)
-        scales = w.weight(f"{name}.scales", scales_made.pop)
-        return w.node(
+        values = w.weight(f"{name}.weight", make_values, num_rows)
+        return [values, w.weight(f"{name}.scales", made.pop, num_rows)]
+
+    def _multiplied(
+        self, name: str, inputs: Sequence[str], dtype: Dtype, size: int, out: int
+    ) -> str:
+        """x (rows, size) by a weight of `out` rows, plus what stands behind it in the inputs."""
+        if dtype == "float32":
+            return self.writer.node("Gemm", inputs, name, transB=1)
+        return self.writer.node(
             "MatMulNBits",
-            [x, values, scales, *(["", "", *bias] if bias else [])],
+            inputs,
             name,
             domain=OWN,
-            N=w.products[name][1],
-            K=w.products[name][0],
-            bits=bits,
+            N=out,
+            K=size,
+            bits=BITS[dtype],
             block_size=BLOCK,
             accuracy_level=INT8_ACTIVATIONS,
         )
 
-    def _adapted(self, index: int, parts: Sequence[str], product: str, x: str) -> str:
-        """A layer's product (rows, out) with the adapter's part in the rows of blocks.
-
-        parts: names of the linear layers that are side by side in the product.
-        """
-        w = self.writer
-        if not w.reads_blocks or self.adapter is None:
-            return product
-        pairs = [self.adapter[index][part] for part in parts]
-        down = w.weight(f"{product}.A", lambda: _fp32(torch.cat([a for a, _ in pairs])))
-        up = w.weight(
-            f"{product}.B", lambda: _fp32(torch.block_diag(*(b.float() for _, b in pairs)))
-        )
-        ends = w.integers(np.iinfo(np.int64).max)
-        rows = w.node("Slice", [x, "num_causal", ends, w.integers(0)], f"{product}.block_rows")
-        low = w.node("Gemm", [rows, down], f"{product}.low", transB=1)
-        added = w.node("Gemm", [low, up], f"{product}.added", transB=1)
-        added = w.node("Pad", [added, "block_padding"], f"{product}.padded")
-        return w.node("Add", [product, added], f"{product}.adapted")
+    def _pairs(self, index: int, *parts: str) -> Pairs:
+        """The adapter's (A, B) of linear layers by their names."""
+        return [] if self.adapter is None else [self.adapter[index][part] for part in parts]
 
     def _split(self, x: str, names: Sequence[str], sizes: Sequence[int]) -> Sequence[str]:
         inputs = [x, self.writer.integers(*sizes)]
@@ -319,29 +356,29 @@ class Exporter:
         w, name = self.writer, f"layer.{index}"
         x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
         mixed = self._attention(index, layer.self_attn, x)
-        out = self._product(f"{name}.out", [layer.self_attn.o_proj], mixed)
-        out = self._adapted(index, ["o"], out, mixed)
+        pairs = self._pairs(index, "o")
+        out = self._product(f"{name}.out", [layer.self_attn.o_proj], mixed, pairs=pairs)
         x, hidden = self._norm(
             f"{name}.feed_forward_norm", layer.post_attention_layernorm, hidden, out
         )
         mlp = layer.mlp
-        both = self._product(f"{name}.gate_up", [mlp.gate_proj, mlp.up_proj], x)
-        both = self._adapted(index, ["gate", "up"], both, x)
+        pairs = self._pairs(index, "gate", "up")
+        both = self._product(f"{name}.gate_up", [mlp.gate_proj, mlp.up_proj], x, pairs=pairs)
         width = mlp.gate_proj.out_features
         gate, up = self._split(both, [f"{name}.gate", f"{name}.up"], [width, width])
         silu = w.node("QuickGelu", [gate], f"{name}.silu", domain=OWN, alpha=1.0)
         x = w.node("Mul", [silu, up], f"{name}.gated")
-        down = self._product(f"{name}.down", [mlp.down_proj], x)
-        return hidden, self._adapted(index, ["down"], down, x)
+        pairs = self._pairs(index, "down")
+        return hidden, self._product(f"{name}.down", [mlp.down_proj], x, pairs=pairs)
 
     def _attention(self, index: int, module: Any, x: str) -> str:
         """(rows, hidden) -> mixed values of every head (rows, heads * size)."""
         w, s, name = self.writer, self.shape, f"layer.{index}"
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
         linears = [module.q_proj, module.k_proj, module.v_proj]
-        product = self._product(f"{name}.query_key_value", linears, x)
+        pairs = self._pairs(index, "q", "k", "v")
         query, key, value = self._split(
-            self._adapted(index, ["q", "k", "v"], product, x),
+            self._product(f"{name}.query_key_value", linears, x, pairs=pairs),
             [f"{name}.{part}" for part in ("query", "key", "value")],
             [linear.out_features for linear in linears],
         )
@@ -400,18 +437,25 @@ def _fp32(weight: Tensor) -> np.ndarray:
     return weight.detach().float().numpy()
 
 
-def _joined(linears: Sequence[Any]) -> Tensor:
-    """The weights (out, in) of linear layers, one below the other."""
+def _joined(linears: Sequence[Any], pairs: Pairs) -> Tensor:
+    """The weights (out, in) of linear layers, one below the other, and below them each A."""
     weights = [linear.weight.detach() for linear in linears]
+    weights += [a.to(weights[0].dtype) for a, _ in pairs]
     return weights[0] if len(weights) == 1 else torch.cat(weights)
 
 
-def _external(name: str, value: np.ndarray, offset: int) -> Any:
+def _beside(pairs: Pairs) -> Tensor:
+    """Each B (out, rank), so that each adds to its own linear layer what its own A gave."""
+    return torch.block_diag(*(b.float() for _, b in pairs))
+
+
+def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> Any:
     """An initializer whose bytes lie in the weights file."""
     tensor = TensorProto(name=name, data_location=TensorProto.EXTERNAL)
-    tensor.data_type = helper.np_dtype_to_tensor_dtype(value.dtype)
-    tensor.dims.extend(value.shape)
-    for key, text in (("location", WEIGHTS_FILE), ("offset", offset), ("length", value.nbytes)):
+    tensor.data_type = helper.np_dtype_to_tensor_dtype(dtype)
+    tensor.dims.extend(shape)
+    length = dtype.itemsize * math.prod(shape)
+    for key, text in (("location", WEIGHTS_FILE), ("offset", offset), ("length", length)):
         tensor.external_data.add(key=key, value=str(text))
     return tensor
 
@@ -421,7 +465,7 @@ BLOCK = 32
 
 
 def quantized(weight: Tensor, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """weight (out, in) -> its values (out, blocks, bytes) in uint8, and scales (out * blocks).
+    """weight (out, in) -> its values (out, blocks, bytes) in uint8, and scales (out, blocks).
 
     A value is scale * (number - 2^(bits - 1)), the default zero point. Each block's largest value
     takes the lowest number, which reaches one further than the highest.
@@ -437,4 +481,4 @@ def quantized(weight: Tensor, bits: int) -> tuple[np.ndarray, np.ndarray]:
     numbers = (values * inverse).round_().add_(zero).clamp_(0, 2 * zero - 1).to(torch.uint8)
     if bits == 4:
         numbers = numbers[..., 0::2] | (numbers[..., 1::2] << 4)
-    return numbers.numpy(), scales.flatten().numpy()
+    return numbers.numpy(), scales[..., 0].numpy()

@@ -101,11 +101,11 @@ class OnnxBackend:
         rotary = self._rotary_until(max(rows.stop, rows.num_rows))
         logits = torch.empty(rows.num_logits, self.shape.vocabulary)
         inputs = rows.inputs()
-        reads_blocks = len(self.sessions) > 1 and rows.num_causal < rows.num_rows
+        is_of_block = rows.is_of_block()
+        reads_blocks = len(self.sessions) > 1 and bool(is_of_block.any())
         session = self.sessions[reads_blocks]
         if reads_blocks:
-            inputs["num_causal"] = np.array([rows.num_causal])
-            inputs["block_padding"] = np.array([rows.num_causal, 0, 0, 0])
+            inputs["is_of_block"] = is_of_block
         key = (reads_blocks, rows.first_slot, rows.num_slots, len(rotary[0]))
         binding, _ = pool.bindings.get(key) or (None, None)
         if binding is None:
@@ -162,7 +162,6 @@ class Rows:
         self.stop = max(request.cache.length + request.num_rows for request in requests)
         self.num_logits = sum(request.num_logits for request in requests)
         self.num_rows = sum(request.num_rows for request in requests)
-        self.num_causal = self.num_rows - sum(len(request.block_rows()) for request in requests)
         self.width = max(request.num_rows for request in requests)
         if shape.num_heads == shape.num_kv_heads:
             # One row alone would be multiplied by another kernel, which rounds otherwise.
@@ -183,20 +182,12 @@ class Rows:
         positions = np.empty(num_rows, np.int64)
         rows = np.empty(num_rows, np.int64)
         wanted: list[np.ndarray] = []
-        first, first_of_block = 0, self.num_causal
+        first = 0
         for request in self._requests:
             size, start = request.num_rows, request.cache.length
             slot = request.cache.slot - self.first_slot
-            # The rows of blocks stand behind all causal ones, as an adapter reads them alone.
-            is_of_block = np.zeros(size, bool)
-            is_of_block[list(request.block_rows())] = True
-            own = np.where(
-                is_of_block,
-                first_of_block + np.cumsum(is_of_block) - 1,
-                first + np.cumsum(~is_of_block) - 1,
-            )
-            num_of_block = int(is_of_block.sum())
-            first, first_of_block = first + size - num_of_block, first_of_block + num_of_block
+            own = np.arange(first, first + size)
+            first += size
             token_ids[own] = request.token_ids
             positions[own] = request.positions()
             wanted.append(own[size - request.num_logits :])
@@ -219,6 +210,14 @@ class Rows:
             "rows": rows,
             "bias": bias.reshape(self.num_slots, 1, group * width, -1),
         }
+
+    def is_of_block(self) -> np.ndarray:
+        """(rows, 1): 1 for the rows of blocks."""
+        found, first = np.zeros((self.num_rows, 1), np.float32), 0
+        for request in self._requests:
+            found[[first + row for row in request.block_rows()]] = 1
+            first += request.num_rows
+        return found
 
 
 def own_bias(num_causal: int, num_block: int, predrafts: Blocks) -> np.ndarray:
