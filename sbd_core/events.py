@@ -71,7 +71,8 @@ class Predraft:
     With a repetition penalty or a row_policy other than fixed only the one used has tokens.
     is_used: True if that token was the one rejected, so that token_ids are the draft now.
     alternative: another token than the drafted one for the position before block.start, read
-    causally; is_used then says that it was the right one. None: the draft's own stands there.
+    causally; is_used then says that it was the right one, and token_ids begin at block.start with
+    what its own row gives. None: the draft's own stands there.
     """
 
     block: Span
@@ -116,5 +117,5 @@ class StepEvent:
 
     @property
     def used_alternative(self) -> bool:
-        """(verify) Whether an alternative was right; the next forward pass reads it again."""
+        """(verify) Whether an alternative was right."""
         return any(each.is_used and each.alternative is not None for each in self.predrafts)

@@ -25,13 +25,26 @@ class Draft:
 
     probabilities: of the most likely token at each. distributions (tokens, vocab): those the
     tokens were drawn from, None at temperature 0. alternatives: for each token others that could
-    stand there, likeliest first, each with its probability; none above temperature 0.
+    stand there, likeliest first, each with its probability; none above temperature 0. num_sure: of
+    the first tokens, those that the causal head gave behind an alternative. They are checked like
+    the others: among an alternative's keys a sum may be rounded otherwise than in the cache.
     """
 
     token_ids: list[int]
     probabilities: list[float]
     distributions: Tensor | None
     alternatives: Sequence[Sequence[tuple[int, float]]] = ()
+    num_sure: int = 0
+
+    def behind(self, token_id: int) -> "Draft":
+        """At temperature 0 the same behind a token that is nearly sure."""
+        return Draft(
+            [token_id, *self.token_ids],
+            [1.0, *self.probabilities],
+            None,
+            [(), *self.alternatives],
+            self.num_sure + 1,
+        )
 
 
 NOTHING = Draft([], [], None)

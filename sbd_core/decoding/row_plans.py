@@ -3,7 +3,8 @@
 A forward pass checks a draft of d tokens, which can end in d + 1 ways: 0 to d of them accepted. A
 block of masks behind such an end is the next draft if the check ends there, so that no forward pass
 drafts alone. At a token that may be rejected the forward pass can also read an alternative to it,
-with masks behind that: if it is the right one, it counts like an accepted token. All of it is pure.
+with masks behind that: if it is the right one, the next draft begins with the token that its own
+row gives, which is as good as accepted. All of it is pure.
 Nothing here sees a token: only how sure the head was, how many drafted tokens were accepted before,
 and what rows cost (see drafts.py for why).
 """
@@ -73,9 +74,9 @@ class Acceptance:
         """With one more forward pass.
 
         probabilities: the head's, of each drafted token that it read. asked_length: how far that
-        draft might have gone. relative_cost: of the pass, in passes of one row. others_expected:
-        the head's probabilities of alternatives to tokens that were checked, in sum.
-        has_alternative: whether one was right where the draft was not.
+        draft might have gone. relative_cost: of the pass, in passes of one row, less the tokens
+        that were sure. others_expected: the head's probabilities of alternatives to tokens that
+        were checked, in sum. has_alternative: whether one was right where the draft was not.
         """
         num_checked = min(num_accepted + 1, max(asked_length, len(probabilities)))
         checked, accepted = list(self.checked), list(self.accepted)
@@ -86,7 +87,7 @@ class Acceptance:
             checked[place] = checked[place] * MEMORY + 1
             accepted[place] = accepted[place] * MEMORY + (place < num_accepted)
         memory = MEMORY if probabilities else 1.0
-        saved = 1 + num_accepted + has_alternative - relative_cost
+        saved = 1 + num_accepted - relative_cost
         return Acceptance(
             tuple(checked),
             tuple(accepted),
@@ -193,7 +194,7 @@ def plan_rows(
         # The prompt is read now: beside its rows a few masks cost next to nothing, and they tell
         # how sure the head is.
         length, num_ends = min(longest, max(length, FIRST_LENGTH)), 1
-    elif not length and longest and acceptance.credit >= _probe_cost(costs):
+    elif not length and longest and not probabilities and acceptance.credit >= _probe_cost(costs):
         length, num_ends, threshold = 1, 1, 0.0
     chances = acceptance.chances(probabilities)
     ends = _end_chances(chances)

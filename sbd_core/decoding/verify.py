@@ -4,7 +4,7 @@ One forward pass checks the current draft causally and drafts the next block. At
 answer is NTP's token for token; above 0 the acceptance rule of speculative sampling (Leviathan
 et al., arXiv 2211.17192) keeps NTP's distribution. With config.num_predrafts the forward pass also
 drafts for the case that one of its least sure tokens is rejected, so that a draft is there then. At
-temperature 0 the other row policies also check alternatives to drafted tokens in the same forward
+temperature 0 the other row policies also read alternatives to drafted tokens in the same forward
 pass, a tree as in SpecInfer (Miao et al., arXiv 2305.09781).
 """
 
@@ -118,12 +118,6 @@ class DraftAndVerify:
         )
         state.cache.truncate(state.cache.length - num_checked + len(exact))
         self._exact_ids = exact[-1:]
-        if used is not None and has_alternative:
-            # Read beside the draft, so its keys and values are not in the cache.
-            next_stats = state.alternative_stats(logits, used.row, exact)
-            causal = LogitStats.joined([causal.rows(0, len(exact)), next_stats])
-            self._exact_ids += next_stats.best_ids
-            exact = [*exact, *next_stats.best_ids]
         tokens = cut_after_end(exact, state.model.end_token_ids)[: state.num_left]
         masked: tuple[MaskedPosition, ...] = ()
         self._draft = NOTHING
@@ -184,15 +178,26 @@ class DraftAndVerify:
                 stats = every.rows(rows[0] - first, rows[1] - first)
                 draft = self._drafted(stats, stats.sample(state.generator))
             elif asked is used:
-                draft = self._drafted(
-                    *state.draft(logits, *rows, exact, is_recorded=False, num_top=self._num_top)
-                )
+                draft = self._draft_of_used(asked, logits, exact)
             if asked is used:
                 self._draft = draft
             predrafts.append(
                 Predraft(asked.span, tuple(draft.token_ids), asked is used, asked.alternative)
             )
         return tuple(predrafts)
+
+    def _draft_of_used(self, used: _AskedPredraft, logits: Tensor, exact: Sequence[int]) -> Draft:
+        """The next draft. Behind an alternative it begins with the token that its row gives."""
+        state, before = self._state, list(exact)
+        if used.alternative is not None:
+            before += state.alternative_stats(logits, used.row, exact).best_ids
+            if before[-1] in state.model.end_token_ids:
+                return NOTHING.behind(before[-1])
+        rows = used.first_mask, used.stop
+        draft = self._drafted(
+            *state.draft(logits, *rows, before, is_recorded=False, num_top=self._num_top)
+        )
+        return draft if used.alternative is None else draft.behind(before[-1])
 
 
 def _checked(state: DecodingState, draft: Draft, causal: LogitStats) -> list[int]:

@@ -46,7 +46,7 @@ import { traceText } from "./core/run/trace.js";
 const found = [...run.lanes.values()].map((lane) => {
   const numPrompt = run.read.length;
   const costs = lane.steps.map((step, pass) =>
-    costOf(run.shape, step, lane.name, numPrompt, lane.steps[pass - 1]),
+    costOf(run.shape, step, lane.name, numPrompt),
   );
   return {
     trace: traceText(run, lane),

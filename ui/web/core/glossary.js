@@ -123,7 +123,7 @@ export const GLOSSARY = {
     name: "alternative",
     words:
       "Another token for the place of a drafted one, read beside the draft. If the check throws the " +
-      "drafted token away and would have this one, the answer gets it and the token behind it.",
+      "drafted token away and would have this one, the next draft begins with what its row gives.",
   },
 };
 

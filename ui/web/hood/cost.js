@@ -82,8 +82,7 @@ export class CostTable {
     this.offer();
     const step = run.main.steps[pass];
     if (!step) return;
-    const before = run.main.steps[pass - 1];
-    const cost = run.shape && costOf(run.shape, step, run.main.name, numPromptOf(run), before);
+    const cost = run.shape && costOf(run.shape, step, run.main.name, numPromptOf(run));
     this.missing.hidden = cost !== null;
     this.words.hidden = cost === null;
     this.choice.hidden = cost === null;

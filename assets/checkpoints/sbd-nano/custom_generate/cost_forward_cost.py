@@ -77,21 +77,13 @@ def blocks_of(event: StepEvent, strategy: str, num_prompt: int) -> list[tuple[in
     return blocks
 
 
-def event_cost(
-    shape: ModelShape,
-    event: StepEvent,
-    strategy: str,
-    num_prompt: int,
-    before: StepEvent | None = None,
-) -> ForwardCost:
-    """The cost of the forward pass of `event`; see blocks_of. before: that of the pass before it.
+def event_cost(shape: ModelShape, event: StepEvent, strategy: str, num_prompt: int) -> ForwardCost:
+    """The cost of the forward pass of `event`; see blocks_of.
 
-    The forward pass that reads the prompt predicts after its last token alone, and none predicts
-    after an alternative that the pass before it found right.
+    The forward pass that reads the prompt predicts after its last token alone.
     """
     blocks = blocks_of(event, strategy, num_prompt)
-    num_known = int(before is not None and before.used_alternative)
-    num_causal_logits = 1 if event.kind == "prefill" else event.num_causal - num_known
+    num_causal_logits = 1 if event.kind == "prefill" else event.num_causal
     num_logits = num_causal_logits + sum(size for _, size, _ in blocks)
     return forward_cost(shape, event.num_cached, event.num_causal, blocks, num_logits)
 

@@ -36,7 +36,7 @@ the others are masks, but for 2 rows. So plans look: a draft of one token with m
 its ends is 2 causal rows and 2 masks, behind both 2 and 4."""
 BUDGET_SECONDS = 2.0
 MAX_ROUNDS = 40
-FORMAT = 3
+FORMAT = 4
 
 logger = logging.getLogger(__name__)
 _known: dict[str, RowCosts] = {}
@@ -85,9 +85,10 @@ def _request(model: SetBlockModel, cache: Cache, num_rows: int) -> ForwardReques
 
 
 def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
-    """With what is read from the logits: of the causal rows, and of a block if there is one.
+    """With what is read from the logits: of the causal rows, and of the block drafted from if any.
 
-    With a sampler head each of the block's rows is read by itself, once it has weighed it anew.
+    A draft is as long as what it is to follow: its block has a row for each causal one. With a
+    sampler head each of these is read by itself, once it has weighed it anew.
     """
     spec = LogitStatsSpec(forbidden_id=model.mask_token_id)
     began = time.perf_counter()
@@ -95,7 +96,7 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
     first, head = request.num_causal_logits, model.sampler_head
     with one_thread_between_passes(model):
         model.compute_logit_stats(logits, 0, first, spec)
-        stop = min(len(logits), first + MAX_CAUSAL)
+        stop = min(len(logits), first + max(2, first))
         if request.block_ids and head is None:
             model.compute_logit_stats(logits, first, stop, spec)
         elif head is not None:

@@ -118,11 +118,13 @@ class RowsByCost:
             if place <= num_accepted
         ]
         cost = 1.0 if reads_prompt else seconds(self.plan.num_rows) / seconds(1)
+        sure = min(draft.num_sure, num_accepted)
+        is_reached = sure == draft.num_sure
         self._acceptance = self._acceptance.after(
-            draft.probabilities,
-            num_accepted,
-            self._asked_length,
-            cost,
+            draft.probabilities[sure:] if is_reached else (),
+            num_accepted - sure,
+            self._asked_length if is_reached else 0,
+            cost - sure,
             others_expected=sum(others),
             has_alternative=has_alternative,
         )

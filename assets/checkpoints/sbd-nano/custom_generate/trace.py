@@ -79,10 +79,7 @@ class Trace:
         if self.shape is None:
             return None
         strategy, num_prompt = self.config.strategy, len(self.prompt_token_ids)
-        return tuple(
-            event_cost(self.shape, event, strategy, num_prompt, before)
-            for before, event in zip((None, *self.events), self.events, strict=False)
-        )
+        return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
 
     def to_json(self) -> str:
         """Compact JSON; from_json gives back an equal trace."""

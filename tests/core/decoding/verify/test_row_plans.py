@@ -11,6 +11,7 @@ from sbd_core import ArgumentError, DecodeConfig, Trace, generate
 from sbd_core.config import RowCosts
 from sbd_core.decoding import row_planners, row_plans
 from sbd_core.decoding.api import generate_batch
+from sbd_core.decoding.drafts import Draft
 from sbd_core.decoding.row_plans import (
     MAX_ROWS,
     ONE_A_PASS,
@@ -80,9 +81,7 @@ def test_every_pass_commits_a_token_and_feeds_no_more_rows_than_the_bound(
         found = generate(model, "abc", planned(policy, **sizes))
         assert found.token_ids == wanted.token_ids
         assert all(event.committed for event in found.events)
-        for before, rows in zip((None, *found.events), rows_of(found), strict=False):
-            # An alternative that was right is read again.
-            assert rows <= MAX_ROWS + bool(before and before.used_alternative)
+        assert max(rows_of(found)) <= MAX_ROWS
         for event in found.events:
             assert sum(predraft.is_used for predraft in event.predrafts) <= 1
             assert all(p.is_used or not p.token_ids for p in event.predrafts)
@@ -131,10 +130,12 @@ def test_where_rows_are_free_it_drafts_at_every_end(costs, share) -> None:
 
 def test_no_pass_is_spent_on_drafting_alone() -> None:
     """After the first, every forward pass at 40 % has a draft to check, or had the chance."""
-    model = chance_model(4, agreement=0.4, end_bias=-99.0)
-    trace = generate(model, "abc", planned("fewest passes", max_new_tokens=150, block_size=16))
-    num_bare = sum(event.num_causal == 1 for event in trace.events[1:])
-    assert num_bare <= len(trace.events) / 18
+    events = []
+    for seed in range(12):
+        model = chance_model(seed, agreement=0.4, end_bias=-99.0)
+        trace = generate(model, "abc", planned("fewest passes", max_new_tokens=150, block_size=16))
+        events += trace.events[1:]
+    assert sum(event.num_causal == 1 for event in events) <= len(events) / 18
 
 
 def with_second_guesses(seed: int) -> ScriptedModel:
@@ -153,7 +154,7 @@ def with_second_guesses(seed: int) -> ScriptedModel:
     return model
 
 
-def test_an_alternative_that_is_right_brings_the_token_after_it_too() -> None:
+def test_behind_an_alternative_that_is_right_the_draft_begins_with_what_its_row_gives() -> None:
     for seed in range(6):
         model, settings = with_second_guesses(seed), {"max_new_tokens": 60, "block_size": 4}
         wanted = generate(model, "abc", DecodeConfig(strategy="ntp", **settings))
@@ -171,10 +172,46 @@ def test_an_alternative_that_is_right_brings_the_token_after_it_too() -> None:
         ]
         assert len(used) > 20
         for before, event, predraft in used:
-            *accepted, alternative, _ = event.committed
+            *accepted, alternative = event.committed
             assert alternative == predraft.alternative != before.draft[len(accepted)]
             assert list(before.draft[: len(accepted)]) == accepted
             assert predraft.token_ids == event.draft
+
+
+def test_the_token_behind_an_alternative_is_checked_as_its_row_may_be_rounded_otherwise() -> None:
+    for seed in range(6):
+        model, settings = with_second_guesses(seed), {"max_new_tokens": 60, "block_size": 4}
+        wanted = generate(model, "abc", DecodeConfig(strategy="ntp", **settings))
+        forward_batch = model.forward_batch
+
+        def wrong(requests, forward_batch=forward_batch):
+            found = forward_batch(requests)
+            for request, logits in zip(requests, found, strict=True):
+                row = request.num_causal_logits + len(request.block_ids)
+                for block in request.predrafts:
+                    if block.is_alternative:
+                        logits[row] = -logits[row]
+                    row += len(block.token_ids)
+            return found
+
+        model.forward_batch = wrong
+        found = generate(model, "abc", planned("fewest passes", **settings))
+        assert found.token_ids == wanted.token_ids
+        assert any(event.used_alternative for event in found.events)
+
+
+def test_a_token_that_was_sure_teaches_nothing_of_the_head() -> None:
+    config = planned("two cores", block_size=4)
+    with_sure, without = (row_planners.RowsByCost(config, TWO_CORES) for _ in range(2))
+    drafted = Draft([7, 8], [0.5, 0.25], None, [(), ()])
+    for planner, draft in ((with_sure, drafted.behind(6)), (without, drafted)):
+        planner.plan = RowPlan((0,) * (1 + len(draft.token_ids)), 2, 0.0)
+        accepted = 1 + draft.num_sure
+        planner.checked(draft, accepted, has_alternative=False, reads_prompt=True)
+    kept, plain = with_sure._acceptance, without._acceptance
+    assert kept == replace(plain, credit=plain.credit + 1)
+    with_sure.checked(drafted.behind(6), 0, has_alternative=False, reads_prompt=True)
+    assert with_sure._acceptance.checked == kept.checked
 
 
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
@@ -190,7 +227,7 @@ def test_alternatives_leave_the_answer_and_the_cache_alone(llama, penalty, monke
         for before, event in pairwise(found.events):
             used = [p for p in before.predrafts if p.is_used and p.alternative is not None]
             num_used += len(used)
-            assert event.num_causal == 1 + len(used) + len(before.draft)
+            assert event.num_causal == 1 + len(before.draft)
     assert num_used
 
 
@@ -210,6 +247,7 @@ def test_where_rows_cost_all_they_bring_it_feeds_one_and_probes_now_and_then() -
     trace = generate(model, "abc", planned("linear", max_new_tokens=1200, block_size=8))
     [_, _, *rows] = rows_of(trace)
     assert rows.count(1) > 0.95 * len(rows)
+    assert set(rows) <= {1, 2, 3}, "a probe reads no alternatives"
     num_probes = sum(count == 3 for count in rows)
     assert num_probes >= 4
     assert sum(count - 1 for count in rows) <= PROBE_SHARE * len(rows) + 6
@@ -230,7 +268,7 @@ def test_it_recovers_where_a_useless_head_becomes_a_good_one() -> None:
     rows = rows_of(trace)
     hard = [count for count, end in zip(rows, ends, strict=True) if 40 < end < 147]
     easy = [count for count, end in zip(rows, ends, strict=True) if end > 300]
-    assert sum(hard) < 1.5 * len(hard)
+    assert sum(hard) < 1.6 * len(hard)
     assert len(easy) < 40, "a hundred tokens by drafts"
     assert min(easy[:-1]) >= 4
 

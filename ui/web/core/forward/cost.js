@@ -2,7 +2,6 @@
 // what a device's roofline allows for that. Knows no DOM.
 
 import constants from "../../constants.json" with { type: "json" };
-import { rightAlternative } from "../run/drafts.js";
 import { blocksOf } from "./mask.js";
 
 /** @import { Shape, Step } from "../run/wire.js" */
@@ -43,17 +42,14 @@ export function addDevice(key, device) {
  * @param {Pick<Step, "kind" | "block" | "cached" | "causal" | "predrafts">} step
  * @param {string} strategy
  * @param {number} numPrompt tokens
- * @param {Pick<Step, "predrafts">} [before] the forward pass before it: after an alternative that it
- *   found right nothing is predicted any more
  * @returns {Cost}
  */
-export function costOf(shape, step, strategy, numPrompt, before) {
+export function costOf(shape, step, strategy, numPrompt) {
   const { cached, causal } = step;
   const blocks = blocksOf(step, strategy, numPrompt);
   const numBlock = blocks.reduce((sum, { size }) => sum + size, 0);
   const rows = causal + numBlock;
-  const numKnown = before && rightAlternative(before.predrafts) ? 1 : 0;
-  const numPredicted = (step.kind === "prefill" ? 1 : causal - numKnown) + numBlock;
+  const numPredicted = (step.kind === "prefill" ? 1 : causal) + numBlock;
   let pairs = causal * cached + (causal * (causal + 1)) / 2;
   for (const { seen, size, numCausal } of blocks) {
     pairs += size * (cached + seen + size);

@@ -228,7 +228,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const own = step.committed[numAccepted];
   const exact = own === undefined ? "" : tokenName(run.tokenText(own));
   const right = rightAlternative(step.predrafts);
-  const behind = right && step.committed[numAccepted + 1];
+  const behind = right && step.draft[0];
   const predraft = step.predrafts.find(
     (each) => each.isUsed && (each !== right || step.draft.length),
   );
@@ -237,7 +237,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   /** @type {LineParts} */
   const second = [
     1,
-    "If that token was read as an alternative, add the one that its own row gives, too.",
+    "If that token was read as an alternative, the one that its own row gives begins the next draft.",
     behind !== undefined,
     namesOf(run, behind === undefined ? [] : [behind]),
   ];
@@ -251,7 +251,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
     ],
     [
       1,
-      `One forward pass reads the last exact ${hasOthers ? "tokens" : "token"}, the draft${others} and new masks.`,
+      `One forward pass reads the last exact token, the draft${others} and new masks.`,
       !isPrefill,
       `${step.causal - numDrafted} + ${numDrafted} + ${cache.dropped} rows`,
     ],

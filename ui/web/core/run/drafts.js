@@ -65,12 +65,13 @@ export function draftedAt(lane, pass, position) {
  */
 export function branchesOf(predrafts, window) {
   return predrafts
-    .filter((predraft) => predraft.tokens.length || rightAlternative([predraft]))
+    .filter((predraft) => predraft.tokens.length)
     .sort((a, b) => b.position - a.position)
     .map((predraft) => {
       const exact = predraft.position - window.start;
-      const column = predraft.alternative === undefined ? exact : exact - 1;
-      const room = Math.max(window.size - exact - 1, 0);
+      const isBehind = predraft.alternative !== undefined;
+      const column = isBehind ? exact - 1 : exact;
+      const room = Math.max(window.size - exact - (isBehind ? 0 : 1), 0);
       const tokens = predraft.tokens.slice(0, room);
       return { ...predraft, column, tokens, numHidden: predraft.tokens.length - tokens.length };
     });

@@ -1,7 +1,7 @@
 // One lane of a run: its forward passes, and what they fixed where. A pass is an index into the
 // lane's steps, a position an offset in the answer. Knows no DOM.
 
-/** @import { EndLine, Hindsight, Predraft, Step, Verdict } from "./wire.js" */
+/** @import { EndLine, Hindsight, Step, Verdict } from "./wire.js" */
 
 /**
  * When, how and as what a position was fixed.
@@ -15,16 +15,6 @@
  * @property {boolean} [isPinned] whether it was given
  */
 /** @typedef {Step & { committedBefore: number }} LaneStep */
-
-/**
- * A predraft behind which the answer has ended: an alternative may have been right all the same.
- * @param {Predraft} predraft
- * @returns {Predraft}
- */
-function withoutDraft(predraft) {
-  const isRight = predraft.isUsed && predraft.alternative !== undefined;
-  return isRight ? { ...predraft, tokens: [] } : { ...predraft, isUsed: false };
-}
 
 export class Lane {
   /**
@@ -62,7 +52,7 @@ export class Lane {
       ...step,
       committedBefore: this.numCommitted,
       draft: isLast ? [] : step.draft,
-      predrafts: isLast ? step.predrafts.map(withoutDraft) : step.predrafts,
+      predrafts: step.predrafts.map((each) => (isLast ? { ...each, isUsed: false } : each)),
     });
     for (const reveal of step.reveals) {
       const entropy = step.masked.get(reveal.position)?.entropy ?? null;

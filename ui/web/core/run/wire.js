@@ -15,7 +15,8 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
 /**
  * A draft for the case that the drafted token at `position` is thrown away; its tokens
  * stand behind the exact one that comes there instead. size: positions predicted. alternative: another
- * token than the drafted one before `position`, read causally; isUsed then says that it was right.
+ * token than the drafted one before `position`, read causally; isUsed then says that it was right, and
+ * its tokens begin at `position`.
  * @typedef {{ position: number, size: number, isUsed: boolean, tokens: number[], alternative?: number }} Predraft
  */
 

@@ -16,10 +16,34 @@ const SHORTEST = 6;
  * @property {Float32Array[] | null} distributions those the tokens were drawn from, null at temperature 0
  * @property {[tokenId: number, probability: number][][]} alternatives for each token others that could
  *   stand there, likeliest first; none above temperature 0
+ * @property {number} numSure of the first tokens, those that the causal head gave behind an alternative
  */
 
 /** @type {Draft} */
-export const NOTHING = { tokenIds: [], probabilities: [], distributions: null, alternatives: [] };
+export const NOTHING = {
+  tokenIds: [],
+  probabilities: [],
+  distributions: null,
+  alternatives: [],
+  numSure: 0,
+};
+
+/**
+ * At temperature 0 a draft behind tokens that are nearly sure.
+ * @param {number[]} sure
+ * @param {Draft} draft
+ * @returns {Draft}
+ */
+export function behind(sure, draft) {
+  if (!sure.length) return draft;
+  return {
+    tokenIds: [...sure, ...draft.tokenIds],
+    probabilities: [...sure.map(() => 1), ...draft.probabilities],
+    distributions: null,
+    alternatives: [...sure.map(() => []), ...draft.alternatives],
+    numSure: sure.length,
+  };
+}
 
 /**
  * The draft that a block's rows make; its first position is known exactly by another row.
@@ -38,6 +62,7 @@ export function draftOf(stats, chosen, length, endIds) {
     probabilities,
     distributions,
     alternatives: distributions ? [] : own.topIds.map((_, row) => othersOf(own, row, endIds)),
+    numSure: 0,
   };
 }
 

@@ -59,7 +59,7 @@ export class Acceptance {
    * @param {number[]} probabilities the head's, of each drafted token that it read
    * @param {number} numAccepted
    * @param {number} askedLength how far that draft might have gone
-   * @param {number} relativeCost of the pass, in passes of one row
+   * @param {number} relativeCost of the pass, in passes of one row, less the tokens that were sure
    * @param {{ expected: number, isRight: boolean }} [others] alternatives to tokens that were checked:
    *   their probabilities in sum, and whether one was right where the draft was not
    */
@@ -75,7 +75,7 @@ export class Acceptance {
     const numRight = others.isRight ? 1 : 0;
     this.othersExpected = this.othersExpected * memory + others.expected;
     this.othersRight = this.othersRight * memory + numRight;
-    const saved = 1 + numAccepted + numRight - relativeCost;
+    const saved = 1 + numAccepted - relativeCost;
     this.credit = Math.min(this.credit + saved + PROBE_SHARE, MAX_CREDIT);
   }
 

@@ -2,8 +2,14 @@
 // current draft causally and drafts the next block; where rows are planned, it also checks alternatives
 // to drafted tokens.
 
-import { LogitStats } from "../stats.js";
-import { confidentLength, draftOf, NOTHING, nextBlockSize, predraftOffsets } from "./drafts.js";
+import {
+  behind,
+  confidentLength,
+  draftOf,
+  NOTHING,
+  nextBlockSize,
+  predraftOffsets,
+} from "./drafts.js";
 import {
   Acceptance,
   NUM_ALTERNATIVES,
@@ -15,6 +21,7 @@ import {
 import { cutAfterEnd, makeHindsight, maskedPositions } from "./state.js";
 
 /** @import { Logits, PredraftBlock } from "../model.js" */
+/** @import { LogitStats } from "../stats.js" */
 /** @import { RowCosts, RowPlan } from "./row_plans.js" */
 /** @import { DecodingState, MaskedPosition, Predraft, Span } from "./state.js" */
 
@@ -139,7 +146,7 @@ export class DraftAndVerify {
     const { state, block } = this;
     const start = state.answer.length;
     const numChecked = this.draft.tokenIds.length + 1;
-    let causal = state.causalStats(logits, numChecked);
+    const causal = state.causalStats(logits, numChecked);
     const exact = this.checked(causal);
     const numAccepted = exact.length - 1;
     const used = this.branchUsed(exact);
@@ -147,13 +154,6 @@ export class DraftAndVerify {
     this.learn(numAccepted, hasAlternative);
     state.cache.truncate(state.cache.length - numChecked + exact.length);
     this.exactIds = exact.slice(-1);
-    if (hasAlternative) {
-      // Read beside the draft, so its keys and values are not in the cache.
-      const next = state.alternativeStats(logits, used.firstMask - 1, exact);
-      causal = LogitStats.joined([causal.rows(0, exact.length), next]);
-      this.exactIds.push(...next.bestIds);
-      exact.push(...next.bestIds);
-    }
     const tokens = cutAfterEnd(exact, state.endIds).slice(0, state.numLeft);
     /** @type {MaskedPosition[]} */
     let masked = [];
@@ -198,7 +198,15 @@ export class DraftAndVerify {
       .filter(([place]) => place <= numAccepted)
       .reduce((sum, [place, rank]) => sum + (draft.alternatives[place]?.[rank]?.[1] ?? 0), 0);
     const others = { expected, isRight: hasAlternative };
-    this.acceptance.count(draft.probabilities, numAccepted, askedLength, relative, others);
+    const sure = Math.min(draft.numSure, numAccepted);
+    const isReached = sure === draft.numSure;
+    this.acceptance.count(
+      isReached ? draft.probabilities.slice(sure) : [],
+      numAccepted - sure,
+      isReached ? askedLength : 0,
+      relative - sure,
+      others,
+    );
     this.askedLength = 0;
   }
 
@@ -241,7 +249,7 @@ export class DraftAndVerify {
    * @returns {Predraft[]}
    */
   predrafts(logits, used, exact) {
-    const { state, numTop } = this;
+    const { state } = this;
     const first = this.branches[0]?.firstMask ?? 0;
     const isAlike = this.branches.length && !state.seen && !this.costs;
     const every = isAlike ? state.draftStats(logits, first) : null;
@@ -253,11 +261,27 @@ export class DraftAndVerify {
         const stats = every.rows(firstMask - first, stop - first);
         draft = this.drafted(stats, stats.sample(state.generator));
       } else if (isUsed) {
-        draft = this.drafted(...state.draft(logits, firstMask, stop, exact, false, numTop));
+        draft = this.draftOfUsed(branch, logits, exact);
       }
       if (isUsed) this.draft = draft;
       return { block, tokenIds: draft.tokenIds, isUsed, alternative };
     });
+  }
+
+  /**
+   * The next draft. Behind an alternative it begins with the token that its row gives.
+   * @param {Branch} used
+   * @param {Logits} logits
+   * @param {number[]} exact
+   */
+  draftOfUsed({ alternative, firstMask, stop }, logits, exact) {
+    const { state, numTop } = this;
+    const sure =
+      alternative === null ? [] : state.alternativeStats(logits, firstMask - 1, exact).bestIds;
+    if (sure.some((id) => state.endIds.has(id))) return behind(sure, NOTHING);
+    const before = [...exact, ...sure];
+    const draft = this.drafted(...state.draft(logits, firstMask, stop, before, false, numTop));
+    return behind(sure, draft);
   }
 
   /**

@@ -23,17 +23,17 @@ export const RIGHT = {
   seq: 2,
   context: [3, 3],
   block: [3, 2],
-  committed: [1, 3, 2],
-  draft: [0],
+  committed: [1, 3],
+  draft: [2, 0],
   predrafts: [
     [2, 2, [], false],
     [2, 2, [], false, 3],
-    [3, 2, [0], true, 3],
+    [3, 2, [2, 0], true, 3],
   ],
 };
 
-/** Reads the alternative, the token behind it and the draft. */
-export const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [0, 1] };
+/** Reads the alternative and the draft, whose first token its row gave. */
+export const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [2, 0, 1] };
 
 export const RUN = runOf(
   wire(OPENING, DRAFTING, RIGHT, AFTER, { ...END, seq: 4, lane: "verify", text: "Hello" }),

@@ -59,7 +59,7 @@ test("rows are planned as sbd_core plans them", () => {
       [[4, 3, 2, 0], 3, 0, [[0, 0, 3], [0, 1, 3], [1, 0, 2], [1, 1, 2], [1, 2, 2]], 30],
     ], // biome-ignore format: a row each
   );
-  assert.equal(learnt().credit, 2.29);
+  assert.equal(learnt().credit, 1.29);
   const first = planRows(new Acceptance(), [], COSTS, 8, 60);
   assert.deepEqual([first.blockSizes, first.draftLength, first.alternatives], [[8], 7, []]);
 });
@@ -117,7 +117,7 @@ test("an alternative is read causally, and its masks stand behind it", () => {
   });
 });
 
-test("answers stay those of next-token prediction, and one that is right is read again", () => {
+test("answers stay those of next-token prediction, and what is behind one is checked", () => {
   let numRight = 0;
   for (const [prompt, penalty] of /** @type {[string, number][]} */ ([
     ["What is 12 + 30?", 1],
@@ -142,7 +142,8 @@ test("answers stay those of next-token prediction, and one that is right is read
       );
       numRight += used.length;
       const next = events[index + 1];
-      if (next) assert.equal(next.numCausal, 1 + used.length + event.draft.length);
+      if (next) assert.equal(next.numCausal, 1 + event.draft.length);
+      for (const { tokenIds } of used) assert.deepEqual(tokenIds, event.draft);
       assert.ok(event.masked.every(({ topIds }) => topIds.length === 2));
       assert.ok(dataOf(event).predrafts.every((each) => each.length === 4 || each[4] !== null));
     }

@@ -41,7 +41,7 @@ test("its row reads its token, in the place of the drafted one", () => {
     after.map(({ kind, token }) => [kind, token]),
     [
       ["exact", 3],
-      ["exact", 2],
+      ["draft", 2],
       ["draft", 0],
     ],
   );
@@ -64,14 +64,11 @@ test("they are told in one sentence, and each row in its own", () => {
   );
 });
 
-test("what they cost is counted, and one that was right predicts no second time", () => {
-  const [, step, after] = RUN.main.steps;
-  assert.ok(step && after);
+test("what they cost is counted", () => {
+  const step = RUN.main.steps[1] ?? assert.fail();
   const pairs = mask.visible.reduce((sum, row) => sum + 3 + row.seen + row.stop - row.first, 0);
-  const cost = costOf(SHAPE, step, "verify", 3, RUN.main.steps[0]);
+  const cost = costOf(SHAPE, step, "verify", 3);
   assert.deepEqual([cost.rows, cost.numPredicted, cost.attention], [13, 13, 8 * pairs]);
-  const next = costOf(SHAPE, after, "verify", 3, step);
-  assert.deepEqual([next.rows, next.numPredicted], [5, 4]);
 });
 
 test("their keys are dropped, and those of one that was right come with the next forward pass", () => {
@@ -95,6 +92,6 @@ test("the algorithm's lines name the alternative's own token and the exact token
   assert.ok(lit(1).some(({ values }) => values === "1 of 2 accepted"));
   const second = lit(1).find(({ words }) => words.startsWith("If that token was read as an"));
   assert.equal(second?.values, "“!”");
-  assert.ok(lit(2).some(({ values }) => values === "2 + 1 + 2 rows"));
+  assert.ok(lit(2).some(({ values }) => values === "1 + 2 + 2 rows"));
   assert.ok(!lit(2).some(({ words }) => words.startsWith("If that token")));
 });

@@ -9,8 +9,7 @@ import {
 } from "../../../core/run/drafts.js";
 import { mentionedIds } from "../../../core/run/trace.js";
 import { tileState } from "../../../watch/view.js";
-import { DRAFTING, OPENING, RIGHT, RUN } from "../alternative_run.js";
-import { runOf, wire } from "../lines.js";
+import { RIGHT, RUN } from "../alternative_run.js";
 
 /** @import { EventData } from "../../../core/run/wire.js" */
 
@@ -20,7 +19,7 @@ test("only a predraft behind an alternative names one", () => {
   assert.deepEqual(predrafts, [
     { position: 2, size: 2, isUsed: false, tokens: [] },
     { position: 2, size: 2, isUsed: false, tokens: [], alternative: 3 },
-    { position: 3, size: 2, isUsed: true, tokens: [0], alternative: 3 },
+    { position: 3, size: 2, isUsed: true, tokens: [2, 0], alternative: 3 },
   ]);
   const event = { .../** @type {EventData} */ (/** @type {unknown} */ (RIGHT)), committed: [] };
   assert.ok(mentionedIds(event).includes(3));
@@ -37,26 +36,17 @@ test("an alternative that was right is no accepted token of the draft", () => {
     [
       ["accepted", 1, undefined],
       ["new", 3, 2],
-      ["new", 2, undefined],
+      ["draft", 2, undefined],
       ["draft", 0, undefined],
     ],
   );
 });
 
-test("the token behind it is not struck where the same one was drafted", () => {
-  const run = runOf(
-    wire(OPENING, { ...DRAFTING, draft: [1, 0, 2] }, { ...RIGHT, context: [3, 4], block: [4, 0] }),
-  );
-  const view = /** @type {import("../../../watch/view.js").View} */ ({ run, pass: 1 });
-  const { kind, token, struck } = tileState(view, 3);
-  assert.deepEqual([kind, token, struck], ["new", 2, undefined]);
-});
-
 test("its branch begins at the drafted token that it stands in for", () => {
   const [branch, ...others] = branchesOf(predrafts, { start: 1, size: 8 });
-  assert.deepEqual([branch?.column, branch?.tokens, others], [1, [0], []]);
+  assert.deepEqual([branch?.column, branch?.tokens, others], [1, [2, 0], []]);
   const short = branchesOf(predrafts, { start: 1, size: 3 })[0];
-  assert.deepEqual([short?.tokens, short?.numHidden], [[], 1]);
+  assert.deepEqual([short?.tokens, short?.numHidden], [[2], 1]);
 });
 
 test("what became of alternatives is a sentence", () => {
@@ -85,12 +75,4 @@ test("alternatives are read where rows are planned, at temperature 0", () => {
   assert.ok(readsAlternatives(RUN.config));
   assert.ok(!readsAlternatives({ row_policy: "fixed" }));
   assert.ok(!readsAlternatives({ row_policy: "fastest", temperature: 0.7 }));
-});
-
-test("the last forward pass shows an alternative as right, without a draft behind it", () => {
-  const opening = { ...OPENING, end_token_ids: [2] };
-  const last = runOf(wire(opening, DRAFTING, RIGHT)).main.steps[1];
-  const right = rightAlternative(last?.predrafts ?? []);
-  assert.deepEqual([last?.draft, right?.tokens], [[], []]);
-  assert.equal(branchesOf(last?.predrafts ?? [], { start: 1, size: 8 }).length, 1);
 });
