@@ -11,6 +11,7 @@ and what rows cost (see drafts.py for why).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
@@ -31,6 +32,8 @@ FIRST_LENGTH = 7
 PROBE_SHARE = 0.02
 """Of next-token prediction's time: what may be spent on finding out whether drafts pay again."""
 MAX_CREDIT = 4.0
+GOOD_RATE = 0.8
+"""Accepted of a good head's tokens. Where even that would not pay, nothing is spent on trying."""
 NUM_ALTERNATIVES = 7
 """To a drafted token, at most."""
 NEGLIGIBLE = 0.001
@@ -185,16 +188,17 @@ def plan_rows(
     alternatives: of each drafted token, the probabilities of others, likeliest first.
     """
     longest = max(0, min(block_size, num_left) - 1)
-    shape = _best_shape(acceptance, costs, longest)
+    shape = _best_shape(acceptance.rates(longest), costs)
     length, num_ends = shape.length, shape.num_ends
     later = shape.num_rows + SLOPE_ROWS
     slope = max(0.0, costs.seconds(later) - costs.seconds(shape.num_rows)) / SLOPE_ROWS
     threshold = shape.rate * slope
-    if not acceptance.sureness:
+    may_pay = _may_pay(longest, costs)
+    if may_pay and not acceptance.sureness:
         # The prompt is read now: beside its rows a few masks cost next to nothing, and they tell
         # how sure the head is.
         length, num_ends = min(longest, max(length, FIRST_LENGTH)), 1
-    elif not length and longest and not probabilities and acceptance.credit >= _probe_cost(costs):
+    elif may_pay and not length and not probabilities and acceptance.credit >= _probe_cost(costs):
         length, num_ends, threshold = 1, 1, 0.0
     chances = acceptance.chances(probabilities)
     ends = _end_chances(chances)
@@ -282,15 +286,21 @@ def _steps(rates: Sequence[float], own: int) -> list[tuple[float, int]]:
     return steps
 
 
-def _best_shape(acceptance: Acceptance, costs: RowCosts, longest: int) -> _Shape:
+@lru_cache
+def _may_pay(longest: int, costs: RowCosts) -> bool:
+    """Whether a good head's drafts would: costs alone decide whether drafts are tried at all."""
+    return _best_shape([GOOD_RATE] * longest, costs).length > 0
+
+
+def _best_shape(rates: Sequence[float], costs: RowCosts) -> _Shape:
     """The shape with most tokens per cost if every forward pass had it; of like ones the smallest.
 
+    rates: the chance of each token of a draft, as long as it may be, once those before it hold.
     Where the check ends without a block behind it, the next forward pass has nothing to check and
     one block. Shape 0, 0 is next-token prediction.
     """
     best = _Shape(0, 0, 1, 1 / costs.seconds(1))
-    rates = acceptance.rates(longest)
-    for length in range(1, longest + 1):
+    for length in range(1, len(rates) + 1):
         tokens = 1 + sum(accumulate(rates[:length], mul))
         ends = sorted(_end_chances(rates[:length]), reverse=True)
         without_draft = costs.seconds(2 + length)

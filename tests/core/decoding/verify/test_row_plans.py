@@ -242,15 +242,21 @@ def test_it_takes_fewer_passes_than_drafting_in_turns(agreement) -> None:
     assert passes(planned("fewest passes", **sizes)) < 0.9 * in_turns
 
 
-def test_where_rows_cost_all_they_bring_it_feeds_one_and_probes_now_and_then() -> None:
-    model = chance_model(2, agreement=0.1, end_bias=-99.0)
-    trace = generate(model, "abc", planned("linear", max_new_tokens=1200, block_size=8))
-    [_, _, *rows] = rows_of(trace)
-    assert rows.count(1) > 0.95 * len(rows)
-    assert set(rows) <= {1, 2, 3}, "a probe reads no alternatives"
-    num_probes = sum(count == 3 for count in rows)
-    assert num_probes >= 4
-    assert sum(count - 1 for count in rows) <= PROBE_SHARE * len(rows) + 6
+@pytest.mark.parametrize("agreement", [0.1, 1.0])
+def test_where_rows_cost_all_they_may_bring_it_is_next_token_prediction(agreement) -> None:
+    model = chance_model(2, agreement=agreement, end_bias=-99.0)
+    trace = generate(model, "abc", planned("linear", max_new_tokens=60, block_size=8))
+    assert rows_of(trace) == [1] * 60
+
+
+def test_where_drafts_do_not_pay_it_feeds_one_row_and_probes_now_and_then() -> None:
+    model = chance_model(2, agreement=0.0, end_bias=-99.0)
+    trace = generate(model, "abc", planned("two cores", max_new_tokens=1200, block_size=8))
+    rows = rows_of(trace)[20:]
+    assert set(rows) == {1, 2, 3}, "a probe reads no alternatives"
+    assert rows.count(3) >= 4
+    spent = sum(map(TWO_CORES.seconds, rows_of(trace)))
+    assert spent <= (1 + PROBE_SHARE) * len(trace.token_ids) + 3
 
 
 def test_it_recovers_where_a_useless_head_becomes_a_good_one() -> None:

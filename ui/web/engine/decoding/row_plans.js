@@ -18,6 +18,7 @@ const SURENESS_SHARE = 0.2;
 const FIRST_LENGTH = 7;
 const PROBE_SHARE = 0.02;
 const MAX_CREDIT = 4;
+const GOOD_RATE = 0.8;
 const NEGLIGIBLE = 0.001;
 const SLOPE_ROWS = 4;
 const NO_OTHERS = { expected: 0, isRight: false };
@@ -148,14 +149,15 @@ export function numRowsOf({ blockSizes, alternatives }) {
  */
 export function planRows(acceptance, probabilities, costs, blockSize, numLeft, alternatives = []) {
   const longest = Math.max(0, Math.min(blockSize, numLeft) - 1);
-  const shape = bestShape(acceptance, costs, longest);
+  const shape = bestShape(acceptance.rates(longest), costs);
   let { length, numEnds } = shape;
   const later = secondsOf(costs, shape.numRows + SLOPE_ROWS);
   const slope = Math.max(0, later - secondsOf(costs, shape.numRows)) / SLOPE_ROWS;
   let threshold = shape.rate * slope;
-  if (!acceptance.sureness.length) {
+  const mayPay = bestShape(new Array(longest).fill(GOOD_RATE), costs).length > 0;
+  if (mayPay && !acceptance.sureness.length) {
     [length, numEnds] = [Math.min(longest, Math.max(length, FIRST_LENGTH)), 1];
-  } else if (!length && longest && acceptance.credit >= probeCost(costs)) {
+  } else if (mayPay && !length && !probabilities.length && acceptance.credit >= probeCost(costs)) {
     [length, numEnds, threshold] = [1, 1, 0];
   }
   const chances = acceptance.chances(probabilities);
@@ -249,14 +251,12 @@ function stepsOf(rates, own) {
 
 /**
  * The shape with most tokens per cost if every forward pass had it.
- * @param {Acceptance} acceptance
+ * @param {number[]} rates of each token of a draft, as long as it may be
  * @param {RowCosts} costs
- * @param {number} longest
  */
-function bestShape(acceptance, costs, longest) {
+function bestShape(rates, costs) {
   let best = { length: 0, numEnds: 0, numRows: 1, rate: 1 / secondsOf(costs, 1) };
-  const rates = acceptance.rates(longest);
-  for (let length = 1; length <= longest; length += 1) {
+  for (let length = 1; length <= rates.length; length += 1) {
     const own = rates.slice(0, length);
     const tokens = 1 + sum(products(own));
     const ends = endChances(own).sort((a, b) => b - a);
