@@ -361,6 +361,30 @@ def requests() -> str:
     )
 
 
+def ordinary() -> str:
+    """How many answers to ordinary requests readers found sensible."""
+    data = results("ordinary")
+    readers = list(data["sensible"].values())
+    votes = {
+        way: [2 * sum(verdicts) > len(readers) for verdicts in zip(*own, strict=True)]
+        for way, own in ((way, [each[way] for each in readers]) for way in data["answers"])
+    }
+    first = next(iter(votes.values()))
+    rows = [
+        [
+            f"**{way}**",
+            str(sum(own)),
+            str(sum(mine >= theirs for mine, theirs in zip(own, first, strict=True))),
+        ]
+        for way, own in votes.items()
+    ]
+    return (
+        table(["", "sensible", f"as good as {next(iter(votes))}"], rows)
+        + f"\nOf {len(first)} answers of at most {data['max_new_tokens']} tokens, greedy, "
+        f"{data['runs_on']}; by the majority of {len(readers)} readers. {where(data)}"
+    )
+
+
 def adapter_training() -> str:
     """What the bundled adapter learnt, by the masked tokens that it had seen."""
     curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
@@ -453,6 +477,7 @@ TABLES: dict[str, Callable[[], str]] = {
     for made in (
         *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
         *(shape, dtypes, predrafts, exactness, solvers, campaign, adapter_training, requests),
+        ordinary,
     )
     if made is not requests or (RESULTS / "requests.json").is_file()
 }

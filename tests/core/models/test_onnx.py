@@ -2,10 +2,12 @@
 
 import copy
 import random
+import shutil
 
 import onnx
 import pytest
 import torch
+from transformers import Qwen2ForCausalLM
 
 from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
@@ -17,6 +19,7 @@ from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import compute_logit_stats
 from tests.conftest import in_onnx, loaded
 from tests.core.decoding.prompts import corpus_texts
+from tests.core.models.tiny_models import save_adapter
 
 DTYPES = ("float32", "int8", "int4")
 ROWS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48)
@@ -230,3 +233,18 @@ def test_a_pass_without_blocks_runs_no_node_of_the_adapter(adapter_folder) -> No
     model.forward(cache, (5, 6, 7), (), 1)
     with pytest.raises(AttributeError):
         model.forward(cache, (8,), (2,), 1)
+
+
+def test_an_adapter_stands_beside_biases_too(tiny_folders, tmp_path) -> None:
+    base = shutil.copytree(tiny_folders["qwen2"], tmp_path / "base")
+    model = Qwen2ForCausalLM.from_pretrained(base)
+    for layer in model.model.layers:
+        for name in ("q_proj", "k_proj", "v_proj"):
+            torch.nn.init.normal_(getattr(layer.self_attn, name).bias)
+    model.save_pretrained(base)
+    plain = loaded(save_adapter(tmp_path / "adapted", base))
+    ours, theirs = (
+        model.forward(model.new_cache(), (5, 6, 7), (2,) * 3, 3)
+        for model in (in_onnx(plain), plain)
+    )
+    torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=1e-4)
