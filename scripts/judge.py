@@ -62,6 +62,7 @@ def ask(name: str) -> None:
     for place, (i, text) in enumerate(order, 1):
         print(f"\n[{place} of {len(order)}] {requests[i]}\n\n{text}\n")
         verdicts[i, text] = _asked("Does this answer the request sensibly? y or n: ")
+    data = json.loads(RESULTS.read_text("utf-8"))  # others may have judged meanwhile
     data["sensible"][name] = {
         way: [verdicts[i, given[i]] for i in range(len(requests))] for way, given in answers.items()
     }

@@ -365,6 +365,8 @@ def ordinary() -> str:
     """How many answers to ordinary requests readers found sensible."""
     data = results("ordinary")
     readers = list(data["sensible"].values())
+    if not readers:
+        raise SystemExit("nobody has judged the answers: python -m scripts.judge ask NAME")
     votes = {
         way: [2 * sum(verdicts) > len(readers) for verdicts in zip(*own, strict=True)]
         for way, own in ((way, [each[way] for each in readers]) for way in data["answers"])

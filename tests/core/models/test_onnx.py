@@ -12,6 +12,7 @@ from transformers import Qwen2ForCausalLM
 from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
+from sbd_core.models.backends.onnx.build import keeps_bits
 from sbd_core.models.backends.onnx.export import BLOCK, GRAPH_FILE, Exporter, quantized
 from sbd_core.models.backends.onnx.forward import LONG, MOST_ROWS, REACH
 from sbd_core.models.backends.onnx.kv_cache import STEP
@@ -233,6 +234,16 @@ def test_a_pass_without_blocks_runs_no_node_of_the_adapter(adapter_folder) -> No
     model.forward(cache, (5, 6, 7), (), 1)
     with pytest.raises(AttributeError):
         model.forward(cache, (8,), (2,), 1)
+
+
+def test_it_is_seen_where_a_block_changes_the_rows_beside_it(adapter_folder) -> None:
+    model, other = loaded(adapter_folder), loaded(adapter_folder)
+    with torch.no_grad():
+        other.model.lm_head.weight.mul_(1.001)
+    backend, wrong = in_onnx(model).backend, in_onnx(other).backend
+    assert keeps_bits(backend)
+    backend.sessions = (backend.sessions[0], wrong.sessions[1])
+    assert not keeps_bits(backend)
 
 
 def test_an_adapter_stands_beside_biases_too(tiny_folders, tmp_path) -> None:

@@ -138,8 +138,7 @@ export function viewOf(state, parts) {
  */
 function checkedState({ run, pass }, state) {
   const { drafted, isAccepted } = draftedAt(run.main, pass, state.item.position);
-  // Behind a token thrown away the same one may come as drafted: nothing is struck there.
-  if (drafted === undefined || (!isAccepted && drafted === state.token)) return state;
+  if (drafted === undefined) return state;
   return isAccepted ? { ...state, kind: "accepted" } : { ...state, struck: drafted };
 }
 

@@ -51,6 +51,7 @@ class RowCosts:
             require_integer("row_costs", num_rows, last + 1)
             require_number("row_costs", seconds, sys.float_info.min)
             last = num_rows
+        object.__setattr__(self, "points", tuple(map(tuple, self.points)))
 
     @classmethod
     def from_data(cls, data: Any) -> "RowCosts":
@@ -58,7 +59,7 @@ class RowCosts:
         is_list = isinstance(data, (list, tuple)) and len(data) <= MAX_POINTS
         if not is_list or not all(isinstance(item, (list, tuple)) for item in data):
             raise ArgumentError("row_costs", "must be a list of rows and seconds", data)
-        return cls(tuple(tuple(item) for item in data))
+        return cls(tuple(data))
 
     def seconds(self, num_rows: int) -> float:
         """Of a forward pass of `num_rows` rows, 1 or more."""

@@ -104,6 +104,7 @@ class RowsByCost:
             block_size=self._config.block_size,
             num_left=num_left,
             alternatives=[[chance for _, chance in own] for own in draft.alternatives],
+            num_sure=draft.num_sure,
         )
 
     def checked(

@@ -34,7 +34,8 @@ PROBE_SHARE = 0.02
 """Of next-token prediction's time: what may be spent on finding out whether drafts pay again."""
 MAX_CREDIT = 4.0
 GOOD_RATE = 0.8
-"""Accepted of a good head's tokens. Where even that would not pay, nothing is spent on trying."""
+"""Accepted of a good head's tokens. Where even that would not pay, nothing is spent on trying: more
+is rare, and trying costs every answer."""
 NUM_ALTERNATIVES = 7
 """To a drafted token, at most."""
 NEGLIGIBLE = 0.001
@@ -182,11 +183,13 @@ def plan_rows(
     block_size: int,
     num_left: int,
     alternatives: Sequence[Sequence[float]] = (),
+    num_sure: int = 0,
 ) -> RowPlan:
     """The plan of the next forward pass, which checks a draft of tokens with `probabilities`.
 
     block_size: masks of a block at most. num_left: tokens the answer may still grow by.
-    alternatives: of each drafted token, the probabilities of others, likeliest first.
+    alternatives: of each drafted token, the probabilities of others, likeliest first. num_sure:
+    drafted tokens, first in the draft, that are as good as accepted.
     """
     longest = max(0, min(block_size, num_left) - 1)
     shape = _best_shape(acceptance.rates(longest), costs)
@@ -201,7 +204,7 @@ def plan_rows(
         length, num_ends = min(longest, max(length, FIRST_LENGTH)), 1
     elif may_pay and not length and not probabilities and acceptance.credit >= _probe_cost(costs):
         length, num_ends, threshold = 1, 1, 0.0
-    chances = acceptance.chances(probabilities)
+    chances = [1.0] * num_sure + acceptance.chances(probabilities[num_sure:])
     ends = _end_chances(chances)
     likeliest = sorted(range(len(ends)), key=lambda end: -ends[end])[:num_ends]
     branches = [_Branch(end, None, ends[end]) for end in likeliest]

@@ -42,21 +42,25 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
     except (OSError, *SESSION_ERRORS) as error:
         raise OnnxUnavailable(" ".join(str(error).split())[:300]) from error
     backend = OnnxBackend(sessions, exporter.shape, model.model.rotary_emb, dtype)
-    if dtype == "int4" and not keeps_bits(backend):
-        raise OnnxUnavailable("on this processor its int4 products depend on the rows beside them")
+    if (dtype == "int4" or adapter is not None) and not keeps_bits(backend):
+        rule = "depend on the rows beside them"
+        raise OnnxUnavailable(f"on this processor its {dtype} products {rule}")
     return backend
 
 
 def keeps_bits(backend: OnnxBackend) -> bool:
     """Whether a token alone has the logits, to the bit, that it has in a text read at once.
 
-    What makes verify equal next-token prediction. False for int4 on processors without VNNI.
+    And, with an adapter, beside a block. What makes verify equal next-token prediction. False for
+    int4 on processors without VNNI.
     """
     ids = [token % backend.shape.vocabulary for token in range(3, 12)]
     whole, steps = backend.new_caches(1)[0], backend.new_caches(1)[0]
     [at_once] = backend.forward([ForwardRequest(whole, ids, (), len(ids))])
     alone = [backend.forward([ForwardRequest(steps, [token], (), 1)])[0] for token in ids]
-    return torch.equal(at_once, torch.cat(alone))
+    whole.truncate(0)
+    [beside] = backend.forward([ForwardRequest(whole, ids, [0, 0], len(ids))])
+    return torch.equal(at_once, torch.cat(alone)) and torch.equal(at_once, beside[: len(ids)])
 
 
 def threads_of(model: Any) -> int:

@@ -200,6 +200,18 @@ def test_the_token_behind_an_alternative_is_checked_as_its_row_may_be_rounded_ot
         assert any(event.used_alternative for event in found.events)
 
 
+def test_no_masks_stand_where_a_sure_token_would_be_rejected() -> None:
+    draft = [1.0, 0.9, 0.8]
+    plan = plan_rows(learnt(0.3), draft, ONE_A_PASS, block_size=4, num_left=60, num_sure=1)
+    assert plan.block_sizes[0] == 0
+    assert any(plan.block_sizes[1:])
+
+
+def test_costs_given_as_lists_are_planned_by() -> None:
+    costs = RowCosts([[1, 1.0], [48, 2.0]])
+    assert plan_rows(Acceptance(), [], costs, block_size=4, num_left=60).num_rows > 1
+
+
 def test_a_token_that_was_sure_teaches_nothing_of_the_head() -> None:
     config = planned("two cores", block_size=4)
     with_sure, without = (row_planners.RowsByCost(config, TWO_CORES) for _ in range(2))

@@ -229,9 +229,7 @@ function verifyLines({ run, pass, step, cache, isPrefill }) {
   const exact = own === undefined ? "" : tokenName(run.tokenText(own));
   const right = rightAlternative(step.predrafts);
   const behind = right && step.draft[0];
-  const predraft = step.predrafts.find(
-    (each) => each.isUsed && (each !== right || step.draft.length),
-  );
+  const predraft = step.predrafts.find(({ isUsed }) => isUsed);
   const hasOthers = readsAlternatives(run.config);
   const others = hasOthers ? ", alternatives to its tokens" : "";
   /** @type {LineParts} */

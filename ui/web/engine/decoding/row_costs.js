@@ -10,6 +10,7 @@ import { Cache } from "../model.js";
 const NUM_ROWS = [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48];
 const NUM_PROMPT = 64;
 const MAX_CAUSAL = 5;
+const ROWS_A_CAUSAL = 3;
 const BUDGET_MS = 2000;
 const MAX_ROUNDS = 40;
 
@@ -49,7 +50,8 @@ function measureRowCosts(model, maskId) {
       numCausalLogits: Math.min(numCausal, MAX_CAUSAL),
       predraftBlocks: [],
     });
-    const stop = Math.min(logits.numRows, 2 * MAX_CAUSAL);
+    const first = Math.min(numCausal, MAX_CAUSAL);
+    const stop = Math.min(logits.numRows, first + Math.max(2, first));
     model.stats(logits, 0, stop, spec);
     return (performance.now() - began) / 1000;
   };
@@ -62,7 +64,8 @@ function measureRowCosts(model, maskId) {
     for (let round = 0; round <= MAX_ROUNDS; round += 1) {
       for (const [index, size] of sizes.entries()) {
         cache.truncate(numPrompt);
-        const numCausal = Math.min(size, MAX_CAUSAL);
+        const wanted = size === 2 ? 2 : Math.ceil(size / ROWS_A_CAUSAL);
+        const numCausal = Math.min(wanted, MAX_CAUSAL);
         const time = seconds(numCausal, size - numCausal);
         if (round) times[index]?.push(time);
       }

@@ -145,9 +145,18 @@ export function numRowsOf({ blockSizes, alternatives }) {
  * @param {number} blockSize masks of a block at most
  * @param {number} numLeft tokens the answer may still grow by
  * @param {number[][]} alternatives of each drafted token, the probabilities of others, likeliest first
+ * @param {number} numSure drafted tokens, first in the draft, that are as good as accepted
  * @returns {RowPlan}
  */
-export function planRows(acceptance, probabilities, costs, blockSize, numLeft, alternatives = []) {
+export function planRows(
+  acceptance,
+  probabilities,
+  costs,
+  blockSize,
+  numLeft,
+  alternatives = [],
+  numSure = 0,
+) {
   const longest = Math.max(0, Math.min(blockSize, numLeft) - 1);
   const shape = bestShape(acceptance.rates(longest), costs);
   let { length, numEnds } = shape;
@@ -160,7 +169,8 @@ export function planRows(acceptance, probabilities, costs, blockSize, numLeft, a
   } else if (mayPay && !length && !probabilities.length && acceptance.credit >= probeCost(costs)) {
     [length, numEnds, threshold] = [1, 1, 0];
   }
-  const chances = acceptance.chances(probabilities);
+  const sure = new Array(numSure).fill(1);
+  const chances = [...sure, ...acceptance.chances(probabilities.slice(numSure))];
   const ends = endChances(chances);
   const order = [...ends.keys()].sort((a, b) => (ends[b] ?? 0) - (ends[a] ?? 0));
   const reached = [1, ...products(chances)];

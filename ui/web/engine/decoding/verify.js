@@ -112,7 +112,8 @@ export class DraftAndVerify {
     if (this.costs) {
       const { acceptance, costs } = this;
       const others = draft.alternatives.map((own) => own.map(([, chance]) => chance));
-      return planRows(acceptance, draft.probabilities, costs, block_size, state.numLeft, others);
+      const { probabilities, numSure } = draft;
+      return planRows(acceptance, probabilities, costs, block_size, state.numLeft, others, numSure);
     }
     const numDrafted = draft.tokenIds.length;
     const fitting = draft.probabilities.slice(0, state.numLeft - 1); // behind others nothing fits
