@@ -74,13 +74,14 @@ class SlowHead:
 
 
 def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes() -> None:
-    """A block of n masks drafts n - 1 tokens; a row alone none."""
+    """Of 3 rows one token is drafted, of 12, 4 of them causal, 3; a row alone drafts none."""
     model = chance_model(1)
     model.sampler_head = SlowHead()
     costs = measure_row_costs(model)
     assert costs.seconds(1) < 0.002
     assert costs.seconds(3) >= 0.002
-    assert costs.seconds(12) >= 0.008
+    assert costs.seconds(12) >= 0.006
+    assert costs.seconds(48) >= 0.008
 
 
 def test_they_are_measured_once_and_read_from_then_on(folder, monkeypatch) -> None:
