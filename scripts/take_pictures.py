@@ -1,7 +1,8 @@
 """Photograph the page for the documents: python -m scripts.take_pictures [--only NAME ...]
 
 Writes assets/pictures/NAME-1440-light.png. The page shows runs that are recorded, but for the race
-and the static site, which decode. --out, --width and --scheme take others to look at.
+and the static site, which decode. `home` needs the real model's base (sbd fetch). --out, --width
+and --scheme take others to look at.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import sbd_core
+from sbd_core.models.checkpoint_info import REAL_MODEL
 from sbd_core.models.threads import choose_threads
 from scripts.static_site import write_site
 from tests.browser.conftest import CHROMIUM, FLAGS, on_watch, painted, turn_to
@@ -20,11 +22,13 @@ from tests.browser.site.conftest import DECODE, address, serving
 from ui import page as page_module
 from ui import recordings
 from ui.assets import ASSETS
+from ui.launch import models_of
 from ui.views import learn as export
 
 FOLDER = ASSETS / "pictures"
 SHOWN_PART = 0.35
-LEARN, STATIC_SITE = "learn", "static-site"
+HOME, LEARN, STATIC_SITE = "home", "learn", "static-site"
+HOME_PASSES = 15
 SCENES = ("the-bound", "the-cache")
 """Of the Learn view, those that the documents show."""
 SITE_PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
@@ -117,6 +121,23 @@ def photograph(browser: Any, flags: Namespace, url: str, name: str) -> None:
         shoot(page, flags, name)
 
 
+def photograph_home(browser: Any, flags: Namespace) -> None:
+    """The opening of the page with the real model, stopped on its way."""
+    models = models_of(None, "cpu")
+    if models.first.name != REAL_MODEL:
+        raise SystemExit("home: the real model's base is not here: python -m sbd_core fetch")
+    with served(models) as url, tab(browser, flags) as page:
+        page.goto(url)
+        page.wait_for_function(
+            "(least) => Number(document.querySelector('.sbd-home-count b')?.textContent) >= least",
+            arg=HOME_PASSES,
+        )
+        page.get_by_role("button", name="Pause").click()
+        page.evaluate("document.activeElement?.blur()")
+        page.mouse.move(0, 0)
+        shoot(page, flags, HOME)
+
+
 def photograph_learn(browser: Any, flags: Namespace) -> None:
     """Scenes of the exported lesson, their answers shown."""
     with (
@@ -147,12 +168,24 @@ def photograph_site(browser: Any, flags: Namespace) -> None:
             shoot(page, flags, STATIC_SITE)
 
 
+@contextmanager
+def served(models: Any) -> Iterator[str]:
+    """The page over these models, at a free port."""
+    demo = page_module.build(models)
+    options = {"server_name": "127.0.0.1", "quiet": True, **page_module.launch_options()}
+    _, url, _ = demo.launch(prevent_thread_lock=True, **options)
+    try:
+        yield url
+    finally:
+        demo.close()
+
+
 def main() -> None:
     """Serve, visit, photograph."""
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m scripts.take_pictures")
-    every = [*ACTS, STATIC_SITE, LEARN]
+    every = [HOME, *ACTS, STATIC_SITE, LEARN]
     parser.add_argument("--only", choices=every, nargs="+", default=every)
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder (assets/pictures)")
     parser.add_argument("--width", type=int, default=1440, help="of the window (1440)")
@@ -160,21 +193,19 @@ def main() -> None:
     flags = parser.parse_args()
     model = sbd_core.load(device="cpu")
     choose_threads(model.num_parameters)
-    demo = page_module.build(model)
-    options = {"server_name": "127.0.0.1", "quiet": True, **page_module.launch_options()}
-    _, url, _ = demo.launch(prevent_thread_lock=True, **options)
     (flags.out / LEARN).mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
+    with served(model) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for name in flags.only:
-            if name == LEARN:
+            if name == HOME:
+                photograph_home(browser, flags)
+            elif name == LEARN:
                 photograph_learn(browser, flags)
             elif name == STATIC_SITE:
                 photograph_site(browser, flags)
             else:
                 photograph(browser, flags, url, name)
         browser.close()
-    demo.close()
 
 
 if __name__ == "__main__":
