@@ -17,7 +17,7 @@ from pathlib import Path
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.environment import environment
-from sbd_core.evaluation.requests import NTP, RULES, answer_requests, gamma_configs
+from sbd_core.evaluation.requests import NTP, answer_requests, gamma_configs
 from sbd_core.files import write_text
 from sbd_core.models.loading import load
 
@@ -32,7 +32,6 @@ RULE, GAMMA = "SBD causal token first", 1.0
 def answer() -> None:
     """Write the answers of each way."""
     requests = [str(row["prompt"]) for row in read_prompts("requests", REQUESTS)]
-    assert RULE in RULES
     base = DecodeConfig(block_size=4, max_new_tokens=128)
     configs = {NTP: DecodeConfig(strategy="ntp", max_new_tokens=128)}
     configs |= gamma_configs(base, {RULE: (GAMMA,)})

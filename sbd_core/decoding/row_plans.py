@@ -33,8 +33,8 @@ PROBE_SHARE = 0.02
 """Of next-token prediction's time: what may be spent on finding out whether drafts pay again."""
 MAX_CREDIT = 4.0
 GOOD_RATE = 0.8
-"""Accepted of a good head's tokens. Where even that would not pay, nothing is spent on trying: more
-is rare, and trying costs every answer."""
+"""Share of a good head's drafted tokens that are accepted. If even that would not pay, nothing is
+spent on trying: more is rare, and trying costs every answer."""
 NUM_ALTERNATIVES = 7
 """To a drafted token, at most."""
 NEGLIGIBLE = 0.001

@@ -4,6 +4,7 @@ import json
 import math
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from sbd_core import ArgumentError, DecodeConfig, Trace, TraceError, generate
 from sbd_core.config import RowCosts
 from sbd_core.decoding import row_costs
 from sbd_core.decoding.row_costs import measure_row_costs, row_costs_of
+from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding.chance_models import chance_model
 
 FASTEST = DecodeConfig(strategy="verify", row_policy="fastest", max_new_tokens=12)
@@ -82,6 +84,18 @@ def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes() -> None:
     assert costs.seconds(3) >= 0.002
     assert costs.seconds(12) >= 0.006
     assert costs.seconds(48) >= 0.008
+
+
+@pytest.mark.parametrize(
+    ("num_causal", "num_masks", "num_drafted"), [(1, 2, 1), (2, 4, 1), (4, 8, 3)]
+)
+def test_a_pass_drafts_from_one_of_its_blocks(num_causal, num_masks, num_drafted) -> None:
+    model, drafted = chance_model(1), []
+    model.sampler_head = SimpleNamespace(add_to=lambda row, token_id: drafted.append(token_id))
+    [cache] = model.new_caches(1)
+    masks = [model.mask_token_id] * num_masks
+    row_costs._seconds(model, ForwardRequest(cache, [3] * num_causal, masks, num_causal))
+    assert len(drafted) == num_drafted
 
 
 def test_they_are_measured_once_and_read_from_then_on(folder, monkeypatch) -> None:
