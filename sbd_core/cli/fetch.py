@@ -29,8 +29,12 @@ def run(arguments: argparse.Namespace) -> None:
         with tqdm(total=source.num_bytes, unit="B", unit_scale=True) as bar:
 
             def tell(what: str, done: int, total: int) -> None:
-                bar.set_description(what)
-                bar.update(max(0, done - bar.n))
+                if total:
+                    bar.set_description(what)
+                    bar.update(max(0, done - bar.n))
+                else:  # unpacking, where transformers shows a bar of its own
+                    bar.update(source.num_bytes - bar.n)
+                    bar.close()
 
             fetch(source, tell)
     folder = base_folder(source)
