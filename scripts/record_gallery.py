@@ -484,7 +484,7 @@ def unchecked_sentence(run: Decoded) -> str:
 
 
 def write(rows: Sequence[Row], *, are_real: bool) -> None:
-    """Replace what the gallery holds of this kind; the other kind stays, the real model last."""
+    """Replace what the gallery holds of this kind; the other kind stays, the real model first."""
     GALLERY.mkdir(parents=True, exist_ok=True)
     kept = [item for item in gallery() if (item.group == REAL_GROUP) != are_real]
     files = {gallery_file(item.name, lane) for item in kept for lane in item.lanes}
@@ -496,7 +496,7 @@ def write(rows: Sequence[Row], *, are_real: bool) -> None:
             file.write_text(traces[lane].to_json() + "\n", encoding="utf-8")
         print(f"{item.name}: {item.sentence}")
     items = [item for item, _ in rows]
-    listed = [asdict(item) for item in ([*kept, *items] if are_real else [*items, *kept])]
+    listed = [asdict(item) for item in ([*items, *kept] if are_real else [*kept, *items])]
     GALLERY_INDEX.write_text(compact(listed) + "\n", encoding="utf-8")
 
 

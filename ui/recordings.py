@@ -20,9 +20,9 @@ TRACES = ASSETS / "traces"
 GALLERY = TRACES / "gallery"
 GALLERY_INDEX = GALLERY / "index.json"
 HOW_CHOSEN = (
-    "Of each task’s examples we show the right answer in the fewest forward passes a token and the "
-    "one most out of order; of each fault, the run that shows it most; of SmolLM2, its first "
-    "question and its first JSON."
+    "Of SmolLM2 we show its first question and its first JSON; of nano, for each task the right "
+    "answer in the fewest forward passes a token and the one most out of order, and for each fault "
+    "the run that shows it most."
 )
 """The rule of scripts.record_gallery, as the page says it."""
 RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
