@@ -34,7 +34,7 @@ RULES: dict[str, type[EntropyBound | EntropyBoundFromLeft | CausalFirst]] = {
     "SBD causal token first": CausalFirst,
 }
 """Solvers with a gamma, by how their rows are called."""
-LEAST_AGREEMENT = 0.95
+LEAST_AGREEMENT = 0.9
 """Of an answer's tokens with the causal head's, for a gamma to be chosen."""
 
 
