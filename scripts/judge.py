@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 REQUESTS = ROOT / "assets" / "requests" / "ordinary.jsonl"
 RESULTS = ROOT / "assets" / "results" / "ordinary.json"
 MODEL = "sbd-smollm2-135m"
-RULE, GAMMA = "SBD causal token first", 1.0
+RULE, GAMMA = "SBD causal token first", 1.5
 """What is compared with next-token prediction, whose words `verify` keeps."""
 
 
