@@ -72,7 +72,7 @@ def test_it_decodes_in_a_frame_of_a_page_that_shares_no_memory(open_page, server
 
 def test_the_gallery_the_race_and_links_work_from_files(open_page, server):
     page = open_page(address(server))
-    page.locator(".sbd-gallery-card").last.click()
+    page.locator(".sbd-gallery-card").first.click()
     is_complete(page, "opening")
     expect(page.get_by_text("This run is recorded, and the form has its settings.")).to_be_visible()
     open_sheet(page)

