@@ -345,6 +345,13 @@ def disagreement(trace: Trace) -> float:
     return sum(item.token_id != item.argmax_id for item in checks) / len(checks) if checks else 0.0
 
 
+def changed(run: Decoded) -> str:
+    """How much of the answer next-token prediction would not have put."""
+    share = disagreement(run.main)
+    part = f"{share:.0%} of what" if share else "nothing of what"
+    return f"next-token prediction would change {part} it rereads"
+
+
 def num_after_end(trace: Trace) -> int:
     """How many tokens of the answer were revealed later than the end behind them."""
     if trace.finish != "end_of_sequence":
@@ -378,7 +385,7 @@ def gamma_sentence(run: Decoded) -> str:
     return (
         f"With γ = {HIGH_GAMMA:g} a forward pass keeps guesses that do not fit each other: "
         f"{run.main.num_forwards} of them write {run.main.num_tokens} tokens, {verdict(run)}, and "
-        f"next-token prediction would change {disagreement(run.main):.0%} of what it rereads."
+        f"{changed(run)}."
     )
 
 
@@ -478,8 +485,7 @@ def unchecked_sentence(run: Decoded) -> str:
     look = f" Look at “{twice[0]}”." if twice else ""
     return (
         f"The same question by plain Set Block Decoding, γ = {DEFAULT_GAMMA:g}: nothing is thrown "
-        f"away, and next-token prediction would change {disagreement(run.main):.0%} of what it "
-        f"rereads.{look}"
+        f"away, and {changed(run)}.{look}"
     )
 
 

@@ -350,6 +350,10 @@ def requests() -> str:
         f" Each γ was chosen on {data['gammas_on']} before: the one of most tokens a forward pass "
         f"with at least {100 * data['least_agreement']:.0f} % agreement, else the smallest tried."
     )
+    verified = [s for scores in sets.values() for s in scores if s["row"].startswith("verify")]
+    other = sum(round(s["num_answers"] * (1 - s["same_as_ntp"])) for s in verified)
+    num_verified = sum(score["num_answers"] for score in verified)
+    kept = f"{num_verified - other:,} of {num_verified:,} of `verify` are NTP's token for token. "
     return (
         table(head, rows)
         + f"\n{told}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "
@@ -357,7 +361,7 @@ def requests() -> str:
         "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
         "chosen. Loops, answers that repeat themselves, count in the first two columns alone; "
         "± is half of the 95 % interval of the difference request by request."
-        f"{chosen if data['gammas'] else ''} Weights: {digests}. {where(data)}"
+        f"{chosen if data['gammas'] else ''} {kept}Weights: {digests}. {where(data)}"
     )
 
 

@@ -61,7 +61,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="open requests (JSON Lines with prompt) instead of tasks: tokens per forward pass, "
         "agreement with the causal head, loops; of IFEval's also which follow their instructions. "
-        "With --out a run that was stopped goes on",
+        "With --out a run that was stopped goes on, and processes of accelerate launch share it",
     )
     parser.add_argument(
         "--gammas-on",
@@ -113,6 +113,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
     from sbd_core.models.backends.llama.weights import has_known_shape
     from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
+    from sbd_core.shared_work import Share
 
     require_integer("limit", arguments.limit, 1)
     sets = []
@@ -125,7 +126,9 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
         raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
     others = [] if arguments.gammas_on is None else read_prompts("gammas-on", arguments.gammas_on)
     for_gammas = [str(row["prompt"]) for row in others[:NUM_FOR_GAMMAS]]
-    model = load(arguments.model, device=arguments.device, dtype=arguments.dtype)
+    share = Share.of_environment()
+    device = share.device(arguments.device)
+    model = load(arguments.model, device=device, dtype=arguments.dtype)
     choose_threads(model.num_parameters, arguments.batch_size)
     is_plain = model.dtype == "float32" and has_known_shape(model.model)
     if arguments.batch_size > 1 and is_plain:
@@ -138,8 +141,11 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
             for_gammas=for_gammas,
             batch_size=arguments.batch_size,
             out=arguments.out,
+            rank=share.rank,
             advance=bar.update,
         )
+    if share.rank:
+        return  # the first process writes what all have found
     data = {
         "model": model.name,
         "weights": dict(model.weights),
@@ -148,6 +154,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
         "block_size": config.block_size,
         "max_new_tokens": config.max_new_tokens,
         "batch_size": arguments.batch_size,
+        "processes": share.num_processes,
         **measured.to_data(),
         "circumstances": environment(model.folder),
     }

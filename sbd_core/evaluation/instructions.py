@@ -1,7 +1,9 @@
 """Whether an answer follows its instructions: IFEval (Zhou et al. 2023), by lm-eval's verifiers."""
 
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from typing import Any
 from unittest import mock
 
@@ -51,14 +53,15 @@ def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) 
 def verifiers() -> Mapping[str, Any]:
     """{instruction id: class of lm-eval}.
 
-    lm-eval downloads a sentence splitter when it is imported. Where it is not there already,
-    sentences are split by the same algorithm without its list of abbreviations. Raises ModelError.
+    lm-eval downloads a sentence splitter when it is imported, and says so. Where it is not there
+    already, sentences are split by the same algorithm without its list of abbreviations. Raises
+    ModelError.
     """
     require("lm-eval")
     import nltk
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
-    with mock.patch.object(nltk, "download", return_value=False):
+    with mock.patch.object(nltk, "download", return_value=False), redirect_stdout(StringIO()):
         from lm_eval.tasks.ifeval import instructions_registry, instructions_util
     try:
         nltk.data.find("tokenizers/punkt_tab")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from random import Random
 from statistics import fmean, median, stdev
 from typing import Any
 
@@ -129,34 +130,41 @@ def answer_requests(
     *,
     batch_size: int = 1,
     journal: Journal | None = None,
+    rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> dict[str, list[Answer]]:
     """Every request in every way, by row. advance is told of each answer, of those kept too.
 
-    journal: where answers are kept as they are made, and taken from; it is left there. Raises
-    ArgumentError.
+    journal: where answers are kept as they are made, and taken from, those of other processes
+    too; it is left there. rank: of this process among them; each but the first takes the batches
+    in an order of its own. Raises ArgumentError.
     """
     if not requests:
         raise ArgumentError("requests", "must hold at least one request", list(requests))
     known: dict[int, Answer] = {}
-    if journal is not None:
-        known = {number: Answer(**entry) for number, entry in journal.entries().items()}
-        advance(len(known))
+    # Rows take turns, so all share the machine's load.
+    batches = [
+        (range(start, min(start + batch_size, len(requests))), index)
+        for start in range(0, len(requests), batch_size)
+        for index in range(len(configs))
+    ]
+    if rank:
+        Random(rank).shuffle(batches)
+    rows = list(configs.values())
     with journal or nullcontext(lambda number, entry: None) as keep:
-        for start in range(0, len(requests), batch_size):
-            # Rows take turns, so all share the machine's load.
-            for index, config in enumerate(configs.values()):
-                numbers = {
-                    place * len(configs) + index: requests[place]
-                    for place in range(start, min(start + batch_size, len(requests)))
-                }
-                missing = [number for number in numbers if number not in known]
-                asked = [numbers[number] for number in missing]
-                traces = generate_batch(model, asked, config, batch_size=batch_size)
-                for number, trace in zip(missing, traces, strict=True):
-                    known[number] = Answer.of(trace)
-                    keep(number, asdict(known[number]))
-                advance(len(missing))
+        for places, index in batches:
+            if journal is not None:
+                kept = {number: Answer(**entry) for number, entry in journal.entries().items()}
+                advance(len(kept.keys() - known.keys()))
+                known |= kept
+            numbers = [place * len(configs) + index for place in places]
+            missing = [number for number in numbers if number not in known]
+            asked = [requests[number // len(configs)] for number in missing]
+            traces = generate_batch(model, asked, rows[index], batch_size=batch_size)
+            for number, trace in zip(missing, traces, strict=True):
+                known[number] = Answer.of(trace)
+                keep(number, asdict(known[number]))
+            advance(len(missing))
     return {
         row: [known[place * len(configs) + index] for place in range(len(requests))]
         for index, row in enumerate(configs)
@@ -287,21 +295,28 @@ def measure(
     for_gammas: Sequence[str] = (),
     batch_size: int = 1,
     out: Path | None = None,
+    rank: int = 0,
     advance: Callable[[int], object] = lambda count: None,
 ) -> Measured:
     """Answer every set in every way of request_configs(), all else as in `base`.
 
     for_gammas: other requests, by which the gamma of each rule is chosen first; without them each
     rule is measured at all of GAMMAS. out: the file of the results, beside which answers are kept
-    until clear_journals(). Raises ArgumentError.
+    until clear_journals(). rank: of this process among those that answer together; each of
+    them has all answers in the end. Raises ArgumentError.
     """
 
     def answers(
         requests: Sequence[str], configs: Mapping[str, DecodeConfig]
     ) -> dict[str, list[Answer]]:
-        journal = None if out is None else _journal(out, model, requests, configs)
         return answer_requests(
-            model, requests, configs, batch_size=batch_size, journal=journal, advance=advance
+            model,
+            requests,
+            configs,
+            batch_size=batch_size,
+            journal=None if out is None else _journal(out, model, requests, configs, rank),
+            rank=rank,
+            advance=advance,
         )
 
     tried, chosen = dict[str, list[Answer]](), dict[str, float]()
@@ -325,16 +340,20 @@ def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:
 
 def clear_journals(out: Path) -> None:
     """Remove the answers kept beside `out`, whatever run they are of."""
-    for part in out.absolute().parent.glob(f".{out.name}.*.part-0"):
+    for part in out.absolute().parent.glob(f".{out.name}.*.part-*"):
         part.unlink(missing_ok=True)
 
 
 def _journal(
-    out: Path, model: SetBlockModel, requests: Sequence[str], configs: Mapping[str, DecodeConfig]
+    out: Path,
+    model: SetBlockModel,
+    requests: Sequence[str],
+    configs: Mapping[str, DecodeConfig],
+    rank: int,
 ) -> Journal:
     """That of these answers; those of other weights or settings are not in it."""
     asked = [model.name, dict(model.weights), list(requests), repr(configs)]
-    return Journal(out, hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12], rank=0)
+    return Journal(out, hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12], rank)
 
 
 def _as_text(scores: Sequence[RequestScore]) -> str:

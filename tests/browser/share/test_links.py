@@ -138,6 +138,7 @@ def test_a_prompt_that_is_rewritten_outlives_a_reload(story):
     begin(story)
     story.wait_for_url("**prompt=first**")
     story.get_by_label("Prompt").fill("second")
+    story.wait_for_url(lambda address: "prompt=" not in address)
     story.reload()
     expect(story.locator(".sbd-tile")).not_to_have_count(0)
     expect(story.get_by_label("Prompt")).to_have_value("second")

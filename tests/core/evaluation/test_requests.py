@@ -144,6 +144,30 @@ def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_processes_take_each_others_answers(tmp_path) -> None:
+    base = DecodeConfig(max_new_tokens=10, block_size=4)
+    sets, options = [RequestSet("both", ["?", "! ?", "?"])], {"out": tmp_path / "scores.json"}
+    first, second, other = singer(), singer(), []
+    wanted = measure(first, sets, base, **options)
+
+    def look(count: int) -> None:
+        """The second process works in the midst of the first, in an order of its own."""
+        if count and not other:
+            other.append(0)
+            measure(singer(), sets, base, rank=1, **options)
+            other.append(len(list(tmp_path.iterdir())))
+
+    clear_journals(options["out"])
+    found = measure(second, sets, base, advance=look, **options)
+    assert other == [0, 2]
+    assert len(second.calls) < len(first.calls) / 4
+    assert [score.num_forwards for score in found.scores["both"]] == [
+        score.num_forwards for score in wanted.scores["both"]
+    ]
+    clear_journals(options["out"])
+    assert not list(tmp_path.iterdir())
+
+
 ROW = {
     "prompt": "Answer in two sentences without a comma.",
     "instruction_id_list": ["punctuation:no_comma", "length_constraints:number_sentences"],
