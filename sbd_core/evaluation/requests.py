@@ -381,6 +381,6 @@ def _told(score: RequestScore) -> str:
 def _as_data(scores: Sequence[RequestScore]) -> list[dict[str, Any]]:
     """Plain JSON data, rounded for reading."""
     return [
-        {key: round(v, 4) if isinstance(v, float) else v for key, v in asdict(score).items()}
+        {key: round(v, 6) if isinstance(v, float) else v for key, v in asdict(score).items()}
         for score in scores
     ]

@@ -25,6 +25,8 @@ from sbd_core.evaluation.requests import (
     score_answers,
 )
 from sbd_core.extras import EXTRAS
+from sbd_core.files import ASSETS
+from sbd_core.training.synthesize import is_held_out
 from scripts import write_tables
 from tests.core.cli.commands import last_line
 from tests.scripted import ScriptedModel
@@ -142,6 +144,14 @@ def test_a_run_that_was_killed_goes_on_and_asks_nothing_twice(tmp_path) -> None:
     assert found.chosen == wanted.chosen
     clear_journals(options["out"])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["own", "structured"])
+def test_no_training_text_holds_a_request_that_is_measured_on(name) -> None:
+    lines = (ASSETS / "requests" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    prompts = [json.loads(line)["prompt"] for line in lines]
+    assert len(set(prompts)) == len(prompts) > 0
+    assert [prompt for prompt in prompts if not is_held_out(prompt)] == []
 
 
 def test_processes_take_each_others_answers(tmp_path) -> None:
