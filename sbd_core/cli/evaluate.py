@@ -61,7 +61,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="open requests (JSON Lines with prompt) instead of tasks: tokens per forward pass, "
         "agreement with the causal head, loops; of IFEval's also which follow their instructions. "
-        "With --out a run that was stopped goes on, and processes of accelerate launch share it",
+        "With --out a run that was stopped goes on, and processes of torchrun share it",
     )
     parser.add_argument(
         "--gammas-on",
