@@ -36,6 +36,13 @@ class Share:
             return asked
         return f"cuda:{self.local_rank % torch.cuda.device_count()}"
 
+    def wait(self) -> None:
+        """Go on when every process has come here."""
+        if self.num_processes > 1:
+            torch.distributed.init_process_group("gloo")
+            torch.distributed.barrier()
+            torch.distributed.destroy_process_group()
+
 
 class Journal:
     """The entries of one piece of work, by number.

@@ -353,7 +353,10 @@ def requests() -> str:
     verified = [s for scores in sets.values() for s in scores if s["row"].startswith("verify")]
     other = sum(round(s["num_answers"] * (1 - s["same_as_ntp"])) for s in verified)
     num_verified = sum(score["num_answers"] for score in verified)
-    kept = f"{num_verified - other:,} of {num_verified:,} of `verify` are NTP's token for token. "
+    kept = (
+        f"{num_verified - other:,} of {num_verified:,} answers of `verify` are NTP's token for "
+        "token. "
+    )
     return (
         table(head, rows)
         + f"\n{told}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "

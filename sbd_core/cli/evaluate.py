@@ -144,6 +144,7 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
             rank=share.rank,
             advance=bar.update,
         )
+    share.wait()  # nobody reads the journals any more
     if share.rank:
         return  # the first process writes what all have found
     data = {
