@@ -53,9 +53,7 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
     penalised = [
         replace(plain, strategy="ntp"),
         replace(plain, solver=EntropyBound(0.5), pinned=pins),
-        replace(plain, temperature=0.7, seed=SEED + 8),
         replace(verify, num_predrafts=2, draft_threshold=0.3),
-        replace(verify, temperature=0.7, seed=SEED + 9, num_predrafts=1),
     ]
     return [
         replace(plain, strategy="ntp"),
@@ -65,15 +63,11 @@ def ways(model: HuggingFaceModel) -> list[DecodeConfig]:
         replace(plain, solver=EntropyBound(0.5), block_size=7, max_new_tokens=40),
         replace(plain, solver=EntropyBound(0.5), pinned=pins, max_new_tokens=40),
         replace(plain, pinned=dict(enumerate(answer * 8)), block_size=4, max_new_tokens=60),
-        replace(plain, strategy="ntp", temperature=0.7, seed=SEED + 5),
-        replace(plain, temperature=0.7, seed=SEED + 6),
-        replace(verify, temperature=0.7, seed=SEED + 7, num_predrafts=1),
         replace(plain, is_raw_prompt=True, max_new_tokens=30),
         *(replace(way, repetition_penalty=1.3, max_new_tokens=60) for way in penalised),
         fewest,
         replace(fewest, row_policy="fastest", row_costs=COSTS),
         replace(fewest, row_policy="fastest", row_costs=COSTS, repetition_penalty=1.3),
-        replace(fewest, temperature=0.7, seed=SEED + 10),
     ]
 
 

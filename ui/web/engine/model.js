@@ -3,7 +3,7 @@
 
 import { ModelError } from "./errors.js";
 import { Scratch } from "./kernel.js";
-import { LogitStats, softmaxRows } from "./stats.js";
+import { LogitStats } from "./stats.js";
 
 /** @import { Shape } from "./checkpoint/shape.js" */
 /** @import { Weights } from "./checkpoint/weights.js" */
@@ -190,7 +190,6 @@ export class Model {
     if (!isFine)
       throw new ModelError("The model gave logits that are NaN, infinite or all -infinity.");
     const row = (/** @type {number} */ index) => logits.row(start + index);
-    if (spec.temperature > 0) return softmaxRows(numRows, row, spec);
     const ids = [...kernel.integers(place, size)];
     const numbers = [...kernel.floats(numbersPlace, size + 2 * numRows)];
     const numTop = Math.min(spec.numTop, shape.vocabulary);
@@ -204,8 +203,6 @@ export class Model {
       topIds: listed.map((first) => ids.slice(first, first + numTop)),
       topProbabilities: listed.map((first) => numbers.slice(first, first + numTop)),
       row,
-      temperature: 0,
-      distribution: null,
     });
   }
 }

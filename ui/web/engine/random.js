@@ -1,4 +1,4 @@
-// The random numbers of a torch.Generator on the CPU: the Mersenne Twister (mt19937, Matsumoto and
+// The permutations of a torch.Generator on the CPU: the Mersenne Twister (mt19937, Matsumoto and
 // Nishimura 1998), seeded and used as torch does, so that a seed means the same decode everywhere.
 
 const SIZE = 624;
@@ -40,11 +40,6 @@ export class Generator {
     return (y ^ (y >>> 18)) >>> 0;
   }
 
-  /** torch.rand(()): in [0, 1). */
-  uniform() {
-    return (this.random() & 0xffffff) * 2 ** -24;
-  }
-
   /**
    * torch.randperm(count).
    * @param {number} count
@@ -56,30 +51,5 @@ export class Generator {
       [order[i], order[other]] = [order[other] ?? 0, order[i] ?? 0];
     }
     return order;
-  }
-
-  /** torch's exponential_() of fp32: of rate 1, from 53 random bits. */
-  exponential() {
-    const high = this.random() & 0x1fffff;
-    const low = this.random();
-    const uniform = (high * 2 ** 32 + low) * 2 ** -53;
-    return Math.fround(-Math.log1p(-uniform));
-  }
-
-  /**
-   * torch.multinomial(rows, 1): a column of each row, as likely as its share. The largest share by
-   * an exponential wins, which draws by the shares.
-   * @param {Float32Array[]} rows
-   */
-  multinomial(rows) {
-    return rows.map((shares) => {
-      let best = 0;
-      let most = -1;
-      shares.forEach((share, index) => {
-        const ratio = Math.fround(share / this.exponential());
-        if (ratio > most) [best, most] = [index, ratio];
-      });
-      return best;
-    });
   }
 }

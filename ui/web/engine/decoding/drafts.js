@@ -1,5 +1,4 @@
-// How far to draft, and for which rejections to make predrafts; sbd_core/decoding/drafts.py. Nothing
-// here looks at a token that was drawn, which keeps verifying exact.
+// How far to draft, and for which rejections to make predrafts; sbd_core/decoding/drafts.py.
 
 import { cutAfterEnd } from "./state.js";
 
@@ -13,9 +12,8 @@ const SHORTEST = 6;
  * @typedef {object} Draft
  * @property {number[]} tokenIds
  * @property {number[]} probabilities of the most likely token at each
- * @property {Float32Array[] | null} distributions those the tokens were drawn from, null at temperature 0
  * @property {[tokenId: number, probability: number][][]} alternatives for each token others that could
- *   stand there, likeliest first; none above temperature 0
+ *   stand there, likeliest first
  * @property {number} numSure of the first tokens, those that the causal head gave behind an alternative
  */
 
@@ -23,13 +21,12 @@ const SHORTEST = 6;
 export const NOTHING = {
   tokenIds: [],
   probabilities: [],
-  distributions: null,
   alternatives: [],
   numSure: 0,
 };
 
 /**
- * At temperature 0 a draft behind tokens that are nearly sure.
+ * A draft behind tokens that are nearly sure.
  * @param {number[]} sure
  * @param {Draft} draft
  * @returns {Draft}
@@ -39,7 +36,6 @@ export function behind(sure, draft) {
   return {
     tokenIds: [...sure, ...draft.tokenIds],
     probabilities: [...sure.map(() => 1), ...draft.probabilities],
-    distributions: null,
     alternatives: [...sure.map(() => []), ...draft.alternatives],
     numSure: sure.length,
   };
@@ -48,7 +44,7 @@ export function behind(sure, draft) {
 /**
  * The draft that a block's rows make; its first position is known exactly by another row.
  * @param {LogitStats} stats
- * @param {number[]} chosen a token a row, by its distribution
+ * @param {number[]} chosen a token a row
  * @param {number} length of the draft, unless it ends before
  * @param {Set<number>} endIds
  * @returns {Draft}
@@ -56,12 +52,10 @@ export function behind(sure, draft) {
 export function draftOf(stats, chosen, length, endIds) {
   const tokenIds = cutAfterEnd(chosen.slice(1, length + 1), endIds);
   const own = stats.rows(1, tokenIds.length + 1);
-  const { probability: probabilities, distribution: distributions } = own;
   return {
     tokenIds,
-    probabilities,
-    distributions,
-    alternatives: distributions ? [] : own.topIds.map((_, row) => othersOf(own, row, endIds)),
+    probabilities: own.probability,
+    alternatives: own.topIds.map((_, row) => othersOf(own, row, endIds)),
     numSure: 0,
   };
 }

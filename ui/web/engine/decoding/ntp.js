@@ -22,7 +22,7 @@ export class NextTokenPrediction {
     const { state } = this;
     const stats = state.nextTokenStats(logits);
     const position = state.answer.length;
-    this.causalIds = stats.sample(state.generator);
+    this.causalIds = stats.bestIds;
     const hindsight = makeHindsight(this.causalIds, stats, position);
     return state.event({
       block: { start: position, size: 1 },

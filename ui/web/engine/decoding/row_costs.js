@@ -39,7 +39,7 @@ function measureRowCosts(model, maskId) {
   const numPrompt = Math.min(NUM_PROMPT, maxPositions - longest);
   const sizes = NUM_ROWS.filter((size) => size <= longest);
   const cache = new Cache(model, numPrompt + longest);
-  const spec = { forbiddenId: maskId, temperature: 0, numTop: 0 };
+  const spec = { forbiddenId: maskId, numTop: 0 };
   /** @param {number} numCausal @param {number} numMasks */
   const seconds = (numCausal, numMasks) => {
     const began = performance.now();

@@ -86,7 +86,7 @@ class SetBlockDecoding {
     const { state } = this;
     block.keepOpen(logits, first);
     const stats = state.blockStats(logits, first, block.tokenIds);
-    const tokenIds = stats.sample(state.generator);
+    const tokenIds = stats.bestIds;
     const offsets = block.masked();
     const masked = maskedPositions(stats, offsets, block.start);
     const order = ranked(state.settings.solver, stats, offsets, state.generator);
@@ -125,7 +125,7 @@ class CausalFirstDecoding {
     const hindsight = this.pending ? this.pending.rescoreAndClear(causal) : [];
     const pending = this.pending ?? new PendingTokens(first);
     this.pending = pending;
-    const exact = [...read.slice(1), ...first.sample(state.generator)];
+    const exact = [...read.slice(1), ...first.bestIds];
     const stop = numCausal + block.size;
     const [guesses, chosen] = state.draft(logits, numCausal, stop, exact, true);
     const rest = guesses.rows(1, block.size);

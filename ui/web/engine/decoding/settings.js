@@ -38,7 +38,7 @@ export const SOLVERS =
  * @property {Solver} solver with the parameters of its own; the others are not read
  * @property {number} block_size
  * @property {number} max_new_tokens
- * @property {number} temperature
+ * @property {number} temperature 0, as this engine takes the likeliest token
  * @property {number} seed
  * @property {number} top_k_recorded
  * @property {[offset: number, id: number][]} pinned by offset
@@ -88,7 +88,10 @@ export function readSettings(given) {
   }
   requireWhole("block_size", settings.block_size, 1, MAX_BLOCK_SIZE);
   requireWhole("max_new_tokens", settings.max_new_tokens, 1);
-  requireNumber("temperature", settings.temperature, 0);
+  if (settings.temperature !== 0) {
+    const rule = "must be 0 in the browser, which takes the likeliest token";
+    throw new ArgumentError("temperature", rule, settings.temperature);
+  }
   requireWhole("seed", settings.seed, 0);
   requireWhole("top_k_recorded", settings.top_k_recorded, 0, 50);
   requireWhole("num_predrafts", settings.num_predrafts, 0, MAX_PREDRAFTS);

@@ -54,9 +54,8 @@ export class DecodingState {
     this.generator = new Generator(settings.seed);
     /** @type {number[]} */
     this.answer = [];
-    const { temperature } = settings;
-    this.causalSpec = { forbiddenId: maskId, temperature, numTop: 0 };
-    this.blockSpec = { forbiddenId: maskId, temperature, numTop: settings.top_k_recorded };
+    this.causalSpec = { forbiddenId: maskId, numTop: 0 };
+    this.blockSpec = { forbiddenId: maskId, numTop: settings.top_k_recorded };
     const penalty = settings.repetition_penalty;
     /** The tokens in the cache; null without a penalty. */
     this.seen = penalty === 1 ? null : new SeenTokens(penalty);
@@ -154,7 +153,7 @@ export class DecodingState {
     const spec = { ...own, numTop: Math.max(own.numTop, numTop) };
     if (!this.seen) {
       const stats = this.stats(logits, start, stop, spec, () => []);
-      return [stats, stats.sample(this.generator)];
+      return [stats, stats.bestIds];
     }
     /** @type {LogitStats[]} */
     const rows = [];
@@ -164,7 +163,7 @@ export class DecodingState {
       const before = [...exact.slice(0, -1), ...(isFirst ? [] : chosen)];
       const one = this.stats(logits, row, row + 1, spec, () => before);
       rows.push(one);
-      if (!isFirst) chosen.push(...one.sample(this.generator));
+      if (!isFirst) chosen.push(...one.bestIds);
     }
     return [LogitStats.joined(rows), chosen];
   }

@@ -39,11 +39,11 @@ export class DraftAndVerify {
     this.block = { start: 0, size: 0 };
     /** @type {Branch[]} */
     this.branches = [];
-    const { row_policy, row_costs, temperature } = state.settings;
+    const { row_policy, row_costs } = state.settings;
     /** @type {RowCosts | null} what rows cost to the policy that plans them */
     this.costs = row_policy === "fewest-passes" ? ONE_A_PASS : row_costs;
     /** Tokens listed of a drafted position: the draft's own and its alternatives. */
-    this.numTop = this.costs && !temperature ? 1 + NUM_ALTERNATIVES : 0;
+    this.numTop = this.costs ? 1 + NUM_ALTERNATIVES : 0;
     this.acceptance = new Acceptance();
     /** How far the draft might have gone. */
     this.askedLength = 0;
@@ -260,7 +260,7 @@ export class DraftAndVerify {
       let draft = NOTHING;
       if (every) {
         const stats = every.rows(firstMask - first, stop - first);
-        draft = this.drafted(stats, stats.sample(state.generator));
+        draft = this.drafted(stats, stats.bestIds);
       } else if (isUsed) {
         draft = this.draftOfUsed(branch, logits, exact);
       }
@@ -291,22 +291,8 @@ export class DraftAndVerify {
    * @returns {number[]}
    */
   checked(causal) {
-    const { tokenIds, distributions } = this.draft;
-    if (!causal.distribution) {
-      const end = tokenIds.findIndex((tokenId, index) => tokenId !== causal.bestIds[index]);
-      return end < 0 ? [...causal.bestIds] : causal.bestIds.slice(0, end + 1);
-    }
-    const { generator } = this.state;
-    for (const [index, tokenId] of tokenIds.entries()) {
-      const wanted = causal.distribution[index] ?? new Float32Array();
-      const drafted = distributions?.[index] ?? new Float32Array();
-      const chance = generator.uniform();
-      if (Math.fround(chance * (drafted[tokenId] ?? 0)) < (wanted[tokenId] ?? 0)) continue;
-      const rest = wanted.map((share, id) => Math.max(0, share - (drafted[id] ?? 0)));
-      // Two distributions equal up to rounding leave nothing; either is then right.
-      const source = rest.some((share) => share > 0) ? rest : wanted;
-      return [...tokenIds.slice(0, index), ...generator.multinomial([source])];
-    }
-    return [...tokenIds, ...generator.multinomial(causal.distribution.slice(-1))];
+    const { tokenIds } = this.draft;
+    const end = tokenIds.findIndex((tokenId, index) => tokenId !== causal.bestIds[index]);
+    return end < 0 ? [...causal.bestIds] : causal.bestIds.slice(0, end + 1);
   }
 }

@@ -67,12 +67,11 @@ test("rows are planned as sbd_core plans them", () => {
 test("a draft lists what else may stand at each of its tokens, but no end", () => {
   const topIds = [[9], [4, 2, 7], [5, 3, 8], [6, 1, 2]];
   const topProbabilities = topIds.map(() => [0.5, 0.3, 0.1]);
-  const empty = { margin: [], entropy: [], row: () => new Float32Array(), temperature: 0 };
+  const empty = { margin: [], entropy: [], row: () => new Float32Array() };
   const bestIds = topIds.map(([id = 0]) => id);
   const stats = new LogitStats({
     ...empty,
     ...{ bestIds, topIds, topProbabilities, probability: bestIds.map(() => 0.5) },
-    distribution: null,
   });
   const draft = draftOf(stats, bestIds, 2, new Set([3]));
   assert.deepEqual(draft.tokenIds, [4, 5]);
