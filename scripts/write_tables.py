@@ -1,7 +1,7 @@
 """Write the tables of README, docs/ and the model card: python -m scripts.write_tables
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. Its numbers come from the files in
-assets/results, which `python -m scripts.renew` and the commands in docs/ write.
+assets/results, which the commands in docs/ write.
 """
 
 import json
@@ -95,19 +95,6 @@ def wordings() -> str:
         table(["", *(task["family"] for task in tasks), "mean"], rows)
         + f"\nUnseen, of {tasks[0]['num_examples']} examples a task: {counts}. {where(data)}"
     )
-
-
-def parity() -> str:
-    """What SBD training costs NTP: two models from nothing, after the same number of steps."""
-    rows = []
-    for who in ("NTP", "SBD"):
-        data = results(f"parity_{who.lower()}")
-        row = data["rows"]["ntp"]
-        tasks = row["families"]
-        shares = [task["accuracy"] for task in (*tasks, row["mean"])]
-        rows.append([f"**{who}-trained**", *(f"{100 * share:.1f} %" for share in shares)])
-    head = ["NTP decoding", *(task["family"] for task in tasks), "mean"]
-    return table(head, rows) + f"\n{held_out(tasks)} {where(data)}"
 
 
 def sweep() -> str:
@@ -368,32 +355,6 @@ def requests() -> str:
     )
 
 
-def ordinary() -> str:
-    """How many answers to ordinary requests readers found sensible."""
-    data = results("ordinary")
-    readers = list(data["sensible"].values())
-    if not readers:
-        raise SystemExit("nobody has judged the answers: python -m scripts.judge ask NAME")
-    votes = {
-        way: [2 * sum(verdicts) > len(readers) for verdicts in zip(*own, strict=True)]
-        for way, own in ((way, [each[way] for each in readers]) for way in data["answers"])
-    }
-    first = next(iter(votes.values()))
-    rows = [
-        [
-            f"**{way}**",
-            str(sum(own)),
-            str(sum(mine >= theirs for mine, theirs in zip(own, first, strict=True))),
-        ]
-        for way, own in votes.items()
-    ]
-    return (
-        table(["", "sensible", f"as good as {next(iter(votes))}"], rows)
-        + f"\nOf {len(first)} answers of at most {data['max_new_tokens']} tokens, greedy, "
-        f"{data['runs_on']}; by the majority of {len(readers)} readers. {where(data)}"
-    )
-
-
 def adapter_training() -> str:
     """What the bundled adapter learnt, by the masked tokens that it had seen."""
     curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
@@ -418,25 +379,6 @@ def adapter_training() -> str:
         for point in shown
     ]
     return table([*head, "`lead`", "`drafted`"], rows)
-
-
-def exactness() -> str:
-    """verify against ntp on random-weight models of every full-attention architecture."""
-    data = results("exactness")
-    found = data["architectures"]
-    keys = ("decodes", "equal", "predrafts_used", "ties")
-    *counts, num_ties = (sum(row[key] for row in found.values()) for key in keys)
-    settings = ", ".join(
-        f"{one['num_predrafts']} at {one['draft_threshold']:g}" for one in data["settings"]
-    )
-    head = ["architectures", "decodes", "with the tokens of `ntp`", "predrafts used"]
-    names = ", ".join(f"`{name}`" for name in found)
-    return (
-        table(head, [[names, *(f"{count:,}" for count in counts)]])
-        + f"\n{data['num_prompts']:,} prompts of random tokens each, {data['max_new_tokens']} new "
-        f"tokens at most; predrafts and thresholds: {settings}. Two best tokens equal up to "
-        f"rounding where an answer differs: {num_ties}. {where(data)}"
-    )
 
 
 def campaign() -> str:
@@ -484,9 +426,8 @@ def load_of(data: dict[str, Any]) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        *(evaluation, wordings, accuracy, parity, sweep, peers, bench, wall_clock, forwards),
-        *(shape, dtypes, predrafts, exactness, solvers, campaign, adapter_training, requests),
-        ordinary,
+        *(evaluation, wordings, accuracy, sweep, peers, bench, wall_clock, forwards),
+        *(shape, dtypes, predrafts, solvers, campaign, adapter_training, requests),
     )
     if made is not requests or (RESULTS / "requests.json").is_file()
 }

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import plotly.graph_objects as go
 import pytest
@@ -38,24 +37,6 @@ def test_a_column_headed_mean_is_the_mean_of_the_numbers_before_it() -> None:
             last_digit = 10.0 ** -len(mean.partition(".")[2])
             found_mean = sum(map(float, numbers)) / len(numbers)
             assert float(mean) == pytest.approx(found_mean, abs=last_digit)
-
-
-def test_training_for_sbd_costs_ntp_decoding_what_the_results_say() -> None:
-    ntp, sbd = (results(f"parity_{who}")["rows"]["ntp"] for who in ("ntp", "sbd"))
-    assert 0 < ntp["mean"]["accuracy"] - sbd["mean"]["accuracy"] < 0.01
-    assert _apart(sbd, ntp) == {"math"}
-    gains = {
-        sbd_task["family"]: sbd_task["accuracy"] - ntp_task["accuracy"]
-        for ntp_task, sbd_task in zip(ntp["families"], sbd["families"], strict=True)
-    }
-    assert max(gains, key=gains.__getitem__) == "story"
-    assert gains["story"] > 0.01
-
-
-def _apart(worse: dict[str, Any], better: dict[str, Any]) -> set[str]:
-    """Tasks in which one row's accuracy lies below the other's, interval for interval."""
-    pairs = zip(worse["families"], better["families"], strict=True)
-    return {a["family"] for a, b in pairs if a["accuracy_high"] < b["accuracy_low"]}
 
 
 def test_fewer_passes_gain_what_the_readme_says() -> None:
