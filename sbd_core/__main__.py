@@ -10,6 +10,7 @@ import sys
 from sbd_core.cli import (
     bench,
     evaluate,
+    export,
     fetch,
     generate,
     lm_eval,
@@ -32,6 +33,7 @@ COMMANDS = {
     "train": train,
     "train-adapter": train_adapter,
     "merge": merge,
+    "export": export,
     "evaluate": evaluate,
     "lm-eval": lm_eval,
     "bench": bench,

@@ -96,7 +96,7 @@ def prepare(
     require_integer("min_block_size", low, 1, MAX_BLOCK_SIZE)
     require_integer("max_block_size", high, low, MAX_BLOCK_SIZE)
     target, name = new_folder(out), str(source)
-    model, tokenizer = _read_fit(str(require_base(name)) if name in BASES else name)
+    model, tokenizer = read_fit(str(require_base(name)) if name in BASES else name)
     rows_before = num_embedding_rows(model)
     mask = choose_mask_token(tokenizer, rows_before)
     texts = probes(min(rows_before, len(tokenizer)), mask.token_id)
@@ -130,7 +130,7 @@ def new_folder(out: str | Path) -> Path:
     return target
 
 
-def _read_fit(name: str) -> tuple[Any, Any]:
+def read_fit(name: str) -> tuple[Any, Any]:
     """(model, tokenizer). Raises ModelError for an adapter and for what cannot read a block."""
     is_folder = require_source(name)
     if is_folder and is_adapter(name):

@@ -146,11 +146,11 @@ def test_words_argparse_does_not_know_end_with_2(capsys, words) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*COMMANDS} - {"lm-eval"})
-)  # which shows the help of lm-eval
-def test_every_command_explains_itself(capsys, name) -> None:
+    "words", sorted({*COMMANDS, "export hub"} - {"export", "lm-eval"})
+)  # lm-eval shows the help of lm-eval
+def test_every_command_explains_itself(capsys, words) -> None:
     with pytest.raises(SystemExit) as caught:
-        main([name, "--help"])
+        main([*words.split(), "--help"])
     assert caught.value.code == 0
     said = capsys.readouterr().out
     assert "--json" in said

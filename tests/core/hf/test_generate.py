@@ -1,9 +1,6 @@
 """model.generate() with Set Block Decoding: the tokens of sbd_core.generate, by either way in."""
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,14 +15,11 @@ from transformers.generation.streamers import BaseStreamer
 import sbd_core
 from sbd_core import ArgumentError, DecodeConfig
 from sbd_core.hf import generate, prepare
-from sbd_core.hf.vendoring import custom_generate_files
 from sbd_core.solvers import EntropyBound
 from sbd_core.training.checkpoints.checkpoint import export
 from sbd_core.training.recipes.recipe import read_recipe
 from tests.core.hf.conftest import LENGTH, PROMPTS, answers, expected
 from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("strategy", ["sbd", "ntp", "verify"])
@@ -66,26 +60,6 @@ def test_a_folder_decodes_by_itself_with_the_same_tokens(
     )
     config = DecodeConfig(max_new_tokens=LENGTH, block_size=5, strategy="verify")
     assert answers(given, inputs) == expected(ours, inputs, config)
-
-
-def test_a_folder_decodes_where_this_package_is_not_installed(folder, ours, tokenizer, tmp_path):
-    code = (
-        "import sys; sys.modules['sbd_core'] = None\n"
-        "from transformers import AutoModelForCausalLM, AutoTokenizer\n"
-        f"folder = {str(folder)!r}\n"
-        "model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True)\n"
-        "tokenizer = AutoTokenizer.from_pretrained(folder)\n"
-        f"inputs = tokenizer({PROMPTS[0]!r}, return_tensors='pt')\n"
-        f"print(model.generate(**inputs, max_new_tokens={LENGTH})[0].tolist())\n"
-    )
-    environment = {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    inputs = tokenizer(PROMPTS[:1], return_tensors="pt")
-    [answer] = expected(ours, inputs, DecodeConfig(max_new_tokens=LENGTH))
-    assert done.stdout.strip() == str(inputs["input_ids"][0].tolist() + answer)
 
 
 class Recorder(BaseStreamer):
@@ -157,21 +131,6 @@ def test_a_model_without_a_mask_token_decodes_ntp_and_is_told_of_prepare(tmp_pat
     ntp = model.generate(input_ids=ids, custom_generate=generate, **options)
     theirs = model.generate(input_ids=ids, max_new_tokens=8, do_sample=False)
     assert ntp.tolist() == theirs.tolist()
-
-
-def test_the_bundled_folder_decodes_by_itself_from_fresh_files(nano) -> None:
-    files = custom_generate_files()
-    place = sbd_core.DEFAULT_CHECKPOINT / "custom_generate"
-    there = {file.name: file.read_text("utf-8") for file in place.iterdir() if file.is_file()}
-    assert there == files, "run python -m scripts.write_custom_generate"
-    assert len(files) > 10
-    model = AutoModelForCausalLM.from_pretrained(
-        sbd_core.DEFAULT_CHECKPOINT, trust_remote_code=True, dtype=torch.float32
-    )
-    prompt = nano.encode("What is 12 + 30?", is_raw=False)
-    output = model.generate(input_ids=torch.tensor([prompt]), max_new_tokens=40)
-    trace = sbd_core.generate(nano, prompt, DecodeConfig(max_new_tokens=40))
-    assert tuple(output[0, len(prompt) :].tolist()) == trace.token_ids
 
 
 def test_a_trained_folder_brings_its_generate(tmp_path) -> None:

@@ -1,0 +1,95 @@
+"""export_hub(): a trained model as the folder of a repository on the Hugging Face Hub.
+
+Whoever loads it from there decodes through transformers alone. Uploads nothing.
+"""
+
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sbd_core.errors import ModelError, shown
+from sbd_core.hf.preparation import new_folder, read_fit, written_whole
+from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder, is_block_adapter
+from sbd_core.models.loading import bars_only_on_a_terminal
+from sbd_core.models.model_config import block_range_of, is_trained_for_blocks
+
+CARD_FILE = "README.md"
+KEPT = (CARD_FILE, "LICENSE", "recipe.json")
+"""Files that go along as they are, where the model folder has them."""
+CARD = """---
+library_name: transformers
+pipeline_tag: text-generation
+tags:
+  - set-block-decoding
+  - custom_generate
+  - masked-prediction
+---
+
+# {name}
+
+A causal language model trained for Set Block Decoding (Gat et al. 2025, arXiv 2509.04185), with
+blocks of {low} to {high} tokens. `custom_generate/` holds the code that decodes.
+
+```python
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+repository = "USER/{name}"
+tokenizer = AutoTokenizer.from_pretrained(repository)
+model = AutoModelForCausalLM.from_pretrained(repository, trust_remote_code=True)
+inputs = tokenizer("A prompt", return_tensors="pt")
+output = model.generate(**inputs, max_new_tokens=64)  # or strategy="verify", exact
+print(tokenizer.decode(output[0], skip_special_tokens=True))
+```
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HubFolder:
+    """What export_hub() wrote. has_new_card: the model had none, and its new one says little."""
+
+    model: str
+    folder: str
+    has_new_card: bool
+
+    def __str__(self) -> str:
+        advice = f"add data, licence and limits to its {CARD_FILE}, then " * self.has_new_card
+        return f"wrote {self.folder}; {advice}hf upload USER/NAME {self.folder} puts it on the Hub"
+
+    def to_data(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def export_hub(model: str | Path | None, out: str | Path) -> HubFolder:
+    """Write weights, tokenizer, config, card and decoding code to the new folder `out`.
+
+    model: a folder or hub id of a model trained for blocks; None is the bundled one. Raises
+    ArgumentError, ModelError; `out` is then as it was.
+    """
+    target = new_folder(out)
+    source = DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
+    name = str(source)
+    if is_block_adapter(source):
+        rule = "is an adapter beside its base, for which transformers alone has no code"
+        raise ModelError(f"model: {shown(source.name)} {rule}: upload its folder as it is")
+    loaded, tokenizer = read_fit(name)
+    sizes = block_range_of(getattr(loaded.config, "set_block_decoding", None), name)
+    if sizes is None or not is_trained_for_blocks(loaded.config):
+        rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
+        raise ModelError(f"model: {shown(name)} {rule}")
+    loaded.config.mask_token_id = tokenizer.mask_token_id
+    with bars_only_on_a_terminal(), written_whole(target) as fresh:
+        loaded.save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+        write_custom_generate(fresh)
+        for kept in (source / file for file in KEPT):
+            if kept.is_file():
+                shutil.copy(kept, fresh)
+        card = fresh / CARD_FILE
+        has_new_card = not card.exists()
+        if has_new_card:
+            text = CARD.format(name=target.resolve().name, low=sizes[0], high=sizes[1])
+            card.write_text(text, encoding="utf-8")
+    return HubFolder(model=name, folder=str(target), has_new_card=has_new_card)

@@ -1,0 +1,101 @@
+"""export hub: what is uploaded decodes through transformers alone, with our tokens."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+import sbd_core
+from sbd_core.__main__ import main
+from sbd_core.hf import prepare
+from sbd_core.models.checkpoint_info import REAL_MODEL
+from tests.core.cli.commands import last_line
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
+
+ALONE = """
+import json, sys
+
+sys.modules["sbd_core"] = None  # as where it is not installed
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+folder, question = sys.argv[1:]
+tokenizer = AutoTokenizer.from_pretrained(folder)
+model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True, dtype="float32")
+chat = [{"role": "user", "content": question}]
+inputs = tokenizer.apply_chat_template(chat, add_generation_prompt=True, return_tensors="pt")
+prompt = inputs["input_ids"]
+found = {
+    strategy: model.generate(**inputs, max_new_tokens=40, strategy=strategy)
+    for strategy in ("sbd", "verify")
+}
+print(json.dumps({name: ids[0, prompt.shape[1] :].tolist() for name, ids in found.items()}))
+"""
+
+
+def test_the_bundled_model_decodes_through_transformers_alone(nano, tmp_path, capsys) -> None:
+    folder = tmp_path / "hub" / "nano"
+    assert main(["export", "hub", "--model", "sbd-nano", "--out", str(folder), "--json"]) == 0
+    assert last_line(capsys) == {
+        "model": str(sbd_core.DEFAULT_CHECKPOINT),
+        "folder": str(folder),
+        "has_new_card": False,
+    }
+    for name in ("README.md", "recipe.json"):
+        assert (folder / name).read_bytes() == (sbd_core.DEFAULT_CHECKPOINT / name).read_bytes()
+    question = "What is 12 + 30?"
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, str(folder), question],
+        cwd=tmp_path,
+        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1", "PYTHONPATH": ""},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for strategy, token_ids in found.items():
+        config = sbd_core.DecodeConfig(strategy=strategy, max_new_tokens=40)
+        assert tuple(token_ids) == sbd_core.generate(nano, question, config).token_ids
+    assert len(found) == 2
+
+
+def test_a_model_without_a_card_gets_one_that_the_hub_reads(folder, tmp_path, capsys) -> None:
+    made = tmp_path / "named"
+    assert main(["export", "hub", "--model", str(folder), "--out", str(made)]) == 0
+    assert "add data, licence and limits to its README.md" in capsys.readouterr().out
+    _, matter, text = (made / "README.md").read_text("utf-8").split("---\n")
+    assert yaml.safe_load(matter)["library_name"] == "transformers"
+    assert "custom_generate" in yaml.safe_load(matter)["tags"]
+    assert "# named" in text
+    assert "blocks of 2 to 16 tokens" in text
+    assert (made / "custom_generate" / "generate.py").is_file()
+
+
+def test_what_transformers_alone_cannot_decode_is_refused_in_one_sentence(tmp_path, capsys) -> None:
+    base, ready, full = (tmp_path / name for name in ("base", "ready", "full"))
+    save_tiny(base, "llama", tiny_tokenizer())
+    prepare(base, ready)
+    (full / "something").mkdir(parents=True)
+    capsys.readouterr()
+    cases = [
+        (REAL_MODEL, "out", "model: 'sbd-smollm2-135m' is an adapter beside its base"),
+        (base, "out", f"model: {str(base)!r} is not trained for Set Block Decoding"),
+        (ready, "out", f"model: {str(ready)!r} is not trained for Set Block Decoding"),
+        (tmp_path / "none", "out", "model: must be a folder or a hub id"),
+        (base, "full", "out: must be a new folder or an empty one"),
+    ]
+    for model, out, reason in cases:
+        assert main(["export", "hub", "--model", str(model), "--out", str(tmp_path / out)]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"error: {reason}")
+        assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("words", [["export"], ["export", "moon"], ["export", "hub"]])
+def test_a_place_and_a_folder_must_be_named(words, capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
