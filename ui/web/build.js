@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
+const GIFENC = new URL("node_modules/gifenc/LICENSE.md", import.meta.url);
 
 /** @type {import("esbuild").BuildOptions} */
 const SHARED = {
@@ -12,29 +13,20 @@ const SHARED = {
   bundle: true,
   charset: "utf8",
   legalComments: "none",
+  mainFields: ["module", "main"],
   minify: true,
   target: "es2022",
   write: false,
 };
 
-/** @type {import("esbuild").Plugin} a worker's script inside the bundle that starts it */
-const INLINE_WORKER = {
-  name: "inline-worker",
-  setup(setting) {
-    setting.onResolve({ filter: /^sbd:gif-worker$/ }, ({ path }) => ({ path, namespace: "sbd" }));
-    setting.onLoad({ filter: /.*/, namespace: "sbd" }, async () => {
-      const entryPoints = ["share/gif/worker.js"];
-      const { outputFiles } = await build({ ...SHARED, entryPoints, format: "iife" });
-      return { contents: outputFiles?.[0]?.text ?? "", loader: "text" };
-    });
-  },
-};
+/** What a bundle says that holds the library for animations. */
+const banner = { js: `/* gifenc: ${await readFile(GIFENC, "utf8")}*/` };
 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {
-  "page.js": { entryPoints: ["page.js"], format: "esm", plugins: [INLINE_WORKER] },
-  "replay.js": { entryPoints: ["replay.js"], format: "iife", plugins: [INLINE_WORKER] },
-  "site.js": { entryPoints: ["site/site.js"], format: "esm", plugins: [INLINE_WORKER] },
+  "page.js": { entryPoints: ["page.js"], format: "esm", banner },
+  "replay.js": { entryPoints: ["replay.js"], format: "iife", banner },
+  "site.js": { entryPoints: ["site/site.js"], format: "esm", banner },
   "sw.js": { entryPoints: ["site/sw.js"], format: "iife" },
   "engine.js": { entryPoints: ["engine/worker.js"], format: "iife" },
   "learn.js": { entryPoints: ["learn.js"], format: "iife" },

@@ -212,8 +212,12 @@ def test_sixty_passes_make_an_animation_of_at_most_3_mb_while_the_page_answers(o
     animation = Image.open(io.BytesIO(content))
     assert animation.size == (1280, 720)
     assert animation.n_frames == few.num_forwards
-    seen = set()
+    seen, durations = set(), []
     for index in range(animation.n_frames):
         animation.seek(index)
-        seen.add(hash(animation.convert("RGB").tobytes()))
+        durations.append(animation.info["duration"])
+        shown = animation.convert("RGB")
+        assert shown.getpixel((4, 4)) == (248, 247, 244)  # the page's, not one near it
+        seen.add(hash(shown.tobytes()))
+    assert durations == [250] * 59 + [3000]
     assert len(seen) == animation.n_frames

@@ -7,8 +7,8 @@ import { make, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { isDarkPage } from "../dom/page.js";
 import { linkTo } from "./permalink.js";
+import { animate } from "./pictures/animation.js";
 import { staircasePicture } from "./pictures/picture.js";
-import { animate } from "./pictures/slide.js";
 
 /** @import { Run } from "../core/run/run.js" */
 

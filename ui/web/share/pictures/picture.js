@@ -1,5 +1,4 @@
-// A run as pictures to take home: the staircase for a paper, and one frame of the decode for a
-// slide. Draws on a canvas of its own with the staircase's own strokes; knows no page.
+// A run's staircase as a picture for a paper, and what the animation's frames share with it. Draws on a canvas of its own with the staircase's own strokes; knows no page.
 
 import constants from "../../constants.json" with { type: "json" };
 import { LANE_TITLES, solverWords } from "../../core/names.js";
@@ -17,7 +16,7 @@ import {
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { StairsView } from "../../watch/staircase/drawing.js" */
 
-export const PICTURE = { width: 1280, stairsHeight: 560, slideHeight: 720, pad: 40 };
+export const PICTURE = { width: 1280, stairsHeight: 560, frameHeight: 720, pad: 40 };
 
 /** The page's colours as a canvas needs them, see the style sheet. */
 const INKS = {

@@ -1,9 +1,9 @@
-// One frame of the animation: the counts, the text so far, the block as tiles, next-token
-// prediction at the same pass, and the staircase. A slide of 16:9.
+// A run as an animated GIF, 16:9 for a slide. A frame has the counts, the text so far, the block as
+// tiles, next-token prediction at the same pass, and the staircase.
 
+import { applyPalette, GIFEncoder, quantize } from "gifenc";
 import { framePasses } from "../../core/limits.js";
 import { entropyColour, unsureness } from "../../core/scale.js";
-import { GifEncoder } from "../gif/encoder.js";
 import {
   blankPicture,
   countsText,
@@ -23,9 +23,9 @@ import {
 /** @typedef {{ text: string, entropy: number | null, isNew: boolean }} TextPiece */
 /** @typedef {{ piece: TextPiece, x: number, text: string, size: number }} Stretch of a line */
 
-const SLIDE_ROWS = { text: 132, tiles: 300, plain: 428, stairs: 478 };
+const FRAME_ROWS = { text: 132, tiles: 300, plain: 428, stairs: 478 };
 
-const SLIDE_LINES = 5;
+const FRAME_LINES = 5;
 
 /**
  * The tokens fixed by `pass` as pieces; a gap stands for what is masked.
@@ -85,10 +85,10 @@ function drawText(context, run, pass, inks, isDark) {
   const { pad, width } = PICTURE;
   context.font = `400 22px ${PICTURE_MONO}`;
   const lines = layOutText(context, textPieces(run, run.main, pass), width - 2 * pad).slice(
-    -SLIDE_LINES,
+    -FRAME_LINES,
   );
   lines.forEach((line, row) => {
-    const y = SLIDE_ROWS.text + row * 32;
+    const y = FRAME_ROWS.text + row * 32;
     for (const { piece, x, text, size } of line) {
       if (piece.isNew) {
         context.fillStyle = inks.soft;
@@ -162,23 +162,23 @@ function drawTiles(context, run, pass, inks, isDark) {
   const perRow = Math.min(size, 32);
   const step = (width - 2 * pad + 8) / Math.max(perRow, 1);
   for (let i = 0; i < perRow; i += 1) {
-    const box = { x: pad + i * step, y: SLIDE_ROWS.tiles, width: step - 8, height: 96 };
+    const box = { x: pad + i * step, y: FRAME_ROWS.tiles, width: step - 8, height: 96 };
     drawTile(context, run, pass, start + i, box, inks, isDark);
   }
 }
 
 /**
- * The frame of `pass` on a context of PICTURE.width by PICTURE.slideHeight.
+ * The frame of `pass` on a context of PICTURE.width by PICTURE.frameHeight.
  * @param {CanvasRenderingContext2D} context
  * @param {Run} run
  * @param {number} pass
  * @param {boolean} isDark
  */
-function drawSlide(context, run, pass, isDark) {
+function drawFrame(context, run, pass, isDark) {
   const inks = inksOf(isDark);
-  const { pad, width, slideHeight } = PICTURE;
+  const { pad, width, frameHeight } = PICTURE;
   context.fillStyle = inks.page;
-  context.fillRect(0, 0, width, slideHeight);
+  context.fillRect(0, 0, width, frameHeight);
   write(context, countsText(run, pass), pad, 50, {
     size: run.main.pins.size ? 19 : 26,
     weight: 700,
@@ -200,16 +200,18 @@ function drawSlide(context, run, pass, isDark) {
   drawTiles(context, run, pass, inks, isDark);
   const plain = run.ntp ? run.ntp.numTokensAt(pass) : pass + 1;
   const words = `next-token prediction after as many forward passes: ${plain} token${plain === 1 ? "" : "s"}`;
-  write(context, words, pad, SLIDE_ROWS.plain, { size: 16, colour: inks.ntp });
+  write(context, words, pad, FRAME_ROWS.plain, { size: 16, colour: inks.ntp });
   drawStairs(context, pictureView(run, pass, isDark), inks, {
     x: pad,
-    y: SLIDE_ROWS.stairs - 18,
+    y: FRAME_ROWS.stairs - 18,
     width: width - 2 * pad,
-    height: slideHeight - SLIDE_ROWS.stairs - 14,
+    height: frameHeight - FRAME_ROWS.stairs - 14,
   });
 }
 
-const FRAME_SECONDS = { pass: 0.25, last: 3 };
+const FRAME_MS = { pass: 250, last: 3000 };
+/** Of the palette's 256 places: what was there before stays. */
+const UNCHANGED = 255;
 
 /**
  * Make the animation; `hear` is told how far it is, 0 to 1. Rejects if it cannot be made, or once
@@ -220,28 +222,40 @@ const FRAME_SECONDS = { pass: 0.25, last: 3 };
  * @param {AbortSignal} signal
  */
 export async function animate(run, isDark, hear, signal) {
-  const { width, slideHeight: height } = PICTURE;
+  const { width, frameHeight: height } = PICTURE;
   const { context } = blankPicture(height, 1, inksOf(isDark));
   const passes = framePasses(run.main.lastPass);
   /** @param {number} pass */
   const picture = (pass) => {
-    drawSlide(context, run, pass, isDark);
-    return context.getImageData(0, 0, width, height).data.buffer;
+    drawFrame(context, run, pass, isDark);
+    return context.getImageData(0, 0, width, height).data;
   };
-  const encoder = new GifEncoder();
-  try {
-    const chosen = [0.25, 0.6, 1].map((part) => passes[Math.floor(part * (passes.length - 1))]);
-    const samples = chosen.map((pass) => picture(pass ?? 0));
-    await encoder.ask({ kind: "begin", width, height, samples }, samples);
-    for (const [index, pass] of passes.entries()) {
-      signal.throwIfAborted();
-      const pixels = picture(pass);
-      const seconds = pass === passes.at(-1) ? FRAME_SECONDS.last : FRAME_SECONDS.pass;
-      await encoder.ask({ kind: "frame", pixels, seconds }, [pixels]);
-      hear((index + 1) / passes.length);
-    }
-    return await encoder.end();
-  } finally {
-    encoder.close();
+  const samples = [0.25, 0.6, 1].map((part) => passes[Math.floor(part * (passes.length - 1))] ?? 0);
+  const seen = new Uint8Array(samples.length * 4 * width * height);
+  samples.forEach((pass, index) => {
+    seen.set(picture(pass), index * 4 * width * height);
+  });
+  const colours = quantize(seen, UNCHANGED);
+  const palette = Array.from({ length: UNCHANGED + 1 }, (_, index) => colours[index] ?? [0, 0, 0]);
+  const gif = GIFEncoder();
+  /** @type {Uint8Array | null} */
+  let last = null;
+  for (const [index, pass] of passes.entries()) {
+    await new Promise((done) => setTimeout(done)); // the page answers between two frames
+    signal.throwIfAborted();
+    const shown = applyPalette(picture(pass), colours);
+    const before = last;
+    const pixels = before
+      ? shown.map((colour, at) => (colour === before[at] ? UNCHANGED : colour))
+      : shown;
+    gif.writeFrame(pixels, width, height, {
+      ...(before ? { transparent: true, transparentIndex: UNCHANGED } : { palette }),
+      delay: pass === passes.at(-1) ? FRAME_MS.last : FRAME_MS.pass,
+      dispose: 1,
+    });
+    last = shown;
+    hear((index + 1) / passes.length);
   }
+  gif.finish();
+  return new Blob([gif.bytes()], { type: "image/gif" });
 }
