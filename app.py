@@ -54,7 +54,6 @@ def main() -> int:
     before_torch()
     from sbd_core.errors import SetBlockDecodingError
     from sbd_core.extras import require
-    from ui.gradio_hooks import no_stubs_for_editors
     from ui.launch import check_address, checked_port, load_behind, models_of
 
     try:
@@ -63,8 +62,8 @@ def main() -> int:
         proxies = proxies_of(flags.trusted_proxies)
         check_address(flags.host, port)
         models = models_of(flags.model, flags.device)
-        with no_stubs_for_editors():
-            from ui import page
+        from ui import page
+
         demo = page.build(models, is_public=flags.public)
         address = {"server_name": flags.host, "server_port": port}
         demo.launch(prevent_thread_lock=True, **address, **page.launch_options(proxies))

@@ -27,11 +27,10 @@ from ui.form.model_switch import Parts, model_switch, wire_model_switch
 from ui.gradio_hooks import (
     HIDDEN,
     QUICK,
+    ForgottenValues,
     client_of,
     data_of,
-    keep_no_values_of_sessions,
     let_uvicorn_trust_no_proxy,
-    log_tracebacks_rarely,
     look_into_queue_every,
 )
 from ui.hosting.middleware import Networks, PageMiddleware
@@ -122,8 +121,6 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
     page.queue(max_size=MAX_QUEUED, api_open=False)  # a direct post would pass by the line
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     let_uvicorn_trust_no_proxy()
-    keep_no_values_of_sessions()
-    log_tracebacks_rarely()
     return page
 
 
@@ -142,7 +139,12 @@ def launch_options(trusted_proxies: Networks = ()) -> dict[str, Any]:
         "max_threads": MAX_THREADS,
         "max_file_size": MAX_UPLOAD,
         "state_session_capacity": MAX_SESSIONS,
-        "app_kwargs": {"middleware": [Middleware(PageMiddleware, trusted=trusted_proxies)]},
+        "app_kwargs": {
+            "middleware": [
+                Middleware(ForgottenValues),
+                Middleware(PageMiddleware, trusted=trusted_proxies),
+            ]
+        },
     }
 
 

@@ -1,4 +1,4 @@
-"""What makes the page open quickly: no torch before it, no stub files, bad flags told at once."""
+"""What makes the page open quickly: no torch before it, bad flags told at once."""
 
 import os
 import shutil
@@ -25,11 +25,9 @@ from ui.recordings import TRACES
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """
 import sys
-from ui.gradio_hooks import no_stubs_for_editors
 from ui.launch import model_of
 lazy = model_of(None, "auto")
-with no_stubs_for_editors():
-    from ui import page
+from ui import page
 page.build(lazy)
 print(lazy.is_settled, sorted({"torch", "transformers", "plotly"} & sys.modules.keys()))
 """

@@ -31,11 +31,12 @@ FILES = "/gradio_api/file=assets/"
 
 Address = IPv4Address | IPv6Address
 Networks = tuple[IPv4Network | IPv6Network, ...]
+Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Refusal = tuple[int, str]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +97,7 @@ class PageMiddleware:
         self._num_bytes = 0  # of all bodies held now
         self._has_warned = False
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it in words."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
@@ -115,7 +116,7 @@ class PageMiddleware:
         finally:
             self._num_bytes -= len(held)
 
-    def _with_visitor(self, scope: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    def _with_visitor(self, scope: Scope) -> Scope:
         """The scope whose client is the visitor behind the trusted proxies."""
         if scope.get("client") is None:
             return scope
@@ -132,17 +133,13 @@ class PageMiddleware:
             )
         return {**scope, "client": (visitor_of(peer, forwarded, self._trusted), 0)}
 
-    async def _refusal(
-        self, scope: MutableMapping[str, Any], receive: Receive, held: bytearray
-    ) -> Refusal | None:
+    async def _refusal(self, scope: Scope, receive: Receive, held: bytearray) -> Refusal | None:
         try:
             return await asyncio.wait_for(self._read(scope, receive, held), SECONDS_FOR_BODY)
         except asyncio.TimeoutError:
             return 408, "The request took too long to arrive."
 
-    async def _read(
-        self, scope: MutableMapping[str, Any], receive: Receive, held: bytearray
-    ) -> Refusal | None:
+    async def _read(self, scope: Scope, receive: Receive, held: bytearray) -> Refusal | None:
         """Read the body into `held`; a status and words if the request is to be refused."""
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         is_too_large = not announced.isdigit() or int(announced) > MAX_BODY
@@ -165,7 +162,7 @@ class PageMiddleware:
         return refusal
 
 
-def _with_file(scope: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _with_file(scope: Scope) -> Scope:
     """The scope that names a file of assets/ as Gradio finds it."""
     path: str = scope["path"]
     before, found, name = path.partition(FILES)
