@@ -60,6 +60,18 @@ class Trace:
         return len(self.events)
 
     @property
+    def token_passes(self) -> tuple[int, ...]:
+        """For each token of the answer the forward pass, from 0, that revealed or committed it."""
+        passes: dict[int, int] = {}
+        num_committed = 0
+        for index, event in enumerate(self.events):
+            stop = num_committed + len(event.committed)
+            fixed = [*(reveal.position for reveal in event.reveals), *range(num_committed, stop)]
+            passes = dict.fromkeys(fixed, index) | passes
+            num_committed = stop
+        return tuple(passes[position] for position in range(num_committed))
+
+    @property
     def tokens_per_forward(self) -> float:
         """num_tokens / num_forwards: the NFE speed-up over one token a call; 0 without calls."""
         return self.num_tokens / self.num_forwards if self.events else 0.0

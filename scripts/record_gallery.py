@@ -161,7 +161,7 @@ def decoded(model: SetBlockModel, example: Example) -> Decoded:
 
 def share_out_of_order(trace: Trace) -> float:
     """The part of revealed tokens that landed a forward pass before one on their left."""
-    passes = passes_of(trace)
+    passes = trace.token_passes
     return sum(a < b for a, b in zip(passes, accumulate(passes, max), strict=True)) / len(passes)
 
 
@@ -229,7 +229,7 @@ MAX_QUOTED = 36
 def success_sentence(run: Decoded, number: int) -> str:
     """What to look at in a run of a task, the quick one or the one out of order."""
     assert run.example is not None
-    main, passes = run.main, passes_of(run.main)
+    main, passes = run.main, run.main.token_passes
     words = SENTENCES[run.example.task][number - 1]
     late = quoted(main, latest(passes))
     if run.example.task == "infill" and number > 1:
@@ -245,19 +245,6 @@ def success_sentence(run: Decoded, number: int) -> str:
         early=quoted(main, longest_before_left(passes)),
         late=late,
     )
-
-
-def passes_of(trace: Trace) -> list[int]:
-    """For each token of the answer the forward pass that wrote it: checked, if it is a draft."""
-    passes: dict[int, int] = {}
-    position = 0
-    for event in trace.events:
-        if trace.config.strategy != "sbd":
-            passes |= dict.fromkeys(range(position, position + len(event.committed)), event.index)
-            position += len(event.committed)
-        else:
-            passes |= {reveal.position: event.index for reveal in event.reveals}
-    return [passes[position] for position in range(trace.num_tokens)]
 
 
 def runs_at_once(passes: Sequence[int]) -> list[range]:
@@ -356,9 +343,8 @@ def num_after_end(trace: Trace) -> int:
     """How many tokens of the answer were revealed later than the end behind them."""
     if trace.finish != "end_of_sequence":
         return 0
-    landed = {item.position: event.index for event in trace.events for item in event.reveals}
-    end = trace.num_tokens - 1
-    return sum(landed[position] > landed[end] for position in range(end))
+    *landed, end = trace.token_passes
+    return sum(index > end for index in landed)
 
 
 def most_missing(runs: Sequence[Decoded]) -> Decoded | None:
@@ -430,7 +416,7 @@ def title(run: Decoded) -> str:
 def recording(name: str, group: str, words: str, sentence: str, run: Decoded) -> Row:
     """A run with its place in the index."""
     lanes = cast("tuple[Strategy, ...]", tuple(run.traces))
-    passes, num_ntp_passes = tuple(passes_of(run.main)), run.traces["ntp"].num_forwards
+    passes, num_ntp_passes = run.main.token_passes, run.traces["ntp"].num_forwards
     return Recording(name, group, words, sentence, lanes, passes, num_ntp_passes), run.traces
 
 
@@ -472,7 +458,7 @@ def real_sentence(trace: Trace, ntp: Trace, number: int) -> str:
             f"{trace.num_tokens} tokens in {trace.num_forwards} forward passes instead of "
             f"{ntp.num_forwards}."
         )
-    most = max(Counter(passes_of(trace)).values())
+    most = max(Counter(trace.token_passes).values())
     return (
         f"Drafts hold where the text is easy to foresee: up to {most} tokens come in one forward "
         f"pass, and {trace.num_tokens} take {trace.num_forwards}."

@@ -203,7 +203,7 @@ def order_run(model: SetBlockModel) -> tuple[Trace, Order]:
 
 def waited(trace: Trace, order: Order) -> int:
     """Forward passes from the one that settled the first empty cell to the one that filled it."""
-    passes = {item.position: event.index for event in trace.events for item in event.reveals}
+    passes = trace.token_passes
     return passes[order.cell] - max(passes[cell] for cell in order.settled_by)
 
 
@@ -217,9 +217,9 @@ def order_of(puzzle: str, trace: Trace) -> Order:
     """The first empty cell, what its givens leave it, and which earlier cells settle it."""
     first = puzzle.index("0")
     left = candidates(puzzle, first)
-    passes = {item.position: event.index for event in trace.events for item in event.reveals}
+    passes = trace.token_passes
     digits = [trace.tokens[token_id].strip() for token_id in trace.token_ids[:NUM_CELLS]]
-    if len(digits) < NUM_CELLS or not set(range(NUM_CELLS)) <= passes.keys():
+    if len(digits) < NUM_CELLS:
         return Order(first, left)
     earlier = [
         cell for cell in peers(first) if puzzle[cell] == "0" and passes[cell] < passes[first]
@@ -407,8 +407,8 @@ def doubled_words(trace: Trace) -> Iterator[Clash]:
         if one[0] != two[0] or text[one.end() : two.start()].strip():
             continue
         first, second = (tokens_in(spans, *word.span()) for word in (one, two))
-        shared = {passes.get(at) for at in first} & {passes.get(at) for at in second} - {None}
-        for index in sorted(index for index in shared if index is not None)[:1]:
+        shared = {passes[at] for at in first} & {passes[at] for at in second}
+        for index in sorted(shared)[:1]:
             yield Clash(text[one.start() : two.end()], first[0], second[-1] + 1, index)
 
 
@@ -417,7 +417,7 @@ def doubled_signs(trace: Trace) -> Iterator[Clash]:
     text, spans, passes = laid_out(trace)
     for found in SIGN_TWICE.finditer(text):
         tokens = tokens_in(spans, *found.span())
-        if passes.get(tokens[-1]) == passes.get(tokens[-2]):
+        if passes[tokens[-1]] == passes[tokens[-2]]:
             yield Clash(found[0], tokens[-2], tokens[-1] + 1, passes[tokens[-1]])
 
 
@@ -426,7 +426,7 @@ def unheard_words(trace: Trace) -> Iterator[Clash]:
     text, spans, passes = laid_out(trace)
     for found in unheard_of(text, [trace.prompt]):
         tokens = tokens_in(spans, *found.span())
-        filled = Counter(passes[at] for at in tokens if at in passes)
+        filled = Counter(passes[at] for at in tokens)
         for index, number in filled.most_common(1):
             if number > 1:
                 yield Clash(found[0], tokens[0], tokens[-1] + 1, index)
@@ -446,7 +446,7 @@ def words_that_do_not_fit(trace: Trace, found: list[Clash]) -> Iterator[Clash]:
     words = [word.span() for word in WORD.finditer(text)]
     for at in sorted(doubted):
         pair = {at - 1, at}
-        if at not in passes or passes[at] != passes.get(at - 1) or pair & taken:
+        if not at or passes[at] != passes[at - 1] or pair & taken:
             continue
         inside = [span for span in words if pair & set(tokens_in(spans, *span))]
         if len(inside) < 1 or text[inside[0][0] : inside[-1][1]].isdigit():
@@ -458,15 +458,14 @@ def words_that_do_not_fit(trace: Trace, found: list[Clash]) -> Iterator[Clash]:
             yield Clash(shown, tokens[0], tokens[-1] + 1, passes[at])
 
 
-def laid_out(trace: Trace) -> tuple[str, list[tuple[int, int]], dict[int, int]]:
+def laid_out(trace: Trace) -> tuple[str, list[tuple[int, int]], tuple[int, ...]]:
     """The answer's text, the letters of each token in it, and the forward pass that filled each."""
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     spans, end = [], 0
     for text in texts:
         spans.append((end, end + len(text)))
         end += len(text)
-    passes = {item.position: event.index for event in trace.events for item in event.reveals}
-    return "".join(texts), spans, passes
+    return "".join(texts), spans, trace.token_passes
 
 
 def tokens_in(spans: list[tuple[int, int]], start: int, end: int) -> list[int]:

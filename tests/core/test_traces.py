@@ -59,6 +59,24 @@ def test_a_trace_comes_back_equal_from_its_json() -> None:
         json.loads(text, parse_constant=pytest.fail)
 
 
+def test_a_token_is_of_the_forward_pass_that_revealed_it_or_committed_it_unrevealed() -> None:
+    out_of_order = 0
+    for seed, config in many_configs(60):
+        trace = generate(chance_model(seed, agreement=0.5), "ab", config)
+        assert len(trace.token_passes) == trace.num_tokens
+        out_of_order += [*trace.token_passes] != sorted(trace.token_passes)
+        before = 0
+        for index, event in enumerate(trace.events):
+            revealed = {reveal.position for reveal in event.reveals}
+            fixed = {at for at, found in enumerate(trace.token_passes) if found == index}
+            assert revealed & {*range(trace.num_tokens)} <= fixed
+            assert fixed - revealed <= {*range(before, before + len(event.committed))} & {
+                *config.pinned
+            }
+            before += len(event.committed)
+    assert out_of_order
+
+
 def test_a_trace_of_the_bundled_model_comes_back_equal(nano) -> None:
     for strategy in ("sbd", "verify", "ntp"):
         config = DecodeConfig(strategy=strategy, max_new_tokens=24, temperature=0.7)

@@ -13,7 +13,6 @@ from scripts.record_gallery import (
     Decoded,
     MixUp,
     num_after_end,
-    passes_of,
     repetition_sentence,
     success_sentence,
 )
@@ -89,19 +88,6 @@ def test_only_a_blank_that_comes_last_is_said_to(fill, is_said) -> None:
     example = Example("infill", "", "", json.dumps({"line": "___", "fills": [[fill]]}))
     words = success_sentence(Decoded(example, {"sbd": main, "ntp": main}), 2)
     assert words.startswith("The blank comes last: “y y”") is is_said
-
-
-def test_a_checked_token_is_of_the_forward_pass_that_checked_it() -> None:
-    trace = revealed_in((0, 1), (2, 3))
-    assert passes_of(trace) == [0, 0, 1, 1]
-    events = [replace(event, committed=(1, 1)) for event in trace.events]
-    config = DecodeConfig(strategy="verify")
-    assert passes_of(replace(trace, config=config, events=tuple(events))) == [0, 0, 1, 1]
-    events = [
-        replace(trace.events[0], committed=(1, 1, 1)),
-        replace(trace.events[1], committed=(2,)),
-    ]
-    assert passes_of(replace(trace, config=config, events=tuple(events))) == [0, 0, 0, 1]
 
 
 def test_names_mixed_up_are_quoted_and_not_said_to_be_the_only_fault() -> None:

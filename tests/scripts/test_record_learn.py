@@ -30,19 +30,13 @@ class Answer:
     doubted: tuple[int, ...] = ()
 
     def trace(self, prompt: str = ""):
-        block = Span(0, len(self.texts))
-        events = []
-        for call in sorted(set(self.passes)):
-            here = {at: at for at, filled in enumerate(self.passes) if filled == call}
-            masked = {at: (0.5, {at: 0.5}) for at in here}
-            events.append(block_pass(call, block, masked, here))
         late = tuple(Hindsight(at, at, 0.01, at + 100, 0.9) for at in self.doubted)
-        events.append(block_pass(99, block, {}, {}, hindsight=late))
         return SimpleNamespace(
             prompt=prompt,
             tokens=dict(enumerate(self.texts)),
             token_ids=tuple(range(len(self.texts))),
-            events=events,
+            token_passes=tuple(self.passes),
+            events=[block_pass(99, Span(0, len(self.texts)), {}, {}, hindsight=late)],
         )
 
 

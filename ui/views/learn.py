@@ -299,11 +299,10 @@ def gap(kept: LearnRuns, place: Place) -> dict[str, Any]:
 
 def passes_of(trace: Trace) -> dict[str, Any]:
     """A run without its guesses: its passes, and each token's text and the pass that fixed it."""
-    fixed = {item.position: event.index for event in trace.events for item in event.reveals}
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     return {
         "passes": trace.num_forwards,
-        "tokens": [[text, fixed.get(position, 0)] for position, text in enumerate(texts)],
+        "tokens": [[*row] for row in zip(texts, trace.token_passes, strict=True)],
     }
 
 

@@ -147,13 +147,12 @@ def board(traces: Mapping[str, Trace], *, is_recorded: bool = False) -> dict[str
 
 def lane_row(trace: Trace) -> dict[str, Any]:
     """A lane's figures, whatever it is called: its times, tokens, counts and verdict."""
-    passes = fixed_passes(trace)
     times = [round(event.seconds * MICROSECONDS) for event in trace.events]
     return {
         "times": times,
         "tokens": [
-            [token_id, trace.tokens[token_id], passes[position]]
-            for position, token_id in enumerate(trace.token_ids)
+            [token_id, trace.tokens[token_id], index]
+            for token_id, index in zip(trace.token_ids, trace.token_passes, strict=True)
         ],
         "has_end": trace.finish == "end_of_sequence",
         "limit": trace.config.max_new_tokens if trace.finish == "length" else None,
@@ -172,19 +171,6 @@ def label_of(config: DecodeConfig) -> str:
         count, threshold = config.num_predrafts, config.draft_threshold
         return f"Verify, {count} predrafts, threshold {threshold:g}"
     return LANES[config.strategy]
-
-
-def fixed_passes(trace: Trace) -> list[int]:
-    """The forward pass, from 0, that fixed each token of the answer."""
-    passes: dict[int, int] = {}
-    num_committed = 0
-    for index, event in enumerate(trace.events):
-        for reveal in event.reveals:
-            passes.setdefault(reveal.position, index)
-        for position in range(num_committed, num_committed + len(event.committed)):
-            passes.setdefault(position, index)
-        num_committed += len(event.committed)
-    return [passes[position] for position in range(num_committed)]
 
 
 WARM_PASSES = 3

@@ -1,8 +1,10 @@
 // A race: the form of each lane, and the board of a finished one; ui/views/race.py and board.py.
 
 import constants from "../../constants.json" with { type: "json" };
+import { Lane as RunLane } from "../../core/run/lane.js";
+import { readStep } from "../../core/run/wire.js";
 import { ArgumentError } from "../errors.js";
-import { NOT_CHECKED } from "./wire.js";
+import { dataOf, NOT_CHECKED } from "./wire.js";
 
 /** @import { Board } from "../../race/board.js" */
 /** @import { Form } from "./form.js" */
@@ -82,24 +84,12 @@ export function labelOf(name, { settings }) {
  * @param {Lane} lane
  * @returns {[number, string, number][]}
  */
-function tokensOf({ events, answer, checkpoint }) {
-  /** @type {Map<number, number>} */
-  const fixed = new Map();
-  let numCommitted = 0;
-  /** @param {number} position @param {number} index */
-  const fix = (position, index) => {
-    if (!fixed.has(position)) fixed.set(position, index);
-  };
-  for (const [index, event] of events.entries()) {
-    for (const reveal of event.reveals) fix(reveal.position, index);
-    for (const _ of event.committed) {
-      fix(numCommitted, index);
-      numCommitted += 1;
-    }
-  }
+function tokensOf({ name, events, answer, checkpoint, settings }) {
+  const run = new RunLane(name, new Map(settings.pinned));
+  for (const event of events) run.append(readStep(dataOf(event)));
   return answer.map((id, position) => [
     id,
     checkpoint.tokenizer.tokenText(id),
-    fixed.get(position) ?? 0,
+    run.fixed.get(position)?.pass ?? 0,
   ]);
 }
