@@ -7,8 +7,8 @@ A line is new to the player, which folds it into the run it shows:
     {"run": id, "seq": n, "type": "end",    "lane": name, ...}  the lane is complete
     {"run": id, "seq": n, "type": "timing", ...}                engine times, from the page
 
-Configs, events and shapes are those of a trace file, see sbd_core.trace_json; so are the names of
-all that a trace has too. Each token's text travels once, in "tokens" of the first line that names
+Configs, events and shapes are those of a trace file, see sbd_core.trace; so are the names of all
+that a trace has too. Each token's text travels once, in "tokens" of the first line that names
 it. Empty fields are left out. Knows no model, no tensor, no Gradio.
 """
 
@@ -22,8 +22,13 @@ from sbd_core.cost.model_shape import ModelShape
 from sbd_core.errors import TraceError
 from sbd_core.events import StepEvent
 from sbd_core.files import ASSETS
-from sbd_core.trace import Finish, Trace, mentioned_token_ids
-from sbd_core.trace_json import config_to_data, event_to_data
+from sbd_core.trace import (
+    Finish,
+    Trace,
+    config_to_data,
+    event_to_data,
+    mentioned_token_ids,
+)
 
 MAX_SHOWN_BLOCK = 64
 """The player draws every position of a block, whatever the strategy makes of it."""
@@ -212,14 +217,22 @@ def page_of(lines: str) -> str:
     return page.replace("<!--LINES-->", lines)
 
 
-def notebook_html(trace: Trace) -> str:
-    """The replay in a frame of its own, for a notebook's cell: it can touch nothing around it."""
-    page = html.escape(replay_html(trace))
-    return (
-        f'<iframe srcdoc="{page}" title="Set Block Decoding, a recorded run" '
-        'sandbox="allow-scripts allow-downloads" '
-        f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
-    )
+class Replay:
+    """The replay of traces as the last line of a notebook's cell; takes what replay_html takes.
+
+    It has a frame of its own and can touch nothing around it.
+    """
+
+    def __init__(self, *traces: Trace) -> None:
+        self._page = replay_html(*traces)
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self._page)
+        return (
+            f'<iframe srcdoc="{page}" title="Set Block Decoding, a recorded run" '
+            'sandbox="allow-scripts allow-downloads" '
+            f'style="width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
+        )
 
 
 def _asset(folder: str, name: str) -> str:

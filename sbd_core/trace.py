@@ -1,16 +1,31 @@
-"""A finished (or stopped) decode: the fold of its events, and every count made from them.
+"""A finished (or stopped) decode: the fold of its events, every count made from them, and its JSON.
 
-Standard library only. Knows nothing of the model; token texts come in with the header.
+Standard library only. Knows nothing of the model; token texts come in with the header. The JSON is
+versioned and checked field by field: one object, each event an object of short arrays, token texts
+once in "tokens". Positions, token ids and counts are whole numbers, everything else is finite.
+Version 2 adds num_predrafts and draft_threshold to the config and predrafts to every event; a trace
+of version 1 had none. Version 3 adds the model's shape, null where it is not known. Version 4 adds
+a fifth value to predrafts that hang behind an alternative. In any version end_token_ids, weights
+and messages may be missing, and so may the config's repetition_penalty, which is then 1, its
+row_policy, "fixed", and its row_costs.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, get_args
 
-from sbd_core.config import DecodeConfig
+from sbd_core.config import DecodeConfig, RowCosts
 from sbd_core.cost.forward_cost import ForwardCost, event_cost
 from sbd_core.cost.model_shape import ModelShape
-from sbd_core.events import StepEvent
+from sbd_core.errors import ArgumentError, TraceError, shown
+from sbd_core.events import Hindsight, Kind, MaskedPosition, Predraft, Reveal, Span, StepEvent
+from sbd_core.json_node import JsonNode, json_of
+from sbd_core.rules import make_solver, solver_parameters
+
+FORMAT = "sbd-trace"
+VERSION = 4
+MAX_CHARACTERS = 50_000_000
 
 Finish = Literal["end_of_sequence", "length", "stopped"]
 
@@ -93,26 +108,13 @@ class Trace:
         return tuple(event_cost(self.shape, event, strategy, num_prompt) for event in self.events)
 
     def to_json(self) -> str:
-        """Compact JSON; from_json gives back an equal trace."""
-        from sbd_core.trace_json import dump
-
-        return dump(self)
-
-    def _repr_html_(self) -> str | None:
-        """The replay in a notebook; None, and with it the plain text, without its assets."""
-        from sbd_core.replay import notebook_html
-
-        try:
-            return notebook_html(self)
-        except FileNotFoundError:
-            return None
+        """One line of compact JSON; from_json gives back an equal trace."""
+        return _dump(self)
 
     @classmethod
     def from_json(cls, text: str) -> "Trace":
         """Read and validate. Raises TraceError naming the first thing wrong."""
-        from sbd_core.trace_json import load
-
-        return load(text)
+        return _load(text)
 
 
 def committed_token_ids(events: Iterable[StepEvent]) -> tuple[int, ...]:
@@ -135,3 +137,252 @@ def mentioned_token_ids(events: Iterable[StepEvent]) -> set[int]:
         for hindsight in event.hindsight:
             ids.update((hindsight.token_id, hindsight.argmax_id))
     return ids
+
+
+def _dump(trace: Trace) -> str:
+    body = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": trace.model,
+        "config": config_to_data(trace.config),
+        "prompt": trace.prompt,
+        "prompt_token_ids": trace.prompt_token_ids,
+        "text": trace.text,
+        "finish": trace.finish,
+        "versions": dict(trace.versions),
+        "shape": trace.shape.to_data() if trace.shape else None,
+        "end_token_ids": trace.end_token_ids,
+        "weights": dict(trace.weights),
+        "messages": trace.messages,
+        "tokens": {str(token_id): text for token_id, text in sorted(trace.tokens.items())},
+        "events": [event_to_data(event) for event in trace.events],
+    }
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def config_to_data(config: DecodeConfig) -> dict[str, Any]:
+    """A config as plain JSON data."""
+    solver = {"name": config.solver.name, **solver_parameters(config.solver)}
+    return {
+        "strategy": config.strategy,
+        "solver": solver,
+        "block_size": config.block_size,
+        "max_new_tokens": config.max_new_tokens,
+        "temperature": config.temperature,
+        "seed": config.seed,
+        "top_k_recorded": config.top_k_recorded,
+        "pinned": [[offset, token_id] for offset, token_id in config.pinned.items()],
+        "is_raw_prompt": config.is_raw_prompt,
+        "allows_untrained_block_size": config.allows_untrained_block_size,
+        "num_predrafts": config.num_predrafts,
+        "draft_threshold": config.draft_threshold,
+        "repetition_penalty": config.repetition_penalty,
+        "row_policy": config.row_policy,
+        "row_costs": config.row_costs and config.row_costs.points,
+    }
+
+
+def event_to_data(event: StepEvent) -> dict[str, Any]:
+    """An event as plain JSON data."""
+    return {
+        "kind": event.kind,
+        "context": [event.num_cached, event.num_causal],
+        "block": [event.block.start, event.block.size],
+        "masked": [
+            [item.position, item.entropy, item.top_token_ids, item.top_probabilities]
+            for item in event.masked
+        ],
+        "reveals": [
+            [item.position, item.token_id, item.rank, item.probability] for item in event.reveals
+        ],
+        "committed": event.committed,
+        "draft": event.draft,
+        "hindsight": [
+            [h.position, h.token_id, h.probability, h.argmax_id, h.argmax_probability]
+            for h in event.hindsight
+        ],
+        "seconds": event.seconds,
+        "predrafts": [
+            [each.block.start, each.block.size, each.token_ids, each.is_used]
+            + ([] if each.alternative is None else [each.alternative])
+            for each in event.predrafts
+        ],
+    }
+
+
+def _load(text: str) -> Trace:
+    if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
+        raise TraceError(f"trace: must be text of at most {MAX_CHARACTERS} characters")
+    try:
+        data = json_of(text, _reject_constant)
+    except ValueError as error:
+        raise TraceError(f"trace: must be JSON; {error}") from error
+    root = JsonNode(data, "trace")
+    if root.value_of("format") != FORMAT:
+        raise root.at("format").wrong(f'must be "{FORMAT}"')
+    version = root.at("version").integer(1)
+    if version > VERSION:
+        raise root.at("version").wrong(f"must be at most {VERSION}, this program's; update it")
+    events = tuple(
+        _event(index, node, version) for index, node in enumerate(root.at("events").items())
+    )
+    trace = Trace(
+        model=root.at("model").string(),
+        config=_config(root.at("config"), version),
+        prompt=root.at("prompt").string(),
+        prompt_token_ids=root.at("prompt_token_ids").integers(),
+        events=events,
+        tokens=_tokens(root.at("tokens")),
+        text=root.at("text").string(),
+        finish=root.at("finish").one_of(get_args(Finish)),
+        versions={key: node.string() for key, node in root.at("versions").members()},
+        shape=_shape(root.at("shape")) if version >= 3 else None,
+        end_token_ids=_end_token_ids(root),
+        weights=_weights(root),
+        messages=_messages(root),
+    )
+    _check_whole(trace)
+    return trace
+
+
+def _reject_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a finite number")
+
+
+def _config(node: JsonNode, version: int) -> DecodeConfig:
+    solver = dict(node.at("solver").members())
+    name = node.at("solver").at("name").string()
+    later: dict[str, Any] = {}
+    if version >= 2:
+        later = {key: node.value_of(key) for key in ("num_predrafts", "draft_threshold")}
+    optional = {"repetition_penalty": 1.0, "row_policy": "fixed", "row_costs": None}
+    given = {key: member.value for key, member in node.members()}
+    later |= {key: given.get(key, default) for key, default in optional.items()}
+    try:
+        if later["row_costs"] is not None:
+            later["row_costs"] = RowCosts.from_data(later["row_costs"])
+        return DecodeConfig(
+            strategy=node.value_of("strategy"),
+            solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
+            block_size=node.value_of("block_size"),
+            max_new_tokens=node.value_of("max_new_tokens"),
+            temperature=node.value_of("temperature"),
+            seed=node.value_of("seed"),
+            top_k_recorded=node.value_of("top_k_recorded"),
+            pinned={
+                pair.items(2)[0].integer(): pair.items(2)[1].integer()
+                for pair in node.at("pinned").items()
+            },
+            is_raw_prompt=node.at("is_raw_prompt").boolean(),
+            allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
+            **later,
+        )
+    except ArgumentError as error:
+        raise TraceError(f"{node.path}.{error}") from error
+
+
+def _shape(node: JsonNode) -> ModelShape | None:
+    if node.value is None:
+        return None
+    try:
+        return ModelShape.from_data({key: item.value for key, item in node.members()})
+    except ArgumentError as error:
+        raise TraceError(f"{node.path}.{error}") from error
+
+
+def _end_token_ids(root: JsonNode) -> tuple[int, ...]:
+    known = any(key == "end_token_ids" for key, _ in root.members())
+    return root.at("end_token_ids").integers() if known else ()
+
+
+def _weights(root: JsonNode) -> dict[str, str]:
+    known = any(key == "weights" for key, _ in root.members())
+    return {key: node.string() for key, node in root.at("weights").members()} if known else {}
+
+
+def _messages(root: JsonNode) -> tuple[tuple[str, str], ...]:
+    known = any(key == "messages" for key, _ in root.members())
+    rows = [node.items(2) for node in root.at("messages").items()] if known else []
+    return tuple((role.string(), content.string()) for role, content in rows)
+
+
+def _tokens(node: JsonNode) -> dict[int, str]:
+    tokens = {}
+    for key, text in node.members():
+        if not key.isascii() or not key.isdigit() or len(key) > 15:
+            raise TraceError(f"{node.path}: keys must be token ids; got {shown(key)}")
+        tokens[int(key)] = text.string()
+    return tokens
+
+
+def _event(index: int, node: JsonNode, version: int) -> StepEvent:
+    context = node.at("context").items(2)
+    start, size = node.at("block").items(2)
+    return StepEvent(
+        index=index,
+        kind=node.at("kind").one_of(get_args(Kind)),
+        num_cached=context[0].integer(),
+        num_causal=context[1].integer(),
+        block=Span(start.integer(), size.integer()),
+        masked=tuple(_masked(item) for item in node.at("masked").items()),
+        reveals=tuple(_reveal(item) for item in node.at("reveals").items()),
+        committed=node.at("committed").integers(),
+        draft=node.at("draft").integers(),
+        hindsight=tuple(_hindsight(item) for item in node.at("hindsight").items()),
+        seconds=node.at("seconds").number(),
+        predrafts=tuple(_predraft(item) for item in node.at("predrafts").items())
+        if version >= 2
+        else (),
+    )
+
+
+def _predraft(node: JsonNode) -> Predraft:
+    has_alternative = len(node.items()) == 5
+    start, size, token_ids, is_used, *last = node.items(5 if has_alternative else 4)
+    return Predraft(
+        Span(start.integer(), size.integer()),
+        token_ids.integers(),
+        is_used.boolean(),
+        last[0].integer() if last else None,
+    )
+
+
+def _masked(node: JsonNode) -> MaskedPosition:
+    position, entropy, ids, probabilities = node.items(4)
+    top_ids = ids.integers()
+    top_probabilities = tuple(item.number(1) for item in probabilities.items(len(top_ids)))
+    return MaskedPosition(position.integer(), entropy.number(), top_ids, top_probabilities)
+
+
+def _reveal(node: JsonNode) -> Reveal:
+    position, token_id, rank, probability = node.items(4)
+    return Reveal(position.integer(), token_id.integer(), rank.integer(), probability.number(1))
+
+
+def _hindsight(node: JsonNode) -> Hindsight:
+    position, token_id, probability, argmax_id, argmax_probability = node.items(5)
+    return Hindsight(
+        position.integer(),
+        token_id.integer(),
+        probability.number(1),
+        argmax_id.integer(),
+        argmax_probability.number(1),
+    )
+
+
+def _check_whole(trace: Trace) -> None:
+    """The rules that tie events together: one text per token, each position revealed once."""
+    missing = mentioned_token_ids(trace.events) - set(trace.tokens)
+    if missing:
+        raise TraceError(f"trace.tokens: must hold every token id used; {min(missing)} is missing")
+    seen: set[int] = set()
+    for event in trace.events:
+        for reveal in event.reveals:
+            path = f"trace.events[{event.index}].reveals"
+            if reveal.position in seen:
+                raise TraceError(f"{path}: position {reveal.position} is revealed twice")
+            if trace.config.pinned.get(reveal.position, reveal.token_id) != reveal.token_id:
+                raise TraceError(f"{path}: position {reveal.position} is pinned to another token")
+            seen.add(reveal.position)
+    if len(trace.token_ids) > trace.config.max_new_tokens:
+        raise TraceError("trace.events: commit more tokens than config.max_new_tokens")

@@ -17,7 +17,7 @@ FLOORS = [
     ("events", "environment"),
     ("cost",),
     ("trace",),
-    ("trace_json", "masks", "sampling", "roofline", "tasks"),
+    ("masks", "sampling", "roofline", "tasks"),
     ("models", "solvers", "replay"),
     ("decoding",),
     ("hf",),
@@ -27,8 +27,6 @@ FLOORS = [
     ("__main__",),
 ]
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
-# Trace offers to_json() and its replay without loading either before it is asked.
-LAZY_UPWARD = {("trace", "trace_json"), ("trace", "replay")}
 STANDARD_ONLY = (
     "errors",
     "config",
@@ -37,14 +35,13 @@ STANDARD_ONLY = (
     "cost/model_shape",
     "cost/forward_cost",
     "trace",
-    "trace_json",
     "json_node",
     "files",
 )
 FOREIGN_TO_CORE = {"gradio", "ui", "app", "scripts", "tests"}
 ONLY_IN = {"plotly": "plots", "accelerate": "training"}
 """A package of an optional part, and the one room that may import it."""
-REPLAY_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace", "trace_json"}
+REPLAY_MAY_IMPORT = {"config", "cost", "errors", "events", "files", "trace"}
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -89,14 +86,12 @@ def part_of(module: str) -> str:
     return ([*module.split("."), ""])[1]
 
 
-def broken_rule(importer: str, imported: str, is_top: bool) -> str | None:
+def broken_rule(importer: str, imported: str) -> str | None:
     """What is wrong with one sbd_core module importing another; None if nothing is."""
     here, there = part_of(importer), part_of(imported)
     if there == "":
         return "imports the package's front door"
     if here == there or FLOOR[there] < FLOOR[here]:
-        return None
-    if (here, there) in LAZY_UPWARD and not is_top:
         return None
     return f"{here} is not above {there}"
 
@@ -112,20 +107,20 @@ def test_imports_in_sbd_core_point_downward() -> None:
         importer = module_of(file)
         if importer == "sbd_core":
             continue  # the front door hands out names of every floor, lazily: tested below
-        for imported, is_top in imports_of(file):
+        for imported, _ in imports_of(file):
             if imported.split(".")[0] == "sbd_core":
-                rule = broken_rule(importer, imported, is_top)
+                rule = broken_rule(importer, imported)
                 wrong += [f"{importer} imports {imported}: {rule}"] if rule else []
     assert wrong == []
 
 
 def test_the_rule_itself_can_say_no() -> None:
-    assert broken_rule("sbd_core.masks", "sbd_core.decoding.api", True)
-    assert broken_rule("sbd_core.masks", "sbd_core.sampling", True)
-    assert broken_rule("sbd_core.config", "sbd_core", False)
-    assert broken_rule("sbd_core.trace", "sbd_core.trace_json", True)
-    assert broken_rule("sbd_core.evaluation.tables", "sbd_core.benchmark.methods", False)
-    assert broken_rule("sbd_core.decoding.api", "sbd_core.decoding.ntp", True) is None
+    assert broken_rule("sbd_core.masks", "sbd_core.decoding.api")
+    assert broken_rule("sbd_core.masks", "sbd_core.sampling")
+    assert broken_rule("sbd_core.config", "sbd_core")
+    assert broken_rule("sbd_core.trace", "sbd_core.replay")
+    assert broken_rule("sbd_core.evaluation.tables", "sbd_core.benchmark.methods")
+    assert broken_rule("sbd_core.decoding.api", "sbd_core.decoding.ntp") is None
 
 
 def test_the_front_door_imports_nothing_but_the_version() -> None:

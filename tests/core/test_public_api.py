@@ -55,7 +55,7 @@ def test_a_config_keeps_its_own_copy_of_the_pins() -> None:
 @pytest.mark.parametrize(
     ("modules", "absent"),
     [
-        ("sbd_core.trace, sbd_core.trace_json", "torch transformers numpy gradio plotly ui"),
+        ("sbd_core.trace, sbd_core.replay", "torch transformers numpy gradio plotly ui"),
         ("sbd_core.tasks, sbd_core.__main__", "torch transformers"),
     ],
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sbd_core import DecodeConfig, Trace, TraceError, generate
-from sbd_core.trace_json import VERSION
+from sbd_core.trace import VERSION
 from tests.core.decoding.chance_models import END, chance_model
 from tests.core.test_trace_damage import SHAPE, SOUND, damaged, refused
 

@@ -7,7 +7,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig, Strategy
 from sbd_core.solvers import EntropyBound
-from sbd_core.trace_json import config_to_data
+from sbd_core.trace import config_to_data
 from tests.browser.conftest import painted, push, state, sync_api
 
 pytestmark = pytest.mark.browser

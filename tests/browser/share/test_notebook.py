@@ -4,6 +4,7 @@ import pytest
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
+from sbd_core.replay import Replay
 from sbd_core.rules import EntropyBound
 from tests.browser.conftest import HOSTILE, sync_api
 from tests.ui.doubles import story_model
@@ -15,7 +16,7 @@ expect = sync_api.expect
 def test_a_trace_replays_in_its_frame_and_touches_nothing_around_it(open_page, replay_url):
     trace = generate(story_model(HOSTILE * 2), "p", DecodeConfig(solver=EntropyBound(0.35)))
     page = open_page(replay_url)
-    page.set_content(f"<!doctype html><title>notes</title>{trace._repr_html_()}")
+    page.set_content(f"<!doctype html><title>notes</title>{Replay(trace)._repr_html_()}")
     frame = page.frame_locator("iframe")
     expect(frame.locator(".sbd-host")).to_contain_text("forward passes")
     frame.get_by_role("button", name="Last forward pass").click()

@@ -1,4 +1,4 @@
-// A lane of a run as a trace file, as sbd_core/trace_json.py writes it, from the lines that made the
+// A lane of a run as a trace file, as sbd_core/trace.py writes it, from the lines that made the
 // run. Knows no DOM.
 
 import { answerTokens } from "./family.js";
