@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ HOW_CHOSEN = (
     "answer in the fewest forward passes a token and the one most out of order, and for each fault "
     "the run that shows it most."
 )
-"""The rule of scripts.record_gallery, as the page says it."""
+"""How the runs of scripts.record were chosen, as the page says it."""
 RACE_LANES = ("ntp", "sbd-low", "sbd-high", "verify")
 OPENING_LANES: tuple[Strategy, ...] = ("verify", "ntp")
 ENDINGS = {REAL_MODEL: "-real"}
@@ -168,7 +168,7 @@ class Edge:
 
     @classmethod
     def from_row(cls, row: dict[str, Any]) -> "Edge":
-        """Of what asdict makes of an edge."""
+        """Of an edge in the index."""
         return cls(**{**row, "clashes": tuple(Clash(**clash) for clash in row["clashes"])})
 
 
@@ -194,13 +194,9 @@ class Choices:
     story_case: str
     processor: str
 
-    def to_json(self) -> str:
-        """What from_json reads."""
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False)
-
     @classmethod
     def from_json(cls, text: str) -> "Choices":
-        """Raises ValueError, TypeError or KeyError for what to_json did not write."""
+        """Of the text of the index. Raises ValueError, TypeError or KeyError for anything else."""
         row: dict[str, Any] = json.loads(text)
         return cls(
             **{
@@ -236,7 +232,7 @@ def learn_runs() -> LearnRuns:
         for number in range(len(choices.edges)):
             runs[f"edge-{number}"] = {"sbd": _trace(f"edge-{number}")}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        rule = "are missing or damaged; python -m scripts.record_learn writes them"
+        rule = "are missing or damaged; python -m scripts.record writes them"
         raise TraceError(f"The recorded runs of the scenes {rule}") from error
     return LearnRuns(runs, choices)
 

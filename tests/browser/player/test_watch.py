@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from scripts.record_gallery import RUNS_PER_TASK
 from tests.browser.conftest import (
     HOSTILE,
     HOSTILE_PROMPT,
@@ -113,12 +112,12 @@ def test_presets_fill_the_prompt_and_a_second_press_gives_another(story):
     chip = story.get_by_role("button", name=re.compile("^Python"))
     box = story.get_by_label("Prompt")
     seen = set()
-    for number in range(1, RUNS_PER_TASK + 1):
+    for number in (1, 2):
         chip.click()
         expect(chip).to_have_text(re.compile(rf"\b{number} of"))
         expect(chip).to_have_attribute("aria-pressed", "true")
         seen.add(box.input_value())
-    assert len(seen) == RUNS_PER_TASK
+    assert len(seen) == 2
     expect(story.locator(".sbd-prompt")).to_have_text(box.input_value())
     box.fill(box.input_value() + " Please.")
     expect(chip).to_have_attribute("aria-pressed", "false")

@@ -9,7 +9,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.tasks import sandbox
 from sbd_core.trace import Trace
-from scripts.record_gallery import FAILURES, REAL_GROUP
+from scripts.record import FAILURES, REAL_GROUP
 from tests.ui.doubles import story_model
 from ui import recordings
 from ui.decode.form import Form

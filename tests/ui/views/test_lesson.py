@@ -10,7 +10,6 @@ from sbd_core.errors import TraceError
 from sbd_core.tasks.sudoku import UNITS
 from ui import recordings
 from ui.form.measured import EVALUATION
-from ui.recordings import Choices
 from ui.views import learn
 from ui.views.learn import facts, machines, run_seconds, setting
 
@@ -204,21 +203,17 @@ def test_machines_of_one_name_are_one(kept):
     assert not re.search("SXM|bf16|fp16|FP8", " ".join(names))
 
 
-def test_choices_round_trip(kept):
-    assert Choices.from_json(kept.choices.to_json()) == kept.choices
-
-
 def test_without_recorded_runs_the_view_says_what_writes_them(without_runs):
-    with pytest.raises(TraceError, match=r"scripts\.record_learn writes them"):
+    with pytest.raises(TraceError, match=r"scripts\.record writes them"):
         recordings.learn_runs()
     said = json.loads(setting("box"))
     assert "lesson" not in said
-    assert said["problem"].endswith("python -m scripts.record_learn writes them.")
+    assert said["problem"].endswith("python -m scripts.record writes them.")
 
 
 def test_export_without_runs_says_so_and_ends_with_2(without_runs, tmp_path, capsys):
     assert learn.main(["--out", str(tmp_path / "learn.html")]) == 2
-    assert "record_learn" in capsys.readouterr().err
+    assert "scripts.record writes" in capsys.readouterr().err
 
 
 def test_export_writes_one_file_that_asks_for_nothing(tmp_path, capsys):

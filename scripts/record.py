@@ -1,0 +1,394 @@
+"""Record the decodes that the page shows without a model, and the gallery's index.
+
+    python -m scripts.record                    nano's
+    python -m scripts.record --real             SmolLM2's
+    python -m scripts.record learn/sudoku ...   these alone
+
+Every prompt was chosen by hand. assets/traces/learn/index.json, which says what the scenes of Learn
+point at in their runs, is kept by hand too, but for the processor, which is written here.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
+
+from sbd_core import generate, load
+from sbd_core.config import DecodeConfig
+from sbd_core.environment import processor_name
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
+from sbd_core.models.protocol import SetBlockModel
+from sbd_core.models.threads import choose_threads
+from sbd_core.rules import EntropyBound
+from sbd_core.trace import Trace
+from ui.recordings import GALLERY_INDEX, LEARN_INDEX, TRACES, Recording
+
+NANO = DEFAULT_CHECKPOINT.name
+SBD = DecodeConfig(max_new_tokens=128)
+NTP = replace(SBD, strategy="ntp")
+VERIFY = replace(SBD, strategy="verify")
+SHORT = 64
+"""Tokens of the run that most scenes of Learn show."""
+NUM_TIMINGS = 9
+"""Of that run, whose seconds are shown: the quickest is kept."""
+
+
+def by(gamma: float) -> DecodeConfig:
+    """Set Block Decoding at another gamma."""
+    return replace(SBD, solver=EntropyBound(gamma))
+
+
+def real(config: DecodeConfig, max_new_tokens: int = 128) -> DecodeConfig:
+    """The same as the page decodes SmolLM2."""
+    found = replace(config, block_size=4, max_new_tokens=max_new_tokens)
+    return replace(found, row_policy="fewest-passes") if found.strategy == "verify" else found
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A run of the gallery, recorded beside next-token prediction.
+
+    sentence: what to look at, with numbers of facts() in braces. title: the prompt, if not given.
+    task, case: what scores an answer, where the prompt is none of the presets'.
+    """
+
+    name: str
+    group: str
+    prompt: str
+    sentence: str
+    title: str = ""
+    main: DecodeConfig = SBD
+    ntp: DecodeConfig = NTP
+    model: str = NANO
+    task: str = ""
+    case: str = ""
+
+    @property
+    def lanes(self) -> dict[str, DecodeConfig]:
+        """The main lane first."""
+        return {self.main.strategy: self.main, "ntp": self.ntp}
+
+
+FRANCE = "What is the capital of France?"
+ANNA = "Write a JSON object with the keys name, age and city for a person called Anna."
+PARROT = "Write about a parrot called Peanut, a brown coin and a storm."
+OWL = "Make up a story about Ivy, her owl Tiger and a vase."
+PUPPY = (
+    "Write a story about John and Sunny the puppy, Finn and Ginger the parrot, a map and a trade "
+    "on the hill."
+)
+FROG = {
+    "person": ["Ravi", "Brian"],
+    "animal": ["Whiskers", "Peanut"],
+    "species": ["frog", "lizard"],
+    "object": ["trumpet"],
+    "color": ["pink"],
+    "owns": [["Ravi", "frog", "Whiskers"], ["Brian", "lizard", "Peanut"]],
+    "pronouns": {"Ravi": "he", "Brian": "he"},
+}
+REAL_GROUP, FAILURES = "SmolLM2, a real model", "What goes wrong"
+
+CARDS = (
+    Card(
+        "real-1",
+        REAL_GROUP,
+        FRANCE,
+        "Every draft is checked, so no word differs from next-token prediction’s: {tokens} tokens "
+        "in {passes} forward passes instead of {ntp}.",
+        main=real(VERIFY, 96),
+        ntp=real(NTP, 96),
+        model=REAL_MODEL,
+    ),
+    Card(
+        "real-2",
+        REAL_GROUP,
+        ANNA,
+        "Drafts hold where the text is easy to foresee: up to {most} tokens come in one forward "
+        "pass, and {tokens} take {passes}.",
+        main=real(VERIFY, 96),
+        ntp=real(NTP, 96),
+        model=REAL_MODEL,
+    ),
+    Card(
+        "real-unchecked",
+        REAL_GROUP,
+        FRANCE,
+        "The same question by plain Set Block Decoding, γ = 0.1: nothing is thrown away, and "
+        "next-token prediction would change nothing of what it rereads.",
+        title="Unchecked",
+        main=real(SBD, 96),
+        ntp=real(NTP, 96),
+        model=REAL_MODEL,
+    ),
+    Card(
+        "sudoku-1",
+        "Sudoku",
+        "Could you fill this grid? 4130001400000340",
+        "The rules leave little open: {most} of {tokens} tokens come in one forward pass.",
+    ),
+    Card(
+        "sudoku-2",
+        "Sudoku",
+        "What is the solution of this sudoku? 2134000000000310",
+        "{early} of the digits come before one on their left: the surest first, wherever it "
+        "stands.",
+    ),
+    Card(
+        "math-1",
+        "Word problem",
+        "Julia has 10 ribbons. Bob has twice as many as Julia. How many ribbons does Bob have?",
+        "“10 * 2 =” comes in one forward pass; the whole answer takes {passes} instead of {ntp}.",
+    ),
+    Card(
+        "math-2",
+        "Word problem",
+        "Steve counts 16 stamps and gives 3 friends 2 stamps each. How many does Steve have left?",
+        "{early} of the tokens come before one on their left; “0 The answer is 10.” comes last, "
+        "all at once.",
+    ),
+    Card(
+        "code-1",
+        "Python",
+        'Write a Python function that returns the longest of the words starting with "s" in a '
+        "list.",
+        "Code is easy to foresee: “def solve(words: list[str]) ->” comes in one forward pass, all "
+        "{tokens} tokens in {passes} instead of {ntp}.",
+    ),
+    Card(
+        "code-2",
+        "Python",
+        "I need code to return the maximum of a list.",
+        "“(numbers” is there before the token on its left; the answer takes {passes} forward "
+        "passes instead of {ntp}.",
+    ),
+    Card(
+        "json-1",
+        "JSON",
+        'Fields: pages, author and title. Answer as JSON: I read "The Silent River". The book was '
+        "written by Jane Wright and can be read in English and Italian. It is 494 pages long.",
+        "The keys stand in the request, so {tokens} tokens take {passes} forward passes instead "
+        "of {ntp}.",
+    ),
+    Card(
+        "json-2",
+        "JSON",
+        "Extract the fields date and day as JSON:\nNew order: flowers. The order arrives on "
+        "Sunday. It came in on February 11.",
+        "{early} of the tokens come before one on their left, and the line still fits together.",
+    ),
+    Card(
+        "story-1",
+        "Story",
+        "Write a story about Phil, a rabbit named Snowy, a blue telescope and a picture.",
+        "A story is free, so fewer guesses are sure: {tokens} tokens take {passes} forward "
+        "passes, and “Snowy was already asleep.” comes last.",
+    ),
+    Card(
+        "story-2",
+        "Story",
+        OWL,
+        "{early} of the tokens come before one on their left: sure words wait for unsure ones.",
+    ),
+    Card(
+        "infill-1",
+        "Fill blanks",
+        "Complete the sentence:\nLucy has a rabbit called Pepper. Every day she plays with ___.",
+        "The line is given and only its blanks are open: {most} of {tokens} tokens come in one "
+        "forward pass.",
+    ),
+    Card(
+        "infill-2",
+        "Fill blanks",
+        "Complete this sentence: Tony draws a square. It has ___ sides.",
+        "The blank comes last: “four” waits until the rest of the line is there.",
+    ),
+    Card(
+        "gamma-too-high",
+        FAILURES,
+        PARROT,
+        "With γ = 4 a forward pass keeps guesses that do not fit each other: {passes} of them "
+        "write {tokens} tokens, the answer is wrong, and next-token prediction would change "
+        "{changed} of what it rereads.",
+        title="γ too high",
+        main=by(4.0),
+    ),
+    Card(
+        "block-beyond-training",
+        FAILURES,
+        OWL,
+        "Blocks of 32 are twice the largest that the model was trained on; it never saw so many "
+        "masks at once, and the answer is wrong.",
+        title="Block beyond training",
+        main=replace(SBD, block_size=32, allows_untrained_block_size=True),
+    ),
+    Card(
+        "early-end",
+        FAILURES,
+        "Lisa has 4 hats. Sara has 6 more than Lisa. How many hats does Sara have?",
+        "With γ = 4 the end is revealed before {after_end} of the tokens in front of it: the "
+        "answer stops after {tokens} tokens instead of {ntp_tokens}, and the answer is wrong.",
+        title="Early end",
+        main=by(4.0),
+    ),
+    Card(
+        "repetition",
+        FAILURES,
+        PARROT,
+        "Without a bound, one forward pass reveals the whole block, and no position knows what "
+        "its neighbours say: {repeats} of {tokens} tokens are words or letters that repeat the "
+        "token on their left; next-token prediction repeats {ntp_repeats}.",
+        title="Repetition",
+        main=by(1000.0),
+    ),
+    Card(
+        "names-mixed-up",
+        FAILURES,
+        "Write a short story about Ravi and his frog Whiskers, Brian and his lizard Peanut, a "
+        "pink trumpet and a new friend.",
+        "Look at “Whiskers the lizard”: the prompt has Whiskers the frog. With γ = 0.35 one "
+        "forward pass keeps guesses that cannot see each other; {passes} of them write {tokens} "
+        "tokens. With γ = 0, in 78, no name is mixed up.",
+        main=by(0.35),
+        task="story",
+        case=json.dumps(FROG),
+    ),
+)
+"""The gallery, in the order of the page. Both lanes of nano answer rightly but under FAILURES."""
+
+Run = tuple[str, DecodeConfig]
+"""A prompt and its config."""
+
+
+def lanes(name: str, prompt: str, configs: Mapping[str, DecodeConfig]) -> dict[str, Run]:
+    """Runs of one prompt by their files' names."""
+    return {f"{name}-{lane}": (prompt, config) for lane, config in configs.items()}
+
+
+OPENING = {"verify": VERIFY, "ntp": NTP}
+RACED = {"ntp": NTP, "sbd-low": SBD, "sbd-high": by(0.35), "verify": VERIFY}
+RACE = {name: replace(each, allows_untrained_block_size=True) for name, each in RACED.items()}
+"""As the form of a race sends them."""
+CROW = "Tell me a story about Theo, a crow named Socks and a key."
+DONKEY = "Write a tale with Nora, a donkey named Dusty, a drum and a race."
+EDGES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0)
+RUNS: dict[str, dict[str, Run]] = {
+    NANO: {
+        **lanes("opening", PARROT, OPENING),
+        **lanes("race", PARROT, RACE),
+        "learn/text-sbd": (DONKEY, replace(SBD, max_new_tokens=SHORT)),
+        "learn/text-ntp": (DONKEY, replace(NTP, max_new_tokens=SHORT)),
+        "learn/guess": ("Tell a story about a crow named Tiger and a white blanket.", SBD),
+        "learn/sudoku": ("Can you solve this sudoku? 0000002021034002", SBD),
+        "learn/verify": (CROW, VERIFY),
+        "learn/verify-ntp": (CROW, NTP),
+        **{f"learn/edge-{at}": (PUPPY, by(gamma)) for at, gamma in enumerate(EDGES)},
+    },
+    REAL_MODEL: {
+        **lanes("opening-real", ANNA, {lane: real(each) for lane, each in OPENING.items()}),
+        **lanes("race-real", ANNA, {lane: real(each) for lane, each in RACE.items()}),
+    },
+}
+"""{model: {file in assets/traces without its ending: run}}."""
+for card in CARDS:
+    RUNS[card.model] |= lanes(f"gallery/{card.name}", card.prompt, card.lanes)
+
+
+def decoded(model: SetBlockModel, name: str) -> Trace:
+    """A run, the quickest of some where its seconds are shown."""
+    prompt, config = RUNS[model.name][name]
+    times = NUM_TIMINGS if name.startswith("learn/text") else 1
+    traces = [generate(model, prompt, config) for _ in range(times)]
+    return min(traces, key=lambda trace: trace.seconds)
+
+
+def row(card: Card, main: Trace, ntp: Trace) -> Recording:
+    """A line of the gallery's index."""
+    return Recording(
+        name=card.name,
+        group=card.group,
+        title=card.title or " ".join(card.prompt.split()),
+        sentence=card.sentence.format_map(facts(main, ntp)),
+        lanes=(card.main.strategy, "ntp"),
+        passes=main.token_passes,
+        num_ntp_passes=ntp.num_forwards,
+        task=card.task,
+        case=card.case,
+    )
+
+
+def facts(main: Trace, ntp: Trace) -> dict[str, str]:
+    """The numbers of a sentence.
+
+    most: tokens of one forward pass. early: part of the tokens that came a forward pass before one
+    on their left. after_end: tokens that came after the end behind them. changed: part of the
+    reread tokens that next-token prediction would not have put.
+    """
+    passes = main.token_passes
+    early = [at < latest for at, latest in zip(passes, accumulate(passes, max), strict=True)]
+    reread = [item for event in main.events for item in event.hindsight]
+    changed = [item.token_id != item.argmax_id for item in reread]
+    return {
+        "tokens": str(main.num_tokens),
+        "passes": str(main.num_forwards),
+        "ntp": str(ntp.num_forwards),
+        "ntp_tokens": str(ntp.num_tokens),
+        "most": str(max(Counter(passes).values())),
+        "early": percent(early),
+        "after_end": str(sum(at > passes[-1] for at in passes)),
+        "changed": percent(changed),
+        "repeats": percent(repeats(main)),
+        "ntp_repeats": percent(repeats(ntp)),
+    }
+
+
+def repeats(trace: Trace) -> list[bool]:
+    """Of each token, whether it is a word or letters and repeats the one on its left."""
+    texts = [trace.tokens[token_id].strip() for token_id in trace.token_ids]
+    return [False, *(before == text and text.isalpha() for before, text in pairwise(texts))]
+
+
+def percent(flags: Sequence[bool]) -> str:
+    """The part that is true."""
+    return f"{sum(flags) / max(len(flags), 1):.0%}"
+
+
+def read(name: str) -> Trace:
+    """A run as it was recorded."""
+    return Trace.from_json((TRACES / f"{name}.json").read_text("utf-8"))
+
+
+def index() -> str:
+    """The gallery's index, a run a line, from what was recorded."""
+    rows = []
+    for card in CARDS:
+        main, ntp = (read(f"gallery/{card.name}-{lane}") for lane in card.lanes)
+        rows.append(json.dumps(asdict(row(card, main, ntp)), ensure_ascii=False))
+    return "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.record", description=__doc__)
+    parser.add_argument("runs", nargs="*", help="files in assets/traces without .json; none: all")
+    parser.add_argument("--real", action="store_true", help="the runs of SmolLM2")
+    flags = parser.parse_args()
+    known = RUNS[REAL_MODEL if flags.real else NANO]
+    if unknown := set(flags.runs) - set(known):
+        parser.error(f"runs: must each be a run of the model, got {', '.join(unknown)}")
+    model = load(REAL_MODEL if flags.real else None, device="cpu")
+    choose_threads(model.num_parameters)
+    for name in flags.runs or known:
+        trace = decoded(model, name)
+        (TRACES / f"{name}.json").write_text(trace.to_json() + "\n", encoding="utf-8")
+        print(f"{name}: {trace.num_tokens} tokens, {trace.num_forwards} forward passes")
+        if name.startswith("learn/text"):
+            choices = json.loads(LEARN_INDEX.read_text("utf-8")) | {"processor": processor_name()}
+            text = json.dumps(choices, indent=1, ensure_ascii=False) + "\n"
+            LEARN_INDEX.write_text(text, encoding="utf-8")
+    GALLERY_INDEX.write_text(index(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
