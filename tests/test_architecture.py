@@ -19,6 +19,7 @@ FLOORS = [
     ("trace",),
     ("masks", "sampling", "roofline", "tasks"),
     ("models", "solvers", "replay"),
+    ("records",),
     ("decoding",),
     ("hf",),
     ("training",),

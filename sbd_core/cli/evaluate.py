@@ -59,7 +59,7 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="open requests (JSON Lines with prompt) instead of tasks: tokens per forward pass, "
+        help="open requests (records with a prompt) instead of tasks: tokens per forward pass, "
         "agreement with the causal head, loops; of IFEval's also which follow their instructions. "
         "With --out a run that was stopped goes on, and processes of torchrun share it",
     )
@@ -120,12 +120,12 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
     for file in arguments.requests:
         rows = read_prompts("requests", file)[: arguments.limit]
         checks = [check_of(row) for row in rows]
-        sets.append(RequestSet(file.stem, [str(row["prompt"]) for row in rows], checks))
+        sets.append(RequestSet(file.stem, [row["prompt"] for row in rows], checks))
     if len({each.name for each in sets}) < len(sets):
         rule = "must be files with names of their own"
         raise ArgumentError("requests", rule, [str(file) for file in arguments.requests])
     others = [] if arguments.gammas_on is None else read_prompts("gammas-on", arguments.gammas_on)
-    for_gammas = [str(row["prompt"]) for row in others[:NUM_FOR_GAMMAS]]
+    for_gammas = [row["prompt"] for row in others[:NUM_FOR_GAMMAS]]
     share = Share.of_environment()
     device = share.device(arguments.device)
     model = load(arguments.model, device=device, dtype=arguments.dtype)

@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--prompts",
         type=Path,
         metavar="FILE",
-        help='JSON lines with a "prompt" each; under accelerate launch processes share them',
+        help="file of records with a prompt or chat; under accelerate launch processes share them",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="of --prompts: the same lines with answers"
+        "--out", type=Path, metavar="FILE", help="of --prompts: the same records with answers"
     )
     parser.add_argument("--batch-size", type=int, help="with --prompts: decoded together (32)")
     decoding_flags.add_arguments(parser)

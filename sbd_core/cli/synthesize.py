@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from sbd_core.errors import ArgumentError
+
 HELP = "let a chat model write its own training text: requests it makes up, and its answers"
 
 
@@ -17,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="JSON Lines file of requests to ask first (prompt, question or instruction)",
+        help="file of requests to ask first (prompt, question or instruction)",
     )
     parser.add_argument(
         "--structured-ratio",
@@ -54,6 +56,9 @@ def run(arguments: argparse.Namespace) -> None:
         seed=arguments.seed,
     )
     prompts = [row["prompt"] for file in arguments.prompts for row in read_prompts("prompts", file)]
+    chat = next((prompt for prompt in prompts if not isinstance(prompt, str)), None)
+    if chat is not None:
+        raise ArgumentError("prompts", "must hold single requests, not chats", chat)
     dtype = "bfloat16" if has_bf16(chosen_device(arguments.device)) else "float32"
     model = load(arguments.model, device=arguments.device, dtype=dtype)
     with tqdm(total=config.num_examples, unit="examples") as bar:

@@ -63,8 +63,8 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         "--data",
         action="append",
         metavar="SOURCE",
-        help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks: prompt and answer, messages, or "
-        "text; may be given several times",
+        help="file:PATH or hf:NAME[:SPLIT] to mix with the tasks: chats, prompts and answers, or "
+        "texts; may be given several times",
     )
     group.add_argument("--row-tokens", type=int, help="length of the packed rows")
 

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         required=True,
-        help="JSON Lines file of prompt and answer, as synthesize writes; may be given again",
+        help="file of chats or of prompts and answers, as train reads; may be given again",
     )
     parser.add_argument("--minutes", type=float, required=True, help="of this start")
     parser.add_argument("--init", type=Path, help="adapter folder to begin from")
@@ -91,7 +91,11 @@ def run(arguments: argparse.Namespace) -> None:
         device=arguments.device,
     )
     tokenizer, name = base.model.tokenizer, base.model.name
-    training, held_out = read_texts(arguments.data, tokenizer, name, max_tokens=recipe.max_tokens)
+    training, held_out, notes = read_texts(
+        arguments.data, tokenizer, name, max_tokens=recipe.max_tokens
+    )
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     print(f"{len(training)} texts, {len(held_out)} held out", file=sys.stderr)
     trainer = AdapterRun(
         base.model,

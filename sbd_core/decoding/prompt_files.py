@@ -13,58 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import make_trace, prompt_token_ids, stream_batch
+from sbd_core.decoding.api import Prompt, make_trace, prompt_token_ids, stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.files import require_writable, write_text
-from sbd_core.json_node import json_of
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.records import prompt_of, read_rows
 from sbd_core.shared_work import Journal, Share
 
-PROMPT_FIELDS = ("prompt", "question", "instruction")
-"""Where a line may have its prompt, first come first served."""
 
+def read_prompts(argument: str, path: Path) -> list[dict[str, Any]]:
+    """The records of a file, at least one, each with its prompt, a text or messages, as `prompt`.
 
-def read_prompts(argument: str, path: Path, *others: str) -> list[dict[str, Any]]:
-    """The objects of the file, at least one; each has a text under `prompt` and under `others`.
-
-    A prompt under another of PROMPT_FIELDS is copied to `prompt`, and the input of a line's first
-    instance (as instruction data sets have it) is added. Empty lines are skipped. Raises
-    ArgumentError with the line.
+    Raises ArgumentError naming the line.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        rule = "must be a readable JSON Lines file of UTF-8 text"
-        raise ArgumentError(argument, rule, str(path)) from error
-    found = []
-    # Not splitlines(): JSON text may hold the other line ends that Unicode has.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            row = _row_of(line)
-            if row is None or not all(_is_text(row.get(name)) for name in ("prompt", *others)):
-                names = " and ".join([" or ".join(PROMPT_FIELDS), *others])
-                rule = f"line {number} must be an object with a text under {names}"
-                raise ArgumentError(argument, rule, line)
-            found.append(row)
+    found = [{**row.fields, "prompt": prompt_of(row)} for row in read_rows(argument, path)]
     if not found:
-        raise ArgumentError(argument, "must hold at least one line", str(path))
+        raise ArgumentError(argument, "must hold at least one record", str(path))
     return found
-
-
-def _row_of(line: str) -> dict[str, Any] | None:
-    """The object of a line with its `prompt`; None where it is no such object."""
-    try:
-        row = json_of(line)
-        prompt = next(row[name] for name in PROMPT_FIELDS if name in row)
-        case = (row.get("instances") or [{}])[0].get("input", "")
-    except (ValueError, StopIteration, TypeError, AttributeError, LookupError):
-        return None
-    return {**row, "prompt": f"{prompt}\n\n{case}" if case and _is_text(prompt) else prompt}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +77,7 @@ def answer_prompts(
 
 
 def _finished(
-    model: SetBlockModel, prompts: Sequence[str], config: DecodeConfig, batch_size: int
+    model: SetBlockModel, prompts: Sequence[Prompt], config: DecodeConfig, batch_size: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """(index, answer) of each prompt as soon as it is complete."""
     events: list[list[StepEvent]] = [[] for _ in prompts]

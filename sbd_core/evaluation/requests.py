@@ -18,7 +18,7 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import generate_batch
+from sbd_core.decoding.api import Prompt, generate_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
 from sbd_core.rules import CausalFirst, EntropyBound, EntropyBoundFromLeft
@@ -125,7 +125,7 @@ def _row(rule: str, gamma: float) -> str:
 
 def answer_requests(
     model: SetBlockModel,
-    requests: Sequence[str],
+    requests: Sequence[Prompt],
     configs: Mapping[str, DecodeConfig],
     *,
     batch_size: int = 1,
@@ -258,7 +258,7 @@ class RequestSet:
     """Requests of one file, and what checks each answer, None where nothing does."""
 
     name: str
-    requests: Sequence[str]
+    requests: Sequence[Prompt]
     checks: Sequence[Callable[[str], bool] | None] = ()
 
 
@@ -292,7 +292,7 @@ def measure(
     sets: Sequence[RequestSet],
     base: DecodeConfig,
     *,
-    for_gammas: Sequence[str] = (),
+    for_gammas: Sequence[Prompt] = (),
     batch_size: int = 1,
     out: Path | None = None,
     rank: int = 0,
@@ -307,7 +307,7 @@ def measure(
     """
 
     def answers(
-        requests: Sequence[str], configs: Mapping[str, DecodeConfig]
+        requests: Sequence[Prompt], configs: Mapping[str, DecodeConfig]
     ) -> dict[str, list[Answer]]:
         return answer_requests(
             model,
@@ -347,7 +347,7 @@ def clear_journals(out: Path) -> None:
 def _journal(
     out: Path,
     model: SetBlockModel,
-    requests: Sequence[str],
+    requests: Sequence[Prompt],
     configs: Mapping[str, DecodeConfig],
     rank: int,
 ) -> Journal:

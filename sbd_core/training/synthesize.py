@@ -157,7 +157,8 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
             out.write_text(whole, encoding="utf-8")
-        done = [json_of(line) for line in whole.splitlines()]
+        # Not splitlines(): JSON text may hold the other line ends that Unicode has.
+        done = [json_of(line) for line in whole.split("\n")[:-1]]
         if not all(isinstance(line["prompt"], str) and int(line["number"]) >= 0 for line in done):
             raise ValueError("a line without prompt or number")
     except (OSError, ValueError, KeyError, TypeError) as error:

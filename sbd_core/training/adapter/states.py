@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 
-from sbd_core.decoding.prompt_files import read_prompts
 from sbd_core.errors import ArgumentError
-from sbd_core.models.chat import encode_turn
+from sbd_core.training.data.examples import encoded_record
+from sbd_core.training.data.sources import LeftOut, read_source
 from sbd_core.training.synthesize import is_held_out
 
 NO_TARGET = -100
@@ -54,30 +54,36 @@ class BlockStates:
 
 def read_texts(
     files: Sequence[Path], tokenizer: Any, name: str, *, max_tokens: int
-) -> tuple[list[Text], list[Text]]:
-    """The examples of JSON Lines files with prompt and answer: those to train on, those held out.
+) -> tuple[list[Text], list[Text], list[str]]:
+    """The answers in files: those to train on, those held out, and lines on what is left out.
 
-    Of few examples, none of which is held out by its words, the first is. An answer without
-    `finished: false` ends with the end token. Longer texts than max_tokens are cut at their end.
-    Raises ArgumentError.
+    Of few examples, none of which is held out by its words, the first is. An answer that came to
+    its end ends with the end token. Longer texts than max_tokens are cut at their end. Raises
+    ArgumentError.
     """
     training: list[Text] = []
     held_out: list[Text] = []
+    notes: list[str] = []
     for file in files:
-        for row in read_prompts("data", file, "answer"):
-            turns = [("user", row["prompt"])]
-            before, after = encode_turn(tokenizer, turns, row["answer"], name)
-            rest = after if row.get("finished", True) else after[:-1]
-            room = max_tokens - len(before)
-            if room >= 4 and len(rest) >= 2:
-                text = Text(tuple(before), tuple(rest[:room]))
-                (held_out if is_held_out(row["prompt"]) else training).append(text)
+        source = f"file:{file}"
+        left_out = LeftOut(source)
+        for record in read_source(source, left_out):
+            pair = encoded_record(tokenizer, record, name, left_out) if record.messages else None
+            room = max_tokens - len(pair[0]) if pair else 0
+            if pair and room >= 4 and len(pair[1]) >= 2:
+                text = Text(tuple(pair[0]), tuple(pair[1][:room]))
+                (held_out if is_held_out(record.prompt) else training).append(text)
+            elif pair:
+                left_out.add(f"do not fit into {max_tokens} tokens (--max-tokens)", record.where)
+            elif not record.messages:
+                left_out.add("are no answer to a prompt", record.where)
+        notes += left_out.notes()
     if not held_out and len(training) > 1:
         held_out.append(training.pop(0))
     if not training or not held_out:
         rule = "must hold examples to train on and to measure by"
-        raise ArgumentError("data", rule, [str(file) for file in files])
-    return training, held_out
+        raise ArgumentError("data", "; ".join((rule, *notes)), [str(file) for file in files])
+    return training, held_out, notes
 
 
 def order_of(num_texts: int, seed: int) -> list[int]:

@@ -24,7 +24,7 @@ from transformers import (
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_integer
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.loading import read
-from sbd_core.training.data.sources import mixed, read_source
+from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.data.tokenizer import train_tokenizer
 from sbd_core.training.recipes.recipe import Recipe
 
@@ -55,7 +55,7 @@ def new_model(recipe: Recipe) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]
 
 
 def _new_tokenizer(recipe: Recipe) -> PreTrainedTokenizerBase:
-    sources = [read_source(source) for source in recipe.data]
+    sources = [read_source(source, LeftOut(source)) for source in recipe.data]
     drawn = mixed(recipe.seed, recipe.tasks, sources)
     stream = islice(drawn, recipe.tokenizer_examples)
     texts = (f"{example.prompt}\n{example.answer}" for example in stream)

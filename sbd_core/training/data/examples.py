@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
-from sbd_core.errors import MAX_SHOWN_PATH, ModelError, TrainingError, shown_name
+from sbd_core.errors import ModelError, TrainingError
 from sbd_core.models.chat import encode_plain, encode_turn
 from sbd_core.tasks import Example
-from sbd_core.training.data.sources import Record, mixed, read_source
+from sbd_core.training.data.sources import LeftOut, Record, mixed, read_source
 from sbd_core.training.data.tokenizer import encode_plain_texts, writes_own_turns
 from sbd_core.training.recipes.recipe import Recipe
 
@@ -62,28 +62,22 @@ class ExampleStream:
     def _pieces(self, source: str) -> list[Piece]:
         """The records of a source that fit into a row; texts that do not are cut evenly.
 
-        Only the last piece of a text ends in <eos>. Raises TrainingError where none fits.
+        Only the last piece of a text ends in <eos>. Raises ArgumentError where none fits.
         """
         pieces: list[Piece] = []
-        records, num_left_out = read_source(source), 0
-        for record in records:
+        left_out = LeftOut(source)
+        for record in read_source(source, left_out):
             if not record.messages:
                 pieces += self._cut(record.answer)
                 continue
-            pair = _encoded_turn(self._tokenizer, record)
-            if self._fits(pair):
+            pair = encoded_record(self._tokenizer, record, "init", left_out)
+            if pair and self._fits(pair):
                 pieces.append((array("I", pair[0]), array("I", pair[1])))
-            else:
-                num_left_out += 1
-        where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
-        row_tokens = self._recipe.row_tokens
-        if not pieces:
-            raise TrainingError(f"{where}: no record fits into {row_tokens} tokens")
-        if num_left_out:
-            self.notes.append(
-                f"{where}: {num_left_out} of {len(records)} answers are left out, too long with "
-                f"their masked copy for a row of {row_tokens} tokens (--row-tokens)"
-            )
+            elif pair:
+                size = f"a row of {self._recipe.row_tokens} tokens (--row-tokens)"
+                left_out.add(f"do not fit with their masked copy into {size}", record.where)
+        left_out.require(pieces)
+        self.notes += left_out.notes()
         return pieces
 
     def _cut(self, text: str) -> list[Piece]:
@@ -128,8 +122,9 @@ def encode_example(tokenizer: Any, example: Example) -> Pair:
 def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
     """encode_example() of each; with our own chat template all in one call of the tokenizer."""
     if not writes_own_turns(tokenizer):
-        turns = (Record((("user", one.prompt),), one.answer, one.task) for one in examples)
-        return [_encoded_turn(tokenizer, turn) for turn in turns]
+        return [
+            encode_turn(tokenizer, (("user", one.prompt),), one.answer, "init") for one in examples
+        ]
     user, assistant = tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"])
     texts = [text for example in examples for text in (example.prompt, example.answer)]
     found = encode_plain_texts(tokenizer, texts)
@@ -139,8 +134,11 @@ def encode_examples(tokenizer: Any, examples: Sequence[Example]) -> list[Pair]:
     ]
 
 
-def _encoded_turn(tokenizer: Any, record: Record) -> Pair:
+def encoded_record(tokenizer: Any, record: Record, name: str, left_out: LeftOut) -> Pair | None:
+    """A record's turn; None, and noted, where the template of the model `name` refuses it."""
     try:
-        return encode_turn(tokenizer, record.messages, record.answer, "init")
+        prompt, answer = encode_turn(tokenizer, record.messages, record.answer, name)
     except ModelError as error:
-        raise TrainingError(f"{record.where}: {error}") from error
+        left_out.add(f"cannot be written ({error})", record.where)
+        return None
+    return prompt, answer if record.is_finished else answer[:-1]

@@ -1,31 +1,29 @@
 """Texts from outside the corpus: files and Hugging Face datasets. Knows no tokenizer.
 
-A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named). A record is a prompt and
-an answer; messages, each with a role and its content, of which every turn of the assistant is
-learnt as the answer to all before it; or a text alone, to be written from nothing.
-- A file that ends in .jsonl holds one JSON object a line, with fields prompt and answer, or
-  messages, or text.
-- Any other file is UTF-8 text; every paragraph (parted by empty lines) is a text.
-- Of a dataset the first MAX_RECORDS records are read, with the same fields. `datasets` must be
-  installed; without a network what it has cached, or a folder as NAME, still works.
+A source is "file:PATH" or "hf:NAME[:SPLIT]" (split train unless named).
+- A file that ends in .txt is UTF-8 text; every paragraph (parted by empty lines) is a text.
+- Any other file holds records (sbd_core/records.py). Every turn of the assistant in a chat is
+  learnt as the answer to all before it, a text alone as written from nothing.
+- Of a dataset the first MAX_RECORDS records are read. `datasets` must be installed; without a
+  network what it has cached, or a folder as NAME, still works.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, TrainingError, shown, shown_name
-from sbd_core.json_node import json_of
+from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, shown_name
 from sbd_core.models.chat import Message
+from sbd_core.records import Row, chat_of, read_rows, read_text, row_of, suffix_of
 from sbd_core.tasks import Example, task
 
 MAX_RECORDS = 50_000
 SOURCE_RULE = "must be a list of sources, each file:PATH or hf:NAME[:SPLIT]"
-NEEDED = "needs the fields prompt and answer, or messages, or text"
+TEXT, RECORDS = (".txt",), (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 Piece = TypeVar("Piece")
 
 
@@ -33,12 +31,13 @@ Piece = TypeVar("Piece")
 class Record:
     """What the assistant is to answer after messages; without any, a text alone.
 
-    where: the source and its line, for errors.
+    where: the file and its line. is_finished: whether the answer came to its end.
     """
 
     messages: tuple[Message, ...]
     answer: str
     where: str
+    is_finished: bool = True
 
     @property
     def prompt(self) -> str:
@@ -76,116 +75,95 @@ def mixed(
             yield random.choice(sources[index - len(chosen)])
 
 
-def read_source(source: str) -> list[Record]:
-    """All records of a source, at least one. Raises TrainingError naming file and line."""
+class LeftOut:
+    """Answers and texts of a source that are not learnt: where they are, by the reason."""
+
+    def __init__(self, source: str) -> None:
+        self._source = shown_name(source, MAX_SHOWN_PATH)
+        self._places: dict[str, list[str]] = {}
+
+    def add(self, reason: str, where: str, count: int = 1) -> None:
+        """Note `count` of them."""
+        if count:
+            self._places.setdefault(reason, []).extend([where] * count)
+
+    def notes(self) -> list[str]:
+        """A line for each reason."""
+        return [
+            f"{self._source}: left out {len(places)} that {reason}; the first is {places[0]}"
+            for reason, places in self._places.items()
+        ]
+
+    def require(self, found: Sequence[object]) -> None:
+        """Raise ArgumentError if nothing is found."""
+        if not found:
+            rule = "must hold something to learn" + "".join(f"; {note}" for note in self.notes())
+            raise ArgumentError("data", rule, self._source)
+
+
+def read_source(source: str, left_out: LeftOut) -> list[Record]:
+    """All records of a source, at least one. Raises ArgumentError naming file and line."""
     kind, _, name = source.partition(":")
-    where = f"data {shown_name(source, MAX_SHOWN_PATH)}"
-    if kind == "hf":
-        found = _records(where, _dataset(where, name), "record")
+    found: list[Record] = []
+    if kind == "file" and suffix_of(Path(name)) in TEXT:
+        text = read_text("data", Path(name)).replace("\r\n", "\n")
+        paragraphs = re.split(r"\n[ \t]*\n", text)
+        found = [Record((), part.strip(), source) for part in paragraphs if part.strip()]
     else:
-        text = _read_text(where, Path(name))
-        if Path(name).suffix.lower() == ".jsonl":
-            found = _records(where, _json_lines(where, text), "line")
-        else:
-            paragraphs = re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
-            found = [Record((), part.strip(), where) for part in paragraphs if part.strip()]
-    if not found:
-        raise TrainingError(f"{where}: is empty")
+        for row in _dataset(source, name) if kind == "hf" else _rows(Path(name)):
+            found += _answers(row, left_out)
+    left_out.require(found)
     return found
 
 
-def _read_text(where: str, path: Path) -> str:
-    try:
-        data = path.read_bytes()
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TrainingError(f"{where}: line {line} is not UTF-8 text") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise TrainingError(f"{where}: cannot be read: {reason}") from error
+def _rows(path: Path) -> list[Row]:
+    if suffix_of(path) not in RECORDS:
+        rule = f"must be a file that ends in {', '.join((*TEXT, *RECORDS))}"
+        raise ArgumentError("data", rule, str(path))
+    return read_rows("data", path)
 
 
-def _json_lines(where: str, text: str) -> Iterator[tuple[int, object]]:
-    # Not splitlines(): JSON text may hold the other line ends that Unicode has.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                yield number, json_of(line)
-            except ValueError as error:
-                raise TrainingError(f"{where}: line {number} is not JSON: {shown(line)}") from error
-
-
-def _dataset(where: str, name: str) -> Iterator[tuple[int, object]]:
+def _dataset(source: str, name: str) -> Iterator[Row]:
     try:
         import httpx
         from datasets import load_dataset
         from datasets.exceptions import DatasetsError
     except ImportError as error:
-        raise TrainingError(
-            f"{where}: needs the package datasets; install it with: pip install datasets"
-        ) from error
+        rule = "must be a file, or datasets be installed: pip install datasets"
+        raise ArgumentError("data", rule, source) from error
     folder, _, split = name.partition(":")
     try:
         records = load_dataset(folder, split=split or "train", streaming=True)
-        yield from enumerate(islice(records, MAX_RECORDS), start=1)
+        for number, record in enumerate(islice(records, MAX_RECORDS), start=1):
+            yield row_of("data", f"{source} record {number}", record)
+    except ArgumentError:
+        raise
     except (OSError, ValueError, RuntimeError, KeyError, DatasetsError, httpx.HTTPError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise TrainingError(f"{where}: cannot be loaded: {reason}") from error
+        raise ArgumentError(
+            "data", f"must be a dataset that can be loaded ({reason})", source
+        ) from error
 
 
-def _records(where: str, records: Iterable[tuple[int, object]], unit: str) -> list[Record]:
-    return [
-        turn for number, record in records for turn in _turns(f"{where}: {unit} {number}", record)
-    ]
-
-
-def _turns(where: str, record: Any) -> list[Record]:
-    """What one record teaches. Raises TrainingError."""
-    fields = record if isinstance(record, Mapping) else {}
-    if "messages" in fields:
-        return _answered(where, fields["messages"])
-    if "prompt" in fields and "answer" in fields:
-        prompt = _text(where, "prompt", fields["prompt"])
-        answer = _text(where, "answer", fields["answer"], may_be_empty=False)
-        return [Record((("user", prompt),), answer, where)]
-    if "text" in fields:
-        return [Record((), _text(where, "text", fields["text"], may_be_empty=False), where)]
-    raise TrainingError(f"{where} {NEEDED}; got {shown(record)}")
-
-
-def _answered(where: str, messages: Any) -> list[Record]:
-    """Every turn of the assistant, with all before it."""
-    if isinstance(messages, str) or not isinstance(messages, Sequence):
-        raise TrainingError(f"{where}: field messages must be a list; got {shown(messages)}")
-    said: list[Message] = []
+def _answers(row: Row, left_out: LeftOut) -> list[Record]:
+    """What one record teaches: every turn of the assistant, with all before it."""
+    chat = chat_of(row, has_answer=True)
+    if chat.text is not None:
+        if chat.text.strip():
+            return [Record((), chat.text, row.where)]
+        left_out.add("are empty", row.where)
+        return []
     found = []
-    for number, message in enumerate(messages, start=1):
-        fields = message if isinstance(message, Mapping) else {}
-        for name in ("role", "content"):
-            if name not in fields:
-                raise TrainingError(
-                    f"{where}: message {number} needs the fields role and content; "
-                    f"got {shown(message)}"
-                )
-        role = _text(where, f"role of message {number}", fields["role"], may_be_empty=False)
-        content = _text(where, f"content of message {number}", fields["content"])
-        if role == "assistant" and said and content.strip():
-            found.append(Record(tuple(said), content, where))
-        said.append((role, content))
-    if not found:
-        raise TrainingError(f"{where}: no message is an answer of the assistant to another")
+    is_finished = row.fields.get("finished") is not False
+    for number, turn in enumerate(chat.turns):
+        if turn.role == "assistant" and number and turn.is_learnt:
+            if turn.content.strip():
+                said = chat.messages[:number]
+                found.append(Record(said, turn.content, row.where, is_finished))
+            else:
+                left_out.add("are empty", row.where)
+    reason = "call tools, think apart, hold other than text, or follow such a turn"
+    left_out.add(reason, row.where, chat.num_cut)
+    if not any(turn.role == "assistant" for turn in chat.turns[1:]) and not chat.num_cut:
+        left_out.add("have no answer to another turn", row.where)
     return found
-
-
-def _text(where: str, name: str, value: object, *, may_be_empty: bool = True) -> str:
-    if not isinstance(value, str) or not _is_encodable(value):
-        raise TrainingError(f"{where}: field {name} must be text; got {shown(value)}")
-    if not may_be_empty and not value.strip():
-        raise TrainingError(f"{where}: field {name} must not be empty")
-    return value
-
-
-def _is_encodable(text: str) -> bool:
-    """False for halves of surrogate pairs, which JSON can hold and UTF-8 cannot."""
-    return not any("\ud800" <= sign <= "\udfff" for sign in text)

@@ -91,11 +91,11 @@ def test_a_run_that_was_cut_off_decodes_only_what_is_missing(prompts, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ('{"prompt": "a"}\n{"text": "b"}\n', "line 2 must be an object"),
+        ('{"prompt": "a"}\n{"text": "b"}\n', "line 2 needs a prompt"),
         ('{"prompt": "a"}\nnot json\n', "line 2"),
         ('{"prompt": 5}\n', "line 1"),
         ("[1]\n", "line 1"),
-        ("\n", "at least one line"),
+        ("\n", "at least one record"),
     ],
 )
 def test_a_bad_file_of_prompts_names_the_line(text, rule, tmp_path) -> None:

@@ -27,7 +27,7 @@ def test_answers_are_those_of_next_token_prediction(nano, tmp_path, penalty) -> 
         assert rows[request]["finished"] == (trace.finish == "end_of_sequence")
     assert told == [0, 1, 2, 3]
     assert synthesize(nano, out, config, REQUESTS) == 3
-    training, held_out = read_texts([out], nano.tokenizer, "nano", max_tokens=99)
+    training, held_out, _ = read_texts([out], nano.tokenizer, "nano", max_tokens=99)
     assert len(training) + len(held_out) == len(REQUESTS)
 
 
@@ -55,7 +55,7 @@ def test_examples_are_held_out_by_their_words_and_of_few_the_first(nano, tmp_pat
     def split(requests: list[str]) -> list[list[str]]:
         rows = [{"prompt": request, "answer": "It is so."} for request in requests]
         file.write_text("\n".join(map(json.dumps, rows)))
-        parts = read_texts([file], nano.tokenizer, "nano", max_tokens=99)
+        *parts, _ = read_texts([file], nano.tokenizer, "nano", max_tokens=99)
         return [[nano.tokenizer.decode(text.prompt_ids) for text in part] for part in parts]
 
     many = [f"What is {number}?" for number in range(200)]
@@ -83,10 +83,15 @@ def test_prompts_are_read_from_the_fields_that_data_sets_have(tmp_path) -> None:
         {"instruction": "f", "instances": [{"input": "g"}], "answer": "h"},
     ]
     file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n\n")
-    assert [row["prompt"] for row in read_prompts("x", file, "answer")] == [
+    assert [row["prompt"] for row in read_prompts("x", file)] == [
         "a",
         "c\u2028d",
         "f\n\ng",
     ]
-    with pytest.raises(ArgumentError, match=r"^data: line 1 must .* instruction and reply; got"):
-        read_prompts("data", file, "reply")
+
+
+def test_a_file_whose_answers_hold_other_line_ends_of_unicode_goes_on(nano, tmp_path) -> None:
+    out = tmp_path / "own.jsonl"
+    row = {"prompt": "a", "answer": "b\u2028c\x85d", "finished": True, "kind": "asked", "number": 0}
+    out.write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
+    assert synthesize(nano, out, SynthesisConfig(num_examples=1)) == 1

@@ -1,0 +1,331 @@
+"""Files of records as other programs write them, and the chats in them. Knows no tokenizer.
+
+JSON (an array, or values one after the other, as JSON Lines has them), CSV and TSV with a header,
+Parquet where pyarrow is installed; each may be compressed by gzip.
+"""
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, shown_name
+from sbd_core.models.protocol import Message
+
+SHAPES = (
+    "messages (role, content), conversations (from, value), instruction (input) and output, "
+    "prompt and answer, or text"
+)
+PROMPT_FIELDS = ("prompt", "question", "instruction")
+ANSWER_FIELDS = ("answer", "output")
+"""Where a record may have them, first come first served."""
+ROLES = {
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(("user", "human", "prompter"), "user"),
+    **dict.fromkeys(("assistant", "gpt", "chatgpt", "bot", "model", "ai"), "assistant"),
+    **dict.fromkeys(("tool", "function", "observation"), "tool"),
+    "function_call": "call",
+}
+"""Names of roles in ShareGPT, OpenAssistant, LLaMA-Factory and others: as templates have them."""
+NEWLINE = "\n"
+MORE_THAN_TEXT = ("tool_calls", "function_call", "reasoning_content", "reasoning", "thinking")
+NOT_LEARNT = ("weight", "train", "loss")
+"""By which a message says with 0 or false that it is no answer to learn: OpenAI's, axolotl's and
+ms-swift's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record. where: its file and line, for errors."""
+
+    fields: Mapping[str, Any]
+    where: str
+    argument: str
+
+    def wrong(self, rule: str, value: object) -> ArgumentError:
+        """The error that this record breaks `rule`."""
+        return ArgumentError(self.argument, f"{self.where} {rule}", value)
+
+    def given(self, *names: str) -> Any:
+        """The first of these fields that is not null, None without one."""
+        return next(
+            (self.fields[name] for name in names if self.fields.get(name) is not None), None
+        )
+
+    def text(self, name: str, value: object) -> str:
+        """`value`, if it is text that can be encoded."""
+        if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise self.wrong(f"must have text as {name}", value)
+        return value
+
+
+class Turn(NamedTuple):
+    """One message. is_learnt: whether an answer is one to learn."""
+
+    role: str
+    content: str
+    is_learnt: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """The turns of a record up to the first that is more than text, such as a call of a tool.
+
+    is_cut: whether there was one; num_cut: answers from there on. text: alone, in place of turns.
+    """
+
+    turns: tuple[Turn, ...] = ()
+    is_cut: bool = False
+    num_cut: int = 0
+    text: str | None = None
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Role and content of each turn."""
+        return tuple((turn.role, turn.content) for turn in self.turns)
+
+
+def read_rows(argument: str, path: Path) -> list[Row]:
+    """All records of a file. Raises ArgumentError naming file and line."""
+    name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
+    found: Iterable[tuple[int, object]]
+    if kind == ".parquet":
+        found = _parquet(argument, name, path)
+    elif kind in (".csv", ".tsv"):
+        found = _table(argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ",")
+    else:
+        found = _values(argument, name, read_text(argument, path))
+    unit = "row" if kind == ".parquet" else "line"
+    return [row_of(argument, f"{name}: {unit} {place}", value) for place, value in found]
+
+
+def row_of(argument: str, where: str, value: object) -> Row:
+    """A record from elsewhere. Raises ArgumentError unless it has fields."""
+    if not isinstance(value, Mapping):
+        raise ArgumentError(argument, f"{where} needs {SHAPES}", value)
+    return Row(value, where, argument)
+
+
+def suffix_of(path: Path) -> str:
+    """What the file's name ends in, compression apart: ".jsonl" of a.JSONL.gz."""
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+
+
+def read_text(argument: str, path: Path) -> str:
+    """The UTF-8 text of a file. Raises ArgumentError naming it and the line."""
+    name = shown_name(str(path), MAX_SHOWN_PATH)
+    try:
+        data = path.read_bytes()
+        if data.startswith(b"\x1f\x8b"):
+            data = gzip.decompress(data)
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ArgumentError(
+            argument, f"{name}: line {line} must be UTF-8 text", data[:20]
+        ) from error
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ArgumentError(
+            argument, f"must be a file that can be read ({reason})", name
+        ) from error
+
+
+def _values(argument: str, name: str, text: str) -> Iterator[tuple[int, object]]:
+    """(line, value) of each item of an array, else of each value."""
+    # NaN, which Python writes where a table has no value, is none here.
+    decoder = json.JSONDecoder(parse_constant=lambda _: None)
+    space = re.compile(r"[ \t\r\n]*")
+
+    def behind(place: int) -> int:
+        return space.match(text, place).end()  # type: ignore[union-attr]
+
+    def wrong(reason: str, place: int) -> ArgumentError:
+        rule = f"{name}: line {text.count(NEWLINE, 0, place) + 1} must be JSON ({reason})"
+        return ArgumentError(argument, rule, text[place : place + 200].split(NEWLINE)[0])
+
+    place, line, counted = behind(0), 1, 0
+    is_array = is_open = text.startswith("[", place)
+    place = behind(place + is_array)
+    if is_array and text.startswith("]", place):
+        is_open, place = False, behind(place + 1)
+    while is_open or (not is_array and place < len(text)):
+        line, counted = line + text.count(NEWLINE, counted, place), place
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            raise wrong(getattr(error, "msg", "it is nested too deep"), counted) from error
+        yield line, value
+        place = behind(place)
+        if is_array:
+            if text[place : place + 1] not in (",", "]"):
+                raise wrong("a record of an array ends in a comma or a bracket", place)
+            is_open, place = text[place] == ",", behind(place + 1)
+    if is_array and place < len(text):
+        raise wrong("nothing may follow an array", place)
+
+
+def _table(argument: str, name: str, text: str, delimiter: str) -> Iterator[tuple[int, object]]:
+    """(line, fields) of each row under the header."""
+    csv.field_size_limit(2**31 - 1)  # Python's own, of 131,072 characters, is for no reason of CSV
+    # strict: a quote that is not closed would take in all that follows.
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    try:
+        while True:
+            line = rows.line_num + 1
+            cells = next(rows, None)
+            if cells is None:
+                return
+            if not header:
+                header = [cell.strip() for cell in cells]
+            elif cells:
+                if len(cells) != len(header):
+                    rule = f"{name}: line {line} must have the {len(header)} cells of the header"
+                    raise ArgumentError(argument, rule, cells)
+                yield line, dict(zip(header, cells, strict=True))
+    except csv.Error as error:
+        raise ArgumentError(argument, f"{name}: line {line} must be CSV ({error})", name) from error
+
+
+def _parquet(argument: str, name: str, path: Path) -> Iterable[tuple[int, object]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_table
+    except ImportError as error:
+        rule = "must be another kind of file, or pyarrow be installed: pip install pyarrow"
+        raise ArgumentError(argument, rule, name) from error
+    try:
+        # Through JSON, as rows are written out again: times and the like become text.
+        rows = json.loads(json.dumps(read_table(path).to_pylist(), default=str))
+    except (OSError, ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ArgumentError(argument, f"must be a Parquet file ({reason})", name) from error
+    return enumerate(rows, start=1)
+
+
+def chat_of(row: Row, *, has_answer: bool) -> Chat:
+    """The chat of a record. has_answer: a prompt alone is no record. Raises ArgumentError."""
+    marks = [row.given("chosen"), row.given("rejected")]
+    if has_answer and (any(marks) or isinstance(row.given("label"), bool)):
+        rule = "must have an answer to learn, not a preference (chosen, rejected, label)"
+        raise row.wrong(rule, dict(row.fields))
+    said = _messages(row, has_answer=has_answer)
+    if said is None:
+        text = row.given("text")
+        if text is None or row.given(*PROMPT_FIELDS) is not None:
+            raise row.wrong(f"needs {SHAPES}", dict(row.fields))
+        return Chat(text=row.text("text", text))
+    system = row.given("system", "system_prompt")
+    if system and not (said and isinstance(said[0], Mapping) and _role_of(said[0]) == "system"):
+        said = [{"role": "system", "content": system}, *said]
+    turns: list[Turn] = []
+    has_tools = row.given("tools") not in (None, "", "[]", [], {})
+    for number, message in enumerate(said, start=1):
+        content = _content(row, number, message)
+        if content is None or has_tools:
+            rest = sum(_role_of(each) in ("assistant", "call") for each in said[number - 1 :])
+            return Chat(tuple(turns), is_cut=True, num_cut=rest)
+        is_learnt = not any(message.get(name) == 0 for name in NOT_LEARNT)
+        turns.append(Turn(str(_role_of(message)), content, is_learnt))
+    return Chat(tuple(turns))
+
+
+def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
+    """What was said, message by message; None for a record of no such shape."""
+    for name in ("messages", "conversations"):
+        if row.given(name) is not None:
+            if not isinstance(row.fields[name], list):
+                raise row.wrong(f"must have a list as {name}", row.fields[name])
+            return list(row.fields[name])
+    prompt, completion = row.given("prompt"), row.given("completion") or []
+    if isinstance(prompt, list) and isinstance(completion, list):
+        return [*prompt, *completion]
+    asked = next((name for name in PROMPT_FIELDS if row.given(name) is not None), None)
+    if asked is None or (has_answer and not any(name in row.fields for name in ANSWER_FIELDS)):
+        return None
+    history = row.given("history") or []
+    try:
+        earlier = [(str(asked), str(said)) for asked, said in history]
+    except (TypeError, ValueError) as error:
+        raise row.wrong("must have pairs of texts as history", history) from error
+    answer = row.given(*ANSWER_FIELDS)
+    turns = [*earlier, (_with_input(row, asked), "" if answer is None else answer)]
+    roles = ("user", "assistant")
+    said = [
+        {"role": role, "content": text}
+        for turn in turns
+        for role, text in zip(roles, turn, strict=True)
+    ]
+    return said if has_answer else said[:-1]
+
+
+def _with_input(row: Row, name: str) -> str:
+    """The prompt and its input, as LLaMA-Factory joins them; self-instruct's is of an instance."""
+    prompt = row.text(name, row.fields[name])
+    case = row.text("input", row.given("input") or "")
+    if case:
+        return f"{prompt}\n{case}" if prompt else case
+    try:
+        case = (row.given("instances") or [{}])[0].get("input") or ""
+    except (AttributeError, LookupError, TypeError) as error:
+        raise row.wrong("must have a list of objects as instances", row.fields) from error
+    return f"{prompt}\n\n{case}" if case else prompt
+
+
+def _role_of(message: Any) -> str | None:
+    """As templates have it; "call" for one that calls a function, None for one not known."""
+    if not isinstance(message, Mapping):
+        return None
+    return ROLES.get(str(message.get("role") or message.get("from")).lower())
+
+
+def _content(row: Row, number: int, message: Any) -> str | None:
+    """The text of a message; None if it is, or has, more or other than text."""
+    fields = message if isinstance(message, Mapping) else {}
+    calls = any(fields.get(name) for name in MORE_THAN_TEXT)
+    has_both = ("role" in fields or "from" in fields) and ("content" in fields or "value" in fields)
+    if not has_both and not calls:
+        raise row.wrong(
+            f"must have role and content, or from and value, in message {number}", message
+        )
+    role = _role_of(fields)
+    if role is None:
+        rule = f"must have as role of message {number} one of {', '.join(ROLES)}"
+        raise row.wrong(rule, fields.get("role", fields.get("from")))
+    content = fields.get("content", fields.get("value"))
+    if calls or role == "call" or content is None:
+        return None
+    if not isinstance(content, list):
+        return row.text(f"content of message {number}", content)
+    parts = [part.get("text") if _is_text_part(part) else part for part in content]
+    if not all(isinstance(part, str) for part in parts):
+        return None
+    return row.text(f"content of message {number}", "".join(parts))
+
+
+def _is_text_part(part: Any) -> bool:
+    return isinstance(part, Mapping) and part.get("type") in ("text", "input_text", "output_text")
+
+
+def prompt_of(row: Row) -> str | list[dict[str, str]]:
+    """What a record asks: the user's turn, or all turns before the last answer.
+
+    Raises ArgumentError.
+    """
+    chat = chat_of(row, has_answer=False)
+    messages = list(chat.messages)
+    if messages and messages[-1][0] == "assistant" and not chat.is_cut:
+        messages.pop()
+    if chat.is_cut or not messages or messages[-1][0] != "user" or not messages[-1][1].strip():
+        rule = f"needs a prompt: a text as {' or '.join(PROMPT_FIELDS)}, or a chat of texts"
+        raise row.wrong(rule, dict(row.fields))
+    if len(messages) == 1:
+        return messages[0][1]
+    return [{"role": role, "content": content} for role, content in messages]

@@ -1,0 +1,265 @@
+"""Files of records as other programs write them: what is read, what is left out, what is refused.
+
+Files that a tool wrote stand here as it wrote them, the tool named beside them.
+"""
+
+import gzip
+import json
+import sys
+import types
+
+import pandas
+import pytest
+
+from sbd_core.decoding.prompt_files import read_prompts
+from sbd_core.errors import ArgumentError
+from sbd_core.training.data.sources import LeftOut, read_source
+
+HELLO = [((("user", "Hi"),), "Hello.")]
+SHAREGPT = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello."}]
+CHAT = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+CALL = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+
+# datasets 5.2.0: Dataset.from_list(...).to_json("a.json", lines=False, indent=2)
+DATASETS_ARRAY = """[
+  {
+    "conversations":[
+      {
+        "from":"system",
+        "value":"Be brief."
+      },
+      {
+        "from":"human",
+        "value":"2 + 2?"
+      },
+      {
+        "from":"gpt",
+        "value":"4"
+      },
+      {
+        "from":"human",
+        "value":"And 3?"
+      },
+      {
+        "from":"gpt",
+        "value":"5"
+      }
+    ]
+  }
+]
+"""
+# datasets 5.2.0: Dataset.from_list(...).to_json("a.jsonl"), which writes a null for what a record
+# has none of.
+DATASETS_LINES = (
+    '{"messages":[{"role":"user","content":"Weather?","tool_calls":null},{"role":"assistant",'
+    '"content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}}]},'
+    '{"role":"tool","content":"20","tool_calls":null},{"role":"assistant","content":"20 degrees.",'
+    '"tool_calls":null}],"prompt":null,"answer":null}\n'
+    '{"messages":[{"role":"user","content":"Hi","tool_calls":null},{"role":"assistant","content":'
+    '"Hello.","tool_calls":null}],"prompt":null,"answer":null}\n'
+    '{"messages":null,"prompt":"2 + 2","answer":"4"}\n'
+)
+ALPACA = pandas.DataFrame(
+    [
+        {"instruction": 'Say "hi",\nplease', "input": "", "output": "hi"},
+        {"instruction": "Add", "input": "1, 2", "output": "3"},
+        {"instruction": "Fill", "input": None, "output": None},
+    ]
+)
+ALPACA_READ = [((("user", 'Say "hi",\nplease'),), "hi"), ((("user", "Add\n1, 2"),), "3")]
+
+
+def read(path, data: str | bytes | object):
+    """(messages, answer) of each record of a file of that content, and the notes."""
+    if not isinstance(data, str | bytes):
+        data = json.dumps(data)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    left_out = LeftOut(f"file:{path}")
+    records = read_source(f"file:{path}", left_out)
+    return [(each.messages, each.answer) for each in records], left_out.notes()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"conversations": SHAREGPT},
+        {"messages": CHAT},
+        {"messages": SHAREGPT, "conversations": None, "prompt": None, "text": "x"},
+        {"instruction": "Hi", "input": "", "output": "Hello."},
+        {"instruction": "", "input": "Hi", "output": "Hello.", "history": [], "system": ""},
+        {"prompt": "Hi", "answer": "Hello."},
+        {"question": "Hi", "answer": "Hello."},
+        {"prompt": CHAT[:1], "completion": CHAT[1:]},
+        {"messages": [{"role": "User", "content": "Hi"}, {"role": "bot", "content": "Hello."}]},
+        {"messages": [{**CHAT[0], "content": [{"type": "text", "text": "Hi"}]}, CHAT[1]]},
+        {"messages": CHAT, "tools": "[]"},
+    ],
+)
+def test_every_usual_shape_is_the_same_chat_as_array_lines_and_compressed(tmp_path, record) -> None:
+    for name in ("a.json", "a.jsonl"):
+        for data in (
+            [record],
+            f"\ufeff{json.dumps(record)}\r\n\r\n",
+            json.dumps([record], indent=1),
+        ):
+            assert read(tmp_path / name, data) == (HELLO, [])
+    packed = gzip.compress(json.dumps(record).encode())
+    assert read(tmp_path / "a.jsonl.gz", packed) == (HELLO, [])
+
+
+def test_system_and_history_are_part_of_what_is_answered(tmp_path) -> None:
+    row = {"instruction": "B", "output": "b", "system": "Be brief.", "history": [["A", "a"]]}
+    system, asked = ("system", "Be brief."), ("user", "A")
+    assert read(tmp_path / "a.json", [row])[0] == [
+        ((system, asked), "a"),
+        ((system, asked, ("assistant", "a"), ("user", "B")), "b"),
+    ]
+    row = {"conversations": SHAREGPT, "system": "Be brief."}
+    assert read(tmp_path / "a.json", [row])[0] == [((system, ("user", "Hi")), "Hello.")]
+
+
+def test_what_datasets_writes_is_read(tmp_path) -> None:
+    found, notes = read(tmp_path / "a.json", DATASETS_ARRAY)
+    assert [answer for _, answer in found] == ["4", "5"]
+    assert found[1][0][0] == ("system", "Be brief.")
+    assert len(found[1][0]) == 4
+    assert notes == []
+    found, [note] = read(tmp_path / "a.jsonl", DATASETS_LINES)
+    assert found == [*HELLO, ((("user", "2 + 2"),), "4")]
+    assert "left out 2 that call tools" in note
+    assert "line 1" in note
+
+
+def test_what_pandas_writes_is_read(tmp_path) -> None:
+    written = {
+        "a.csv": ALPACA.to_csv(index=False),
+        "b.csv": ALPACA.to_csv(lineterminator="\r\n").encode("utf-8-sig"),
+        "a.tsv": ALPACA.to_csv(sep="\t"),
+        "a.json": ALPACA.to_json(orient="records", force_ascii=False, indent=1),
+        "a.jsonl": ALPACA.to_json(orient="records", lines=True),
+        "nan.json": json.dumps(
+            ALPACA.astype(object).where(ALPACA.notna(), float("nan")).to_dict("records")
+        ),
+    }
+    assert "NaN" in written["nan.json"]
+    for name, data in written.items():
+        found, [note] = read(tmp_path / name, data)
+        assert found == ALPACA_READ, name
+        assert "left out 1 that are empty" in note
+    with pytest.raises(ArgumentError, match="line 1 must have text as instruction"):
+        read(tmp_path / "columns.json", ALPACA.to_json())
+
+
+def test_long_cells_of_a_table_are_read(tmp_path) -> None:
+    frame = pandas.DataFrame([{"text": "long " * 40_000}])
+    assert read(tmp_path / "a.csv", frame.to_csv())[0] == [((), "long " * 40_000)]
+
+
+def test_a_parquet_file_is_read_where_pyarrow_is_and_refused_by_name_else(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ArgumentError, match=r"pip install pyarrow; got '.*a\.parquet'"):
+        read(tmp_path / "a.parquet", b"PAR1")
+    package, part = types.ModuleType("pyarrow"), types.ModuleType("pyarrow.parquet")
+    table = types.SimpleNamespace(to_pylist=lambda: [{"conversations": SHAREGPT}])
+    package.ArrowException, part.read_table = (
+        type("ArrowException", (Exception,), {}),
+        lambda path: table,
+    )
+    monkeypatch.setitem(sys.modules, "pyarrow", package)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", part)
+    assert read(tmp_path / "a.parquet", b"PAR1") == (HELLO, [])
+
+
+@pytest.mark.parametrize(
+    ("turns", "count", "reason"),
+    [
+        # openai 3.57.0: ChatCompletionMessage.model_dump_json()
+        ([CHAT[0], json.loads(
+            '{"content":null,"refusal":null,"role":"assistant","annotations":null,"audio":null,'
+            '"function_call":null,"tool_calls":[{"id":"1","function":{"arguments":"{}","name":'
+            '"weather"},"type":"function"}]}')], 1, "call tools"),
+        ([CHAT[0], {"role": "assistant", "tool_calls": [CALL]},
+          {"role": "tool", "tool_call_id": "1", "content": "20"}, CHAT[1]], 2, "call tools"),
+        # LLaMA-Factory 0.9.5: roles of its sharegpt format.
+        ([{"from": "human", "value": "Weather?"}, {"from": "function_call", "value": "{}"},
+          {"from": "observation", "value": "20"}, {"from": "gpt", "value": "20"}], 2, "call tools"),
+        ([{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}, CHAT[1]],
+         1, "hold other than text"),
+        ([CHAT[0], {**CHAT[1], "reasoning_content": "They greet."}], 1, "think apart"),
+        ([CHAT[0], {**CHAT[1], "content": " "}], 1, "are empty"),
+        ([{"role": "system", "content": "Be brief."}], 1, "have no answer"),
+        (SHAREGPT[::-1], 1, "have no answer"),
+        ([], 1, "have no answer"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_learnt_is_left_out_and_counted(tmp_path, turns, count, reason) -> None:
+    found, [note] = read(tmp_path / "a.json", [{"messages": CHAT}, {"messages": turns}])
+    assert found == HELLO
+    assert f"left out {count} that" in note
+    assert reason in note
+    with pytest.raises(ArgumentError, match=f"something to learn; .*{reason}"):
+        read(tmp_path / "a.json", [{"messages": turns}])
+
+
+@pytest.mark.parametrize("mark", [{"weight": 0}, {"train": False}, {"loss": False}])
+def test_an_answer_that_is_marked_as_not_to_be_learnt_is_context_alone(tmp_path, mark) -> None:
+    """OpenAI's fine-tuning format, axolotl 0.19.0 (message_field_training), ms-swift."""
+    turns = [CHAT[0], {**CHAT[1], **mark}, {"role": "user", "content": "And?"}, CHAT[1]]
+    [(messages, _)], _ = read(tmp_path / "a.jsonl", {"messages": turns})
+    assert messages == (("user", "Hi"), ("assistant", "Hello."), ("user", "And?"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.json", [{"chosen": CHAT, "rejected": CHAT}], "line 1 must have an answer to learn"),
+        # trl 1.16.0: the format of KTOTrainer; LLaMA-Factory 0.9.5: that of kto_tag and of ranking.
+        ("a.json", [{"prompt": CHAT[:1], "completion": CHAT[1:], "label": False}], "not a prefer"),
+        ("a.json", [{"messages": CHAT, "label": False}], "not a preference"),
+        ("a.json", [{"conversations": SHAREGPT, "chosen": SHAREGPT[1]}], "not a preference"),
+        ("a.json", {"data": [{"messages": CHAT}]}, r"line 1 needs messages.*got {'data'"),
+        ("a.jsonl", {"prompt": "a", "text": "b", "num_forwards": 3}, "line 1 needs messages"),
+        ("a.json", '[\n{"text": "a"},\n]', "line 3 must be JSON"),
+        ("a.json", '[\n{"text": "a"}', "line 2 must be JSON"),
+        ("a.json", '[\n{"text": "a"}]\n{"text": "b"}', "line 3 must be JSON .nothing may follow"),
+        ("a.jsonl", '{"text": "a"},\n{"text": "b"}', "line 1 must be JSON"),
+        ("a.json", [], "must hold something to learn"),
+        ("a.csv", "", "must hold something to learn"),
+        ("a.csv", "prompt;answer\na;b\n", "line 2 needs messages"),
+        ("a.csv", 'prompt,answer\na,"b\nc,d\n', "line 2 must be CSV"),
+        ("a.csv", "prompt,answer\na,b,c\n", "line 2 must have the 2 cells of the header"),
+        ("a.csv", "messages\n\"[{'role': 'user'}]\"\n", "line 2 must have a list as messages"),
+        ("a.jsonl.gz", b"\x1f\x8b\x08broken", "file that can be read"),
+        ("a.md", "# Title", r"must be a file that ends in \.txt, \.json"),
+        ("a", "text", "must be a file that ends in"),
+        (
+            "a.jsonl",
+            {"messages": [{"role": "narrator", "content": "a"}]},
+            "role of message 1 one of",
+        ),
+    ],
+)
+def test_what_has_no_known_shape_is_refused_in_one_sentence(tmp_path, name, data, message) -> None:
+    with pytest.raises(ArgumentError, match=message) as caught:
+        read(tmp_path / name, data)
+    assert caught.value.argument == "data"
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_of_prompts_are_read_in_the_same_shapes(tmp_path) -> None:
+    path = tmp_path / "a.json"
+    rows = [{"conversations": SHAREGPT}, {"instruction": "Add", "input": "1, 2"}, {"prompt": "Hi"}]
+    rows += [{"question": "Why?", "score": float("nan")}, {"messages": [*CHAT, *CHAT]}]
+    path.write_text(json.dumps(rows))
+    found = read_prompts("prompts", path)
+    assert [row["prompt"] for row in found[:4]] == ["Hi", "Add\n1, 2", "Hi", "Why?"]
+    assert found[4]["prompt"] == [*CHAT, CHAT[0]]
+    assert found[3]["score"] is None
+    path.write_text(
+        json.dumps([{"messages": [*CHAT, {"role": "assistant", "tool_calls": [CALL]}]}])
+    )
+    with pytest.raises(ArgumentError, match="line 1 needs a prompt"):
+        read_prompts("prompts", path)
