@@ -2,8 +2,10 @@
 
 import hashlib
 import re
+import threading
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.scripted import ScriptedModel
@@ -84,3 +86,37 @@ def slowed(model: Any, seconds: float) -> Any:
 
     model.forward_batch = slow_forward_batch
     return model
+
+
+def held(model: Any) -> tuple[Any, threading.Event]:
+    """The model, its passes from now on waiting until the event is set."""
+    forward_batch, go_on = model.forward_batch, threading.Event()
+
+    def held_forward_batch(requests: Any) -> Any:
+        go_on.wait(60)
+        return forward_batch(requests)
+
+    model.forward_batch = held_forward_batch
+    return model, go_on
+
+
+def counted_caches(model: Any) -> tuple[Any, Callable[[], int]]:
+    """The model, and a function that says how many of the KV caches it ever made are alive."""
+    made: list[weakref.ref[Any]] = []
+    make = model.new_caches
+
+    def make_and_watch(count: int) -> Any:
+        caches = make(count)
+        made.extend(map(weakref.ref, caches))
+        return caches
+
+    model.new_caches = make_and_watch
+    return model, lambda: sum(ref() is not None for ref in made)
+
+
+def wait_for(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so, for a minute at most."""
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

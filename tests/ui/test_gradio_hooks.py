@@ -9,8 +9,8 @@ import gradio as gr
 import psutil
 import pytest
 
-from tests.campaign.server import Visitor, served
 from tests.ui.doubles import story_model
+from tests.ui.served import Visitor, served
 from ui import page as page_module
 from ui.decode.client import LOCAL
 from ui.gradio_hooks import (

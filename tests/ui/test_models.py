@@ -1,7 +1,6 @@
 """Several models of one page: loaded when wanted, fetched when asked, one line when that fails."""
 
 import threading
-import time
 from collections.abc import Callable
 
 import gradio as gr
@@ -11,7 +10,7 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.bases import SMOLLM2, BaseSource
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.replay import MAX_SHOWN_BLOCK
-from tests.ui.doubles import story_model
+from tests.ui.doubles import story_model, wait_for
 from ui import launch
 from ui import models as models_module
 from ui import page as page_module
@@ -73,13 +72,6 @@ def large(load: Callable[[], object] | None = None) -> Offer:
 def pair(base: FakeBase) -> Models:
     nano, other = small(), large()
     return Models([other, nano], first=nano)
-
-
-def wait_for(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def fetched(offer: Offer, base: FakeBase) -> Offer:

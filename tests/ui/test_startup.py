@@ -84,7 +84,7 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
     try:
         for link in ("prompt=x&strategy=ntp", "race=ntp&prompt=x"):
-            answer = opened(f"http://127.0.0.1:{port}", link, program)
+            answer = opened(f"http://127.0.0.1:{port}", link, program, REFUSED)
             assert "'model' has a damaged weights file" in answer
             assert str(broken_model) not in answer
         assert program.poll() is None
@@ -95,6 +95,22 @@ def test_a_page_without_its_model_says_why_until_it_is_stopped(broken_model):
     assert program.returncode == 2
     assert said.startswith(f"app.py: model: '{broken_model}"[:40])
     assert said.endswith("stop it with Ctrl-C.\n")
+
+
+def test_a_link_in_the_first_seconds_is_decoded_and_ends_no_program():
+    port = free_port()
+    words = [sys.executable, "app.py", "--port", str(port), "--device", "cpu"]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    program = subprocess.Popen(words, cwd=ROOT, text=True, **pipes)
+    try:
+        link, words = "prompt=x&strategy=ntp", [*REFUSED, DECODED]
+        answer = opened(f"http://127.0.0.1:{port}", link, program, words)
+        assert not any(refused in answer for refused in REFUSED)
+        assert program.poll() is None
+    finally:
+        program.kill()
+        said = program.communicate()[1]
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65_536, 70_000, "abc", "", "80 ", "１", "9" * 400, 7860.5])
@@ -134,8 +150,13 @@ def test_the_program_refuses_an_address_in_one_line():
     assert done.stderr.count("\n") == 1
 
 
-def opened(url: str, link: str, program: "subprocess.Popen[str]") -> str:
-    """Open a link as the page's script does; the answer that is an error of ours."""
+REFUSED = ["cannot be decoded", "cannot be raced"]
+DECODED = r"\"type\":\"end\""
+"""Part of the last line of a run, as Gradio sends it."""
+
+
+def opened(url: str, link: str, program: "subprocess.Popen[str]", words: list[str]) -> str:
+    """Open a link as the page's script does; the line of the answer that holds one of the words."""
     until = time.monotonic() + 120
     while (config := page_config(url)) is None:
         assert time.monotonic() < until
@@ -150,7 +171,7 @@ def opened(url: str, link: str, program: "subprocess.Popen[str]") -> str:
     address = f"{url}/gradio_api/queue/data?session_hash={session}"
     with httpx.stream("GET", address, timeout=120) as stream:
         for line in stream.iter_lines():
-            if "cannot be decoded" in line or "cannot be raced" in line:
+            if any(word in line for word in words):
                 return line
     raise AssertionError("no answer")
 

@@ -1,11 +1,9 @@
 """A visitor who stops or leaves frees the model at once, and who waits hears of it at once."""
 
-import weakref
-
 import pytest
 
 from sbd_core.errors import SetBlockDecodingError
-from tests.ui.doubles import story_model
+from tests.ui.doubles import counted_caches, story_model
 from ui.decode.client import Client
 from ui.decode.form import Form
 from ui.decode.session import STOPPED_TEXT, Session, Update
@@ -25,21 +23,6 @@ def test_stop_frees_the_model_after_a_pass_and_before_another_word():
     assert "run" in next(waiting).wire
     waiting.close()
     assert "run" in next(session.decode(Form("p"), visit)).wire
-
-
-def counted_caches(model):
-    """The model, and a function that says how many of the KV caches it ever made are alive."""
-    made = []
-
-    make = model.new_caches
-
-    def make_and_watch(count):
-        caches = make(count)
-        made.extend(map(weakref.ref, caches))
-        return caches
-
-    model.new_caches = make_and_watch
-    return model, lambda: sum(ref() is not None for ref in made)
 
 
 ENDINGS = {

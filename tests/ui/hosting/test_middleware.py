@@ -12,8 +12,8 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.files import ASSETS
-from tests.campaign.server import Visitor, served
 from tests.ui.doubles import story_model
+from tests.ui.served import Visitor, served
 from ui.hosting import middleware
 from ui.hosting.middleware import MAX_BODY, PageMiddleware, proxies_of, visitor_of
 

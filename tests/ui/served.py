@@ -2,10 +2,8 @@
 
 import inspect
 import json
-import sys
-import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -19,7 +17,7 @@ from ui.hosting.middleware import proxies_of
 
 TIMEOUT = 120.0
 FULL = ("The page is full", "still in line here")
-"""Of what a visitor is told who is not let into the line."""
+"""Words that a visitor is told who is not let into the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,6 @@ class Visitor:
         transport = httpx.HTTPTransport(local_address=address)
         headers = {"X-Forwarded-For": forwarded} if forwarded else {}
         self._client = httpx.Client(transport=transport, timeout=TIMEOUT, headers=headers)
-        self._stream: Any = None
 
     def post(self, path: str, body: Any) -> httpx.Response:
         """A raw post."""
@@ -117,36 +114,17 @@ class Visitor:
                     if message["msg"] == "close_stream":
                         return
 
-    def listen(self) -> tuple[str, float]:
-        """(how the run ended: done, full or its error; seconds until then)."""
-        began, text = time.monotonic(), "closed"
+    def ending(self, told: Callable[[], object] = lambda: None) -> str:
+        """How the run ends: done, full, or its error. told: called at news of it."""
         for message in self.messages():
             if any(words in json.dumps(message) for words in FULL):
-                text = "full"
-            elif message["msg"] == "process_completed":
-                output = message["output"]
-                failed = not message["success"]
-                text = str(output.get("error")) if failed else "done" if text != "full" else text
-            if text != "closed":
-                return text, time.monotonic() - began
-        return text, time.monotonic() - began
+                return "full"
+            if message["msg"] == "process_generating":
+                told()
+            if message["msg"] == "process_completed":
+                return "done" if message["success"] else str(message["output"].get("error"))
+        return "closed"
 
     def leave(self) -> None:
         """Close the tab."""
         self._client.close()
-
-
-def main() -> None:
-    """Serve the bundled model for a parent process; its first line says where."""
-    import sbd_core
-    from sbd_core.models.threads import choose_threads
-
-    model = sbd_core.load(device="cpu")
-    choose_threads(model.num_parameters)
-    with served(model) as page:
-        print(json.dumps(asdict(page)), flush=True)
-        sys.stdin.read()  # until the parent is done
-
-
-if __name__ == "__main__":
-    main()

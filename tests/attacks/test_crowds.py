@@ -1,0 +1,106 @@
+"""Visitors who come all at once, leave in every way there is, or forge their address."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from tests.ui.doubles import counted_caches, held, slowed, story_model, wait_for
+from tests.ui.served import Visitor, served
+from ui.hosting.limits import PUBLIC
+
+PROXY = "127.0.0.5"
+
+
+def endings_of(visitors: list[Visitor], go_on: threading.Event) -> tuple[list[str], list[str]]:
+    """How their runs end: of those told before the held model goes on, and of the others.
+
+    It goes on once all but the first in line have heard of their run.
+    """
+    heard: set[Visitor] = set()
+    endings: list[str] = []
+
+    def visit(number: int, visitor: Visitor) -> None:
+        visitor.ask_page() if number % 2 else visitor.ask_api()
+        endings.append(visitor.ending(told=lambda: heard.add(visitor)))
+        heard.add(visitor)
+
+    threads = [threading.Thread(target=visit, args=each) for each in enumerate(visitors)]
+    for thread in threads:
+        thread.start()
+    wait_for(lambda: len(heard) >= len(visitors) - 1)
+    early = [*endings]
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+    for visitor in visitors:
+        visitor.leave()
+    return early, endings[len(early) :]
+
+
+def test_who_cannot_be_served_hears_so_at_once_and_all_others_are_served():
+    model, go_on = held(story_model())
+    with served(model) as page:
+        visitors = [Visitor(page, f"127.0.0.{number}") for number in range(2, 20)]
+        early, late = endings_of(visitors, go_on)
+    assert set(early) == {"full"}
+    assert set(late) == {"done"}
+    assert len(early) + len(late) == len(visitors)
+
+
+FORGERS: dict[str, tuple[str, Callable[[int], str], int]] = {
+    "nobody": (PROXY, lambda number: f"192.0.2.1, 198.51.100.{number}", 8),
+    "through the proxy": (PROXY, lambda number: f"10.0.0.{number}, 203.0.113.7", PUBLIC.max_places),
+    "beside the proxy": ("127.0.0.1", lambda number: f"10.0.0.{number}", PUBLIC.max_places),
+}
+
+
+@pytest.mark.parametrize("who", FORGERS)
+def test_behind_a_proxy_everyone_has_places_of_their_own_and_nobody_forges_more(who):
+    address, forwarded, num_served = FORGERS[who]
+    model, go_on = held(story_model())
+    with served(model, is_public=True, proxies=PROXY) as page:
+        visitors = [Visitor(page, address, forwarded(number)) for number in range(8)]
+        early, late = endings_of(visitors, go_on)
+    assert early == ["full"] * (8 - num_served)
+    assert late == ["done"] * num_served
+
+
+def leave(visitor: Visitor, way: str) -> None:
+    """Begin a run, see that it is under way, leave it."""
+    if way == "an api run":
+        event = visitor.ask_api()
+    elif way == "an api race":
+        event = visitor.ask("api-race", ["p", ["ntp", "sbd:0.1"], 16, 128])
+    elif way == "a race":
+        data = {"lanes": ["ntp", "sbd-low"], "low": 0.1, "high": 0.35}
+        event = visitor.ask("race", ["p", 16, 128, 0], data)
+    else:
+        event = visitor.ask_page()
+    if way != "never listened to":
+        for count, message in enumerate(visitor.messages()):
+            if count > 3 or message["msg"] == "process_completed":
+                break
+    if way == "cancelled":
+        body = {"session_hash": visitor.session, "fn_index": visitor.page.functions["page"]}
+        visitor.post("cancel", {**body, "event_id": event})
+    visitor.leave()
+
+
+def test_runs_that_are_left_in_any_way_leave_no_cache_and_the_page_goes_on():
+    ways = ["a run", "cancelled", "an api run", "an api race", "a race", "never listened to"]
+    model, num_alive = counted_caches(slowed(story_model(), 0.01))
+    with served(model) as page:
+        visitors = [Visitor(page, f"127.0.0.{number}") for number in range(2, 8)]
+        leaving = [
+            threading.Thread(target=leave, args=each) for each in zip(visitors, ways, strict=True)
+        ]
+        for thread in leaving:
+            thread.start()
+        for thread in leaving:
+            thread.join(60)
+        staying = Visitor(page)
+        staying.ask_api()
+        assert staying.ending() == "done"
+        staying.leave()
+        wait_for(lambda: num_alive() == 0)

@@ -1,1 +1,0 @@
-"""The parts of the campaign, one a file: each gives its figures."""
