@@ -381,19 +381,6 @@ def adapter_training() -> str:
     return table([*head, "`lead`", "`drafted`"], rows)
 
 
-def campaign() -> str:
-    """What was counted, beside the most that it may be."""
-    data = results("campaign")
-    rows = [
-        [row["what"], f"{row['value']:,}" + ("" if row["is_met"] else ", not met"), row["wanted"]]
-        for row in data["rows"].values()
-    ]
-    facts = data["circumstances"]
-    minutes = sum(row["seconds"] for row in data["rows"].values()) / 60
-    browser = f"Gradio {facts['gradio']}, Playwright {facts['playwright']}; {minutes:.0f} minutes. "
-    return table(["figure", "found", "target"], rows) + f"\n{browser}{where(data)}"
-
-
 def results(name: str) -> dict[str, Any]:
     """A results file by its stem."""
     data: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
@@ -427,7 +414,7 @@ TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
         *(evaluation, wordings, accuracy, sweep, peers, bench, wall_clock, forwards),
-        *(shape, dtypes, predrafts, solvers, campaign, adapter_training, requests),
+        *(shape, dtypes, predrafts, solvers, adapter_training, requests),
     )
     if made is not requests or (RESULTS / "requests.json").is_file()
 }
