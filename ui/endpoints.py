@@ -164,19 +164,19 @@ def decoded(session: Session, form: Form, client: Client) -> Iterator[dict[str, 
     for update in session.decode(form, client=client):
         if update.is_error:
             refuse(update.message)
-        if update.trace is None:
+        if update.lane is None:
             # Only who yields hears of a leaver, in the line too.
             if update.is_running and time.monotonic() - told > SECONDS_BETWEEN_WAITING_ROWS:
                 told = time.monotonic()
                 yield {**IN_LINE, "num_ahead": update.num_ahead}
             continue
-        trace = update.trace()
+        lane = update.lane
         yield {
-            "text": trace.text,
-            "num_tokens": trace.num_tokens,
-            "num_forwards": trace.num_forwards,
+            "text": lane.model.decode(lane.token_ids),
+            "num_tokens": len(lane.token_ids),
+            "num_forwards": len(lane.events),
             "is_done": not update.is_running,
-            "trace": "" if update.is_running else trace.to_json(),
+            "trace": "" if update.is_running else session.trace(lane).to_json(),
             "num_ahead": 0,
         }
 

@@ -61,8 +61,8 @@ class Stream(Iterator[StepEvent]):
 
     def __init__(self, model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> None:
         """See stream()."""
-        self._asked = (model, prompt, config)
         prompt_ids = prompt_token_ids(model, prompt, config)
+        self._asked = (model, prompt, prompt_ids, config)
         self._left = _events(model, [prompt_ids], [config], model.new_caches(1))
         self._done: list[StepEvent] = []
 
@@ -125,12 +125,13 @@ def generate_batch(
 ) -> list[Trace]:
     """Decode many prompts to the end, in their order. Raises as stream_batch() does."""
     events: list[list[StepEvent]] = [[] for _ in prompts]
-    for index, event in stream_batch(model, prompts, config, batch_size=batch_size, seeds=seeds):
+    read = [prompt_token_ids(model, prompt, config) for prompt in prompts]
+    for index, event in stream_batch(model, read, config, batch_size=batch_size, seeds=seeds):
         events[index].append(event)
     configs = _configs(config, seeds, len(prompts))
     return [
-        make_trace(model, prompt, one, done)
-        for prompt, one, done in zip(prompts, configs, events, strict=True)
+        make_trace(model, prompt, prompt_ids, one, done)
+        for prompt, prompt_ids, one, done in zip(prompts, read, configs, events, strict=True)
     ]
 
 
@@ -144,15 +145,19 @@ def _configs(config: DecodeConfig, seeds: Sequence[int] | None, count: int) -> l
 
 
 def make_trace(
-    model: SetBlockModel, prompt: Prompt, config: DecodeConfig, events: Iterable[StepEvent]
+    model: SetBlockModel,
+    prompt: Prompt,
+    prompt_ids: Sequence[int],
+    config: DecodeConfig,
+    events: Iterable[StepEvent],
 ) -> Trace:
     """The trace of events that stream() gave for the same arguments, all of them or some.
 
-    Its config is settled(): with the penalty and the costs of rows that were used.
+    prompt_ids: what prompt_token_ids() gives for them. Its config is settled(): with the penalty
+    and the costs of rows that were used.
     """
     config = settled(model, config)
     done = tuple(events)
-    prompt_ids = prompt_token_ids(model, prompt, config)
     messages = messages_of(prompt)
     last = messages[-1][1] if messages else ""
     answer = committed_token_ids(done)
@@ -161,7 +166,7 @@ def make_trace(
         model=model.name,
         config=config,
         prompt=prompt if isinstance(prompt, str) else last,
-        prompt_token_ids=prompt_ids,
+        prompt_token_ids=tuple(prompt_ids),
         events=done,
         tokens={token_id: model.token_text(token_id) for token_id in sorted(mentioned)},
         text=model.decode(answer),

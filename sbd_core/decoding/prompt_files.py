@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import Prompt, make_trace, prompt_token_ids, stream_batch
+from sbd_core.decoding.api import make_trace, prompt_token_ids, stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
 from sbd_core.files import require_writable, write_text
@@ -60,16 +60,14 @@ def answer_prompts(
     Raises ArgumentError.
     """
     require_writable("out", out)
-    for row in prompts:
-        prompt_token_ids(model, row["prompt"], config)
+    read = [prompt_token_ids(model, row["prompt"], config) for row in prompts]
     journal = Journal(out, _fingerprint(model, prompts, config), share.rank)
     mine = list(range(share.rank, len(prompts), share.num_processes))
     done = journal.entries()
     missing = [index for index in mine if index not in done]
     report(len(mine) - len(missing), len(mine))
     with journal as write:
-        chosen = [prompts[index]["prompt"] for index in missing]
-        answers = _finished(model, chosen, config, batch_size)
+        answers = _finished(model, [read[index] for index in missing], config, batch_size)
         for count, (place, answer) in enumerate(answers, start=1):
             write(missing[place], {**prompts[missing[place]], **answer})
             report(len(mine) - len(missing) + count, len(mine))
@@ -77,17 +75,17 @@ def answer_prompts(
 
 
 def _finished(
-    model: SetBlockModel, prompts: Sequence[Prompt], config: DecodeConfig, batch_size: int
+    model: SetBlockModel, read: Sequence[Sequence[int]], config: DecodeConfig, batch_size: int
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(index, answer) of each prompt as soon as it is complete."""
-    events: list[list[StepEvent]] = [[] for _ in prompts]
-    lengths = [0] * len(prompts)
-    for index, event in stream_batch(model, prompts, config, batch_size=batch_size):
+    """(index, answer) of each prompt, by its token ids, as soon as it is complete."""
+    events: list[list[StepEvent]] = [[] for _ in read]
+    lengths = [0] * len(read)
+    for index, event in stream_batch(model, read, config, batch_size=batch_size):
         events[index].append(event)
         lengths[index] += len(event.committed)
         has_ended = bool(event.committed) and event.committed[-1] in model.end_token_ids
         if has_ended or lengths[index] >= config.max_new_tokens:
-            trace = make_trace(model, prompts[index], config, events[index])
+            trace = make_trace(model, read[index], read[index], config, events[index])
             events[index] = []
             yield (
                 index,

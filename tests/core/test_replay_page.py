@@ -51,7 +51,7 @@ def test_a_notebook_shows_the_page_in_a_frame_that_is_shut_off() -> None:
 
 
 def test_a_trace_of_no_forward_pass_has_a_page_too() -> None:
-    empty = make_trace(story_model(), "p", DecodeConfig(), [])
+    empty = make_trace(story_model(), "p", (0,), DecodeConfig(), [])
     assert '"type":"run"' in replay.replay_html(empty)
 
 

@@ -8,6 +8,9 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+import sbd_core.decoding.api as api_module
+import sbd_core.replay as replay_module
+import sbd_core.trace as trace_module
 from sbd_core.rules import ConfidenceThreshold, TopK
 from sbd_core.trace import Trace
 from tests.ui.doubles import ANSWER, story_model
@@ -54,6 +57,34 @@ def test_only_the_named_endpoints_are_listed_with_typed_parameters(client):
     for endpoint in info["named_endpoints"].values():
         for item in endpoint["parameters"]:
             assert f"{item['parameter_name']}: " in endpoint["description"]
+
+
+def test_an_update_of_decode_costs_its_own_events_only(monkeypatch):
+    """Each forward pass is written as a line once, and once more in the trace at the end."""
+    monkeypatch.setattr(update_throttle, "SECONDS_TO_FIRST", 0)
+    monkeypatch.setattr(update_throttle, "SECONDS_BETWEEN_YIELDS", 0)
+    num_written, num_traced = 0, 0
+    to_data, make_trace = trace_module.event_to_data, api_module.make_trace
+
+    def counted(event):
+        nonlocal num_written
+        num_written += 1
+        return to_data(event)
+
+    def counted_trace(*args):
+        nonlocal num_traced
+        num_traced += len(args[-1])
+        return make_trace(*args)
+
+    for module in (trace_module, replay_module):
+        monkeypatch.setattr(module, "event_to_data", counted)
+    monkeypatch.setattr(api_module, "make_trace", counted_trace)
+    form = Form("p", strategy="ntp")
+    *updates, last = endpoints.decoded(Session(story_model()), form, LOCAL)
+    trace = Trace.from_json(last["trace"])
+    assert len(updates) >= trace.num_forwards
+    assert [last[name] for name in ("text", "num_tokens")] == [trace.text, trace.num_tokens]
+    assert num_written == num_traced == 2 * trace.num_forwards
 
 
 def test_decode_streams_to_a_whole_trace_and_its_page(client):

@@ -18,7 +18,8 @@ from ui.hosting.zero_gpu import Stream, is_lent
 class Lane:
     """One strategy at work: what it was asked, and what came out so far.
 
-    model: what decodes. prompt: as sbd_core.stream() takes it.
+    model: what decodes. prompt: as sbd_core.stream() takes it, prompt_token_ids: as it is read.
+    events, token_ids: the forward passes made, and the answer that they committed.
 
     Its stream, and with it a KV cache, lives from the first step to the last, or to close().
     """
@@ -26,8 +27,10 @@ class Lane:
     model: SetBlockModel
     stream: Stream
     prompt: Any
+    prompt_token_ids: tuple[int, ...]
     config: DecodeConfig
     events: list[StepEvent] = field(default_factory=list)
+    token_ids: list[int] = field(default_factory=list)
     has_revealed: bool = False
     _stream: Iterator[StepEvent] | None = None
     _is_closed: bool = False
@@ -48,12 +51,13 @@ class Lane:
             self.close()
         else:
             self.events.append(event)
+            self.token_ids += event.committed
             self.has_revealed = self.has_revealed or bool(event.reveals)
         return event
 
     def new_stream(self) -> Iterator[StepEvent]:
         """The whole decode from its start, apart from this lane."""
-        return self.stream(self.prompt, self.config)
+        return self.stream(self.prompt_token_ids, self.config)
 
     def close(self) -> None:
         """Let go of the stream and its KV cache; the events stay."""

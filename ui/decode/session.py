@@ -51,8 +51,8 @@ logger = logging.getLogger(__name__)
 class Update:
     """News for the page. wire: lines for the player. message: a line of text, "" clears it.
 
-    num_ahead: runs of others before this one; more than can be told where the line is full. trace:
-    gives the main lane as decoded so far, where there is news of it.
+    num_ahead: runs of others before this one; more than can be told where the line is full. lane:
+    the main one, where there is news of it.
     """
 
     wire: str = ""
@@ -60,7 +60,7 @@ class Update:
     is_error: bool = False
     is_running: bool = True
     num_ahead: int = 0
-    trace: Callable[[], Trace] | None = None
+    lane: Lane | None = None
 
 
 class Session:
@@ -177,8 +177,8 @@ class Session:
         blanks = pins_of(model, form.template, config)
         config = replace(config, pinned={**blanks, **config.pinned})
         config = engine.settled(model, config)
-        num_tokens = len(engine.prompt_token_ids(model, prompt, config))
-        self.limits.check_prompt_tokens(num_tokens)
+        prompt_ids = engine.prompt_token_ids(model, prompt, config)
+        self.limits.check_prompt_tokens(len(prompt_ids))
         if config.block_size > MAX_SHOWN_BLOCK:
             rule = f"must be at most {MAX_SHOWN_BLOCK} positions on this page"
             raise ArgumentError("block_size", rule, config.block_size)
@@ -187,7 +187,7 @@ class Session:
             plain = replace(config, num_predrafts=0, row_policy="fixed", row_costs=None, pinned={})
             configs.append(replace(plain, strategy="ntp", solver=EntropyBound()))
         stream = self._streams[self.models.offer(form.model).name]
-        return [Lane(model, stream, prompt, each) for each in configs]
+        return [Lane(model, stream, prompt, prompt_ids, each) for each in configs]
 
     def wait(self, ticket: object, client: Client = LOCAL) -> Iterator[Update]:
         """News of the line until it is the ticket's turn. Raises if that takes too long."""
@@ -210,20 +210,20 @@ class Session:
         lines: list[str] = []
         deadline = time.monotonic() + self.limits.max_run_seconds
         throttle = UpdateThrottle()
-        trace = partial(self.trace, lanes[0])
+        main = lanes[0]
         is_awaited = True  # the first reveal of the main lane
         for line in self._lines(run_id, lanes, deadline, ask):
             if is_stopped():
                 return
             require_listener(client)
             lines.append(line)
-            is_there = is_awaited and lanes[0].has_revealed
+            is_there = is_awaited and main.has_revealed
             is_awaited = is_awaited and not is_there
             if throttle.is_due(is_awaited=is_there):
-                yield Update(wire="\n".join(lines), message="Decoding …", trace=trace)
+                yield Update(wire="\n".join(lines), message="Decoding …", lane=main)
                 lines.clear()
         text = late_text(self.limits) if time.monotonic() > deadline else ""
-        yield Update(wire="\n".join(lines), message=text, is_running=False, trace=trace)
+        yield Update(wire="\n".join(lines), message=text, is_running=False, lane=main)
 
     def _lines(self, run_id: str, lanes: list[Lane], deadline: float, ask: str) -> Iterator[str]:
         """Wire lines of all lanes, in the order of `passes`."""
@@ -236,7 +236,7 @@ class Session:
             model=model.name,
             ask=ask,
             end_token_ids=model.end_token_ids,
-            prompt_token_ids=_engine().prompt_token_ids(model, main.prompt, main.config),
+            prompt_token_ids=main.prompt_token_ids,
             shape=model.shape,
             versions=_engine().versions(),
             weights=model.weights,
@@ -260,7 +260,9 @@ class Session:
 
     def trace(self, lane: Lane) -> Trace:
         """What the lane has decoded so far."""
-        trace: Trace = _engine().make_trace(lane.model, lane.prompt, lane.config, lane.events)
+        trace: Trace = _engine().make_trace(
+            lane.model, lane.prompt, lane.prompt_token_ids, lane.config, lane.events
+        )
         return trace
 
 

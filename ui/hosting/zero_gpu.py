@@ -1,18 +1,18 @@
 """GPUs that ZeroGPU lends for the length of a call: in a Space with that hardware, nowhere else.
 
 A lent call runs in another process, forked from this one: what goes in and comes out is pickled,
-and nothing it changes is seen here. So a decode there is a prompt and a config in, events out.
+and nothing it changes is seen here. So a decode there is token ids and a config in, events out.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import sbd_core
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
 
-Stream = Callable[[str, DecodeConfig], Iterator[StepEvent]]
+Stream = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
 def is_lent() -> bool:
@@ -32,8 +32,8 @@ def streamed(model: Callable[[], SetBlockModel], seconds: float) -> Stream:
     seconds: the longest a call may take.
     """
 
-    def stream(prompt: str, config: DecodeConfig) -> Iterator[StepEvent]:
-        yield from sbd_core.stream(model(), prompt, config)
+    def stream(prompt_ids: Sequence[int], config: DecodeConfig) -> Iterator[StepEvent]:
+        yield from sbd_core.stream(model(), prompt_ids, config)
 
     if not is_lent():
         return stream

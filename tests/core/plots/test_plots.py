@@ -49,7 +49,7 @@ def two_names(after: float = 0.01) -> Trace:
         block_pass(1, Span(0, 2), {0: (0.7, half), 1: (0.7, half)}, {0: 7, 1: 8}, (7, 8)),
         block_pass(2, Span(2, 2), {2: (0.1, half), 3: (0.1, half)}, {2: 7, 3: 7}, (7, 7), read),
     ]
-    return make_trace(story_model(), "p", DecodeConfig(max_new_tokens=4), events)
+    return make_trace(story_model(), "p", (0,), DecodeConfig(max_new_tokens=4), events)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_a_probability_of_nought_is_drawn_at_the_edge_and_said_to_be():
     events = list(two_names().events)
     half = {7: 0.5, 8: 0.5}
     events[2] = block_pass(2, Span(2, 1), {2: (0.1, half)}, {2: 7}, (7,), read)
-    trace = make_trace(story_model(), "p", DecodeConfig(max_new_tokens=4), events)
+    trace = make_trace(story_model(), "p", (0,), DecodeConfig(max_new_tokens=4), events)
     figure = plots.cost_of_parallelism(trace)
     _, _, joint = data_of(figure)
     [edge] = joint["x"]
@@ -164,14 +164,14 @@ def test_every_figure_is_plotlys_with_an_id_of_its_own(any_trace):
 
 
 def test_an_empty_trace_has_figures_too():
-    empty = make_trace(story_model(), "p", DecodeConfig(), [])
+    empty = make_trace(story_model(), "p", (0,), DecodeConfig(), [])
     for make in FIGURES:
         assert make(empty, "dark").layout.paper_bgcolor == theme.DARK.card
 
 
 def test_a_run_too_long_for_a_heatmap_is_refused_in_words():
     far = StepEvent(0, "decode", 0, 0, Span(0, 300_000), (), (), (), (), (), 0.0)
-    trace = make_trace(story_model(), "p", DecodeConfig(), [far])
+    trace = make_trace(story_model(), "p", (0,), DecodeConfig(), [far])
     with pytest.raises(ArgumentError, match="trace: must have at most 250,000 cells"):
         plots.entropy_heatmap(trace)
 

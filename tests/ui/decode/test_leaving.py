@@ -42,7 +42,7 @@ def test_a_run_that_is_over_keeps_its_events_and_no_cache(ending):
         assert num_alive() > 0
         ENDINGS[ending](stream, visit)
         assert num_alive() == 0
-        assert news.trace().events
+        assert news.lane.events
 
 
 def test_a_race_and_traces_that_are_left_keep_no_cache():

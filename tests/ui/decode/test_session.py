@@ -153,13 +153,22 @@ def test_closing_the_stream_frees_the_model_at_once():
     waiting.close()
 
 
+def test_a_prompt_is_tokenized_once_for_all_lanes():
+    model = story_model()
+    asked, encode = [], model.encode
+    model.encode = lambda prompt, *, is_raw: asked.append(prompt) or encode(prompt, is_raw=is_raw)
+    *_, last = Session(model).decode(Form("p"))
+    assert not last.is_error
+    assert asked == ["p"]
+
+
 def test_two_visitors_pins_stay_their_own():
     session = Session(story_model())
     pins = [[[1, 4]], [[2, 5], [3, 6]]]
     first, second = (session.decode(Form("p", pinned=each)) for each in pins)
     next(first)
     next(second)
-    held = [list(news)[-1].trace().config.pinned for news in (first, second)]
+    held = [list(news)[-1].lane.config.pinned for news in (first, second)]
     assert held == [{1: 4}, {2: 5, 3: 6}]
 
 
