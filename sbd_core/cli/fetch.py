@@ -14,30 +14,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fetch, or find it there. Raises our errors."""
+    """Fetch it, mend it, or find it there. Raises our errors."""
     from tqdm import tqdm
 
-    from sbd_core.models.bases import base_folder, fetch, find_base, known_base, remove
+    from sbd_core.models.bases import base_folder, damaged_file, fetch, known_base, remove
 
     source = known_base(arguments.base)
     if arguments.remove:
         was_there = remove(source)
         print(f"{source.name} was {'removed' if was_there else 'not there'}")
         return
-    if find_base(source) is None:
-        print(f"{source.name}, of {source.original}, {source.licence}")
-        with tqdm(total=source.num_bytes, unit="B", unit_scale=True) as bar:
+    folder, bar = base_folder(source), None
+    if folder.exists() and (damaged := damaged_file(folder, reads_all=True)):
+        print(f"{source.name} is damaged ({damaged}) and is fetched anew")
 
-            def tell(what: str, done: int, total: int) -> None:
-                if total:
-                    bar.set_description(what)
-                    bar.update(max(0, done - bar.n))
-                else:  # unpacking, where transformers shows a bar of its own
-                    bar.update(source.num_bytes - bar.n)
-                    bar.close()
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal bar
+        if total:
+            if bar is None:
+                print(f"{source.name}, of {source.original}, {source.licence}")
+                bar = tqdm(total=source.num_bytes, unit="B", unit_scale=True)
+            bar.set_description(what)
+            bar.update(max(0, done - bar.n))
+        elif bar is not None:  # unpacking, where transformers shows a bar of its own
+            bar.update(source.num_bytes - bar.n)
+            bar.close()
 
-            fetch(source, tell)
-    folder = base_folder(source)
+    try:
+        fetch(source, tell)
+    finally:
+        if bar is not None:
+            bar.close()
     print(f"{source.name} is in {folder}")
     if arguments.json:
         print(json.dumps({"base": source.name, "folder": str(folder)}))

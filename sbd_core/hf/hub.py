@@ -12,8 +12,8 @@ from sbd_core.errors import ModelError, shown
 from sbd_core.hf.preparation import new_folder, read_fit, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder, is_block_adapter
-from sbd_core.models.loading import bars_only_on_a_terminal
 from sbd_core.models.model_config import block_range_of, is_trained_for_blocks
+from sbd_core.models.quiet import bars_only_on_a_terminal
 
 CARD_FILE = "README.md"
 KEPT = (CARD_FILE, "LICENSE", "recipe.json")

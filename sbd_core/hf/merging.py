@@ -12,8 +12,9 @@ from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, writt
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import CONFIG_FILE, is_adapter, settle_adapter
 from sbd_core.models.checkpoint_info import is_block_adapter, object_in
-from sbd_core.models.loading import bars_only_on_a_terminal, read
+from sbd_core.models.loading import read
 from sbd_core.models.model_config import is_trained_for_blocks
+from sbd_core.models.quiet import bars_only_on_a_terminal
 
 
 @dataclass(frozen=True, slots=True)

