@@ -1,20 +1,27 @@
 """Prompts and conversations as token ids, through the chat template where the tokenizer has one.
 
-What people and models wrote is plain text: special tokens are the template's alone.
+What people wrote is plain text: control tokens are the template's alone, and of those that the
+tokenizer does not call special the model's, which marks its thoughts and calls of tools by them.
 """
 
+import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import takewhile
 from typing import Any
 
 from jinja2 import TemplateError
+from tokenizers import Tokenizer
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.models.protocol import Message
 
 TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
 """What the code of a chat template may raise."""
+CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
+"""An added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>."""
 
 
 def encode_prompt(
@@ -27,16 +34,12 @@ def encode_prompt(
     """
     if isinstance(prompt, str):
         if is_raw or not tokenizer.chat_template:
-            return list(tokenizer.encode(prompt, split_special_tokens=True))
+            return _raw(tokenizer, prompt)
         prompt = [("user", prompt)]
     if not tokenizer.chat_template:
         raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
     turns, contents = _apart(tokenizer, prompt)
-    text = _rendered(tokenizer, turns, name, is_open=True)
-    for mark in contents:
-        if text.count(mark) != 1:
-            raise ModelError(f"{name}: its chat template does not hold the prompt once")
-    return _encoded(tokenizer, text, contents)
+    return _encoded(tokenizer, _rendered(tokenizer, turns, name, is_open=True), contents)[0]
 
 
 def encode_turn(
@@ -44,38 +47,112 @@ def encode_turn(
 ) -> tuple[list[int], list[int]]:
     """Token ids of messages up to where the assistant answers, and of its answer to the end token.
 
-    The first are what decoding begins with; the second are what the template writes after them,
-    or where it writes the messages otherwise then, the answer alone. messages: at least one; more
-    than the user's one need a template. Raises ModelError.
+    Together they are the ids of the whole chat, which the template writes; where it writes the
+    messages otherwise then, or there is none, of the messages and the answer alone. The first are
+    what decoding begins with, but for a last token that the answer changes. messages: at least
+    one; more than the user's one need a template. Raises ModelError.
     """
     end = tokenizer.eos_token_id
     if not tokenizer.chat_template:
         if len(messages) > 1 or messages[0][0] != "user":
             raise ModelError(f"{name}: its tokenizer has no chat template, which messages need")
-        prompt = encode_prompt(tokenizer, messages[0][1], name, is_raw=True)
-        return prompt, [*encode_plain(tokenizer, answer), end]
+        return _raw(tokenizer, messages[0][1]), [*encode_plain(tokenizer, answer), end]
     whole, contents = _apart(tokenizer, [*messages, ("assistant", answer)])
     before = _rendered(tokenizer, whole[:-1], name, is_open=True)
     after = _rendered(tokenizer, whole, name, is_open=False)
-    rest = after[len(before) :] if after.startswith(before) else whole[-1][1]
-    ids = _encoded(tokenizer, rest, contents)
-    last = len(ids) - 1 - ids[::-1].index(end) if end in ids else len(ids)
-    return _encoded(tokenizer, before, contents), [*ids[:last], end]
+    if not after.startswith(before):
+        after = before + whole[-1][1]
+    prompt, _ = _encoded(tokenizer, before, contents)
+    ids, ends = _encoded(tokenizer, after, contents)
+    start = len(prompt)
+    if ids[:start] != prompt:
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(ids, prompt, strict=False))
+        ended = [place for place in ends if place <= len(before)]
+        start = len(ended if tokenizer.is_fast else list(same))
+    rest = ids[start:]
+    last = len(rest) - 1 - rest[::-1].index(end) if end in rest else len(rest)
+    return ids[:start], [*rest[:last], end]
 
 
 def encode_plain(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a text in which special tokens are but letters, with none added."""
-    return list(tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True))
+    """Token ids of a text in which control tokens are but letters, with none added."""
+    return _plain(tokenizer, text)[0]
 
 
-def _apart(tokenizer: Any, messages: Sequence[Message]) -> tuple[list[Message], Mapping[str, str]]:
-    """The messages, and where one holds the text of a special token, marks in place of contents."""
-    special = [token.content for token in tokenizer.added_tokens_decoder.values()]
-    if not any(text in content for text in special for _, content in messages):
-        return list(messages), {}
-    contents = {secrets.token_hex(16): content for _, content in messages}
-    marked = [(role, mark) for (role, _), mark in zip(messages, contents, strict=True)]
-    return marked, contents
+Encoded = tuple[list[int], list[int]]
+"""Token ids, and where in the text each of them ends, which only fast tokenizers know."""
+
+
+def _raw(tokenizer: Any, text: str) -> list[int]:
+    """A plain text with what the tokenizer begins one by; the end token is not for a beginning."""
+    ids, _ = _plain(tokenizer, text, add_special_tokens=True)
+    return ids[:-1] if ids[-1:] == [tokenizer.eos_token_id] else ids
+
+
+def _plain(
+    tokenizer: Any, text: str, *, add_special_tokens: bool = False, is_model: bool = False
+) -> Encoded:
+    """A text in which control tokens are but letters; is_model: only those called special."""
+    if not is_model and tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
+        found = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
+        return found.ids, [end for _, end in found.offsets]
+    return _ids_of(
+        tokenizer, text, add_special_tokens=add_special_tokens, split_special_tokens=True
+    )
+
+
+def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
+    if not tokenizer.is_fast:
+        return tokenizer.encode(text, **options), []
+    found = tokenizer(text, return_offsets_mapping=True, **options)
+    return found["input_ids"], [end for _, end in found["offset_mapping"]]
+
+
+def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
+    """Whether a text holds that of a control token, of those that are called special or others."""
+    return any(control in text for control in _control_texts(tokenizer, len(tokenizer))[is_special])
+
+
+@lru_cache(maxsize=4)
+def _control_texts(tokenizer: Any, size: int) -> tuple[list[str], list[str]]:
+    """Those of control tokens, that are not called special, and that are. size: of the tokenizer,
+    which may grow."""
+    tokens = tokenizer.added_tokens_decoder.values()
+    others = [token.content for token in tokens if not token.special]
+    special = [token.content for token in tokens if token.special]
+    return [text for text in others if CONTROL.fullmatch(text)], special
+
+
+@lru_cache(maxsize=4)
+def _without_controls(tokenizer: Any) -> Tokenizer:
+    """The tokenizer in which every control token is a special one, of those that it splits."""
+    data = json.loads(tokenizer.backend_tokenizer.to_str())
+    for token in data["added_tokens"]:
+        token["special"] |= CONTROL.fullmatch(token["content"]) is not None
+    twin = Tokenizer.from_str(json.dumps(data))
+    twin.encode_special_tokens = True
+    return twin
+
+
+def _apart(
+    tokenizer: Any, messages: Sequence[Message]
+) -> tuple[list[Message], Mapping[str, Message]]:
+    """The messages, with marks in place of contents that hold the text of a control token.
+
+    The space around a content stays around its mark, as a template may trim it.
+    """
+    found: list[Message] = []
+    contents: dict[str, Message] = {}
+    for role, content in messages:
+        is_held = _controls(tokenizer, content, is_special=True) or (
+            role != "assistant" and _controls(tokenizer, content, is_special=False)
+        )
+        if is_held:
+            mark = secrets.token_hex(16)
+            contents[mark] = (role, content)
+            content = content.replace(content.strip(), mark)
+        found.append((role, content))
+    return found, contents
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
@@ -86,16 +163,34 @@ def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open
     except TEMPLATE_ERRORS as error:
         reason = shown(" ".join(str(error).split()))
         raise ModelError(f"{name}: its chat template cannot be used: {reason}") from error
+    for role, content in messages:
+        if role in ("system", "user") and content.strip() not in text:
+            raise ModelError(f"{name}: its chat template leaves out what the {role} says")
     return str(text)
 
 
-def _encoded(tokenizer: Any, text: str, contents: Mapping[str, str]) -> list[int]:
-    """Token ids of the template's text, with the contents that marks stand for as plain text."""
-    parts = re.split(f"({'|'.join(contents)})", text) if contents else [text]
-    found: list[int] = []
+def _encoded(tokenizer: Any, text: str, contents: Mapping[str, Message]) -> Encoded:
+    """The template's text, with the contents that marks stand for as plain text."""
+    patterns = []
+    for mark, (_, content) in contents.items():
+        lead, _, trail = content.partition(content.strip())
+        patterns.append(f"(?:{re.escape(lead)})?{mark}(?:{re.escape(trail)})?")
+    parts = re.split(f"({'|'.join(patterns)})", text) if contents else [text]
+    ids: list[int] = []
+    ends: list[int] = []
+    place = 0
     for part in parts:
-        if part in contents:
-            found += encode_plain(tokenizer, contents[part])
+        mark = next((mark for mark in contents if mark in part), "")
+        if mark:
+            role, content = contents[mark]
+            words = part.replace(mark, content.strip())
+            found, _ = _plain(tokenizer, words, is_model=role == "assistant")
+            places = [len(part)] * len(found)
         elif part:
-            found += tokenizer.encode(part, add_special_tokens=False)
-    return found
+            found, places = _ids_of(tokenizer, part, add_special_tokens=False)
+        else:
+            continue
+        ids += found
+        ends += [place + end for end in places]
+        place += len(part)
+    return ids, ends
