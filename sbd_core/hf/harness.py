@@ -13,6 +13,7 @@ from transformers import StoppingCriteriaList, StopStringCriteria
 
 from sbd_core.hf.generation import generate
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.source_check import require_causal_lm
 from sbd_core.rules import SOLVER_PARAMETERS, make_solver
 
 
@@ -48,7 +49,11 @@ class SetBlockLM(HFLM):
         if repetition_penalty is not None:
             self._decoding["repetition_penalty"] = float(repetition_penalty)
         self._num_tokens = self._num_forwards = 0
-        super().__init__(str(pretrained or DEFAULT_CHECKPOINT), **arguments)
+        source = str(pretrained or DEFAULT_CHECKPOINT)
+        adapter = require_causal_lm(source)
+        if adapter is not None:  # transformers by itself gives DoRA other logits than peft does
+            source, arguments["peft"] = adapter["base_model_name_or_path"], source
+        super().__init__(source, **arguments)
 
     def _model_generate(
         self, context: Tensor, max_length: int, stop: list[str], **arguments: Any

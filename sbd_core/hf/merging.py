@@ -4,17 +4,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.extras import require
 from sbd_core.hf.preparation import TOLERANCE, logits, new_folder, probes, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
-from sbd_core.models.adapters import CONFIG_FILE, is_adapter, settle_adapter
-from sbd_core.models.checkpoint_info import is_block_adapter, object_in
-from sbd_core.models.loading import read
+from sbd_core.models.adapters import is_adapter
+from sbd_core.models.checkpoint_info import is_block_adapter
+from sbd_core.models.loading import read, read_with_peft
 from sbd_core.models.model_config import is_trained_for_blocks
 from sbd_core.models.quiet import bars_only_on_a_terminal
+from sbd_core.models.source_check import require_causal_lm
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +57,31 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     if not is_adapter(adapter):
         rule = f"must be the folder of an adapter, with its adapter_config.json; got {adapter}"
         raise ModelError(f"model: {rule}")
-    target = new_folder(out)
-    tokenizer = read(str(adapter), "auto", is_folder=True)[1]  # refuses another base's adapter
-    config = object_in(Path(adapter) / CONFIG_FILE)
-    base = str(config["base_model_name_or_path"])
-    model, _ = read(base, "auto", is_folder=Path(base).is_dir())
-    settle_adapter(model, Path(adapter), config)
-    dtype = model.dtype
-    texts = probes(int(model.get_input_embeddings().weight.shape[0]), len(tokenizer))
-    merged, change = _merged(model, adapter, texts)
+    target, source = new_folder(out), str(adapter)
+    config = require_causal_lm(source)
+    assert config is not None
+    adapted, tokenizer = read_with_peft(source, config, "auto")
+    dtype = adapted.dtype
+    texts = probes(int(adapted.get_input_embeddings().weight.shape[0]), len(tokenizer))
+    adapted.float()
+    before = logits(adapted, texts)
+    merged = _merged(adapted)
+    change = _require_same(before, logits(merged, texts), "merging")
     if is_trained_for_blocks(merged.config):
         merged.config.mask_token_id = tokenizer.mask_token_id
     merged.to(dtype)
     merged.config.dtype = dtype
+    stored = logits(merged, texts)
     with bars_only_on_a_terminal(), written_whole(target) as fresh:
         merged.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
         write_custom_generate(fresh)
+        del merged  # read again below: two copies of a large model need not fit in memory
+        again, _ = read(str(fresh), "auto", is_folder=True)
+        _require_same(stored, logits(again, texts), "writing and reading it again")
     return Merged(
         adapter=str(adapter),
-        base=base,
+        base=config["base_model_name_or_path"],
         folder=str(target),
         dtype=str(dtype).removeprefix("torch."),
         num_checked=texts.numel(),
@@ -82,14 +89,36 @@ def merge(adapter: str | Path, out: str | Path) -> Merged:
     )
 
 
-def _merged(model: Any, adapter: str | Path, texts: Tensor) -> tuple[Any, float]:
-    """(the one model in fp32, largest change of a logit over the texts). Raises ModelError."""
-    from peft import PeftModel
+def _merged(adapted: Any) -> Any:
+    """The one model of a peft.PeftModel in fp32. Raises ModelError for what cannot be merged."""
+    _untie(adapted)
+    try:
+        merged = adapted.merge_and_unload()
+    except (NotImplementedError, RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ModelError(f"model: cannot be merged: {reason}") from error
+    tied = merged.get_input_embeddings().weight, merged.get_output_embeddings().weight
+    if merged.config.tie_word_embeddings and torch.equal(*tied):
+        merged.get_output_embeddings().weight = tied[0]
+    else:
+        merged.config.tie_word_embeddings = False
+    return merged
 
-    adapted = PeftModel.from_pretrained(model.float(), str(adapter)).eval()
-    before = logits(adapted, texts)
-    merged = adapted.merge_and_unload()
-    change = float((before - logits(merged, texts)).abs().max())
+
+def _untie(model: Any) -> None:
+    """Give each module weights of its own: what is merged into one of two would change both."""
+    seen: set[int] = set()
+    for module in model.modules():
+        for name, weight in module.named_parameters(recurse=False):
+            if id(weight) in seen:
+                weight = torch.nn.Parameter(weight.detach().clone(), weight.requires_grad)
+                setattr(module, name, weight)
+            seen.add(id(weight))
+
+
+def _require_same(before: Tensor, after: Tensor, step: str) -> float:
+    """The largest change of a logit. Raises ModelError for one that is more than rounding."""
+    change = float((before - after).abs().max())
     if not change <= TOLERANCE * float(before.abs().max()):
-        raise ModelError(f"model: merging changed its logits by {change:g}; nothing was kept")
-    return merged, change
+        raise ModelError(f"model: {step} changed its logits by {change:g}; nothing was kept")
+    return change

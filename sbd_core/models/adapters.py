@@ -5,22 +5,26 @@ An adapter of any other tool is held to names and shapes alone, see source_check
 
 import hashlib
 import json
+import re
+import warnings
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 from sbd_core.errors import ModelError, shown
-from sbd_core.models.checkpoint_info import object_in
+from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.model_config import block_range_of
-from sbd_core.models.source_check import other_base
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 ADAPTER_FILE = "sbd_adapter.json"
-OF_ADAPTERS = ("lora_", "trainable_tokens_")
-WRAPPERS = (".token_adapter", ".base_layer")
-"""What peft adds to the name of a weight that it has put an adapter beside."""
+CLASSES = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
+"""What peft may name as an adapter's base; a wrapped model has another class."""
+PEFT_ERRORS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, NotImplementedError)
 VALUES_A_WEIGHT = 256
 """That a fingerprint looks at: enough to tell weights apart, few enough to be quick."""
 
@@ -34,15 +38,9 @@ class Fingerprint:
 
     @classmethod
     def of(cls, model: Any) -> "Fingerprint":
-        """That of a transformers model, whether or not it has adapters."""
-        own = {}
-        for name, weight in model.named_parameters():
-            if not any(part in name for part in OF_ADAPTERS):
-                for part in WRAPPERS:
-                    name = name.replace(part, "")
-                own[name] = weight
+        """That of a transformers model, its adapters among it."""
         shapes, values = hashlib.sha256(), hashlib.sha256()
-        for name, weight in sorted(own.items()):
+        for name, weight in sorted(model.named_parameters()):
             shapes.update(f"{name} {tuple(weight.shape)}\n".encode())
             some = weight.detach().flatten()[:VALUES_A_WEIGHT].to("cpu", torch.bfloat16)
             values.update(some.view(torch.int16).numpy().tobytes())
@@ -50,9 +48,8 @@ class Fingerprint:
 
 
 def is_adapter(folder: str | Path) -> bool:
-    """Whether a folder holds an adapter and no model of its own."""
-    place = Path(folder)
-    return (place / CONFIG_FILE).is_file() and not (place / "config.json").is_file()
+    """Whether a folder holds an adapter and no model: axolotl writes the base's config there."""
+    return (Path(folder) / CONFIG_FILE).is_file() and not has_weights(folder)
 
 
 def write_adapter(
@@ -70,19 +67,86 @@ def write_adapter(
     (folder / ADAPTER_FILE).write_text(json.dumps(data, indent=2) + "\n")
 
 
-def settle_adapter(
-    model: Any, folder: Path, adapter: dict[str, Any], argument: str = "model"
-) -> None:
-    """Have the config of a model say what the adapter on it was trained on.
+def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: str) -> Any:
+    """A peft.PeftModel: the base `model` with the adapter of a folder or hub id, as peft reads it.
 
-    adapter: its adapter_config.json. Raises ModelError for one trained beside other weights.
+    adapter: its adapter_config.json. The config of the model says then what an adapter that
+    training wrote was trained on. Raises ModelError for one of another base, by what differs.
+    """
+    from peft import PeftConfig, PeftModel
+    from peft.utils.save_and_load import load_peft_weights
+
+    subject = f"{argument}: {shown(source)}"
+    sizes = _trained_beside(model, Path(source), adapter, argument)
+    trained_on = (adapter.get("auto_mapping") or {}).get("base_model_class")
+    if trained_on in CLASSES and trained_on != type(model).__name__:
+        other = f"its base is a {type(model).__name__}, no {trained_on}"
+        raise ModelError(f"{subject} {other_base(adapter, other)}")
+    weights = load_peft_weights(source, device="cpu")
+    for name, weight in weights.items():
+        if not weight.numel():
+            raise ModelError(
+                f"{subject} has nothing in {name}: it was saved in parts, as by DeepSpeed ZeRO-3; "
+                "gather its weights and save it again"
+            )
+    _make_room(model, weights)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say of weights is an error below
+            adapted = PeftModel(model, PeftConfig.from_pretrained(source))
+            found = adapted.load_adapter(source, "default", torch_device="cpu")
+    except PEFT_ERRORS as error:
+        raise ModelError(f"{subject} {other_base(adapter, _difference(error))}") from error
+    for names, rule in ((found.missing_keys, "lacks"), (found.unexpected_keys, "also has")):
+        if names:
+            raise ModelError(f"{subject} {other_base(adapter, f'it {rule} {sorted(names)[0]}')}")
+    if sizes is not None:
+        model.config.set_block_decoding = sizes
+    return adapted.eval()
+
+
+def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
+    """Resize the vocabulary to that of an embedding or output layer that an adapter brings."""
+    layers = (model.get_input_embeddings(), model.get_output_embeddings())
+    names = [re.escape(name) for name, module in model.named_modules() if module in layers]
+    whole = re.compile(rf"\.({'|'.join(names)})\.(base_layer\.)?weight$")
+    sizes = [weight.shape[0] for name, weight in weights.items() if whole.search(name)]
+    if sizes and max(sizes) != layers[0].weight.shape[0]:
+        model.resize_token_embeddings(max(sizes), mean_resizing=False)
+
+
+def _difference(error: Exception) -> str:
+    """What peft found, in a line: the first of the sizes that do not fit, or its own words."""
+    words = " ".join(str(error).split())
+    found = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
+    if found:
+        return f"{found[1]} is {found[2]} in the adapter and {found[3]} beside the base"
+    return f"it lacks {words}" if isinstance(error, KeyError) else words[:300]
+
+
+def other_base(adapter: dict[str, Any], difference: str) -> str:
+    """That an adapter does not fit the base it names, and where that shows."""
+    base = shown(adapter["base_model_name_or_path"])
+    return (
+        f"is an adapter of another base than {base}, which its adapter_config.json names "
+        f"({difference}); change base_model_name_or_path there"
+    )
+
+
+def _trained_beside(
+    model: Any, folder: Path, adapter: dict[str, Any], argument: str
+) -> dict[str, int] | None:
+    """The set_block_decoding of a folder that training wrote, None of another.
+
+    model: the base. Raises ModelError for an adapter that was trained beside other weights.
     """
     if not (folder / ADAPTER_FILE).is_file():
-        return
+        return None
     try:
         told = object_in(folder / ADAPTER_FILE)
         base = Fingerprint(**told["base"])
-        sizes = block_range_of(told.get("set_block_decoding"), str(folder))
+        sizes: dict[str, int] | None = told.get("set_block_decoding")
+        block_range_of(sizes, str(folder))
     except (OSError, ValueError, KeyError, TypeError) as error:
         file = shown(str(folder / ADAPTER_FILE))
         raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error
@@ -90,6 +154,6 @@ def settle_adapter(
     # What fp16 makes of small numbers is not what bf16 does.
     is_other = model.dtype != torch.float16 and base.values != found.values
     if is_other or base.shapes != found.shapes:
-        raise ModelError(f"{argument}: {shown(str(folder))} {other_base(adapter)}")
-    if sizes is not None:
-        model.config.set_block_decoding = told["set_block_decoding"]
+        other = other_base(adapter, "it was trained beside other weights")
+        raise ModelError(f"{argument}: {shown(str(folder))} {other}")
+    return sizes

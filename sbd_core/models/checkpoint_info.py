@@ -50,10 +50,10 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
         tokenizer = object_in(place / "tokenizer_config.json")
         found = config.get("set_block_decoding")
         sizes = block_range_of(found, str(folder))
-        has_weights = any((place / name).is_file() for name in WEIGHTS)
+        is_whole = has_weights(place)
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None
-    if sizes is None or not has_weights or not isinstance(tokenizer.get("mask_token"), str):
+    if sizes is None or not is_whole or not isinstance(tokenizer.get("mask_token"), str):
         return None
     return CheckpointInfo(place.resolve().name, sizes, says_trained(found))
 
@@ -77,6 +77,11 @@ def own_cpu_dtype(folder: str | Path) -> object:
 def is_block_adapter(folder: str | Path) -> bool:
     """Whether a folder holds an adapter that only the rows of blocks read."""
     return (Path(folder) / ADAPTER_INFO).is_file()
+
+
+def has_weights(folder: str | Path) -> bool:
+    """Whether a folder holds the weights of a model."""
+    return any((Path(folder) / name).is_file() for name in WEIGHTS)
 
 
 def bundled_folder(name: str) -> Path | None:

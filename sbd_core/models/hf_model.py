@@ -177,3 +177,10 @@ def end_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) ->
         if ids is not None:
             return frozenset([ids] if isinstance(ids, int) else ids)
     return frozenset()
+
+
+def add_end_token(model: Any, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Have a model also stop where its tokenizer ends an answer, as whoever trained it did."""
+    ends = {*end_token_ids(model, tokenizer), tokenizer.eos_token_id} - {None}
+    if ends:
+        model.generation_config.eos_token_id = ends.pop() if len(ends) == 1 else sorted(ends)

@@ -1,5 +1,6 @@
 """A model folder or hub id, read and wrapped in a HuggingFaceModel with the fastest backend."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +8,13 @@ import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.utils import cached_file
 
 from sbd_core.config import DecodeConfig
 from sbd_core.deprecated import warn_of_native
 from sbd_core.errors import ModelError, shown
 from sbd_core.files import weights_sha256
-from sbd_core.models.adapters import Fingerprint, settle_adapter
+from sbd_core.models.adapters import Fingerprint, apply_adapter, is_adapter
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
@@ -22,7 +24,7 @@ from sbd_core.models.checkpoint_info import (
     is_block_adapter,
 )
 from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
-from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.hf_model import HuggingFaceModel, add_end_token
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token, num_embedding_rows
 from sbd_core.models.model_config import block_range_of, refuse_other_attention
 from sbd_core.models.nemotron import loading_options, name_mask_token
@@ -30,8 +32,8 @@ from sbd_core.models.quiet import quietly
 from sbd_core.models.source_check import (
     reason_of,
     require_causal_lm,
-    require_fit,
     require_source,
+    require_whole,
 )
 from sbd_core.models.template_trial import require_bounded_template
 
@@ -109,18 +111,27 @@ def _largest_block(model: Any, name: str) -> int:
 
 
 def read(
-    source: str, dtype: Any, *, is_folder: bool, argument: str = "model"
+    source: str,
+    dtype: Any,
+    *,
+    is_folder: bool,
+    argument: str = "model",
+    revision: str | None = None,
 ) -> tuple[Any, PreTrainedTokenizerBase]:
     """The transformers model and tokenizer of a folder or hub id, safetensors only, no code run.
 
-    Raises ModelError, which names what was asked for as `argument`.
+    With an adapter of peft it is the base that the adapter names, with the adapter's layers beside
+    its own. Raises ModelError, which names what was asked for as `argument`.
     """
-    options = {"trust_remote_code": False, "local_files_only": is_folder}
-    adapter = None
+    where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
+    options = {"trust_remote_code": False, **where}
     try:
         with quietly():
-            adapter = require_causal_lm(source, argument)
-            renamed = {} if adapter else loading_options(source, is_folder=is_folder)
+            adapter = require_causal_lm(source, argument, revision)
+            if adapter is not None:
+                adapted, tokenizer = read_with_peft(source, adapter, dtype, argument)
+                return adapted.get_base_model(), tokenizer
+            renamed = loading_options(source, is_folder=is_folder)
             own = {name: renamed[name] for name in renamed if name == "config"}
             tokenizer = AutoTokenizer.from_pretrained(source, **options, **own)
             loaded: Any = AutoModelForCausalLM.from_pretrained(
@@ -133,17 +144,39 @@ def read(
                 **renamed,
             )
     except LOADING_ERRORS as error:
-        reason = reason_of(error, source, adapter)
-        raise ModelError(f"{argument}: {shown(source)} {reason}") from error
+        raise ModelError(f"{argument}: {shown(source)} {reason_of(error, source)}") from error
     if source != str(DEFAULT_CHECKPOINT):
         require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
     model, report = loaded
-    require_fit(source, model, report, adapter, argument)
+    require_whole(source, report, argument)
     if renamed:
         name_mask_token(tokenizer, model.config)
-    if adapter is not None and is_folder:
-        settle_adapter(model, Path(source), adapter, argument)
     return model, tokenizer
+
+
+def read_with_peft(
+    source: str, adapter: dict[str, Any], dtype: Any, argument: str = "model"
+) -> tuple[Any, PreTrainedTokenizerBase]:
+    """The base of an adapter, as a peft.PeftModel that has it, and the adapter's tokenizer.
+
+    adapter: its adapter_config.json, as require_causal_lm() gives it. A folder without a tokenizer
+    has that of the base. An answer ends by what either knows as an end. Raises ModelError.
+    """
+    base = adapter["base_model_name_or_path"]
+    name = f"base_model_name_or_path of {source}"
+    found = str(require_base(base)) if base in BASES else base
+    is_folder = require_source(found, name)
+    if found == source or (is_folder and is_adapter(found)):
+        raise ModelError(f"{argument}: {shown(source)} is an adapter of an adapter; merge its base")
+    revision = adapter.get("revision")
+    model, tokenizer = read(found, dtype, is_folder=is_folder, argument=name, revision=revision)
+    if cached_file(source, "tokenizer_config.json", _raise_exceptions_for_missing_entries=False):
+        local = os.path.isdir(source)
+        own = {"trust_remote_code": False, "local_files_only": local}
+        tokenizer = AutoTokenizer.from_pretrained(source, **own)
+        require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
+        add_end_token(model, tokenizer)
+    return apply_adapter(model, source, adapter, argument), tokenizer
 
 
 def read_with_adapter(

@@ -4,6 +4,7 @@ Each reason is the end of a sentence that names what was asked for, and says wha
 """
 
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,12 @@ from safetensors import SafetensorError
 from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING, PretrainedConfig, __version__
 from transformers.utils.peft_utils import find_adapter_config_file
 
-from sbd_core.errors import ModelError, is_out_of_memory, shown
-from sbd_core.models.checkpoint_info import object_in
+from sbd_core.errors import ModelError, is_out_of_memory, shown, shown_name
+from sbd_core.models.checkpoint_info import has_weights, object_in
 from sbd_core.models.nemotron import MODEL_TYPE as NEMOTRON
 
-OTHER_SHAPE = ("Target modules", "mismatched_sizes", "size mismatch")
-"""Of what peft and transformers say of an adapter whose layers the base lacks."""
+OF_WHOLE_TEXTS = ("ADAPTION_PROMPT", "POLY", "SHADOW", "XLORA")
+"""Adapters of peft that look at more than the token they change, as those of prompts do."""
 PEFT_ADVICE = 'is an adapter of peft, which is not installed: pip install "sbd-core[lora]"'
 
 
@@ -38,17 +39,20 @@ def require_source(source: str, argument: str = "model") -> bool:
     return is_folder
 
 
-def require_causal_lm(source: str, argument: str = "model") -> dict[str, Any] | None:
+def require_causal_lm(
+    source: str, argument: str = "model", revision: str | None = None
+) -> dict[str, Any] | None:
     """The adapter_config.json of an adapter, None for a whole model, by the small files alone.
 
     Raises ModelError for what no decoding could use; OSError and its like as transformers does,
     for `reason_of` to word.
     """
     is_folder = os.path.isdir(source)
-    file = find_adapter_config_file(source, local_files_only=is_folder)
+    where: dict[str, Any] = {"local_files_only": is_folder, "revision": revision}
+    file = find_adapter_config_file(source, **where)
     if file is not None:
         return _adapter(source, file, argument)
-    config, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)
+    config, _ = PretrainedConfig.get_config_dict(source, **where)
     kind = config.get("model_type") if isinstance(config, dict) else None
     if not isinstance(kind, str):
         raise ModelError(
@@ -59,23 +63,59 @@ def require_causal_lm(source: str, argument: str = "model") -> dict[str, Any] | 
     if kind not in CONFIG_MAPPING:
         raise ModelError(f"{argument}: {shown(source)} {_unknown(kind, config)}")
     _require_decoder(source, CONFIG_MAPPING[kind], config, argument)
+    quantized = config.get("quantization_config")
+    if quantized:
+        method = quantized.get("quant_method") if isinstance(quantized, dict) else None
+        raise ModelError(
+            f"{argument}: {shown(source)} is quantised by {shown_name(str(method))}, and weights "
+            "are read as they were before: name the model that it was made from"
+        )
     return None
 
 
 def _adapter(source: str, file: str, argument: str) -> dict[str, Any]:
-    """The config of an adapter whose base can be used. Raises ModelError."""
+    """The config of an adapter that can be decoded with. Raises ModelError."""
+    subject = f"{argument}: {shown(source)}"
+    if has_weights(source):
+        raise ModelError(
+            f"{subject} holds a whole model and an adapter_config.json: move one of them away"
+        )
     try:
-        import peft  # noqa: F401 - transformers loads the adapter by it
+        from peft import PEFT_TYPE_TO_CONFIG_MAPPING, PromptLearningConfig
+        from peft import __version__ as peft_version
     except ImportError as error:
-        raise ModelError(f"{argument}: {shown(source)} {PEFT_ADVICE}") from error
+        raise ModelError(f"{subject} {PEFT_ADVICE}") from error
     adapter = object_in(Path(file))
-    base = adapter.get("base_model_name_or_path")
-    if not isinstance(base, str):
-        raise ModelError(f"{argument}: {shown(source)} is an adapter that names no base")
-    name = f"the base of {source}" if argument == "model" else argument
-    require_source(base, name)
-    if require_causal_lm(base, name) is not None:
-        raise ModelError(f"{argument}: {shown(source)} is an adapter of an adapter; merge its base")
+    if not isinstance(adapter.get("base_model_name_or_path"), str):
+        raise ModelError(f"{subject} is an adapter that names no base")
+    kind = adapter.get("peft_type")
+    kinds: Any = PEFT_TYPE_TO_CONFIG_MAPPING
+    known = kinds.get(kind) if isinstance(kind, str) else None
+    if known is None:
+        raise ModelError(
+            f"{subject} is an adapter of peft_type {shown(kind)}, which peft {peft_version} does "
+            "not know: pip install --upgrade peft"
+        )
+    names = {field.name for field in fields(known)}
+    for name, value in adapter.items():
+        # What peft adds to its configs is switched off unless somebody asks for it.
+        if name not in names and (value is True or (value and isinstance(value, (dict, list)))):
+            raise ModelError(
+                f"{subject} has {shown_name(name)} set in its adapter_config.json, which peft "
+                f"{peft_version} does not know: pip install --upgrade peft"
+            )
+    is_activated = bool(adapter.get("alora_invocation_tokens"))
+    if issubclass(known, PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
+        found = "an activated LoRA" if is_activated else kind
+        raise ModelError(
+            f"{subject} is {found} of peft, which changes a text as a whole: a block needs an "
+            "adapter that changes each token by itself, such as LoRA"
+        )
+    if os.path.isdir(source) and not (Path(source) / "adapter_model.safetensors").is_file():
+        raise ModelError(
+            f"{subject} lacks adapter_model.safetensors; weights are read from safetensors only, "
+            "so a .bin has to be saved again by safetensors.torch.save_file()"
+        )
     return adapter
 
 
@@ -106,11 +146,8 @@ def _require_decoder(source: str, kind: Any, config: dict[str, Any], argument: s
         )
 
 
-def reason_of(error: BaseException, source: str, adapter: dict[str, Any] | None = None) -> str:
-    """Why transformers could not load `source`, and what to do about it.
-
-    adapter: its adapter_config.json where it is one whose base can be used.
-    """
+def reason_of(error: BaseException, source: str) -> str:
+    """Why transformers could not load `source`, and what to do about it."""
     kinds = _causes(error)
     if any(issubclass(kind, GatedRepoError) for kind in kinds):
         return (
@@ -126,39 +163,21 @@ def reason_of(error: BaseException, source: str, adapter: dict[str, Any] | None 
     if is_out_of_memory(error):
         return "does not fit into memory: try dtype bfloat16, another device or a smaller model"
     words = " ".join(str(error).split())[:300]
-    if adapter is not None and any(part in words for part in OTHER_SHAPE):
-        return other_base(adapter)
     if any(issubclass(kind, SafetensorError) for kind in kinds):
         return f"has a damaged weights file: {words}"
     return f"is not a transformers causal LM with safetensors and a tokenizer: {words}"
 
 
-def require_fit(
-    source: str, model: Any, report: dict[str, Any], adapter: dict[str, Any] | None, argument: str
-) -> None:
-    """Raise ModelError for weights that are not all there, or an adapter of another base.
+def require_whole(source: str, report: dict[str, Any], argument: str) -> None:
+    """Raise ModelError for weights that are not all there.
 
     report: the loading info of transformers, which fills weights that are missing with chance.
     """
-    if adapter is not None:
-        trained_on = (adapter.get("auto_mapping") or {}).get("base_model_class")
-        is_other = trained_on not in (None, type(model).__name__)
-        if is_other or report["missing_keys"] or report["unexpected_keys"]:
-            raise ModelError(f"{argument}: {shown(source)} {other_base(adapter)}")
     if report["missing_keys"]:
         missing = sorted(report["missing_keys"])[0]
         raise ModelError(
             f"{argument}: {shown(source)} lacks weights its config names, such as {missing}"
         )
-
-
-def other_base(adapter: dict[str, Any]) -> str:
-    """That an adapter does not fit the base it names."""
-    base = shown(adapter["base_model_name_or_path"])
-    return (
-        f"is an adapter of another base than {base}, which its adapter_config.json names; "
-        "change base_model_name_or_path there"
-    )
 
 
 def _causes(error: BaseException | None) -> list[type[BaseException]]:

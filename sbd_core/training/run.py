@@ -204,6 +204,7 @@ class Run:
             return TrainedAdapter(self._model, own, self._base, self.recipe)
         whole = type(self._model)(self._model.config)
         whole.load_state_dict(own)
+        whole.generation_config = self._model.generation_config
         return whole
 
     def _made(self) -> Recipe:

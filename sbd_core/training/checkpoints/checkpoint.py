@@ -23,6 +23,7 @@ from transformers import (
 
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_integer
 from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.models.hf_model import add_end_token
 from sbd_core.models.loading import read
 from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.data.tokenizer import train_tokenizer
@@ -113,7 +114,8 @@ def export(
             **{name: told[name] for name in ("strategy",) if name in told},
         }
         shipped.config.mask_token_id = tokenizer.mask_token_id
-    shipped.generation_config = _generation_config(model, tokenizer)
+    add_end_token(shipped, tokenizer)
+    shipped.generation_config = _generation_config(shipped, tokenizer)
 
     def write(target: Path) -> None:
         is_small = shipped.num_parameters() <= MOST_SMALL
@@ -136,10 +138,8 @@ def keep_others(folder: Path, target: Path) -> None:
 
 
 def _generation_config(model: Any, tokenizer: PreTrainedTokenizerBase) -> GenerationConfig:
-    """The model's own, its end tokens among it, which never answers with the mask."""
+    """The model's own, which never answers with the mask."""
     found = copy.deepcopy(model.generation_config)
-    if found.eos_token_id is None:
-        found.eos_token_id = tokenizer.eos_token_id
     if found.pad_token_id is None:
         found.pad_token_id = tokenizer.pad_token_id
     found.suppress_tokens = sorted({*(found.suppress_tokens or []), tokenizer.mask_token_id})

@@ -1,29 +1,160 @@
-"""LoRA adapters of peft decode as what they are, by every way in."""
+"""Adapters of peft decode as peft computes them, by every way in, whatever base they are beside."""
+
+import json
+import shutil
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 import sbd_core
-from sbd_core import DecodeConfig
-from sbd_core.hf import generate
+from sbd_core import DecodeConfig, ModelError
+from sbd_core.hf import generate, merge
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
+peft = pytest.importorskip("peft", reason="peft is no requirement of the tests")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 PROMPT = [10, 20, 30]
+IDS = torch.tensor([[10, 20, 30, 2, 7, 40, 3]])
 CONFIG = DecodeConfig(max_new_tokens=12, block_size=4)
+ALONE = {"target_modules": ["q_proj"]}
+SAVED = {"lm_head": ["lm_head"], "both": ["lm_head", "embed_tokens"], "norm": ["norm"]}
+TOKENS = [2, 7]
+LORA = {
+    "all-linear": {"target_modules": "all-linear"},
+    "dora": {"target_modules": "all-linear", "use_dora": True},
+    "rslora": {"target_modules": "all-linear", "use_rslora": True},
+    "tokens": {**ALONE, "trainable_token_indices": TOKENS},
+    "tied tokens": {**ALONE, "trainable_token_indices": TOKENS, "ensure_weight_tying": True},
+    "two tokens": {**ALONE, "trainable_token_indices": {"embed_tokens": [2], "lm_head": [3]}},
+    "embedding": {"target_modules": ["q_proj", "embed_tokens"]},
+    "head": {"target_modules": ["q_proj", "lm_head"]},
+    "bias": {**ALONE, "bias": "all"},
+    "replicated": {**ALONE, "layer_replication": [[0, 2], [1, 2]]},
+    **{f"saved {name}": {**ALONE, "modules_to_save": names} for name, names in SAVED.items()},
+}
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_an_adapter_folder_decodes_as_its_merged_model(tmp_path) -> None:
-    peft = pytest.importorskip("peft", reason="peft is no requirement of the tests")
-    base = save_tiny(tmp_path / "base", "qwen3", tiny_tokenizer(), mask_token_id=2)
+@pytest.fixture
+def base(tmp_path) -> Path:
+    return save_tiny(tmp_path / "base", "qwen3", tiny_tokenizer(), mask_token_id=2)
+
+
+def tied_base(folder: Path) -> Path:
+    """As SmolLM2 and Qwen3-0.6B are: the output layer is the embedding."""
+    model = AutoModelForCausalLM.from_pretrained(save_tiny(folder, "llama", tiny_tokenizer()))
+    model.config.tie_word_embeddings = True
+    model.tie_weights()
+    model.save_pretrained(folder)
+    assert "lm_head.weight" not in load_file(folder / "model.safetensors")
+    return folder
+
+
+@torch.no_grad()
+def adapter_of(base: Path, folder: Path, config: object, *, resized: int | None = None) -> Path:
+    """What peft saves of a new adapter on `base`, its weights moved by chance."""
+    model = AutoModelForCausalLM.from_pretrained(base)
+    if resized:
+        model.resize_token_embeddings(resized, mean_resizing=False)
+    adapted = peft.get_peft_model(model, config)
+    generator = torch.Generator().manual_seed(1)
+    for weight in adapted.parameters():
+        if weight.requires_grad:
+            weight += 0.1 * torch.randn(weight.shape, generator=generator)
+    adapted.save_pretrained(folder)
+    return folder
+
+
+@torch.no_grad()
+def logits_of(model: torch.nn.Module) -> torch.Tensor:
+    return model.eval()(input_ids=IDS).logits
+
+
+def by_peft(base: Path, adapter: Path, resized: int | None = None) -> torch.Tensor:
+    model = AutoModelForCausalLM.from_pretrained(base)
+    if resized:
+        model.resize_token_embeddings(resized, mean_resizing=False)
+    return logits_of(peft.PeftModel.from_pretrained(model, adapter))
+
+
+def ours(folder: Path) -> torch.Tensor:
+    return logits_of(sbd_core.load(folder, device="cpu", dtype="float32").model)
+
+
+@pytest.mark.parametrize("kind", LORA)
+def test_beside_tied_embeddings_an_adapter_is_what_peft_makes_of_it(kind, tmp_path) -> None:
+    base = tied_base(tmp_path / "base")
+    config = peft.LoraConfig(task_type="CAUSAL_LM", r=4, **LORA[kind])
+    adapter = adapter_of(base, tmp_path / "adapter", config)
+    wanted = by_peft(base, adapter)
+    assert (wanted - logits_of(AutoModelForCausalLM.from_pretrained(base))).abs().max() > 0.1
+    torch.testing.assert_close(ours(adapter), wanted)
+    merge(adapter, tmp_path / "merged")
+    merged = AutoModelForCausalLM.from_pretrained(tmp_path / "merged")
+    torch.testing.assert_close(logits_of(merged), wanted, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        peft.IA3Config(target_modules=["k_proj"], feedforward_modules=[], init_ia3_weights=False),
+        peft.VeraConfig(target_modules=["q_proj"], init_weights=False),
+        peft.TrainableTokensConfig(token_indices=TOKENS, target_modules=["embed_tokens"]),
+    ],
+    ids=lambda config: config.peft_type.value,
+)
+def test_an_adapter_that_is_no_lora_is_what_peft_makes_of_it(config, base, tmp_path) -> None:
+    adapter = adapter_of(base, tmp_path / "adapter", config)
+    torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
+
+
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_an_adapter_with_a_larger_vocabulary_brings_it(is_tied, base, tmp_path) -> None:
+    """As LLaMA-Factory's resize_vocab and axolotl's added tokens write it, padded to 64."""
+    base = tied_base(tmp_path / "tied") if is_tied else base
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE), resized=320)
+    tokenizer = tiny_tokenizer()
+    tokenizer.add_tokens(["<new>"])
+    tokenizer.save_pretrained(adapter)
+    wanted = by_peft(base, adapter, resized=320)
+    assert wanted.shape[-1] == 320
+    torch.testing.assert_close(ours(adapter), wanted)
+    merge(adapter, tmp_path / "merged")
+    torch.testing.assert_close(ours(tmp_path / "merged"), wanted, atol=1e-4, rtol=1e-4)
+
+
+def test_a_folder_with_the_config_of_its_base_is_an_adapter_still(base, tmp_path) -> None:
+    """As axolotl writes them: config.json beside adapter_config.json, no tokenizer here."""
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
+    shutil.copy(base / "config.json", adapter)
+    torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
+    shutil.copy(base / "model.safetensors", adapter)
+    with pytest.raises(ModelError, match="holds a whole model and an adapter_config"):
+        sbd_core.load(adapter, device="cpu")
+
+
+def test_an_answer_also_ends_where_the_adapters_tokenizer_ends_one(base, tmp_path) -> None:
+    """As TRL's chat formats write them: an end of turn that the base does not know."""
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
+    assert sbd_core.load(adapter, device="cpu").end_token_ids == {1}
+    tokenizer = tiny_tokenizer()
+    tokenizer.eos_token = "<assistant>"
+    tokenizer.save_pretrained(adapter)
+    assert sbd_core.load(adapter, device="cpu").end_token_ids == {1, 4}
+    merge(adapter, tmp_path / "merged")
+    assert sbd_core.load(tmp_path / "merged", device="cpu").end_token_ids == {1, 4}
+
+
+def test_an_adapter_folder_decodes_as_its_merged_model(base, tmp_path) -> None:
     lora = peft.LoraConfig(
         target_modules=["q_proj", "v_proj"], init_lora_weights=False, trainable_token_indices=[2]
     )
     torch.manual_seed(0)
     adapted = peft.get_peft_model(AutoModelForCausalLM.from_pretrained(base), lora)
     adapted.save_pretrained(tmp_path / "adapter")
-    tiny_tokenizer().save_pretrained(tmp_path / "adapter")
     loaded = sbd_core.load(tmp_path / "adapter", device="cpu", dtype="float32")
     answer = list(sbd_core.generate(loaded, PROMPT, CONFIG).token_ids)
     ids = torch.tensor([PROMPT])
@@ -33,3 +164,86 @@ def test_an_adapter_folder_decodes_as_its_merged_model(tmp_path) -> None:
     assert merged.generate(input_ids=ids, **options)[0, 3:].tolist() == answer
     plain = sbd_core.load(base, device="cpu", dtype="float32")
     assert list(sbd_core.generate(plain, PROMPT, CONFIG).token_ids) != answer
+    assert loaded.weights != {"adapter": plain.weights["base"]}, "a trace tells them apart"
+
+
+def changed(adapter: Path, **settings: object) -> None:
+    file = adapter / "adapter_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
+
+
+def emptied(adapter: Path) -> None:
+    weights = load_file(adapter / "adapter_model.safetensors")
+    first = min(weights)
+    save_file({**weights, first: torch.empty(0)}, adapter / "adapter_model.safetensors")
+
+
+def shortened(adapter: Path) -> None:
+    weights = load_file(adapter / "adapter_model.safetensors")
+    del weights[min(weights)]
+    save_file(weights, adapter / "adapter_model.safetensors")
+
+
+def pickled(adapter: Path) -> None:
+    torch.save(load_file(adapter / "adapter_model.safetensors"), adapter / "adapter_model.bin")
+    (adapter / "adapter_model.safetensors").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "rule"),
+    [
+        (lambda a: changed(a, use_new=True), "use_new set in its adapter_config.json, which peft"),
+        (lambda a: changed(a, new_config={"r": 1}), "new_config set in its adapter_config.json"),
+        (lambda a: changed(a, peft_type="NEWLORA"), "peft_type 'NEWLORA', which peft"),
+        (lambda a: changed(a, alora_invocation_tokens=[5]), "is an activated LoRA of peft"),
+        (lambda a: changed(a, base_model_name_or_path=None), "names no base"),
+        (lambda a: changed(a, base_model_name_or_path="./gone"), "no folder './gone'"),
+        (lambda a: changed(a, base_model_name_or_path=str(a)), "is an adapter of an adapter"),
+        (lambda a: changed(a, r=9), r"q_proj.lora_A.\S+ is .8, 32. in the adapter and .9, 32"),
+        (lambda a: changed(a, target_modules=["qkv"]), "Target modules"),
+        (lambda a: changed(a, target_modules=["q_proj", "v_proj"]), r"it lacks \S*v_proj"),
+        (lambda a: changed(a, modules_to_save=["norm"]), "it lacks .*norm"),
+        (emptied, "has nothing in .*DeepSpeed ZeRO-3"),
+        (shortened, r"it lacks \S*q_proj.lora_A"),
+        (pickled, "lacks adapter_model.safetensors"),
+    ],
+)
+def test_an_adapter_that_cannot_be_read_says_which_part_and_why(
+    damage, rule, base, tmp_path
+) -> None:
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
+    damage(adapter)
+    with pytest.raises(ModelError, match=rule) as caught:
+        sbd_core.load(adapter, device="cpu")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ModelError, match=rule):
+        merge(adapter, tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_what_a_newer_peft_left_switched_off_is_no_hindrance(base, tmp_path) -> None:
+    adapter = adapter_of(base, tmp_path / "adapter", peft.LoraConfig(**ALONE))
+    changed(adapter, use_new=False, new_config=None, new_size=16, new_core="a.name")
+    torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=4),
+        peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=4),
+    ],
+    ids=lambda config: config.peft_type.value,
+)
+def test_an_adapter_of_whole_texts_is_refused_by_its_kind(config, base, tmp_path) -> None:
+    adapter = adapter_of(base, tmp_path / "adapter", config)
+    with pytest.raises(ModelError, match=f"is {config.peft_type.value} of peft"):
+        sbd_core.load(adapter, device="cpu")
+
+
+def test_what_peft_cannot_merge_says_so(base, tmp_path) -> None:
+    config = peft.LoraConfig(**ALONE, lora_bias=True)
+    adapter = adapter_of(base, tmp_path / "adapter", config)
+    torch.testing.assert_close(ours(adapter), by_peft(base, adapter))
+    with pytest.raises(ModelError, match="cannot be merged: Impossible to merge LoRA"):
+        merge(adapter, tmp_path / "merged")

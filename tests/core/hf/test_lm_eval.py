@@ -66,10 +66,12 @@ def tasks(tmp_path_factory) -> Path:
     return place
 
 
-def evaluated(tasks: Path, task: str, arguments: str, batch_size: int, out: Path) -> tuple:
+def evaluated(
+    tasks: Path, task: str, arguments: str, batch_size: int, out: Path, model: str = "model"
+) -> tuple:
     """(results, samples in the order of the questions) of one run of the command."""
     words = ["lm-eval", "--tasks", task, "--include_path", str(tasks), "--device", "cpu"]
-    words += ["--model_args", f"pretrained={tasks / 'model'},{arguments}", "--log_samples"]
+    words += ["--model_args", f"pretrained={tasks / model},{arguments}", "--log_samples"]
     assert main([*words, "--batch_size", str(batch_size), "--output_path", str(out)]) == 0
     [results] = out.rglob("results_*.json")
     [samples] = out.rglob("samples_*.jsonl")
@@ -100,6 +102,26 @@ def test_generate_until_gives_our_answers_in_any_batch(strategy, tasks, tmp_path
         assert facts["num_forwards"] == num_forwards
         num_tokens = sum(trace.num_tokens for trace in traces)
         assert facts["tokens_per_forward"] == pytest.approx(num_tokens / num_forwards)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_an_adapter_answers_as_it_does_where_we_load_it(tasks, tmp_path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    import sbd_core
+
+    peft = pytest.importorskip("peft", reason="peft is of the optional part lora")
+    config = peft.LoraConfig(target_modules="all-linear", use_dora=True, init_lora_weights=False)
+    torch.manual_seed(0)
+    base = AutoModelForCausalLM.from_pretrained(tasks / "model")
+    peft.get_peft_model(base, config).save_pretrained(tasks / "adapter")
+    model = sbd_core.load(tasks / "adapter", device="cpu", dtype="float32")
+    config = DecodeConfig(strategy="ntp", max_new_tokens=12, is_raw_prompt=True)
+    wanted = [generate(model, question, config).text for question in QUESTIONS]
+    _, rows = evaluated(tasks, "sbd_generate", "strategy=ntp,dtype=float32", 1, tmp_path, "adapter")
+    assert [row["resps"][0][0] for row in rows] == wanted
 
 
 @pytest.mark.slow

@@ -121,7 +121,9 @@ def test_an_adapter_of_another_base_is_refused(other, tmp_path) -> None:
     adapter = adapter_of(base, tmp_path / "adapter")
     assert sbd_core.load(adapter, device="cpu").folder is None  # the base alone is not the model
     base.rename(tmp_path / "away")
-    assert refused(adapter).startswith(f"the base of {adapter}: must be a folder or a hub id")
+    assert refused(adapter).startswith(
+        f"base_model_name_or_path of {adapter}: must be a folder or a hub id"
+    )
     save_tiny(base, other, tiny_tokenizer())
     assert "is an adapter of another base than" in refused(adapter)
 

@@ -1,6 +1,7 @@
 """Fine-tuning a prepared model on chat data, whole or by an adapter; merging; saving memory."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,13 @@ RECORDS = [
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory) -> Path:
-    """`ready`, a prepared Qwen3, and chat.jsonl."""
+    """`ready`, a prepared Qwen3 with tied embeddings, as the small ones have, and chat.jsonl."""
     folder = tmp_path_factory.mktemp("lora")
     save_tiny(folder / "base", "qwen3", tiny_tokenizer())
+    model = AutoModelForCausalLM.from_pretrained(folder / "base")
+    model.config.tie_word_embeddings = True
+    model.tie_weights()
+    model.save_pretrained(folder / "base")
     (folder / "chat.jsonl").write_text("\n".join(json.dumps(record) for record in RECORDS))
     words = [str(folder / "base"), "--out", str(folder / "ready"), "--max-block-size", "6"]
     assert main(["prepare", *words]) == 0
@@ -87,6 +92,19 @@ def test_an_adapter_is_trained_alone_and_decodes_as_its_merged_model(folders, ca
     words = ["generate", "2 + 1?", "--model", str(folders / "adapter"), "--json", "--device", "cpu"]
     assert main([*words, "--block-size", "4", "--max-new-tokens", "12"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["token_ids"] == found
+
+
+@pytest.mark.parametrize("recipe", ["finetune", "lora"])
+def test_an_answer_ends_as_it_was_learnt_and_as_the_base_ended_it(recipe, folders) -> None:
+    """As with <|im_end|> in the chat template and <|endoftext|> in generation_config.json."""
+    other = folders / f"other-{recipe}"
+    shutil.copytree(folders / "ready", other)
+    file = other / "generation_config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "eos_token_id": 9}))
+    assert sbd_core.load(other, device="cpu").end_token_ids == {9}
+    words = ("--recipe", recipe, "--learning-rate", "0.01", "--steps", "1")
+    assert train(folders, f"ends-{recipe}", *words, init=other.name) == 0
+    assert sbd_core.load(folders / f"ends-{recipe}", device="cpu").end_token_ids == {1, 9}
 
 
 def test_an_adapter_goes_on_from_its_state(folders) -> None:
