@@ -172,7 +172,7 @@ def replay_lines(
             [trace.config for trace in lanes.values()],
             is_recorded=True,
             model=first.model,
-            end_token_ids={token_id for trace in lanes.values() for token_id in _ends(trace)},
+            end_token_ids={end for trace in lanes.values() for end in trace.end_token_ids},
             about=about,
             prompt_token_ids=first.prompt_token_ids if has_prompt else (),
             shape=first.shape,
@@ -189,13 +189,6 @@ def replay_lines(
                 verdict = (verdicts or {}).get(lane)
                 lines.append(wire.end(lane, trace.finish, trace.text, verdict))
     return "\n".join(lines)
-
-
-def _ends(trace: Trace) -> tuple[int, ...]:
-    """What ends an answer; of a trace that does not say it, the token that ended this one."""
-    if trace.end_token_ids or trace.finish != "end_of_sequence":
-        return trace.end_token_ids
-    return trace.token_ids[-1:]
 
 
 def replay_html(*traces: Trace) -> str:

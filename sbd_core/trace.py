@@ -3,11 +3,8 @@
 Standard library only. Knows nothing of the model; token texts come in with the header. The JSON is
 versioned and checked field by field: one object, each event an object of short arrays, token texts
 once in "tokens". Positions, token ids and counts are whole numbers, everything else is finite.
-Version 2 adds num_predrafts and draft_threshold to the config and predrafts to every event; a trace
-of version 1 had none. Version 3 adds the model's shape, null where it is not known. Version 4 adds
-a fifth value to predrafts that hang behind an alternative. In any version end_token_ids, weights
-and messages may be missing, and so may the config's repetition_penalty, which is then 1, its
-row_policy, "fixed", and its row_costs.
+The shape is null where it is not known; a predraft that hangs behind an alternative has that as its
+fifth value. One version is read, the one that is written.
 """
 
 import json
@@ -40,9 +37,9 @@ class Trace:
     tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
     versions: {package: version} of what made it. shape: the model's sizes, from its config; None
-    where they are not known, as in traces of versions before 3. end_token_ids: those that end an
-    answer; empty where they are not known. weights: {name: digest} of the model's own weights
-    and, where they are an adapter, of its base's; empty in traces made before they were recorded.
+    where they are not known. end_token_ids: those that end an answer. weights: {name: digest} of
+    the model's own weights and, where they are an adapter, of its base's; empty where they are not
+    known.
     """
 
     model: str
@@ -220,15 +217,12 @@ def _load(text: str) -> Trace:
     root = JsonNode(data, "trace")
     if root.value_of("format") != FORMAT:
         raise root.at("format").wrong(f'must be "{FORMAT}"')
-    version = root.at("version").integer(1)
-    if version > VERSION:
-        raise root.at("version").wrong(f"must be at most {VERSION}, this program's; update it")
-    events = tuple(
-        _event(index, node, version) for index, node in enumerate(root.at("events").items())
-    )
+    if root.at("version").integer() != VERSION:
+        raise root.at("version").wrong(f"must be {VERSION}, the one that this program reads")
+    events = tuple(_event(index, node) for index, node in enumerate(root.at("events").items()))
     trace = Trace(
         model=root.at("model").string(),
-        config=_config(root.at("config"), version),
+        config=_config(root.at("config")),
         prompt=root.at("prompt").string(),
         prompt_token_ids=root.at("prompt_token_ids").integers(),
         events=events,
@@ -236,10 +230,10 @@ def _load(text: str) -> Trace:
         text=root.at("text").string(),
         finish=root.at("finish").one_of(get_args(Finish)),
         versions={key: node.string() for key, node in root.at("versions").members()},
-        shape=_shape(root.at("shape")) if version >= 3 else None,
-        end_token_ids=_end_token_ids(root),
-        weights=_weights(root),
-        messages=_messages(root),
+        shape=_shape(root.at("shape")),
+        end_token_ids=root.at("end_token_ids").integers(),
+        weights={key: node.string() for key, node in root.at("weights").members()},
+        messages=tuple(_message(node) for node in root.at("messages").items()),
     )
     _check_whole(trace)
     return trace
@@ -249,18 +243,11 @@ def _reject_constant(name: str) -> float:
     raise ValueError(f"{name} is not a finite number")
 
 
-def _config(node: JsonNode, version: int) -> DecodeConfig:
+def _config(node: JsonNode) -> DecodeConfig:
     solver = dict(node.at("solver").members())
     name = node.at("solver").at("name").string()
-    later: dict[str, Any] = {}
-    if version >= 2:
-        later = {key: node.value_of(key) for key in ("num_predrafts", "draft_threshold")}
-    optional = {"repetition_penalty": 1.0, "row_policy": "fixed", "row_costs": None}
-    given = {key: member.value for key, member in node.members()}
-    later |= {key: given.get(key, default) for key, default in optional.items()}
+    row_costs = node.value_of("row_costs")
     try:
-        if later["row_costs"] is not None:
-            later["row_costs"] = RowCosts.from_data(later["row_costs"])
         return DecodeConfig(
             strategy=node.value_of("strategy"),
             solver=make_solver(name, {k: v.value for k, v in solver.items() if k != "name"}),
@@ -275,7 +262,11 @@ def _config(node: JsonNode, version: int) -> DecodeConfig:
             },
             is_raw_prompt=node.at("is_raw_prompt").boolean(),
             allows_untrained_block_size=node.at("allows_untrained_block_size").boolean(),
-            **later,
+            num_predrafts=node.value_of("num_predrafts"),
+            draft_threshold=node.value_of("draft_threshold"),
+            repetition_penalty=node.value_of("repetition_penalty"),
+            row_policy=node.value_of("row_policy"),
+            row_costs=None if row_costs is None else RowCosts.from_data(row_costs),
         )
     except ArgumentError as error:
         raise TraceError(f"{node.path}.{error}") from error
@@ -290,20 +281,9 @@ def _shape(node: JsonNode) -> ModelShape | None:
         raise TraceError(f"{node.path}.{error}") from error
 
 
-def _end_token_ids(root: JsonNode) -> tuple[int, ...]:
-    known = any(key == "end_token_ids" for key, _ in root.members())
-    return root.at("end_token_ids").integers() if known else ()
-
-
-def _weights(root: JsonNode) -> dict[str, str]:
-    known = any(key == "weights" for key, _ in root.members())
-    return {key: node.string() for key, node in root.at("weights").members()} if known else {}
-
-
-def _messages(root: JsonNode) -> tuple[tuple[str, str], ...]:
-    known = any(key == "messages" for key, _ in root.members())
-    rows = [node.items(2) for node in root.at("messages").items()] if known else []
-    return tuple((role.string(), content.string()) for role, content in rows)
+def _message(node: JsonNode) -> tuple[str, str]:
+    role, content = node.items(2)
+    return role.string(), content.string()
 
 
 def _tokens(node: JsonNode) -> dict[int, str]:
@@ -315,7 +295,7 @@ def _tokens(node: JsonNode) -> dict[int, str]:
     return tokens
 
 
-def _event(index: int, node: JsonNode, version: int) -> StepEvent:
+def _event(index: int, node: JsonNode) -> StepEvent:
     context = node.at("context").items(2)
     start, size = node.at("block").items(2)
     return StepEvent(
@@ -330,9 +310,7 @@ def _event(index: int, node: JsonNode, version: int) -> StepEvent:
         draft=node.at("draft").integers(),
         hindsight=tuple(_hindsight(item) for item in node.at("hindsight").items()),
         seconds=node.at("seconds").number(),
-        predrafts=tuple(_predraft(item) for item in node.at("predrafts").items())
-        if version >= 2
-        else (),
+        predrafts=tuple(_predraft(item) for item in node.at("predrafts").items()),
     )
 
 

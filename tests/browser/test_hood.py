@@ -141,14 +141,14 @@ def test_the_cost_is_that_of_the_chosen_device(shaped):
     expect(least).to_contain_text("attention at 0.5 times the rate of the rest")
     output = f"{2 * 32 * 96 * 64 / 1000:.0f} kFLOP and {96 * 64 * 4 / 1000:.1f} kB of it"
     expect(shaped.locator(".sbd-hood-cost")).to_contain_text(f"The output layer is {output}")
-    expect(shaped.get_by_text("Decode again to have them")).to_be_hidden()
+    expect(shaped.get_by_text("does not say which model made it")).to_be_hidden()
 
 
 def test_a_trace_without_a_shape_says_what_is_missing_and_shows_the_rest(replay):
     open_hood(replay)
     open_program(replay)
     go_to(replay, 3)
-    expect(replay.locator(".sbd-hood-cost")).to_contain_text("Decode again to have them")
+    expect(replay.locator(".sbd-hood-cost")).to_contain_text("does not say which model made it")
     rows = replay.locator(".sbd-hood-table tr")
     expect(rows.filter(has_text=re.compile("^Rows"))).to_contain_text("16")
     expect(rows.filter(has_text="Measured")).to_contain_text("s")

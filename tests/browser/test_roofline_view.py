@@ -56,8 +56,7 @@ def test_what_is_changed_is_answered_and_kept_in_the_address(story):
 
 
 def test_an_address_opens_it_and_what_makes_no_sense_is_said(open_page, story_url):
-    # As links of earlier versions name the view.
-    page = open_page(f"{story_url}#limits?device=tpu&block=0&cache=NaN&speed=2")
+    page = open_page(f"{story_url}#roofline?device=tpu&block=0&cache=NaN&speed=2")
     page.wait_for_function(DRAWN)
     problems = page.locator(".sbd-roofline-problems p")
     expect(problems).to_have_count(3)

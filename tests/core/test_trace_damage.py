@@ -5,6 +5,7 @@ import json
 import random
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from sbd_core import DecodeConfig, Trace, TraceError, generate
 from sbd_core.cost.model_shape import ModelShape, Shape
 from sbd_core.rules import EntropyBound
+from sbd_core.trace import VERSION
 from tests.core.decoding.chance_models import chance_model
 
 Data = dict[str, Any]
@@ -24,7 +26,9 @@ def sound() -> Data:
     )
     model = chance_model(3, end_bias=-99.0)
     model.shape = SHAPE
-    return json.loads(generate(model, "ab", config).to_json())
+    trace = generate(model, "ab", config)
+    said = {"weights": {"adapter": "12ab"}, "messages": (("user", "ab"),)}
+    return json.loads(replace(trace, **said).to_json())
 
 
 LAYER = Shape(hidden_size=8, feed_forward_size=16, num_heads=2, num_kv_heads=1, head_size=4)
@@ -38,6 +42,11 @@ PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.prompt_token_ids[1]": lambda d: (d["prompt_token_ids"], 1),
     "trace.end_token_ids": lambda d: (d, "end_token_ids"),
     "trace.end_token_ids[0]": lambda d: (d["end_token_ids"], 0),
+    "trace.weights": lambda d: (d, "weights"),
+    "trace.weights.adapter": lambda d: (d["weights"], "adapter"),
+    "trace.messages": lambda d: (d, "messages"),
+    "trace.messages[0]": lambda d: (d["messages"], 0),
+    "trace.messages[0][1]": lambda d: (d["messages"][0], 1),
     "trace.text": lambda d: (d, "text"),
     "trace.finish": lambda d: (d, "finish"),
     "trace.versions": lambda d: (d, "versions"),
@@ -50,6 +59,9 @@ PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.config.block_size": lambda d: (d["config"], "block_size"),
     "trace.config.max_new_tokens": lambda d: (d["config"], "max_new_tokens"),
     "trace.config.temperature": lambda d: (d["config"], "temperature"),
+    "trace.config.num_predrafts": lambda d: (d["config"], "num_predrafts"),
+    "trace.config.draft_threshold": lambda d: (d["config"], "draft_threshold"),
+    "trace.config.row_policy": lambda d: (d["config"], "row_policy"),
     "trace.config.top_k_recorded": lambda d: (d["config"], "top_k_recorded"),
     "trace.config.pinned": lambda d: (d["config"], "pinned"),
     "trace.config.pinned[0]": lambda d: (d["config"]["pinned"], 0),
@@ -70,6 +82,7 @@ PLACES: dict[str, Callable[[Data], tuple[Any, Any]]] = {
     "trace.events[1].committed": lambda d: (d["events"][1], "committed"),
     "trace.events[1].draft": lambda d: (d["events"][1], "draft"),
     "trace.events[1].hindsight": lambda d: (d["events"][1], "hindsight"),
+    "trace.events[1].predrafts": lambda d: (d["events"][1], "predrafts"),
     "trace.events[1].seconds": lambda d: (d["events"][1], "seconds"),
 }
 WRONG: dict[type, tuple[Any, ...]] = {
@@ -124,7 +137,7 @@ def test_a_value_of_another_type_is_refused_at_its_place(place) -> None:
 
 @pytest.mark.parametrize("place", [p for p in PLACES if not p.endswith("]") and "." in p[6:]])
 def test_a_missing_field_is_named(place) -> None:
-    if place.startswith(("trace.versions.", "trace.tokens.")):
+    if place.startswith(("trace.versions.", "trace.tokens.", "trace.weights.")):
         return
 
     def damage(data: Data) -> None:
@@ -254,3 +267,70 @@ def test_a_hostile_key_is_refused_or_harmless_and_never_printed_raw(key) -> None
 
 def test_a_key_with_half_a_surrogate_pair_is_refused() -> None:
     refused(damaged(lambda d: d["versions"].update({"a\ud800": "1"})))
+
+
+AHEAD = json.loads(
+    generate(
+        chance_model(1, agreement=0.7, end_bias=-9.0),
+        "ab",
+        DecodeConfig(strategy="verify", num_predrafts=2, draft_threshold=0.0, max_new_tokens=20),
+    ).to_json()
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("", 3),
+        ("", [[1, 2]]),
+        ("[0]", [1, 2, [5], 0]),
+        ("[0]", [-1, 2, [5], False]),
+        ("[0]", [1, 2.5, [5], False]),
+        ("[0]", [1, 2, ["a"], False]),
+        ("[0]", [1, 2, [5], False, "a"]),
+        ("[0]", [1, 2, [5], False, 1, 1]),
+    ],
+)
+def test_a_damaged_predraft_is_named(place, value) -> None:
+    data = copy.deepcopy(AHEAD)
+    index = next(i for i, event in enumerate(data["events"]) if event["predrafts"])
+    event = data["events"][index]
+    if place:
+        event["predrafts"][0] = value
+    else:
+        event["predrafts"] = value
+    with pytest.raises(TraceError, match=rf"^trace\.events\[{index}\]\.predrafts"):
+        Trace.from_json(json.dumps(data))
+
+
+def test_a_trace_says_its_penalty() -> None:
+    data = copy.deepcopy(SOUND)
+    data["config"]["repetition_penalty"] = 1.3
+    assert Trace.from_json(json.dumps(data)).config.repetition_penalty == 1.3
+    for value in (0, "1.3", [1], True):
+        data["config"]["repetition_penalty"] = value
+        assert refused(json.dumps(data)).startswith("trace.config.repetition_penalty: ")
+    del data["config"]["repetition_penalty"]
+    assert "repetition_penalty: is missing" in refused(json.dumps(data))
+
+
+def test_a_shape_that_is_null_or_whole_is_read_and_any_other_refused() -> None:
+    assert Trace.from_json(json.dumps(SOUND)).shape == SHAPE
+    assert Trace.from_json(json.dumps({**SOUND, "shape": None})).costs is None
+    for name in SOUND["shape"]:
+        for wrong in (0, -1, 1.5, "8", True, None, 10**30):
+            message = refused(json.dumps({**SOUND, "shape": {**SOUND["shape"], name: wrong}}))
+            assert message.startswith(f"trace.shape.{name}: ")
+        rest = {key: value for key, value in SOUND["shape"].items() if key != name}
+        message = refused(json.dumps({**SOUND, "shape": rest}))
+        assert message.startswith(f"trace.shape.{name}: must be given")
+    assert refused(json.dumps({**SOUND, "shape": [1]})).startswith("trace.shape: ")
+
+
+def test_another_format_or_version_is_told_apart_from_damage() -> None:
+    assert "trace.format" in refused(damaged(lambda d: d.update(format="sbd")))
+    assert "trace.format: is missing" in refused("{}")
+    for version in (VERSION - 1, VERSION + 1):
+        message = refused(damaged(lambda d, version=version: d.update(version=version)))
+        rule = f"must be {VERSION}, the one that this program reads"
+        assert message == f"trace.version: {rule}; got {version}"

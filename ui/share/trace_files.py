@@ -70,7 +70,7 @@ def _check_agreement(trace: Trace) -> None:
         rule = "must not be length where the answer is shorter than config.max_new_tokens"
         raise TraceError(f"trace.finish: {rule}; got {len(ids)} tokens")
     has_end = bool(ids) and ids[-1] in trace.end_token_ids
-    if trace.finish == "end_of_sequence" and trace.end_token_ids and not has_end:
+    if trace.finish == "end_of_sequence" and not has_end:
         raise TraceError(
             "trace.finish: must not be end_of_sequence where the answer ends otherwise"
         )

@@ -37,8 +37,6 @@ LANES = {
 }
 ON_REQUEST = ("verify-predraft",)
 """Lanes that race only when their box is checked."""
-OLD_LANES = {"verify-ahead": "verify-predraft"}
-"""Names that lanes have in links of earlier versions."""
 PREDRAFTING = {"num_predrafts": 4, "draft_threshold": 0.3}
 """How the lane of that name drafts: on while the draft is this probable, for so many rejections."""
 FROM_ENTRY = ("block_size", "max_new_tokens", "seed", "model")
@@ -83,8 +81,6 @@ def linked_entry(query: Mapping[str, str]) -> Entry:
     """The race that an address describes; what it does not name has its default."""
     given = {name: field for name, field in RACE_FIELDS.items() if name in query}
     values = {field: value_of(name, query[name]) for name, field in given.items()}
-    if "lanes" in values:
-        values["lanes"] = [OLD_LANES.get(lane, lane) for lane in values["lanes"]]
     return Entry(**{"prompt": None, **values})
 
 

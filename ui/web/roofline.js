@@ -13,7 +13,7 @@ import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
 /** @import { Mount, Trigger } from "./stub.js" */
 
 const VIEW = "#roofline";
-const ADDRESS = /^#(?:roofline|limits)(?:$|\?)(.*)/; // #limits in older links
+const ADDRESS = /^#roofline(?:$|\?)(.*)/;
 
 /** @typedef {Record<string, string | number>} Wish what is asked, as text or numbers */
 

@@ -98,7 +98,7 @@ def damaged() -> dict[str, tuple[str | bytes, str]]:
         "not JSON": ("hello", "trace: must be JSON"),
         "empty": ("", "trace: must be JSON"),
         "another format": ('{"format":"x"}', "trace.format: must be"),
-        "newer": (json.dumps({**data, "version": 99}), "trace.version: must be at most"),
+        "another version": (json.dumps({**data, "version": 3}), "trace.version: must be 4"),
         "NaN": (nan, "trace: must be JSON; NaN is not a finite number"),
         "a huge block": (json.dumps(far), "trace.events[1].block: its size must be at most 64"),
         "a huge number": (json.dumps(unsure), "trace.events[1].masked: entropy must be at most"),

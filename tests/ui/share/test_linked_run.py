@@ -34,10 +34,6 @@ def test_every_number_of_a_link_and_of_a_race_can_be_sent_back(value):
         orjson.dumps([getattr(entry, field) for field in RACE_FIELDS.values()])
 
 
-def test_a_lane_of_an_older_link_has_its_name_of_today():
-    assert linked_entry({"race": "ntp,verify-ahead"}).lanes == ["ntp", "verify-predraft"]
-
-
 def test_a_block_of_any_size_in_a_link_is_refused_whatever_the_strategy():
     for strategy in ("ntp", "sbd", "verify"):
         for block in ("65", "100000", "9" * 20, "9" * 400):

@@ -51,8 +51,6 @@ export function foldForm(isFolded) {
 }
 
 const VIEWS = ["home", "learn", "watch", "race", "solvers", "roofline"];
-/** @type {Readonly<Record<string, string>>} views by the names of older links */
-const OLD_VIEWS = { limits: "roofline" };
 const VIEW_EVENT = "sbd-view";
 
 let shownView = "";
@@ -66,8 +64,7 @@ export function isDarkPage() {
 
 /** The view that the address names. */
 function namedView() {
-  const [given = ""] = location.hash.slice(1).split(/[/?]/);
-  const name = OLD_VIEWS[given] ?? given;
+  const [name = ""] = location.hash.slice(1).split(/[/?]/);
   if (VIEWS.includes(name)) return name;
   const query = new URLSearchParams(location.search);
   if (query.has("race")) return "race";

@@ -19,7 +19,7 @@ import { unfold, withTerms } from "../dom/terms.js";
 /** @import { View } from "../watch/view.js" */
 
 const UNKNOWN =
-  "This trace does not say which model made it, as those written before version 3: rows and measured time are here, operations and bytes are not. Decode again to have them.";
+  "This run does not say which model made it: rows and measured time are here, operations and bytes are not.";
 const ROWS = [
   "Rows",
   "Operations",

@@ -15,16 +15,12 @@ test("an address gives back the wish it was made of", () => {
 
 test("the defaults need no words, other views no wish", () => {
   assert.equal(hashOf({ ...DEFAULTS, block: "16" }, DEFAULTS), "#roofline");
-  for (const hash of ["#roofline", "#roofline?", "#limits"]) {
+  for (const hash of ["#roofline", "#roofline?"]) {
     assert.deepEqual(wishAt(hash, DEFAULTS), DEFAULTS);
   }
-  for (const hash of ["", "#learn/2", "#rooflinex", "#limit"]) {
+  for (const hash of ["", "#learn/2", "#rooflinex"]) {
     assert.equal(wishAt(hash, DEFAULTS), null);
   }
-});
-
-test("a link of an earlier version still says its wish", () => {
-  assert.deepEqual(wishAt("#limits?block=8", DEFAULTS), { ...DEFAULTS, block: "8" });
 });
 
 test("a field that is empty, unknown or broken does no harm", () => {
