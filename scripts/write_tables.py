@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sbd_core.benchmark.report import load_line, threads_line
+from sbd_core.benchmark.report import load_line, over_ntp, spread, threads_line
 from sbd_core.plots.solver_curves import CurvePoint, curves
 from sbd_core.rules import SOLVERS
 
@@ -131,52 +131,26 @@ def at_speed(points: list[CurvePoint], speed: float) -> float | None:
     return None
 
 
-def peers() -> str:
-    """Tokens a forward pass of others' ways to decode and of ours, by two definitions."""
-    data = results("peers")
-    rows = [
-        [
-            f"`{name}`",
-            f"{row['tokens_per_forward']:.2f}",
-            f"{row['tokens_per_revealing_forward']:.2f}",
-            f"{row['num_draft_forwards']:,}" if row["num_draft_forwards"] else "",
-            f"{100 * row['num_right'] / row['num_prompts']:.1f} %",
-        ]
-        for name, row in data["peers"].items()
-    ]
-    head = ["", "every forward pass", "those that gave a token", "of the assistant", "right"]
-    left_out = "".join(f"{line}. " for line in data["left_out"])
-    num_prompts = next(iter(data["peers"].values()))["num_prompts"]
-    return (
-        table(head, rows)
-        + f"\nTokens a forward pass over {num_prompts} held-out prompts of all tasks; the "
-        f"assistant's forward passes are counted apart. {left_out}{where(data)}"
-    )
-
-
 def bench() -> str:
     """Tokens a second as a ratio to generate(), with quartiles."""
     data = results("bench")
-    first = next(iter(data["rows"].values()))["families"]
-    rows = []
-    for name, row in data["rows"].items():
-        cells = [cell["ratio"] for cell in row["families"].values()]
-        shown = [f"{c['median']:.2f} ({c['low']:.2f}-{c['high']:.2f})" for c in cells]
-        rows.append([f"`{name}`", *shown, f"{row['mean_ratio']:.2f}", over_ntp(data, name)])
-    left_out = "".join(f"{line}. " for line in data["left_out"])
-    left_out += f"{threads_line(data['baseline_seconds_by_threads'])}. "
-    num_prompts = next(iter(first.values()))["num_prompts"]
+    first = next(iter(data["rows"].values()))
+    rows = [
+        [
+            f"`{name}`",
+            *(spread(cell["ratio"]) for cell in row["families"].values()),
+            f"{row['mean_ratio']:.2f}",
+            over_ntp(data["rows"], name),
+        ]
+        for name, row in data["rows"].items()
+    ]
+    num_prompts = next(iter(first["families"].values()))["num_prompts"]
+    threads = threads_line(data["baseline_seconds_by_threads"])
     return (
-        table(["times generate()", *first, "mean", "times `ntp`"], rows)
-        + f"\nPrompts a task: {num_prompts}; median and quartiles. {left_out}Our forward passes "
+        table(["times generate()", *first["families"], "mean", "times `ntp`"], rows)
+        + f"\nPrompts a task: {num_prompts}; median and quartiles. {threads}. Our forward passes "
         f"ran in {data['runs_on']}. {load_of(data)} {where(data)}"
     )
-
-
-def over_ntp(data: dict[str, Any], name: str) -> str:
-    """What fewer forward passes alone gain: a row's mean ratio over that of `ntp`."""
-    gain = data["rows"][name]["mean_ratio"] / data["rows"]["ntp"]["mean_ratio"]
-    return "" if "transformers" in name else f"{gain:.2f}"
 
 
 def wall_clock() -> str:
@@ -189,7 +163,7 @@ def wall_clock() -> str:
         medians = {task: cell["ratio"]["median"] for task, cell in row["families"].items()}
         low, high = (pick(medians, key=medians.__getitem__) for pick in (min, max))
         ends = [f"{medians[task]:.2f} ({task})" for task in (low, high)]
-        rows.append([f"`{name}`", f"{row['mean_ratio']:.2f}", *ends, over_ntp(data, name)])
+        rows.append([f"`{name}`", f"{row['mean_ratio']:.2f}", *ends, over_ntp(data["rows"], name)])
     num_prompts = next(iter(data["rows"]["ntp"]["families"].values()))["num_prompts"]
     head = ["tokens per second", "times generate()", "lowest task", "highest task", "times `ntp`"]
     return (
@@ -212,15 +186,8 @@ def forwards() -> str:
         ]
         for cached, row in data["forwards"].items()
     ]
-    against = ", ".join(
-        f"{cell['ratio']:.2f} for {count} token{'s' * (count != '1')}"
-        for count, cell in data["against_matrices"].items()
-    )
-    return (
-        table(["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)], rows)
-        + f"\nTime of a forward pass in {data['runs_on']} over that of its matrix products alone "
-        f"in PyTorch: {against}.\n"
-    )
+    head = ["cached", *(f"{n} token{'s' * (n != '1')}" for n in lengths)]
+    return table(head, rows) + f"\nIn {data['runs_on']}. {load_of(data)} {where(data)}"
 
 
 def solvers() -> str:
@@ -232,79 +199,29 @@ def solvers() -> str:
     return table(["solver", "reveals"], rows)
 
 
-def shape() -> str:
-    """What a forward pass costs as the cache grows, against the roofline."""
-    data = results("shape")
-    rows = []
-    for batch, cells in data["shapes"]["batches"].items():
-        growth = cells["growth"]
-        rows += [
-            [batch, cached, *(f"{cell[f'milliseconds_{n}']:.2f}" for n in (1, 16, 32)), ""]
-            for cached, cell in cells.items()
-            if cached != "growth"
-        ]
-        rows[-1][-1] = f"{growth['over_roofline']:.2f}"
-    head = ["batch", "cached tokens", "ms, 1 token", "ms, 16 tokens", "ms, 32 tokens"]
-    return (
-        table([*head, "growth of 1 token / roofline's"], rows)
-        + f"\nRandom weights of the shape of {data['shapes']['shape']}; "
-        f"{'; '.join(data['left_out'])}. {load_of(data)} {where(data)}"
-    )
-
-
 def dtypes() -> str:
     """Milliseconds of a forward pass by rows, and tokens a second, in each dtype."""
     data = results("dtypes")
-    names = [n for n in next(iter(data["dtypes"].values()))["tokens_per_second"] if "sbd" not in n]
+    costs = {dtype: next(iter(each.items())) for dtype, each in data["forwards_by_dtype"].items()}
+    rates = {name: f"{row['tokens_per_second']:.1f}" for name, row in data["rows"].items()}
+    first, (cached, by_rows) = next(iter(costs.items()))
+    names = [name.removeprefix(f"{first} ") for name in rates if name.startswith(f"{first} ")]
     rows = [
         [
             dtype,
-            *(f"{c['milliseconds']:.2f} ({c['over_one_row']:.2f})" for c in cell["rows"].values()),
-            *(f"{cell['tokens_per_second'][name]:.1f}" for name in names),
+            *(f"{c['milliseconds']:.2f} ({c['slowdown']:.2f})" for c in cells.values()),
+            *(rates.pop(f"{dtype} {name}") for name in names),
         ]
-        for dtype, cell in data["dtypes"].items()
+        for dtype, (_, cells) in costs.items()
     ]
-    first = next(iter(data["dtypes"].values()))
-    head = [
-        "",
-        *(f"{n} row{'s' * (n != '1')}" for n in first["rows"]),
-        *(f"`{name}`" for name in names),
-    ]
-    others = ", ".join(f"`{name}` {rate:.1f}" for name, rate in data["others"].items())
+    head = ["", *(f"{n} row{'s' * (n != '1')}" for n in by_rows), *(f"`{name}`" for name in names)]
+    others = ", ".join(f"`{name}` {rate}" for name, rate in rates.items())
+    num_prompts = next(iter(data["rows"].values()))["num_prompts"]
     return (
         table(head, rows)
-        + f"\n{data['model']}: milliseconds of a forward pass, in parentheses over one row's; "
-        f"tokens per second, medians over {data['num_prompts']} prompts. Others: {others}. "
-        f"{load_of(data)} {where(data, 'each dtype')}"
-    )
-
-
-def predrafts() -> str:
-    """verify at every number of predrafts and draft threshold."""
-    data = results("predrafts")
-    rows = []
-    for row in data["predrafts"]:
-        speedups = row["roofline_speedup_over_first"]
-        rows.append(
-            [
-                str(row["num_predrafts"]),
-                f"{row['draft_threshold']:g}",
-                f"{row['tokens_per_forward']:.2f}",
-                f"{row['rows_per_forward']:.1f}",
-                f"{row['tokens_per_second']:.0f}",
-                *(f"{value:.2f}" for value in speedups.values()),
-            ]
-        )
-    first = data["predrafts"][0]
-    num_equal = sum(row["num_equal_to_first"] for row in data["predrafts"])
-    num_all = sum(row["num_prompts"] for row in data["predrafts"])
-    head = ["predrafts", "threshold", "tokens per forward pass", "rows per forward pass"]
-    head += ["tokens per second", *(f"8B on an H100, {size}" for size in speedups)]
-    return (
-        table(head, rows)
-        + f"\n{first['num_prompts']} prompts; {num_equal:,} of {num_all:,} decodes have the "
-        f"tokens of the first row's. The last columns are the corrected roofline's speed-up over "
-        f"the first row, by the rows. {where(data)}"
+        + f"\n{data['model']}: milliseconds of a forward pass over {cached} cached tokens, in "
+        f"parentheses over one row's; tokens per second, medians over {num_prompts} prompts. "
+        f"Others: {others}. {load_of(data)} {where(data, 'each dtype')}"
     )
 
 
@@ -413,12 +330,11 @@ def load_of(data: dict[str, Any]) -> str:
 TABLES: dict[str, Callable[[], str]] = {
     made.__name__: made
     for made in (
-        *(evaluation, wordings, accuracy, sweep, peers, bench, wall_clock, forwards),
-        *(shape, dtypes, predrafts, solvers, adapter_training, requests),
+        *(evaluation, wordings, accuracy, sweep, bench, wall_clock, forwards),
+        *(dtypes, solvers, adapter_training, requests),
     )
-    if made is not requests or (RESULTS / "requests.json").is_file()
 }
-"""By their names; that of requests once it has been measured, which takes hours."""
+"""By their names."""
 
 
 def renewed(text: str) -> str:

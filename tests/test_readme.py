@@ -14,7 +14,7 @@ from scripts.write_tables import DOCUMENTS, MARKED, TABLES, renewed, results
 ROOT = Path(__file__).parents[1]
 CARD = Path("assets") / "checkpoints" / "sbd-nano" / "README.md"
 TEXTS = {document: document.read_text("utf-8") for document in DOCUMENTS}
-BUNDLED = ["evaluation", "sweep", "bench", "peers", "predrafts"]
+BUNDLED = ["evaluation", "sweep", "bench"]
 """Results of the bundled weights."""
 
 

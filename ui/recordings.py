@@ -237,10 +237,5 @@ def learn_runs() -> LearnRuns:
     return LearnRuns(runs, choices)
 
 
-def file_of(name: str) -> Path:
-    """Where a run of the scenes is kept."""
-    return LEARN / f"{name}.json"
-
-
 def _trace(name: str) -> Trace:
-    return Trace.from_json(file_of(name).read_text(encoding="utf-8"))
+    return Trace.from_json((LEARN / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,43 +1,39 @@
-"""bench(): one of five measurements of a model, as plain data with machine, load and versions."""
+"""bench(): methods side by side in one process, warmed and in turns, as plain data."""
 
-from collections.abc import Callable
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from sbd_core.benchmark import report
-from sbd_core.benchmark.dtypes import dtype_costs
-from sbd_core.benchmark.forward_passes import (
-    against_matrices,
-    forwards,
-    peak_memory,
-    profile,
-    share_outside_forward,
-)
+import torch
+
+from sbd_core.benchmark.forward_passes import forwards
 from sbd_core.benchmark.methods import (
-    Times,
-    at_best_threads,
-    methods,
-    other_load,
+    BASELINE,
+    Answer,
+    Ask,
+    Method,
+    by_engine,
+    by_llama_cpp,
+    by_transformers,
+    in_each_dtype,
     ours,
-    time_methods,
 )
-from sbd_core.benchmark.peers import count_all, peers
-from sbd_core.benchmark.predrafts import Decodes, Setting, decode_all, rows_data, settings
-from sbd_core.benchmark.synthetic_shapes import BLOCK_SIZE, measured_shape, recorded_pattern
 from sbd_core.environment import environment
-from sbd_core.errors import ArgumentError, require_integer
+from sbd_core.errors import require_integer
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.tasks import SUITES, held_out
+from sbd_core.tasks import SUITES, Example, held_out, task
 
-Part = Literal["methods", "dtypes", "profile", "shape", "predrafts", "peers"]
-PROFILED_PROMPTS = 5
-"""Prompts per task for the profile and the share outside the forward pass."""
+NUM_TRIALS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is decoded. limit: prompts a task; rounds: runs of each, of which the best counts."""
+    """The prompts and how often. limit: prompts a task; rounds: runs of each, the best counts."""
 
     limit: int = 50
     rounds: int = 1
@@ -48,139 +44,232 @@ class Workload:
         for name in ("limit", "rounds", "max_new_tokens"):
             require_integer(name, getattr(self, name), 1)
 
-    def prompts(self, model: HuggingFaceModel, limit: int) -> dict[str, list[tuple[int, ...]]]:
-        """{task: token ids of held-out prompts}."""
-        return {
-            name: [
-                model.encode(item.prompt, is_raw=False) for item in held_out(name, limit, self.seed)
-            ]
-            for name in SUITES
-        }
 
-    def few_prompts(self, model: HuggingFaceModel) -> list[tuple[int, ...]]:
-        """Some of every task."""
-        tasks = self.prompts(model, min(self.limit, PROFILED_PROMPTS))
-        return [prompt for items in tasks.values() for prompt in items]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class More:
+    """Methods beside generate() and our strategies.
 
-
-def bench(
-    model: HuggingFaceModel,
-    workload: Workload,
-    part: Part = "methods",
-    assistant: HuggingFaceModel | None = None,
-    gguf: Path | None = None,
-) -> dict[str, Any]:
-    """Measure and return plain JSON data; report.text() makes a table of it.
-
-    part: "methods", every strategy and transformers generate() on the same prompts, with cost and
-    memory; "dtypes", rows and strategies in each dtype of ONNX Runtime; "profile", the time of a
-    forward pass by operation; "shape", forward passes of random weights; "predrafts", verify with
-    predrafts; "peers", forward passes of other libraries' decoding methods. assistant: a smaller
-    model that drafts for generate(). gguf: of "dtypes", a file of the same weights, which llama.cpp
-    decodes beside. Raises ArgumentError.
+    assistant: a smaller model that drafts for generate(). gguf: the same weights for llama.cpp.
+    with_predrafts: verify with some. with_dtypes: our strategies in each dtype of ONNX Runtime, and
+    what its forward passes cost.
     """
+
+    assistant: HuggingFaceModel | None = None
+    gguf: Path | None = None
+    with_predrafts: bool = False
+    with_dtypes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One method on one prompt. is_equal: to the baseline's answer, token for token."""
+
+    answer: Answer
+    seconds: float
+    is_equal: bool
+    is_right: bool
+
+    @property
+    def rate(self) -> float:
+        """Tokens a second."""
+        return len(self.answer.token_ids) / self.seconds
+
+
+Rows = dict[str, list[Timed]]
+"""By method; every list has the same prompts."""
+
+
+def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None) -> dict[str, Any]:
+    """Measure, and return plain JSON data; report.text() makes tables of it. Raises ArgumentError.
+
+    rows: {method: see row()}, transformers generate(), the baseline, first. forwards: see
+    forward_passes.forwards(); forwards_by_dtype: the same by dtype, if asked for. left_out: why
+    methods are missing. other_load: cores that other processes kept busy meanwhile.
+    """
+    more = more or More()
     result: dict[str, Any] = {"model": model.name, "device": model.device}
     result |= {"dtype": model.dtype, "runs_on": model.runs_on}
-    measure: dict[Part, Callable[[], dict[str, Any]]] = {
-        "methods": lambda: _methods(model, workload, assistant),
-        "dtypes": lambda: dtype_costs(
-            model, workload.few_prompts(model), workload.max_new_tokens, gguf
-        ),
-        "profile": lambda: _profiles(model, workload),
-        "shape": lambda: _shapes(model, workload),
-        "predrafts": lambda: _predrafts(model, workload),
-        "peers": lambda: _peers(model, workload, assistant),
-    }
+    missing = left_out(model, more)
+    twins = {"": model}
+    if more.with_dtypes:
+        twins, refused = in_each_dtype(model)
+        missing += refused
     with other_load() as load_of_others:
-        result |= measure[part]()
+        methods, seconds = _methods(model, workload, more, twins)
+        result["rows"] = _rows(model, workload, methods)
+        result["left_out"] = missing
+        result["baseline_seconds_by_threads"] = seconds
+        result["forwards"] = forwards(model)
+        if more.with_dtypes:
+            result["forwards_by_dtype"] = {name: forwards(twin) for name, twin in twins.items()}
     return {**result, "other_load": load_of_others, "circumstances": environment(model.folder)}
 
 
+def left_out(model: HuggingFaceModel, more: More) -> list[str]:
+    """Which methods the model cannot run, and why."""
+    found = []
+    if more.assistant is None:
+        found.append(f"{BASELINE}, assistant: left out, no --assistant was given")
+    if model.mask_token_id is None:
+        found.append(f"sbd, verify: left out, {model.name} has no mask token")
+    elif model.block_range is None:
+        found.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
+    return found
+
+
 def _methods(
-    model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
-) -> dict[str, Any]:
-    result = _rows(model, workload, assistant)
-    result |= {"forwards": forwards(model), "against_matrices": against_matrices(model)}
-    prompts = workload.few_prompts(model)
-    longest = max(prompts, key=len)
-    configs = ours(model, workload.max_new_tokens)
-    result["share_outside_forward"] = {
-        name: round(share_outside_forward(model, prompts, config), 4)
-        for name, config in configs.items()
-    }
-    result["peak_memory"] = {
-        name: peak_memory(model, longest, config) for name, config in configs.items()
-    }
-    return result
+    model: HuggingFaceModel,
+    workload: Workload,
+    more: More,
+    twins: Mapping[str, HuggingFaceModel],
+) -> tuple[list[Method], dict[str, float]]:
+    """Every method, the baseline first, and the baseline's seconds by its number of threads."""
+    most = workload.max_new_tokens
+    found = by_transformers(model, most, more.assistant)
+    others = []
+    if more.gguf is not None:
+        others.append(by_llama_cpp(model, more.gguf, most, torch.get_num_threads()))
+    [example] = held_out(next(iter(SUITES)), 1, workload.seed)
+    found, seconds = _at_best_threads(found, model.encode(example.prompt, is_raw=False))
+    found += others
+    configs = ours(model, most, with_predrafts=more.with_predrafts)
+    for dtype, twin in twins.items():
+        named = {f"{dtype} {name}".strip(): config for name, config in configs.items()}
+        found += by_engine(twin, named)
+    return found, seconds
 
 
 def _rows(
-    model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
-) -> dict[str, Any]:
-    """Every method on every prompt of every task, and which methods were left out."""
+    model: HuggingFaceModel, workload: Workload, methods: Sequence[Method]
+) -> dict[str, dict[str, Any]]:
+    """The row of every method, over every prompt of every task."""
     from tqdm import tqdm
 
-    found, left_out = methods(model, workload.max_new_tokens, assistant)
-    suites = workload.prompts(model, workload.limit)
-    found, seconds = at_best_threads(found, next(iter(suites.values()))[0])
-    tasks: dict[str, dict[str, Times]] = {}
+    suites = {name: held_out(name, workload.limit, workload.seed) for name in SUITES}
+    tasks: dict[str, Rows] = {}
     with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
-        for name, prompts in suites.items():
-            for times in time_methods(found, prompts, workload.rounds):
-                tasks[name] = times
+        for name, examples in suites.items():
+            for rows in time_methods(methods, model, examples, workload.rounds):
+                tasks[name] = rows
                 bar.update()
-    rows = {method.name: report.row(method.name, found[0].name, tasks) for method in found}
-    return {"rows": rows, "left_out": left_out, "baseline_seconds_by_threads": seconds}
+    return {method.name: row(method.name, methods[0].name, tasks) for method in methods}
 
 
-def _profiles(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
-    """Milliseconds per forward pass of each strategy by operation."""
-    prompts, configs = workload.few_prompts(model), ours(model, workload.max_new_tokens)
-    return {"rows": {name: profile(model, prompts, config) for name, config in configs.items()}}
+def time_methods(
+    methods: Sequence[Method],
+    model: HuggingFaceModel,
+    examples: Sequence[Example],
+    num_rounds: int,
+) -> Iterator[Rows]:
+    """Time every method on every prompt, one after the other, yielding after each prompt.
+
+    The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
+    of A B A B counts for each prompt: what disturbs a run only ever makes it longer.
+    """
+    rows: Rows = {method.name: [] for method in methods}
+    prompts = [model.encode(example.prompt, is_raw=False) for example in examples]
+    for method in methods:
+        method.answer(prompts[0])
+    for example, prompt in zip(examples, prompts, strict=True):
+        best: dict[str, float] = {}
+        answers: dict[str, Answer] = {}
+        for _ in range(num_rounds):
+            for method in methods:
+                began = time.perf_counter()
+                answers[method.name] = method.answer(prompt)
+                seconds = time.perf_counter() - began
+                best[method.name] = min(seconds, best.get(method.name, seconds))
+        first = answers[methods[0].name].token_ids
+        for name, answer in answers.items():
+            is_right = task(example.task).check(example, model.decode(answer.token_ids))
+            rows[name].append(Timed(answer, best[name], answer.token_ids == first, is_right))
+        yield rows
 
 
-def _shapes(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
-    """Forward passes of random weights, in the pattern of one of the model's own decodes."""
-    place = model.model.device
-    configs = ours(model, workload.max_new_tokens).values()
-    config = next((config for config in configs if config.strategy == "sbd"), None)
-    if config is None or config.block_size != BLOCK_SIZE:
-        rule = f"must be trained on blocks of {BLOCK_SIZE} for its decode to be replayed"
-        raise ArgumentError("model", rule, model.name)
-    [prompt] = workload.prompts(model, 1)["math"]
-    shape = "llama-3.1-8b" if place.type == "cuda" else "sbd-nano"
-    pattern = recorded_pattern(model, prompt, config)
-    found, left_out = measured_shape(shape, place, pattern)
-    return {"shapes": found, "left_out": left_out}
+def row(name: str, baseline: str, tasks: Mapping[str, Rows]) -> dict[str, Any]:
+    """Rates, their ratios to the baseline prompt by prompt, and counts, by task and of all."""
+    cells: dict[str, dict[str, Any]] = {}
+    for task_name, rows in tasks.items():
+        pairs = zip(rows[name], rows[baseline], strict=True)
+        cells[task_name] = {
+            "tokens_per_second": median_and_spread([one.rate for one in rows[name]]),
+            "ratio": median_and_spread([one.rate / base.rate for one, base in pairs]),
+            "num_prompts": len(rows[name]),
+            "num_equal_to_baseline": sum(one.is_equal for one in rows[name]),
+        }
+    every = [one for rows in tasks.values() for one in rows[name]]
+    answers = [one.answer for one in every]
+    num_forwards = sum(answer.num_forwards for answer in answers)
+    known_rows = [count for answer in answers if (count := answer.num_rows) is not None]
+    num_later = num_forwards - len(every)
+    return {
+        "tokens_per_second": round(statistics.median(one.rate for one in every), 2),
+        "mean_ratio": round(statistics.mean(c["ratio"]["median"] for c in cells.values()), 3),
+        "tokens_per_forward": round(sum(len(a.token_ids) for a in answers) / num_forwards, 4),
+        "rows_per_forward": round(sum(known_rows) / max(num_later, 1), 2) if known_rows else None,
+        "num_draft_forwards": sum(answer.num_draft_forwards for answer in answers),
+        "num_prompts": len(every),
+        "num_right": sum(one.is_right for one in every),
+        "num_equal_to_baseline": sum(one.is_equal for one in every),
+        "families": cells,
+    }
 
 
-def _predrafts(model: HuggingFaceModel, workload: Workload) -> dict[str, Any]:
-    """verify at every number of predrafts and threshold, on every prompt of every task."""
-    from tqdm import tqdm
-
-    if model.mask_token_id is None or model.block_range is None:
-        rule = "must have Set Block Decoding training for verify to be measured"
-        raise ArgumentError("model", rule, model.name)
-    configs = settings(model.block_range[1], workload.max_new_tokens)
-    suites = workload.prompts(model, workload.limit)
-    tasks: dict[str, dict[Setting, Decodes]] = {}
-    with tqdm(total=sum(map(len, suites.values())), unit="prompt") as bar:
-        for name, prompts in suites.items():
-            for found in decode_all(model, configs, prompts, workload.rounds):
-                tasks[name] = found
-                bar.update()
-    return {"predrafts": rows_data(tasks)}
+def median_and_spread(values: Sequence[float]) -> dict[str, float]:
+    """Median and quartiles."""
+    low, middle, high = (
+        statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else 3 * [*values]
+    )
+    return {"median": round(middle, 3), "low": round(low, 3), "high": round(high, 3)}
 
 
-def _peers(
-    model: HuggingFaceModel, workload: Workload, assistant: HuggingFaceModel | None
-) -> dict[str, Any]:
-    """Forward passes of every decoding method, on every prompt of every task."""
-    from tqdm import tqdm
+def _at_best_threads(
+    found: Sequence[Method], prompt: Sequence[int]
+) -> tuple[list[Method], dict[str, float]]:
+    """The methods with the number of threads that is fastest for the first, which is generate().
 
-    found, left_out = peers(model, workload.max_new_tokens, assistant)
-    examples = [item for name in SUITES for item in held_out(name, workload.limit, workload.seed)]
-    with tqdm(total=len(examples), unit="prompt") as bar:
-        rows = count_all(found, model, examples, bar.update)
-    assistant_name = None if assistant is None else assistant.name
-    return {"peers": rows, "left_out": left_out, "assistant": assistant_name}
+    Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
+    seconds by number. Our own methods keep to the threads that are set.
+    """
+    own = torch.get_num_threads()
+    best: dict[int, float] = {}
+    for _ in range(NUM_TRIALS + 1):
+        for count in sorted({1, os.cpu_count() or 1}):
+            began = time.perf_counter()
+            _with_threads(found[0].answer, count, own)(prompt)
+            best[count] = min(time.perf_counter() - began, best.get(count, float("inf")))
+    chosen = min(best, key=best.__getitem__)
+    moved = [Method(each.name, _with_threads(each.answer, chosen, own)) for each in found]
+    return moved, {str(count): round(seconds, 4) for count, seconds in best.items()}
+
+
+def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[int]], Answer]:
+    def call(prompt: Sequence[int]) -> Answer:
+        torch.set_num_threads(count)
+        try:
+            return ask(prompt)
+        finally:
+            torch.set_num_threads(afterwards)
+
+    return call
+
+
+@contextmanager
+def other_load() -> Iterator[dict[str, float]]:
+    """Fill in "cores": processor cores that other processes kept busy meanwhile (Linux)."""
+    found: dict[str, float] = {}
+    busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
+    yield found
+    elapsed = time.perf_counter() - began
+    if busy is not None:
+        others = (_busy_seconds() or 0.0) - busy - (time.process_time() - own)
+        found["cores"] = round(max(0.0, others) / elapsed, 3)
+
+
+def _busy_seconds() -> float | None:
+    """Processor seconds spent on anything since boot, over all cores; None where unknown."""
+    path = Path("/proc/stat")
+    if not path.is_file():
+        return None
+    user, nice, system, _, _, irq, soft, *_ = map(int, path.read_text().split()[1:9])
+    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")

@@ -1,24 +1,57 @@
-"""The methods that are timed side by side, and how: ours and those of transformers generate()."""
+"""The ways to decode that bench compares: transformers' generate(), llama.cpp and our strategies.
+
+Each answers a prompt greedily and counts its forward passes. Knows no clock.
+"""
 
 import copy
-import os
-import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
 import torch
 
-from sbd_core.config import DecodeConfig, RowPolicy, Strategy
+from sbd_core.config import DecodeConfig, Strategy
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError
+from sbd_core.models.backends.llama.weights import has_known_shape
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.rules import EntropyBound
+from sbd_core.trace import Trace
 
-Answer = Callable[[Sequence[int]], tuple[int, ...]]
+BASELINE = "transformers generate()"
+LLAMA_CPP = "llama.cpp, 8 bits"
+LOOK_UP_TOKENS = 10
+GAMMAS = (0.1, 0.35)
+PREDRAFTS = ((1, 0.5), (2, 0.3), (4, 0.15))
+"""Numbers of predrafts, each with the draft threshold that suits it."""
+DTYPES: tuple[Literal["float32", "int8", "int4"], ...] = ("float32", "int8", "int4")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a method made of a prompt.
+
+    num_forwards: every forward pass of the model, the prompt's included. num_draft_forwards: those
+    of an assistant. trace: of our engine alone.
+    """
+
+    token_ids: tuple[int, ...]
+    num_forwards: int
+    num_draft_forwards: int = 0
+    trace: Trace | None = None
+
+    @property
+    def num_rows(self) -> int | None:
+        """Rows of the forward passes after the prompt's; None where unknown."""
+        costs = None if self.trace is None else self.trace.costs
+        return None if costs is None else sum(cost.rows for cost in costs[1:])
+
+
+Ask = Callable[[Sequence[int]], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,134 +59,12 @@ class Method:
     """A name for the table, and the call that is timed."""
 
     name: str
-    answer: Answer
+    answer: Ask
 
 
-@dataclass(slots=True)
-class Times:
-    """One method over all prompts: seconds and tokens of each answer, and how many equal NTP's."""
-
-    seconds: list[float] = field(default_factory=list)
-    num_tokens: list[int] = field(default_factory=list)
-    num_equal: int = 0
-
-    @property
-    def rates(self) -> list[float]:
-        """Tokens a second, answer by answer."""
-        return [tokens / s for tokens, s in zip(self.num_tokens, self.seconds, strict=True)]
-
-
-def time_methods(
-    methods: Sequence[Method], prompts: Sequence[Sequence[int]], num_rounds: int
-) -> Iterator[dict[str, Times]]:
-    """Time every method on every prompt, one after the other, yielding after each prompt.
-
-    The first method is the baseline the answers are compared with. Best of `num_rounds` rounds
-    of A B A B counts for each prompt: what disturbs a run only ever makes it longer.
-    """
-    times = {method.name: Times() for method in methods}
-    for method in methods:
-        method.answer(prompts[0])
-    for prompt in prompts:
-        best: dict[str, float] = {}
-        answers: dict[str, tuple[int, ...]] = {}
-        for _ in range(num_rounds):
-            for method in methods:
-                seconds, answers[method.name] = _timed(method, prompt)
-                best[method.name] = min(seconds, best.get(method.name, seconds))
-        for method in methods:
-            row = times[method.name]
-            row.seconds.append(best[method.name])
-            row.num_tokens.append(len(answers[method.name]))
-            row.num_equal += answers[method.name] == answers[methods[0].name]
-        yield times
-
-
-def _timed(method: Method, prompt: Sequence[int]) -> tuple[float, tuple[int, ...]]:
-    began = time.perf_counter()
-    answer = method.answer(prompt)
-    return time.perf_counter() - began, answer
-
-
-def median_and_spread(values: Sequence[float]) -> dict[str, float]:
-    """Median and quartiles."""
-    if len(values) < 2:
-        return {"median": values[0], "low": values[0], "high": values[0]}
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return {"median": middle, "low": low, "high": high}
-
-
-@contextmanager
-def other_load() -> Iterator[dict[str, float]]:
-    """Fill in "cores": processor cores that other processes kept busy meanwhile (Linux)."""
-    found: dict[str, float] = {}
-    busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
-    yield found
-    elapsed = time.perf_counter() - began
-    if busy is not None:
-        others = (_busy_seconds() or 0.0) - busy - (time.process_time() - own)
-        found["cores"] = round(max(0.0, others) / elapsed, 3)
-
-
-def _busy_seconds() -> float | None:
-    """Processor seconds spent on anything since boot, over all cores; None where unknown."""
-    path = Path("/proc/stat")
-    if not path.is_file():
-        return None
-    user, nice, system, _, _, irq, soft, *_ = map(int, path.read_text().split()[1:9])
-    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
-
-
-BASELINE = "transformers generate()"
-LOOK_UP_TOKENS = 10
-GAMMAS = (0.1, 0.35)
-NUM_TRIALS = 3
-
-
-def methods(
-    model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
-) -> tuple[list[Method], list[str]]:
-    """Every method the model can run, the baseline first; and why others were left out.
-
-    assistant: a smaller model that drafts for generate(). Raises ArgumentError if its tokenizer
-    is not the model's.
-    """
-    helper = None if assistant is None else laid_out_as_usual(assistant)
-    if assistant is not None and assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
-        raise ArgumentError("assistant", f"must have the tokenizer of {model.name}", assistant.name)
-    found = by_transformers(model, laid_out_as_usual(model), max_new_tokens, helper)
-    left_out = []
-    if assistant is None:
-        left_out.append(f"{BASELINE}, assistant: left out, no --assistant was given")
-    configs = ours(model, max_new_tokens)
-    found += [Method(name, by_engine(model, config)) for name, config in configs.items()]
-    if model.mask_token_id is None:
-        left_out.append(f"sbd, verify: left out, {model.name} has no mask token")
-    elif model.block_range is None:
-        left_out.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
-    return found, left_out
-
-
-def by_transformers(
-    model: HuggingFaceModel, own: Any, max_new_tokens: int, helper: Any
-) -> list[Method]:
-    """generate() of transformers, alone, with prompt look-up and with an assistant.
-
-    own, helper: the transformers models of `model` and of the assistant, None for none.
-    """
-    ways: dict[str, dict[str, Any]] = {
-        BASELINE: {},
-        f"{BASELINE}, prompt look-up": {"prompt_lookup_num_tokens": LOOK_UP_TOKENS},
-    }
-    if helper is not None:
-        ways[f"{BASELINE}, assistant"] = {"assistant_model": helper}
-    return [
-        Method(name, _transformers(model, own, max_new_tokens, options))
-        for name, options in ways.items()
-    ]
-
-
-def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig]:
+def ours(
+    model: HuggingFaceModel, max_new_tokens: int, *, with_predrafts: bool = False
+) -> dict[str, DecodeConfig]:
     """Our strategies that the model can run, by display name; verify with an adapter by policy."""
 
     def config(strategy: Strategy, block_size: int = 16, gamma: float = 0.1) -> DecodeConfig:
@@ -173,53 +84,108 @@ def ours(model: HuggingFaceModel, max_new_tokens: int) -> dict[str, DecodeConfig
         found[f"sbd, gamma {gamma}, k={high}"] = config("sbd", high, gamma)
     if model.adapter is not None:
         small = config("verify", max(low, high // 4))
-        policies: tuple[RowPolicy, ...] = ("fewest-passes", "fastest")
-        return found | {
-            f"verify, {policy}, k={small.block_size}": replace(small, row_policy=policy)
-            for policy in policies
-        }
+        end = f"k={small.block_size}"
+        found[f"verify, fewest-passes, {end}"] = replace(small, row_policy="fewest-passes")
+        found[f"verify, fastest, {end}"] = replace(small, row_policy="fastest")
+        return found
     for size in sorted({max(low, high // 4), max(low, high // 2), high}):
         found[f"verify, k={size}"] = config("verify", size)
+    for number, threshold in PREDRAFTS if with_predrafts else ():
+        name = f"verify, k={high}, predrafts {number}, threshold {threshold}"
+        predrafting = {"num_predrafts": number, "draft_threshold": threshold}
+        found[name] = replace(config("verify", high), **predrafting)  # type: ignore[arg-type]
     return found
 
 
-def at_best_threads(
-    found: Sequence[Method], prompt: Sequence[int]
-) -> tuple[list[Method], dict[str, float]]:
-    """The methods; those of transformers use the number of threads that is fastest for generate().
+def by_engine(model: HuggingFaceModel, configs: Mapping[str, DecodeConfig]) -> list[Method]:
+    """Our engine with each config."""
 
-    Tried are one thread and every core, turn by turn on `prompt`; also gives back the best
-    seconds by number. Our own keep to the threads that are set.
+    def asking(config: DecodeConfig) -> Ask:
+        def ask(prompt: Sequence[int]) -> Answer:
+            trace = generate(model, prompt, config)
+            return Answer(trace.token_ids, trace.num_forwards, trace=trace)
+
+        return ask
+
+    return [Method(name, asking(config)) for name, config in configs.items()]
+
+
+def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel], list[str]]:
+    """The model in each dtype of ONNX Runtime, and why one was left out.
+
+    Raises ArgumentError for a model that ONNX Runtime does not run here.
     """
-    own = torch.get_num_threads()
-    best: dict[int, float] = {}
-    for _ in range(NUM_TRIALS + 1):
-        for count in sorted({1, os.cpu_count() or 1}):
-            began = time.perf_counter()
-            _with_threads(found[0].answer, count, own)(prompt)
-            best[count] = min(time.perf_counter() - began, best.get(count, float("inf")))
-    chosen = min(best, key=best.__getitem__)
-    moved = [
-        Method(method.name, _with_threads(method.answer, chosen, own))
-        if BASELINE in method.name
-        else method
-        for method in found
-    ]
-    return moved, {str(count): round(seconds, 4) for count, seconds in best.items()}
+    from sbd_core.models.backends.onnx.build import OnnxUnavailable, build
 
-
-def _with_threads(answer: Answer, count: int, afterwards: int) -> Answer:
-    def call(prompt_ids: Sequence[int]) -> tuple[int, ...]:
-        torch.set_num_threads(count)
+    if model.device != "cpu" or not has_known_shape(model.model):
+        rule = "must be Llama-shaped and on a CPU for dtypes to be measured"
+        raise ArgumentError("model", rule, model.name)
+    layers = model.adapter.layers if model.adapter else None
+    found: dict[str, HuggingFaceModel] = {}
+    left_out = []
+    for dtype in DTYPES:
+        twin = copy.copy(model)
         try:
-            return answer(prompt_ids)
-        finally:
-            torch.set_num_threads(afterwards)
+            twin.backend = build(model.model, dtype, layers)
+        except OnnxUnavailable as error:
+            if not found:
+                raise ArgumentError("model", "must run in ONNX Runtime here", str(error)) from error
+            left_out.append(f"{dtype}: left out, {error}")
+            continue
+        found[dtype] = twin
+    return found, left_out
 
-    return call
+
+def by_transformers(
+    model: HuggingFaceModel, max_new_tokens: int, assistant: HuggingFaceModel | None = None
+) -> list[Method]:
+    """generate(), alone, with prompt look-up and with an assistant, a smaller model that drafts.
+
+    Raises ArgumentError if the assistant's tokenizer is not the model's.
+    """
+    if assistant is not None and assistant.tokenizer.get_vocab() != model.tokenizer.get_vocab():
+        raise ArgumentError("assistant", f"must have the tokenizer of {model.name}", assistant.name)
+    own = _as_loaded(model)
+    common: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
+    if model.mask_token_id is not None:
+        common["suppress_tokens"] = [model.mask_token_id]  # as ours does
+    # A model that is its own assistant is still counted apart.
+    helper = None if assistant is None else copy.deepcopy(_as_loaded(assistant))
+
+    def asking(**options: Any) -> Ask:
+        def ask(prompt: Sequence[int]) -> Answer:
+            ids = torch.tensor([list(prompt)], device=own.device)
+            with torch.inference_mode(), _counted(own) as passes, _counted(helper) as drafts:
+                mask = torch.ones_like(ids)
+                output = own.generate(ids, attention_mask=mask, **common, **options)
+            return Answer(tuple(output[0, len(prompt) :].tolist()), len(passes), len(drafts))
+
+        return ask
+
+    found = [
+        Method(BASELINE, asking()),
+        Method(f"{BASELINE}, prompt look-up", asking(prompt_lookup_num_tokens=LOOK_UP_TOKENS)),
+    ]
+    if helper is not None:
+        found.append(Method(f"{BASELINE}, assistant", asking(assistant_model=helper)))
+    return found
 
 
-def laid_out_as_usual(model: HuggingFaceModel) -> Any:
+@contextmanager
+def _counted(model: Any) -> Iterator[list[None]]:
+    """A list that grows by one with each forward pass of a transformers model."""
+    seen: list[None] = []
+    if model is None:
+        yield seen
+        return
+    handle = model.register_forward_pre_hook(lambda *_: seen.append(None))
+    try:
+        yield seen
+    finally:
+        handle.remove()
+
+
+def _as_loaded(model: HuggingFaceModel) -> Any:
     """The transformers model with every weight contiguous, as it comes from disk.
 
     The lean forward lays weights out for itself; generate() must not be slower for that, so it
@@ -233,27 +199,55 @@ def laid_out_as_usual(model: HuggingFaceModel) -> Any:
     return own
 
 
-def by_engine(model: HuggingFaceModel, config: DecodeConfig) -> Answer:
-    """What our engine answers."""
-    return lambda prompt_ids: generate(model, prompt_ids, config).token_ids
+@cache
+def _silent_llama_cpp() -> tuple[Any, Any]:
+    """The module, which else logs every weight, and what keeps it silent. Raises ImportError."""
+    import llama_cpp
+
+    def log(level: int, text: bytes, data: object) -> None:
+        """Says nothing."""
+
+    callback = llama_cpp.llama_log_callback(log)
+    llama_cpp.llama_log_set(callback, None)
+    return llama_cpp, callback  # which C holds without a reference
 
 
-def _transformers(
-    model: HuggingFaceModel,
-    own: Any,
-    max_new_tokens: int,
-    options: dict[str, Any] | None = None,
-) -> Answer:
-    """generate() of `own`, greedy, with the mask token suppressed as in ours."""
-    arguments: dict[str, Any] = {"do_sample": False, "max_new_tokens": max_new_tokens}
-    arguments |= options or {}
-    if model.mask_token_id is not None:
-        arguments["suppress_tokens"] = [model.mask_token_id]
+def by_llama_cpp(
+    model: HuggingFaceModel, gguf: Path, max_new_tokens: int, num_threads: int
+) -> Method:
+    """Next-token prediction by llama.cpp with 8-bit weights (Q8_0); never a dependency.
 
-    def answer(prompt_ids: Sequence[int]) -> tuple[int, ...]:
-        ids = torch.tensor([list(prompt_ids)], device=own.device)
-        with torch.inference_mode():
-            output = own.generate(ids, attention_mask=torch.ones_like(ids), **arguments)
-        return tuple(output[0, len(prompt_ids) :].tolist())
+    gguf: the model's weights in a format of llama.cpp. Raises ArgumentError.
+    """
+    try:
+        llama_cpp, _ = _silent_llama_cpp()
+    except ImportError as error:
+        rule = "needs llama.cpp: pip install llama-cpp-python"
+        raise ArgumentError("gguf", rule, str(gguf)) from error
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "8-bit.gguf"
+        options = llama_cpp.llama_model_quantize_default_params()
+        options.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0
+        options.allow_requantize = True
+        if not gguf.is_file() or llama_cpp.llama_model_quantize(
+            str(gguf).encode(), str(file).encode(), options
+        ):
+            raise ArgumentError("gguf", "must be a GGUF file that llama.cpp can read", str(gguf))
+        length = model.max_positions or 2048
+        threads = {"n_threads": num_threads, "n_threads_batch": num_threads}
+        reader = llama_cpp.Llama(str(file), n_ctx=length, use_mmap=False, verbose=False, **threads)
+    # A base without the mask token has one row less.
+    if reader.n_vocab() not in (model.vocabulary_size, model.mask_token_id):
+        raise ArgumentError("gguf", f"must hold the weights of {model.name}", str(gguf))
 
-    return answer
+    def ask(prompt: Sequence[int]) -> Answer:
+        reader.reset()
+        reader.eval(list(prompt))
+        tokens: list[int] = []
+        while True:
+            tokens.append(reader.sample(temp=0.0, repeat_penalty=1.0))
+            if tokens[-1] in model.end_token_ids or len(tokens) == max_new_tokens:
+                return Answer(tuple(tokens), len(tokens))
+            reader.eval(tokens[-1:])
+
+    return Method(LLAMA_CPP, ask)

@@ -1,4 +1,4 @@
-"""`bench`: wall-clock of our strategies beside transformers generate()."""
+"""`bench`: wall-clock and forward passes of our strategies beside transformers generate()."""
 
 import argparse
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 from sbd_core.cli.decoding_flags import add_loading
 from sbd_core.files import require_writable, write_text
 
-HELP = "measure wall-clock against transformers generate()"
+HELP = "measure wall-clock and forward passes against transformers generate()"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,48 +22,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--profile", action="store_true", help="only: a forward pass by operation (torch.profiler)"
+        "--dtypes", action="store_true", help="our strategies in float32, int8 and int4"
     )
     parser.add_argument(
-        "--dtypes", action="store_true", help="only: rows and strategies in float32, int8, int4"
+        "--predrafts", action="store_true", help="also: verify with 1, 2 and 4 predrafts"
     )
     parser.add_argument(
-        "--gguf", type=Path, metavar="FILE", help="of --dtypes: the weights for llama-cpp-python"
-    )
-    parser.add_argument(
-        "--shape", action="store_true", help="only: random weights; on a GPU, of Llama-3.1-8B"
-    )
-    parser.add_argument(
-        "--predrafts", action="store_true", help="only: verify with 0 to 4 predrafts, by threshold"
-    )
-    parser.add_argument(
-        "--peers", action="store_true", help="only: forward passes of others' decoding methods"
+        "--gguf", type=Path, metavar="FILE", help="also: llama.cpp, from a file of the same weights"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the results as JSON")
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Measure, print a table, write JSON. Raises our errors."""
+    """Measure, print tables, write JSON. Raises our errors."""
     if arguments.out is not None:
         require_writable("out", arguments.out)
     from sbd_core.benchmark import report
-    from sbd_core.benchmark.api import Part, Workload, bench
-    from sbd_core.errors import ArgumentError
+    from sbd_core.benchmark.api import More, Workload, bench
     from sbd_core.models.loading import load
     from sbd_core.models.threads import choose_threads
 
-    if arguments.gguf is not None and not arguments.dtypes:
-        raise ArgumentError("gguf", "requires --dtypes", str(arguments.gguf))
     names = ("limit", "rounds", "max_new_tokens", "seed")
     workload = Workload(**{name: getattr(arguments, name) for name in names})
     place = {"device": arguments.device, "dtype": arguments.dtype}
     model = load(arguments.model, **place)
-    assistant = None if arguments.assistant is None else load(arguments.assistant, **place)
+    more = More(
+        assistant=None if arguments.assistant is None else load(arguments.assistant, **place),
+        gguf=arguments.gguf,
+        with_predrafts=arguments.predrafts,
+        with_dtypes=arguments.dtypes,
+    )
     choose_threads(model.num_parameters)
-    parts: tuple[Part, ...] = ("dtypes", "shape", "profile", "predrafts", "peers")
-    part: Part = next((name for name in parts if getattr(arguments, name)), "methods")
-    result = bench(model, workload, part, assistant, arguments.gguf)
+    result = bench(model, workload, more)
     print(report.text(result))
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(result, indent=1) + "\n")
