@@ -36,17 +36,20 @@ def require_writable(argument: str, path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 `text` to a temporary file beside `path`, then rename it.
+    """write_bytes() of UTF-8 text."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write `data` to a temporary file beside `path`, then rename it.
 
     Raises ArgumentError if that cannot be done; the old file is then untouched.
     """
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=path.name, delete=False
-        ) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
             temporary = file.name
-            file.write(text)
+            file.write(data)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except OSError as error:

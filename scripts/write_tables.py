@@ -261,6 +261,8 @@ def requests() -> str:
         f"{num_verified - other:,} of {num_verified:,} answers of `verify` are NTP's token for "
         "token. "
     )
+    # Runs that keep their answers are judged by seeded checks.
+    unseeded = "" if "answers" in data else "IFEval's language checks were unseeded in this run. "
     return (
         table(head, rows)
         + f"\n{told}; answers of at most {data['max_new_tokens']} tokens, greedy, blocks of "
@@ -268,7 +270,7 @@ def requests() -> str:
         "Agrees: share of tokens that next-token prediction, reading them afterwards, would have "
         "chosen. Loops, answers that repeat themselves, count in the first two columns alone; "
         "± is half of the 95 % interval of the difference request by request."
-        f"{chosen if data['gammas'] else ''} {kept}Weights: {digests}. {where(data)}"
+        f"{chosen if data['gammas'] else ''} {kept}{unseeded}Weights: {digests}. {where(data)}"
     )
 
 

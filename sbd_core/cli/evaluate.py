@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sbd_core.cli import decoding_flags
 from sbd_core.config import DecodeConfig
 from sbd_core.errors import ArgumentError, require_integer
-from sbd_core.files import require_writable, write_text
+from sbd_core.files import require_writable, write_bytes, write_text
 
 if TYPE_CHECKING:
     from sbd_core.evaluation import Evaluation, Sample
@@ -61,7 +61,8 @@ def _add_comparisons(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="open requests (records with a prompt) instead of tasks: tokens per forward pass, "
         "agreement with the causal head, loops; of IFEval's also which follow their instructions. "
-        "With --out a run that was stopped goes on, and processes of torchrun share it",
+        "With --out a run that was stopped goes on, processes of torchrun share it, and answers "
+        "are written beside the results",
     )
     parser.add_argument(
         "--gammas-on",
@@ -161,6 +162,9 @@ def _run_requests(arguments: argparse.Namespace, config: DecodeConfig) -> None:
     }
     print(measured)
     if arguments.out is not None:
+        answers = arguments.out.with_suffix(".answers.jsonl.gz")
+        write_bytes(answers, measured.packed_answers())
+        data["answers"] = answers.name
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
         clear_journals(arguments.out)
     if arguments.json:

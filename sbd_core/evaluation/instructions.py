@@ -1,5 +1,6 @@
 """Whether an answer follows its instructions: IFEval (Zhou et al. 2023), by lm-eval's verifiers."""
 
+import random
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from functools import cache
@@ -43,9 +44,18 @@ def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
 
 
 def _follows(verifier: Any, given: Mapping[str, Any], prompt: str, answer: str) -> bool:
-    verifier.build_description(**{key: value for key, value in given.items() if value})
-    if "prompt" in (verifier.get_instruction_args() or {}):
-        verifier.build_description(prompt=prompt)
+    """The verdict of lm-eval, the same each time: it draws whatever an instruction leaves open."""
+    state = random.getstate()
+    random.seed(0)
+    try:
+        verifier.build_description(**{key: value for key, value in given.items() if value})
+        if "prompt" in (verifier.get_instruction_args() or {}):
+            verifier.build_description(prompt=prompt)
+    finally:
+        random.setstate(state)
+    if given.get("letter"):
+        # lm-eval draws another for one that is no letter from a to z, such as # or \u00e9.
+        verifier._letter = given["letter"].strip().lower()
     return bool(verifier.check_following(answer))
 
 
@@ -54,15 +64,17 @@ def verifiers() -> Mapping[str, Any]:
     """{instruction id: class of lm-eval}.
 
     lm-eval downloads a sentence splitter when it is imported, and says so. Where it is not there
-    already, sentences are split by the same algorithm without its list of abbreviations. Raises
-    ModelError.
+    already, sentences are split by the same algorithm without its list of abbreviations. Its
+    guesses of a language are seeded. Raises ModelError.
     """
     require("lm-eval")
+    import langdetect
     import nltk
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
     with mock.patch.object(nltk, "download", return_value=False), redirect_stdout(StringIO()):
         from lm_eval.tasks.ifeval import instructions_registry, instructions_util
+    langdetect.DetectorFactory.seed = 0
     try:
         nltk.data.find("tokenizers/punkt_tab")
     except LookupError:

@@ -6,6 +6,7 @@ written. Answers can be kept in a journal, so that a run that was killed goes on
 Loops are counted and left out of everything else, as one token over and over is easily drafted.
 """
 
+import gzip
 import hashlib
 import json
 import math
@@ -264,7 +265,7 @@ class RequestSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Scores by the name of their requests.
+    """Scores by the name of their requests, and the answers that they are of, by row.
 
     chosen, tried: the gamma of each rule, and the scores on other requests that it was chosen by;
     both empty where every gamma is measured.
@@ -273,6 +274,19 @@ class Measured:
     scores: Mapping[str, Sequence[RequestScore]]
     chosen: Mapping[str, float]
     tried: Sequence[RequestScore]
+    answers: Mapping[str, Mapping[str, Sequence[Answer]]]
+
+    def packed_answers(self) -> bytes:
+        """The texts of all answers as gzipped JSON Lines, those to one request in a row."""
+        lines = [
+            json.dumps(
+                {"requests": name, "number": number, "row": row, "text": answers[number].text}
+            )
+            for name, rows in self.answers.items()
+            for number in range(len(next(iter(rows.values()))))
+            for row, answers in rows.items()
+        ]
+        return gzip.compress("\n".join(lines).encode(), mtime=0)
 
     def to_data(self) -> dict[str, Any]:
         """Plain JSON data, rounded for reading."""
@@ -325,10 +339,10 @@ def measure(
         chosen = chosen_gammas(tried)
     gammas = {rule: (gamma,) for rule, gamma in chosen.items()} or None
     configs = request_configs(base, gammas)
-    scores = {
-        each.name: score_answers(answers(each.requests, configs), each.checks) for each in sets
-    }
-    return Measured(scores, chosen, [_score(row, each, ()) for row, each in tried.items()])
+    found = {each.name: answers(each.requests, configs) for each in sets}
+    scores = {each.name: score_answers(found[each.name], each.checks) for each in sets}
+    rows = [_score(row, each, ()) for row, each in tried.items()]
+    return Measured(scores, chosen, rows, found)
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:

@@ -1,11 +1,13 @@
 """evaluate --requests: open requests are answered in every way, and loops counted apart."""
 
+import gzip
 import json
+import random
 from dataclasses import replace
 
 import pytest
 
-from sbd_core import ArgumentError, DecodeConfig
+from sbd_core import ArgumentError, DecodeConfig, generate, load
 from sbd_core.__main__ import main
 from sbd_core.errors import MissingExtraError
 from sbd_core.evaluation.instructions import check_of, verifiers
@@ -200,6 +202,25 @@ def test_instructions_are_checked_without_a_download() -> None:
         check_of({**ROW, "instruction_id_list": ["made:up", "made:up"]})
 
 
+def test_a_verdict_is_the_same_each_time_and_letters_are_those_given() -> None:
+    pytest.importorskip("lm_eval", reason='needs pip install "sbd-core[lm-eval]"')
+
+    def verdicts(name: str, given: dict[str, object], answer: str) -> set[bool]:
+        check = check_of({"prompt": "p", "instruction_id_list": [name], "kwargs": [given]})
+        assert check is not None
+        return {check(answer) for _ in range(60)}
+
+    # Unseeded: 22 times English, 38 times not.
+    assert len(verdicts("change_case:english_lowercase", {}, "hello world i am at it de la")) == 1
+    hashes = {"letter": "#", "let_frequency": 4, "let_relation": "at least"}
+    assert verdicts("keywords:letter_frequency", hashes, "# a # b # c #") == {True}
+    assert verdicts("keywords:letter_frequency", hashes, "aaaa bbbb eeee # oooo") == {False}
+    state = random.getstate()
+    open_ended = {"let_relation": "at least"}
+    assert len(verdicts("keywords:letter_frequency", open_ended, "eeee tttt oooo")) == 1
+    assert random.getstate() == state
+
+
 def test_instructions_without_verifiers_are_refused_in_one_line(monkeypatch) -> None:
     monkeypatch.setitem(EXTRAS, "lm-eval", ("package_that_nobody_has",))
     verifiers.cache_clear()
@@ -219,9 +240,14 @@ def test_the_command_answers_the_first_requests_of_each_file(
     assert main([*words, "--json", "--out", str(out)]) == 0
     found = last_line(capsys)
     assert found == json.loads(out.read_text("utf-8"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        path.name for path in (file, other, out)
-    )
+    packed = tmp_path / "scores.answers.jsonl.gz"
+    assert sorted(tmp_path.iterdir()) == sorted((file, other, out, packed))
+    assert found["answers"] == packed.name
+    kept = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).splitlines()]
+    assert len(kept) == 3 * (3 + len(RULES))
+    config = DecodeConfig(strategy="ntp", max_new_tokens=6)
+    text = generate(load(tiny_folders["llama"], device="cpu"), "c", config).text
+    assert kept[3 + len(RULES)] == {"requests": "asked", "number": 1, "row": NTP, "text": text}
     assert list(found["requests"]) == ["asked", "more"]
     assert (found["gammas_on"], list(found["gammas"])) == ("more", list(RULES))
     assert len(found["gammas_tried"]) == len(RULES) * len(GAMMAS)
@@ -239,6 +265,9 @@ def test_the_command_answers_the_first_requests_of_each_file(
     assert head.count("tokens a pass") == 2
     assert words.startswith("2 of asked, 1 of more; answers of at most 6 tokens")
     assert "Each γ was chosen on more before" in words
+    assert "unseeded" not in words
+    del found["answers"]
+    assert "IFEval's language checks were unseeded in this run." in write_tables.requests()
 
 
 def test_bad_requests_are_refused_by_name(tmp_path, capsys) -> None:
