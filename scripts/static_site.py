@@ -17,25 +17,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
-
 from sbd_core.errors import ArgumentError, SetBlockDecodingError
 from sbd_core.files import ASSETS
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, read_checkpoint_info
 from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.replay import wire_json
 from ui import recordings
-from ui.assets import DIST, STYLES, markup
+from ui.assets import DIST, STYLES, markups
 from ui.decode.form import settings_of
 from ui.form import controls
-from ui.form.controls import preset_bar, presets_value, risk_slider, slider_value
+from ui.form.controls import presets_value, slider_value
 from ui.form.engine_choice import COMPILED, model_files
 from ui.form.measured import best_for
-from ui.views.gallery import gallery, opening, replay
-from ui.views.home import CARD, footer_value, header, home_view
-from ui.views.learn import learn_view
-from ui.views.race import race_view
-from ui.views.watch import player
+from ui.views.gallery import gallery_value, opening, replay
+from ui.views.home import CARD, footer_value, home_value
+from ui.views.learn import setting
+from ui.views.race import race_value
 
 SCRIPTS = ("site.js", "engine.js", "replay.js", *(file.name for file in COMPILED.values()))
 RUN_ID = "gallery"
@@ -107,9 +104,9 @@ def make_room(out: Path) -> None:
 def page_html(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> str:
     """index.html: the views' markup where it belongs, and their values as data."""
     values = views(name, block_range, files)
-    page = markup("site")
+    page = (ASSETS / "html" / "site.html").read_text("utf-8").strip()
     for view in values:
-        page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markup(view)}</div>')
+        page = page.replace(f"<!--{view}-->", f'<div id="sbd-{view}">{markups()[view]}</div>')
     names = [*(file.name for file in STYLES), "site.css"]
     links = "\n".join(f'<link rel="stylesheet" href="css/{name}">' for name in names)
     form = controls.start_of(best_for(name, can_draft=True))
@@ -120,20 +117,19 @@ def page_html(name: str, block_range: tuple[int, int], files: Sequence[Path]) ->
 def views(name: str, block_range: tuple[int, int], files: Sequence[Path]) -> dict[str, str]:
     """The value of every view, as the served page has it."""
     best = best_for(name, can_draft=True)
-    with gr.Blocks(analytics_enabled=False):
-        parts = {
-            "header": header(f"{name} · in your browser"),
-            "presets": preset_bar(presets_value(name, controls.PROMPT_ID)),
-            "risk-slider": risk_slider(slider_value(best, block_range, can_draft=True)),
-            "player": player(opening()),
-            "race": race_view(can_draft=True, prompt_id=controls.PROMPT_ID),
-            "home": home_view(prompt_id=controls.PROMPT_ID),
-            "learn": learn_view(prompt_id=controls.PROMPT_ID),
-            "gallery": gallery(),
-        }
-    found = {view: str(part.value) for view, part in parts.items()}
-    own = {"status-line": "", "engine-choice": wire_json(place(name, files))}
-    return {**own, **found, "footer": footer_value(CARD_COPY, is_beside=True)}
+    return {
+        "header": f"{name} · in your browser",
+        "presets": presets_value(name, controls.PROMPT_ID),
+        "status-line": "",
+        "engine-choice": wire_json(place(name, files)),
+        "risk-slider": slider_value(best, block_range, can_draft=True),
+        "player": opening(),
+        "race": race_value(can_draft=True, prompt_id=controls.PROMPT_ID),
+        "home": home_value(prompt_id=controls.PROMPT_ID),
+        "learn": setting(controls.PROMPT_ID),
+        "gallery": gallery_value(),
+        "footer": footer_value(CARD_COPY, is_beside=True),
+    }
 
 
 def place(name: str, files: Sequence[Path]) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Reads the files of assets/ that components carry. Decides nothing."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -31,9 +31,12 @@ STYLES = tuple(
 )
 
 
-def markup(name: str) -> str:
-    """The markup file `name`."""
-    return (ASSETS / "html" / f"{name}.html").read_text(encoding="utf-8").strip()
+@cache
+def markups() -> dict[str, str]:
+    """The markup of each view; in the file a comment with its name stands above it."""
+    text = (ASSETS / "html" / "views.html").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^<!-- ([a-z-]+) -->$", text, flags=re.MULTILINE)
+    return {name: part.strip() for name, part in zip(parts[::2], parts[1::2], strict=True)}
 
 
 @cache
@@ -65,21 +68,18 @@ def static_path(file: Path) -> str:
     return f"file={f'assets/{file.relative_to(ASSETS).as_posix()}' if is_ours else file.as_posix()}"
 
 
-def _mounts(view: str, *events: str) -> dict[str, Any]:
-    """Arguments of gr.HTML that hand the component to a view of the page's bundle.
+def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr.HTML:
+    """A view of the page's bundle: its markup, its id `sbd-NAME`, the events it can trigger.
 
-    events: those that the view can trigger; Gradio knows an event by its name in the script.
+    Gradio knows an event by its name in the script.
     """
     names = "".join(f"// may trigger {event!r}\n" for event in events)
-    return {"js_on_load": names + _stub(), "view": view, "bundle": _bundle()}
-
-
-def view(name: str, value: str, *events: str, classes: Sequence[str] = ()) -> gr.HTML:
-    """A view of the page's bundle: its markup, its id `sbd-NAME`, the events it can trigger."""
     return gr.HTML(
         value,
-        html_template=markup(name),
-        **_mounts(name, *events),
+        html_template=markups()[name],
+        js_on_load=names + _stub(),
+        view=name,
+        bundle=_bundle(),
         apply_default_css=False,
         elem_id=f"sbd-{name}",
         elem_classes=list(classes),

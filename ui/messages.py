@@ -1,20 +1,11 @@
 """What the server says to the page: the line under the form, and messages to the scripts."""
 
 import itertools
-import json
 from typing import Any
 
-import gradio as gr
-
 from sbd_core.replay import wire_json
-from ui.assets import view
 
 _turns = itertools.count()
-
-
-def status_line() -> gr.HTML:
-    """An empty line; its values are made by a Speaker."""
-    return view("status-line", "")
 
 
 class Speaker:
@@ -39,7 +30,7 @@ class Speaker:
         kind = "error" if is_error else "status"
         body = {"kind": kind, "text": text, "order": self.order(), "ahead": num_ahead}
         body |= {"is_of_form": True} if is_of_form else {}
-        return json.dumps(body).replace("<", "\\u003c")
+        return wire_json(body)
 
     def order(self) -> list[int]:
         """The place of the next thing said among all others, of every speaker."""
@@ -48,11 +39,6 @@ class Speaker:
 
 
 _count = itertools.count()
-
-
-def server_messages() -> gr.HTML:
-    """An empty carrier; its values are made by `server_message`."""
-    return view("server-messages", "")
 
 
 def server_message(**content: Any) -> str:

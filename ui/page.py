@@ -11,8 +11,9 @@ from starlette.middleware import Middleware
 
 from sbd_core.errors import ArgumentError
 from sbd_core.models.protocol import SetBlockModel
+from sbd_core.replay import STYLES as REPLAY_STYLES
 from sbd_core.rules import SOLVER_PARAMETERS
-from ui.assets import STYLES, saved_runs_flag
+from ui.assets import ASSETS, DIST, STYLES, saved_runs_flag, view
 from ui.decode.client import Client
 from ui.decode.fair_queue import MAX_PLACES
 from ui.decode.form import Form, message_of
@@ -35,20 +36,18 @@ from ui.gradio_hooks import (
 )
 from ui.hosting.middleware import Networks, PageMiddleware
 from ui.lazy_model import LazyModel
-from ui.loading_header import loading_header
-from ui.messages import Speaker, server_message, server_messages
+from ui.messages import Speaker, server_message
 from ui.models import Models
 from ui.share.linked_run import linked_run
 from ui.share.sheet import wire_sharing
 from ui.untrained import untrained
 from ui.views import gallery
 from ui.views.charts import charts_section
-from ui.views.home import footer, home_view
-from ui.views.learn import learn_view
-from ui.views.race import race_view, wire_race
+from ui.views.home import footer, header, home_value
+from ui.views.learn import setting
+from ui.views.race import race_value, wire_race
 from ui.views.roofline import roofline_section
 from ui.views.solvers import solver_comparison_section
-from ui.views.watch import player
 
 PARAMETERS = (
     "solver", *SOLVER_PARAMETERS, "seed", "row_policy", "num_predrafts", "draft_threshold"
@@ -90,17 +89,18 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         fill_width=True,
         delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
     ) as page:
-        title = loading_header(page, models.first.lazy)
+        title = header(page, models.first.lazy)
         switch = model_switch(models, may_manage=session.limits.may_fetch_model)
         strip = untrained(models, may_name_folder=not is_public)
-        home_view(first, prompt_id=controls.PROMPT_ID)
-        learn_view(prompt_id=controls.PROMPT_ID)
+        view("home", home_value(first, prompt_id=controls.PROMPT_ID))
+        view("learn", setting(controls.PROMPT_ID))
         with gr.Row(elem_id="sbd-watch", equal_height=False):
             with gr.Column(elem_id="sbd-controls", min_width=260, scale=0):
                 form = controls.build(models, session.limits)
             with gr.Column(elem_id="sbd-show", min_width=300, scale=1):
-                show = player(gallery.opening(first))
-                lanes = race_view(first, can_draft=can_draft, prompt_id=controls.PROMPT_ID)
+                show = player(first)
+                race = race_value(first, can_draft=can_draft, prompt_id=controls.PROMPT_ID)
+                lanes = view("race", race, "start", "halt")
         visit = gr.State(Visit())
         client_from = partial(client_of, page)
         # First: later handlers do not get their names.
@@ -113,8 +113,8 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         charts_section()
         solver_comparison_section(session, form.fields, RUN, client_from)
         roofline_section(may_name_folder=not is_public)
-        messages = server_messages()
-        choosers = (gallery.gallery(), form.presets)
+        messages = view("server-messages", "")  # its values are made by server_message
+        choosers = (view("gallery", gallery.gallery_value(), "choose_run"), form.presets)
         footer()
         wire_sharing(show, choosers, messages, form.status, form.fields)
         _wire_timing(session, show, messages, client_from)
@@ -122,6 +122,18 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
     look_into_queue_every(page, SECONDS_BETWEEN_QUEUE_LOOKS)
     let_uvicorn_trust_no_proxy()
     return page
+
+
+def player(model: str) -> gr.HTML:
+    """The player, open on a model's recorded run; it keeps the history, so only news is ever sent.
+
+    Its event `redo` carries the settings of a decode the visitor asks for inside the player,
+    `time` those of one to be timed a few times, `give` a trace to show.
+    """
+    styles = [ASSETS / "css" / f"{style}.css" for style in REPLAY_STYLES]
+    # What its script makes a replay page of.
+    gr.set_static_paths([ASSETS / "html" / "replay.html", DIST / "replay.js", *styles])
+    return view("player", gallery.opening(model), "redo", "give", "time")
 
 
 def launch_options(trusted_proxies: Networks = ()) -> dict[str, Any]:

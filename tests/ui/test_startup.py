@@ -19,8 +19,8 @@ from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from tests.workers import free_port
 from ui.launch import check_address, checked_port, load_behind, model_of
-from ui.loading_header import about
 from ui.recordings import TRACES
+from ui.views.home import about
 
 ROOT = Path(__file__).parents[2]
 OPEN_THE_PAGE = """

@@ -100,9 +100,6 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
     """Prompt and config of a form. Raises ArgumentError naming field, rule and value."""
     if not isinstance(form.prompt, str) or not form.prompt.strip():
         raise ArgumentError("prompt", "must not be empty", "")
-    if len(form.prompt) > MAX_PROMPT_CHARACTERS:
-        rule = f"must be at most {MAX_PROMPT_CHARACTERS:,} characters"
-        raise ArgumentError("prompt", rule, len(form.prompt))
     if not isinstance(form.solver, str) or form.solver not in SOLVERS:
         raise ArgumentError("solver", f"must be one of {', '.join(SOLVERS)}", form.solver)
     settings = [item.name for item in fields(SOLVERS[form.solver])]
@@ -122,9 +119,6 @@ def checked(form: Form) -> tuple[str, DecodeConfig]:
         row_policy=form.row_policy,
         pinned=_pairs(form.pinned),
     )
-    if config.max_new_tokens > MAX_NEW_TOKENS:
-        rule = f"must be at most {MAX_NEW_TOKENS} tokens on this page"
-        raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
     return form.prompt, config
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.trace import Trace
 from ui.decode.client import LOCAL, Client
 from ui.decode.form import Form, message_of
 from ui.decode.session import FAILED_TEXT, Session, Update
@@ -30,7 +29,7 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
         for trace in traces:
             if isinstance(trace, Update):
                 continue
-            news[names.pop(0)].append(engine_seconds(trace))
+            news[names.pop(0)].append(trace.seconds)
             if len(names) % 2 == 0:
                 yield news
     except SetBlockDecodingError as error:
@@ -38,8 +37,3 @@ def timings(session: Session, form: Form, client: Client = LOCAL) -> Iterator[di
     except Exception:  # the page must say something, whatever broke
         logger.exception("a timing failed")
         yield {**news, "error": FAILED_TEXT}
-
-
-def engine_seconds(trace: Trace) -> float:
-    """Seconds of all its forward passes."""
-    return sum(event.seconds for event in trace.events)

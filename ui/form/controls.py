@@ -1,7 +1,5 @@
 """The form beside the player: presets, prompt, strategy, solver and sizes. Decides nothing."""
 
-import json
-import uuid
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,25 +15,17 @@ from ui.assets import view
 from ui.decode.form import MAX_TYPED_CHARACTERS
 from ui.examples import BUNDLED_MODEL, PRESETS, Preset, presets, recording_of
 from ui.form.bounds import BOUNDS
-from ui.form.engine_choice import engine_choice, engine_value
+from ui.form.engine_choice import engine_value
 from ui.form.measured import Best, best_for
 from ui.hosting.limits import USUAL, Limits
 from ui.lazy_model import LazyModel
-from ui.messages import status_line
+from ui.messages import server_message
 from ui.models import Models, Offer
 from ui.recordings import OPENING_LANES
 
 
-def preset_bar(value: str) -> gr.HTML:
-    """The buttons and the line, made from `presets_value`.
-
-    Its event `choose_run` carries the name of the recorded run of the prompt that was chosen.
-    """
-    return view("presets", value, "choose_run")
-
-
 def presets_value(model_name: str, prompt_id: str, *, file: str = PRESETS) -> str:
-    """What the bar shows for a model; it writes into the text box with the element id `prompt_id`.
+    """What the bar of presets shows for a model; it writes into the box with the id `prompt_id`.
 
     file: of the presets, in assets/.
     """
@@ -58,18 +48,9 @@ def promise(model_name: str) -> str:
     return "Start from an example, or write any other prompt."
 
 
-def puzzle(prompt_id: str) -> gr.HTML:
-    """Its event `solve` carries {"cells": text}; answer it with a value that `reply` makes.
-
-    An accepted puzzle is written into the text box with the element id `prompt_id`.
-    """
-    return view("puzzle", json.dumps({"prompt_id": prompt_id}), "solve")
-
-
 def reply(prompt_id: str, *, prompt: str = "", error: str = "") -> str:
     """The value that hands over a prompt, or says what was wrong; no two are equal."""
-    body = {"prompt_id": prompt_id, "prompt": prompt, "error": error, "turn": uuid.uuid4().hex}
-    return json.dumps(body).replace("<", "\\u003c")
+    return server_message(prompt_id=prompt_id, prompt=prompt, error=error)
 
 
 GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 1)
@@ -83,11 +64,6 @@ CHOICE_SCRIPT = """() => {
 }"""
 """Strategy, solver and gamma as the slider asks for them; what it does not name stays. Run by the
 browser alone: an answer of the server's could come after the next choice, and undo it."""
-
-
-def risk_slider(value: str) -> gr.HTML:
-    """Made from `slider_value`; its event `choose` is answered by CHOICE_SCRIPT."""
-    return view("risk-slider", value, "choose", classes=["sbd-watch-only"])
 
 
 def slider_value(best: Best, block_range: tuple[int, int], *, can_draft: bool) -> str:
@@ -174,7 +150,8 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
     model = models.first.lazy
     of_model = OfModel.of(models.first, limits)
     start = start_of(of_model.best, models.first.name)
-    bar = preset_bar(of_model.presets)
+    # `choose_run` carries the name of the recorded run of the prompt that was chosen.
+    bar = view("presets", of_model.presets, "choose_run")
     prompt = gr.Textbox(
         start["prompt"],
         label="Prompt",
@@ -193,11 +170,11 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
             scale=1,
             elem_id="sbd-stop",
         )
-    status = status_line()
-    slider = risk_slider(of_model.risk_slider)
+    status = view("status-line", "")  # its values are made by a Speaker
+    slider = view("risk-slider", of_model.risk_slider, "choose", classes=["sbd-watch-only"])
     fields: dict[str, gr.components.Component] = {"prompt": prompt}
     with gr.Column(elem_id="sbd-advanced"):
-        engine = engine_choice(of_model.engine)
+        engine = view("engine-choice", of_model.engine)
         if any(offer.lazy.can_draft for offer in models):
             fields["template"] = _template()
         fields["system"] = gr.Textbox(
@@ -211,7 +188,8 @@ def build(models: Models, limits: Limits = USUAL) -> Controls:
         )
         fields |= _solver_fields(model, start)
         fields |= _size_fields(model, of_model, limits.max_new_tokens)
-        own_puzzle = puzzle(PROMPT_ID)
+        # `solve` carries {"cells": text}; `reply` makes the value that answers it.
+        own_puzzle = view("puzzle", wire_json({"prompt_id": PROMPT_ID}), "solve")
     for name, element_id in FIELD_IDS.items():
         fields[name].elem_id = element_id
     for name in fields.keys() - SHARED_BY_VIEWS:

@@ -13,7 +13,7 @@ import gradio as gr
 
 from sbd_core.json_node import json_of
 from sbd_core.replay import wire_json
-from ui.assets import DIST, static_path, view
+from ui.assets import DIST, static_path
 
 MODEL_TYPES = ("llama", "mistral")
 """As ui/web/engine/checkpoint/shape.js."""
@@ -31,11 +31,6 @@ SMALL_FILES = (
     "chat_template.jinja",
     "model.safetensors.index.json",
 )
-
-
-def engine_choice(value: str) -> gr.HTML:
-    """The line, made from `engine_value`; an empty one for ""."""
-    return view("engine-choice", value)
 
 
 def engine_value(name: str, folder: Path | None) -> str:

@@ -18,9 +18,9 @@ from ui.assets import view
 from ui.form.controls import Controls, OfModel, block_size_words, strategies_of
 from ui.gradio_hooks import HIDDEN, QUICK, data_of
 from ui.hosting.limits import Limits
-from ui.loading_header import title_of
 from ui.models import SECONDS_BETWEEN_LOOKS, Models, Offer
 from ui.untrained import untrained_value
+from ui.views.home import title_of
 
 EVENTS = ("choose_model", "fetch_base", "cancel_fetch", "remove_base")
 SET_BY_MODEL = ("system", "strategy", "gamma", "row_policy", "block_size")

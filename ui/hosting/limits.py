@@ -31,7 +31,7 @@ class Limits:
     def check_config(self, prompt: str, config: DecodeConfig) -> None:
         """Raise ArgumentError for what is longer than allowed here, before any token is counted."""
         if len(prompt) > self.max_prompt_characters:
-            rule = f"must be at most {self.max_prompt_characters:,} characters on this page"
+            rule = f"must be at most {self.max_prompt_characters:,} characters"
             raise ArgumentError("prompt", rule, len(prompt))
         if config.max_new_tokens > self.max_new_tokens:
             rule = f"must be at most {self.max_new_tokens} tokens on this page"

@@ -7,14 +7,12 @@ from typing import Any
 import gradio as gr
 
 from sbd_core.errors import SetBlockDecodingError
-from sbd_core.replay import replay_lines
-from sbd_core.trace import Trace
 from ui import recordings
 from ui.decode.form import message_of, settings_of
-from ui.decode.verdict import verdicts_of
 from ui.gradio_hooks import QUICK, data_of
 from ui.messages import Speaker, server_message
 from ui.share.trace_files import read_trace
+from ui.views.gallery import replay
 
 RECORDED_TEXT = "This run is recorded, and the form has its settings. Press Decode to run it here."
 
@@ -66,7 +64,7 @@ def opened(wire_of: Callable[[], str]) -> tuple[Any, str]:
 def open_trace(gift: dict[str, Any]) -> str:
     """Wire lines of a trace file that the visitor gave."""
     trace = read_trace(gift.get("text"))
-    return shown_run({trace.config.strategy: trace}, is_ours=False)
+    return replay(new_id(), {trace.config.strategy: trace}, is_ours=False)
 
 
 def open_recorded(choice: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -75,10 +73,9 @@ def open_recorded(choice: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     traces = recordings.gallery_traces(name)
     about = next(item.sentence for item in recordings.gallery() if item.name == name)
     main = next(iter(traces.values()))
-    return shown_run(traces, about=about), settings_of(main)
+    return replay(new_id(), traces, about=about), settings_of(main)
 
 
-def shown_run(lanes: Mapping[str, Trace], *, about: str = "", is_ours: bool = True) -> str:
-    """Wire lines of recorded lanes as a new run; is_ours: see verdict_of."""
-    verdicts = verdicts_of(lanes, is_ours=is_ours)
-    return replay_lines(uuid.uuid4().hex[:8], lanes, verdicts=verdicts, about=about)
+def new_id() -> str:
+    """The name of a new run."""
+    return uuid.uuid4().hex[:8]

@@ -1,37 +1,38 @@
-"""What opens without an address, and the page's title line and foot."""
+"""The page's title line, which follows the model on its way, what opens without an address, and the
+page's foot.
+"""
 
 import os
 
 import gradio as gr
 
+from sbd_core.errors import SetBlockDecodingError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.protocol import SetBlockModel
 from sbd_core.replay import wire_json
 from ui.assets import static_path, view
+from ui.gradio_hooks import HIDDEN
+from ui.lazy_model import LazyModel
 from ui.views import gallery
 
 
-def home_view(model: str = "", *, prompt_id: str) -> gr.HTML:
+def home_value(model: str = "", *, prompt_id: str) -> str:
     """What opens without an address: the opening run of the page's first model.
 
     prompt_id: of the box that "Try your own prompt" leads to.
     """
-    return view("home", wire_json({"lines": gallery.opening(model), "prompt_id": prompt_id}))
-
-
-def header(model: str) -> gr.HTML:
-    """The name and size of the model, shown as text whatever it holds."""
-    return view("header", model)
+    return wire_json({"lines": gallery.opening(model), "prompt_id": prompt_id})
 
 
 CARD = DEFAULT_CHECKPOINT / "README.md"
 
 
-def footer() -> gr.HTML:
+def footer() -> None:
     """The foot of the served page."""
     gr.set_static_paths([CARD])
     space = os.environ.get("SPACE_ID", "")
     code = f"https://huggingface.co/spaces/{space}/tree/main" if space else ""
-    return view("footer", footer_value(static_path(CARD), code=code))
+    view("footer", footer_value(static_path(CARD), code=code))
 
 
 def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
@@ -40,3 +41,40 @@ def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
     code: its public address, "" where there is none.
     """
     return wire_json({"code": code, "card": card, "is_beside": is_beside})
+
+
+def header(page: gr.Blocks, lazy: LazyModel) -> gr.HTML:
+    """The header of the page that is being built: which model, shown as text whatever it says."""
+    title = view("header", title_of(lazy))
+    if not lazy.is_settled:
+
+        def loaded() -> str:
+            lazy.settle()
+            return title_of(lazy)
+
+        page.load(loaded, None, title, concurrency_limit=None, **HIDDEN)
+    return title
+
+
+def title_of(lazy: LazyModel) -> str:
+    """A model in one line, or that it is not there yet, or why it never will be."""
+    if not lazy.is_settled:
+        return f"{lazy.name} · loading …"
+    try:
+        return about(lazy.result())
+    except SetBlockDecodingError as error:
+        return f"{lazy.name} could not be loaded: {error}"
+
+
+def about(model: SetBlockModel) -> str:
+    """A loaded model in one line."""
+    parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
+    return " · ".join([*parts, *filter(None, [getattr(model, "runs_on", "")])])
+
+
+def count_text(count: int) -> str:
+    """A number of parameters as 4.6 M."""
+    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return str(count)

@@ -2,9 +2,7 @@
 
 As a command, the scenes in one HTML file: no server, no network, no model.
 
-python -m ui.views.learn --out learn.html     the scenes
-python -m ui.views.learn --words              their words alone, as plain text
-python -m ui.views.learn --time               how long a calm reader takes, worked out
+python -m ui.views.learn --out learn.html
 """
 
 import argparse
@@ -20,14 +18,12 @@ from math import inf, log
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
-
 from sbd_core.errors import SetBlockDecodingError, TraceError
 from sbd_core.replay import STYLES, replay_lines, wire_json
 from sbd_core.roofline import DEVICES, Device, pass_seconds
 from sbd_core.rules import solver_parameters
 from sbd_core.trace import Trace
-from ui.assets import ASSETS, DIST, markup, view
+from ui.assets import ASSETS, DIST
 from ui.decode.form import DEFAULT_GAMMA
 from ui.examples import presets
 from ui.form.measured import EVALUATION
@@ -184,26 +180,8 @@ def pass_times(recorded: LearnRuns) -> list[dict[str, float]]:
 
 
 WORDS = ASSETS / "learn" / "words.json"
-SHOWN_WORDS = ("title", "question", "act", "answer", "why")
 SHOWN_RUNS = ("text", "verify", "sudoku")
 NUM_OPTIONS = 3
-CAPTION_WORDS = 48
-"""What is to be read in and under a picture, in words, on average; lists are looked up."""
-DOING_SECONDS = {
-    "one-at-a-time": 15,
-    "masks": 15,
-    "sure-and-unsure": 15,
-    "the-bound": 25,
-    "out-of-order": 25,
-    "the-cache": 25,
-    "what-goes-wrong": 25,
-    "checking": 15,
-    "what-it-buys": 15,
-    "your-turn": 5,
-}
-"""An allowance for what each scene asks for and for the picture that then moves, not measured."""
-CALM_PACE = (160, 130)
-"""Words a minute of somebody who reads to understand, quick and slow."""
 
 
 @cache
@@ -320,41 +298,16 @@ def fault_tokens(edge: Edge, trace: Trace) -> list[int]:
     ]
 
 
-def words_text() -> str:
-    """Every scene's words as plain text, as a reader without the pictures would have them."""
-    parts = []
-    for number, scene in enumerate(scenes(), 1):
-        title, question, act, *said = (plain(scene[name]) for name in SHOWN_WORDS if name in scene)
-        parts.append("\n".join((f"{number}. {title}", question, f"({act})", *said)))
-    return "\n\n".join(parts) + "\n"
-
-
 def plain(text: str) -> str:
     """A sentence without the marks of its glossary words."""
     return re.sub(r"\[([^\]|]+)(?:\|[a-z]+)?\]", r"\1", text)
 
 
-def num_words(scene: dict[str, str]) -> int:
-    """Words of a scene, its heading left out."""
-    shown = (scene[name] for name in SHOWN_WORDS[1:] if name in scene)
-    return sum(len(plain(text).split()) for text in shown)
-
-
-def minutes(words_a_minute: float) -> float:
-    """How long all scenes take: their words and captions read, then what each asks for done."""
-    num_read = sum(num_words(scene) + CAPTION_WORDS for scene in scenes())
-    return num_read / words_a_minute + sum(DOING_SECONDS.values()) / 60
-
-
-def learn_view(*, prompt_id: str) -> gr.HTML:
-    """The scenes beside Watch and Race. prompt_id: of the box that the last scene writes into."""
-    return view("learn", setting(prompt_id))
-
-
 def setting(prompt_id: str) -> str:
     """The view's value: the lesson inside, or a sentence on why there is none.
 
-    gamma: what its last scene decodes with, by Set Block Decoding.
+    prompt_id: of the box that the last scene writes into. gamma: what that scene decodes with, by
+    Set Block Decoding.
     """
     form = {"prompt_id": prompt_id, "gamma": DEFAULT_GAMMA}
     try:
@@ -368,21 +321,9 @@ def page() -> str:
     """The file. Raises TraceError if the recorded runs are missing."""
     names = (*STYLES, "learn")
     styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in names)
-    text = markup("learn-page").replace("/*STYLES*/", styles)
+    text = (ASSETS / "html" / "learn-page.html").read_text("utf-8").replace("/*STYLES*/", styles)
     text = text.replace("/*SCRIPTS*/", (DIST / "learn.js").read_text("utf-8"))
     return text.replace("<!--LESSON-->", lesson(has_model=False))
-
-
-def time_text() -> str:
-    """How long the scenes take, and what that is worked out from."""
-    words = [num_words(scene) for scene in scenes()]
-    quick, slow = (minutes(pace) for pace in CALM_PACE)
-    return (
-        f"{quick:.0f} to {slow:.0f} minutes: {sum(words)} words and {CAPTION_WORDS} in each of "
-        f"{len(words)} pictures, at {CALM_PACE[0]} to {CALM_PACE[1]} words a minute, and "
-        f"{sum(DOING_SECONDS.values()) / 60:.1f} minutes to try "
-        "things out. Worked out, not measured."
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -391,18 +332,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Put the ten scenes of the Learn view into one page that works offline.",
         prog="python -m ui.views.learn",
     )
-    wanted = parser.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--out", type=Path, help="the HTML file to write")
-    wanted.add_argument("--words", action="store_true", help="print the words of the scenes")
-    wanted.add_argument("--time", action="store_true", help="print how long they take")
+    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
     flags = parser.parse_args(arguments)
     try:
-        if flags.time:
-            print(time_text())
-            return 0
-        if flags.words:
-            print(words_text(), end="")
-            return 0
         text = page()
         flags.out.write_text(text, encoding="utf-8")
     except (OSError, SetBlockDecodingError) as error:

@@ -14,7 +14,6 @@ from sbd_core.replay import wire_json
 from sbd_core.rules import EntropyBound
 from sbd_core.trace import Trace
 from ui import recordings
-from ui.assets import view
 from ui.decode.client import LOCAL, Client
 from ui.decode.form import Form, message_of
 from ui.decode.lanes import Lane
@@ -240,15 +239,15 @@ Fields = dict[str, gr.components.Component]
 FROM_FORM = (*SHARED_BY_VIEWS, "seed", "row_policy", "model")
 
 
-def race_view(model: str = "", *, can_draft: bool, prompt_id: str) -> gr.HTML:
-    """The view beside Watch, open on the recorded run.
+def race_value(model: str = "", *, can_draft: bool, prompt_id: str) -> str:
+    """The view's value: what to choose from, and the recorded run.
 
     model: the name of the page's first. can_draft: whether it has a mask token; without one it runs
-    one lane. Its event `start` carries the chosen lanes and gammas, `halt` asks to stop.
+    one lane.
     """
     names = list(LANES) if can_draft else ["ntp"]
     lanes = recordings.race_traces(model)
-    value = {
+    value: dict[str, Any] = {
         "choice": [
             {"name": name, "label": LANES[name], "is_chosen": name not in ON_REQUEST}
             for name in names
@@ -257,7 +256,7 @@ def race_view(model: str = "", *, can_draft: bool, prompt_id: str) -> gr.HTML:
         "prompt_id": prompt_id,
         "board": board(lanes, is_recorded=True) if lanes else None,
     }
-    return view("race", wire_json(value), "start", "halt")
+    return wire_json(value)
 
 
 def wire_race(
@@ -268,9 +267,10 @@ def wire_race(
     linked: Any,
     client_of: Callable[[gr.Request], Client],
 ) -> None:
-    """Let the view `start` and `halt` races. run: how Gradio is to run a decode.
+    """Let the view `start` races with the lanes and gammas chosen, and `halt` them.
 
-    linked: the event of the page's load, which races too if the address asks for it.
+    run: how Gradio is to run a decode. linked: the event of the page's load, which races too if the
+    address asks for it.
     """
 
     def started(request: gr.Request, event: gr.EventData, *values: Any) -> Iterator[str]:

@@ -9,7 +9,6 @@ from tests.browser.conftest import sync_api, turn_to
 from tests.browser.learn.conftest import answer, question, why
 from tests.browser.test_access import CONTROLS, FOCUS, serious
 from ui.decode.form import DEFAULT_GAMMA
-from ui.views.learn import CAPTION_WORDS as MEAN_CAPTION_WORDS
 from ui.views.learn import plain
 from ui.views.learn import scenes as scenes_of
 
@@ -25,10 +24,6 @@ OVERFLOW = """() => {
     scene.scrollHeight - scene.clientHeight, stage.scrollHeight - stage.clientHeight,
     Math.max(0, Math.round(answer.bottom - innerHeight))];
 }"""
-CAPTION_WORDS = """() => [...document.querySelectorAll('.sbd-learn-stage :is(p, h3)')]
-  .filter((node) => node.checkVisibility({ visibilityProperty: true })
-    && !node.parentElement.closest('p, h3, li'))
-  .flatMap((node) => node.innerText.split(/\\s+/).filter((word) => word)).length"""
 CUT_OFF = """() => [...document.querySelectorAll('.sbd-learn-bars .sbd-learn-bar-number')]
   .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.innerText)"""
 BELOW_BARS = """() => [...document.querySelectorAll('.sbd-learn .sbd-tile')].map((tile) =>
@@ -75,16 +70,6 @@ def test_clicks_walk_every_scene_and_the_browser_goes_back(lesson):
     expect(question(page)).to_have_text(scenes()[3]["question"])
     page.go_back()
     expect(question(page)).to_have_text(scenes()[-1]["question"])
-
-
-def test_the_captions_are_as_short_as_the_time_to_read_the_lesson_says(lesson):
-    num_words, page = 0, lesson()
-    for scene in scenes():
-        page.keyboard.press("ArrowRight")
-        expect(answer(page)).to_have_text(plain(scene["answer"]))
-        num_words += page.evaluate(CAPTION_WORDS)
-        page.keyboard.press("ArrowRight")
-    assert 0.8 < num_words / (LAST * MEAN_CAPTION_WORDS) < 1.1, num_words
 
 
 def test_an_unknown_scene_is_a_sentence_and_the_view_goes_on(lesson):

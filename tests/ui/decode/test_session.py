@@ -36,7 +36,10 @@ BAD_FORMS = {
     "blank prompt": (Form(" \n\t"), "Prompt must not be empty."),
     "no prompt": (Form(None), "Prompt must not be empty."),
     "a list as prompt": (Form(["x"]), "Prompt must not be empty."),
-    "1 MB prompt": (Form("x" * 2**20), "Prompt must be at most 2,000 characters; got 1048576."),
+    "1 MB prompt": (
+        Form("x" * 2**20),
+        "Prompt must be at most 2,000 characters; got 1048576.",
+    ),
     "block beyond drawing": (
         Form("p", strategy="ntp", block_size=65),
         "Block size must be at most 64 positions on this page; got 65.",

@@ -13,8 +13,8 @@ from tests.ui.doubles import story_model
 from ui import recordings
 from ui.decode.verdict import NOT_RUN, WORDS
 from ui.recordings import TRACES
-from ui.share.sheet import shown_run
 from ui.share.trace_files import MAX_FILE_BYTES, MAX_POSITIONS, read_trace
+from ui.views.gallery import replay
 
 PLAIN = json.loads(generate(story_model(), "p", DecodeConfig(max_new_tokens=32)).to_json())
 UNSEEN = "\x01"
@@ -120,4 +120,4 @@ def test_an_ordinary_trace_plays(text):
 def test_of_a_function_that_is_brought_the_page_says_that_it_is_not_run():
     name = next(item.name for item in recordings.gallery() if item.name.startswith("code-"))
     for is_ours, words in ((True, WORDS["code"][0]), (False, NOT_RUN["server"])):
-        assert words in shown_run(recordings.gallery_traces(name), is_ours=is_ours)
+        assert words in replay("r", recordings.gallery_traces(name), is_ours=is_ours)

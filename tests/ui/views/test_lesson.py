@@ -53,7 +53,9 @@ def num_words(text: str) -> int:
 
 
 def test_a_forward_pass_has_one_name():
-    assert not re.search(r"\bcalls?\b", learn.words_text())
+    words = " ".join(learn.plain(text) for scene in learn.scenes() for text in scene.values())
+    assert not re.search(r"\bcalls?\b", words)
+    assert not re.search(r"[\[\]{}<>]", words)
 
 
 def test_no_number_stands_typed_in_the_words():
@@ -224,20 +226,3 @@ def test_export_writes_one_file_that_asks_for_nothing(tmp_path, capsys):
     assert not re.search(r"(?:src|href)=[\"']?https?:", text.replace("https://arxiv.org", ""))
     assert "<!--LESSON-->" not in text
     assert "/*SCRIPTS*/" not in text
-
-
-def test_words_are_plain_text(capsys):
-    assert learn.main(["--words"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("\n\n") == NUM_SCENES - 1
-    for scene in learn.scenes()[:-1]:
-        assert learn.plain(scene["why"]) in said
-    assert not re.search(r"[\[\]{}<>]", said)
-
-
-def test_a_calm_reader_takes_eight_to_twelve_minutes_and_the_command_says_so(capsys):
-    quick, slow = (learn.minutes(pace) for pace in learn.CALM_PACE)
-    assert 8 <= quick < slow <= 12
-    assert learn.DOING_SECONDS.keys() == {scene["address"] for scene in learn.scenes()}
-    assert learn.main(["--time"]) == 0
-    assert f"{quick:.0f} to {slow:.0f} minutes" in capsys.readouterr().out
