@@ -44,7 +44,7 @@ def test_what_200_sessions_sent_is_not_kept():
             sent = {"data": data, "fn_index": choice, "session_hash": visitor.session}
             assert visitor.post("run/predict", sent).status_code == 500  # no such choice
             visitor.ask_page("z" * size)
-            assert visitor.listen()[0] == "done"
+            assert visitor.ending() == "done"
             visitor.leave()
 
         come_and_go()
