@@ -5,7 +5,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
 const DIST = new URL("../../assets/dist/", import.meta.url);
-const GIFENC = new URL("node_modules/gifenc/LICENSE.md", import.meta.url);
+/** Licences of the libraries inside a bundle, which it shows. */
+const LICENCES = ["gifenc/LICENSE.md", "idb-keyval/LICENCE"];
 
 /** @type {import("esbuild").BuildOptions} */
 const SHARED = {
@@ -19,8 +20,11 @@ const SHARED = {
   write: false,
 };
 
-/** What a bundle says that holds the library for animations. */
-const banner = { js: `/* gifenc: ${await readFile(GIFENC, "utf8")}*/` };
+/** @type {string[]} */
+const texts = await Promise.all(
+  LICENCES.map((path) => readFile(new URL(`node_modules/${path}`, import.meta.url), "utf8")),
+);
+const banner = { js: `/*\n${LICENCES.map((path, i) => `${path}\n\n${texts[i]}`).join("\n")}*/` };
 
 /** @type {Record<string, import("esbuild").BuildOptions>} */
 const BUNDLES = {

@@ -1,80 +1,19 @@
 // The runs of this tab, kept in the browser over a reload: by the visitor, or by Gradio when the
 // server was away. The tab's own storage says which record is its own, and at which address.
 
+import { createStore, del, entries, get, set } from "idb-keyval";
 import { History } from "./core/run/history.js";
 
 /** @import { Family, Node } from "./core/run/family.js" */
 /** @import { Run } from "./core/run/run.js" */
 /** @import { Player } from "./watch/player.js" */
 
-const DATABASE = "sbd";
-const STORE = "tabs";
-
-/**
- * @template Result
- * @param {IDBRequest<Result>} request
- * @returns {Promise<Result>}
- */
-function done(request) {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
-
-/** @returns {Promise<IDBDatabase>} */
-function open() {
-  const request = indexedDB.open(DATABASE, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  return done(request);
-}
-
-/**
- * @template Result
- * @param {IDBTransactionMode} mode
- * @param {(store: IDBObjectStore) => IDBRequest<Result>} act
- */
-async function transact(mode, act) {
-  const database = await open();
-  try {
-    return await done(act(database.transaction(STORE, mode).objectStore(STORE)));
-  } finally {
-    database.close();
-  }
-}
-
-/**
- * @param {string} key
- * @param {object} record
- */
-export async function put(key, record) {
-  await transact("readwrite", (store) => store.put(record, key));
-}
-
-/**
- * @param {string} key
- * @returns {Promise<any>} undefined if there is none
- */
-export async function get(key) {
-  return await transact("readonly", (store) => store.get(key));
-}
-
-/** @param {string} key */
-export async function remove(key) {
-  await transact("readwrite", (store) => store.delete(key));
-}
-
-/** Every key and its record. */
-export async function all() {
-  const keys = await transact("readonly", (store) => store.getAllKeys());
-  const records = await transact("readonly", (store) => store.getAll());
-  return keys.map((key, index) => ({ key: String(key), record: records[index] }));
-}
+const STORE = createStore("sbd", "tabs");
 
 /** @typedef {{ lines: string, parent: number, words: string, depth: number }} SavedRun parent: its index, -1 */
 /** @typedef {{ version: number, savedAt: number, shown: number, pass: number, runs: SavedRun[] }} SavedTab */
 
-export const VERSION = 2;
+const VERSION = 2;
 const MAX_RUNS = 64;
 const MAX_CHARACTERS = 20_000_000;
 
@@ -159,8 +98,8 @@ function tabKey() {
 
 /** Forget what tabs that are long gone have kept. */
 async function tidy() {
-  for (const { key, record } of await all()) {
-    if (!(Date.now() - record?.savedAt < DAY_MS)) await remove(key);
+  for (const [key, record] of await entries(STORE)) {
+    if (!(Date.now() - record?.savedAt < DAY_MS)) await del(key, STORE);
   }
 }
 
@@ -200,7 +139,7 @@ export class TabKeeper {
     if (this.key === null || sessionStorage.getItem(ADDRESS) !== location.search) return;
     const before = this.player.run;
     try {
-      const tree = treeOf(await get(this.key));
+      const tree = treeOf(await get(this.key, STORE));
       if (tree && this.player.run === before) {
         this.player.restore(tree);
         this.player.tellVisitor(restoredWords(tree.nodes));
@@ -231,7 +170,7 @@ export class TabKeeper {
     if (!record || this.key === null) return;
     const address = location.search;
     try {
-      await put(this.key, record);
+      await set(this.key, record, STORE);
       sessionStorage.setItem(ADDRESS, address);
     } catch {
       // Refused, or full: then nothing is kept.
