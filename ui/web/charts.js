@@ -3,6 +3,7 @@
 
 import { LANE_TITLES, solverWords } from "./core/names.js";
 import { traceText } from "./core/run/trace.js";
+import { makeToggle } from "./dom/buttons.js";
 import { find, make } from "./dom/elements.js";
 import { fileAddress, isDarkPage, onScheme, onTurn, playerOf } from "./dom/page.js";
 import { makeTermNote, unfold, withTerms } from "./dom/terms.js";
@@ -225,14 +226,7 @@ class ChartSection {
     /** @type {ChartCards | null} */
     this.cards = null;
     this.status = make("p", "sbd-charts-status", { role: "status" });
-    this.toggle = make(
-      "button",
-      "sbd-charts-toggle",
-      { type: "button", "aria-expanded": "false" },
-      make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
-      make("span", "", {}, "Charts"),
-    );
-    this.toggle.addEventListener("click", () => this.turn());
+    this.toggle = makeToggle("Charts", () => this.turn());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
     this.say(withTerms(CLOSED_WORDS));
   }

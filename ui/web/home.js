@@ -14,7 +14,6 @@ import { initialState, viewOf } from "./watch/view.js";
 
 /** @import { Lane } from "./core/run/lane.js" */
 /** @import { Run } from "./core/run/run.js" */
-/** @import { Actions } from "./watch/actions.js" */
 /** @import { Mount } from "./stub.js" */
 
 const RACE_SECONDS = 14;
@@ -34,12 +33,8 @@ class HomeLane {
     this.fill = make("span", "sbd-home-fill");
     this.count = make("b");
     this.unit = make("small");
-    const ignore = () => {};
-    /** The text of a run that nobody inspects here. */
-    const actions = /** @type {Actions} */ (
-      /** @type {unknown} */ ({ hover: ignore, hold: ignore })
-    );
-    this.text = new LaneText(`${TITLES[name]}: answer`, actions);
+    // Nobody inspects the run here.
+    this.text = new LaneText(`${TITLES[name]}: answer`, { hover: () => {}, hold: () => {} });
     this.root = make(
       "section",
       `sbd-home-lane sbd-lane-${name}`,

@@ -3,7 +3,7 @@
 
 import { ChartCards, makeLibrary } from "./charts.js";
 import { addDevice } from "./core/forward/cost.js";
-import { wordPieces } from "./core/glossary.js";
+import { plainWords } from "./core/glossary.js";
 import { find, make } from "./dom/elements.js";
 import { fileAddress, isDarkPage, onScheme, onTurn } from "./dom/page.js";
 import { makeTermNote, question, unfold, withTerms } from "./dom/terms.js";
@@ -161,12 +161,6 @@ const PAUSE_MS = 250; // after the last key before the server is asked
 const ABOUT =
   "By the [roofline], every step of a [forward pass] takes as long as its slower half, moving weights and the [KV cache|cache] or computing; the steps add up. Set Block Decoding gains where a [block] of rows costs hardly more than one.";
 
-/** @param {string} words with words of the glossary in brackets */
-const plain = (words) =>
-  wordPieces(words)
-    .map(({ before, text, after }) => before + text + after)
-    .join("");
-
 class RooflineView {
   /**
    * @param {HTMLElement} host
@@ -261,7 +255,7 @@ class RooflineView {
           "",
           {},
           make("dt", "", {}, ...withTerms(name)),
-          make("dd", "", {}, make("strong", "", {}, value), question(plain(name), note)),
+          make("dd", "", {}, make("strong", "", {}, value), question(plainWords(name), note)),
         ),
       ),
     );

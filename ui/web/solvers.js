@@ -4,6 +4,7 @@
 
 import { SOLVER_LINES } from "./core/glossary.js";
 import { listInWords } from "./core/numbers.js";
+import { makeToggle } from "./dom/buttons.js";
 import { elementOf, find, make, setText } from "./dom/elements.js";
 import { isDarkPage, onResize, onScheme, onTurn, watchForm } from "./dom/page.js";
 import { explain, makeTermNote, question, term, unfold, withTerms } from "./dom/terms.js";
@@ -31,18 +32,16 @@ function extentOf(lanes) {
   };
 }
 
-/** @param {Lane} lane */
-function stairsWords({ label, num_tokens: tokens, num_passes: passes }) {
-  const rate = (tokens / Math.max(passes, 1)).toFixed(2);
-  return `${label}: ${tokens} tokens in ${passes} forward passes, ${rate} tokens a forward pass`;
+/** Tokens a forward pass. @param {Lane} lane */
+function rateOf({ num_tokens: tokens, num_passes: passes }) {
+  return tokens / Math.max(passes, 1);
 }
 
 /** @param {Lane} lane */
 function makeStairs(lane) {
-  return make("canvas", "sbd-solver-comparison-stairs", {
-    role: "img",
-    "aria-label": stairsWords(lane),
-  });
+  const { label, num_tokens: tokens, num_passes: passes } = lane;
+  const words = `${label}: ${tokens} tokens in ${passes} forward passes, ${rateOf(lane).toFixed(2)} tokens a forward pass`;
+  return make("canvas", "sbd-solver-comparison-stairs", { role: "img", "aria-label": words });
 }
 
 /**
@@ -51,7 +50,7 @@ function makeStairs(lane) {
  * @param {Extent} extent
  * @param {boolean} isDark
  */
-export function drawStairs(canvas, lane, { positions, passes }, isDark) {
+function drawStairs(canvas, lane, { positions, passes }, isDark) {
   const width = canvas.parentElement?.clientWidth ?? 0;
   if (!width) return;
   const inks = inksOf(canvas, isDark);
@@ -115,13 +114,7 @@ class SolverComparison {
     /** @type {{ lane: Lane, canvas: HTMLCanvasElement }[]} */
     this.shown = [];
     this.status = make("p", "sbd-solver-comparison-status", { role: "status" });
-    this.toggle = make(
-      "button",
-      "sbd-charts-toggle",
-      { type: "button", "aria-expanded": "false" },
-      make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
-      make("span", "", {}, "Compare solvers"),
-    );
+    this.toggle = makeToggle("Compare solvers", () => this.open(this.body.hidden === true));
     this.choices = setting.start.map((start, index) => {
       const box = make("select", "", { "aria-label": `Solver ${index + 1}` });
       box.append(make("option", "", { value: "" }, "none"));
@@ -157,7 +150,6 @@ class SolverComparison {
       this.stale,
       this.lanes,
     );
-    this.toggle.addEventListener("click", () => this.open(this.body.hidden === true));
     this.go.addEventListener("click", () => this.start());
     find(root, ".sbd-charts-bar").replaceChildren(this.toggle, this.status);
     root.append(this.body);
@@ -199,17 +191,17 @@ class SolverComparison {
     this.asked = asked ?? null;
     this.shown = lanes.map((lane) => ({ lane, canvas: makeStairs(lane) }));
     this.look();
-    const detail = lanes.map(({ label, num_tokens: tokens, num_passes: passes, verdict }) => ({
-      name: label,
-      rate: tokens / Math.max(passes, 1),
-      right: verdict?.right ?? null,
+    const detail = lanes.map((lane) => ({
+      name: lane.label,
+      rate: rateOf(lane),
+      right: lane.verdict?.right ?? null,
     }));
     this.root.dispatchEvent(new CustomEvent("sbd-compared", { bubbles: true, detail }));
     const blocks = asked ? ` in blocks of ${asked.block_size}` : "";
     this.lanes.replaceChildren(
       ...this.shown.map(({ lane, canvas }) => {
         const { label, num_tokens: tokens, num_passes: passes, verdict } = lane;
-        const rate = (tokens / Math.max(passes, 1)).toFixed(2);
+        const rate = rateOf(lane).toFixed(2);
         const isJudged = verdict && verdict.right !== null;
         const right = isJudged ? (verdict.right ? "✓ right" : "✗ wrong") : "";
         return make(

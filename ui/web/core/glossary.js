@@ -189,3 +189,13 @@ export function wordPieces(text) {
   plain(text.slice(end));
   return pieces;
 }
+
+/**
+ * A text without the marks of its glossary words.
+ * @param {string} text
+ */
+export function plainWords(text) {
+  return wordPieces(text)
+    .map(({ before, text: word, after }) => before + word + after)
+    .join("");
+}

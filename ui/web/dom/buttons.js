@@ -25,6 +25,23 @@ export function makeButton(name, label, onClick) {
 }
 
 /**
+ * The button of a bar that opens what is under it.
+ * @param {string} words
+ * @param {() => void} onClick
+ */
+export function makeToggle(words, onClick) {
+  const button = make(
+    "button",
+    "sbd-charts-toggle",
+    { type: "button", "aria-expanded": "false" },
+    make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
+    make("span", "", {}, words),
+  );
+  button.addEventListener("click", onClick);
+  return button;
+}
+
+/**
  * A list of speeds, "1×" chosen.
  * @param {string} label
  * @param {(speed: number) => void} onChange

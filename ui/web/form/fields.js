@@ -9,8 +9,8 @@ import { numberBox } from "../dom/page.js";
 
 /** @typedef {keyof typeof constants.formIds} FieldName */
 
-/** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} */
-const TITLES = {
+/** @type {Readonly<Record<string, Readonly<Record<string, string>>>>} what the choices are called */
+export const TITLES = {
   strategy: constants.strategyTitles,
   solver: constants.solverNames,
   row_policy: constants.rowPolicyTitles,

@@ -14,7 +14,7 @@ import {
   rowText,
 } from "../core/forward/mask.js";
 import { countOf } from "../core/numbers.js";
-import { tokenPieces } from "../core/text/letters.js";
+import { tokenMarks } from "../core/text/letters.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { unfold, withTerms } from "../dom/terms.js";
 import { contextOf, drawGrid, drawNames, inksOf, planGrid, rowAt } from "./drawing.js";
@@ -35,23 +35,18 @@ const plainTexts = new Map();
 function plain(text) {
   const known = plainTexts.get(text);
   if (known !== undefined) return known;
-  const marked = tokenPieces(text)
-    .map(([piece]) => piece)
-    .join("");
+  const marked = tokenMarks(text);
   if (plainTexts.size < MAX_KNOWN) plainTexts.set(text, marked);
   return marked;
 }
 
-/** The legend: what the colours mean. */
-function makeKey() {
-  const rows = [
-    ["cached", "in the KV cache"],
-    ["causal", "read causally"],
-    ["block", "both ways"],
-    ["none", "unseen"],
-  ];
+/**
+ * A legend: what the colours mean.
+ * @param {[name: string, words: string][]} rows
+ */
+export function makeKey(...rows) {
   const items = rows.map(([name, words]) =>
-    make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words ?? ""),
+    make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words),
   );
   return make("p", "sbd-hood-key", {}, ...items);
 }
@@ -97,7 +92,12 @@ export class MaskGrid {
       "sbd-hood-mask",
       { "aria-label": "Attention mask" },
       make("div", "sbd-hood-grids", {}, own, this.beside),
-      makeKey(),
+      makeKey(
+        ["cached", "in the KV cache"],
+        ["causal", "read causally"],
+        ["block", "both ways"],
+        ["none", "unseen"],
+      ),
       label,
       this.readout,
       this.words,

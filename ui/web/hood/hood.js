@@ -4,12 +4,13 @@
 import { cacheAt, cacheSentences } from "../core/forward/cache.js";
 import { programsAt } from "../core/forward/program.js";
 import { countOf } from "../core/numbers.js";
+import { makeToggle } from "../dom/buttons.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { scrollBehavior } from "../dom/page.js";
 import { unfold } from "../dom/terms.js";
 import { CostTable } from "./cost.js";
 import { contextOf, drawStrip, inksOf } from "./drawing.js";
-import { MaskGrid } from "./grid.js";
+import { MaskGrid, makeKey } from "./grid.js";
 
 /** @import { Line } from "../core/forward/program.js" */
 /** @import { View } from "../watch/view.js" */
@@ -79,14 +80,11 @@ class CacheStrip {
     this.title = make("h3", "");
     this.canvas = make("canvas", "sbd-hood-canvas", { role: "img" });
     this.words = make("p", "sbd-hood-words");
-    const rows = [
+    const key = makeKey(
       ["cached", "before"],
       ["causal", "written now"],
       ["rejected", "taken back"],
       ["dropped", "dropped"],
-    ];
-    const key = rows.map(([name, words]) =>
-      make("span", "sbd-hood-key-item", {}, make("i", `sbd-hood-swatch is-${name}`), words ?? ""),
     );
     this.root = make(
       "section",
@@ -94,7 +92,7 @@ class CacheStrip {
       { "aria-label": "KV cache" },
       make("div", "sbd-hood-title", {}, this.title, unfold("the KV cache", this.words)),
       this.canvas,
-      make("p", "sbd-hood-key", {}, ...key),
+      key,
       this.words,
     );
   }
@@ -141,14 +139,8 @@ export class Hood {
     this.strip = new CacheStrip();
     this.programs = new Programs();
     this.cost = new CostTable(redraw);
-    this.button = make(
-      "button",
-      "sbd-charts-toggle",
-      { type: "button", "aria-expanded": "false", title: "Under the hood (U)" },
-      make("span", "sbd-charts-arrow", { "aria-hidden": "true" }),
-      make("span", "", {}, "Under the hood"),
-    );
-    this.button.addEventListener("click", () => this.toggle());
+    this.button = makeToggle("Under the hood", () => this.toggle());
+    this.button.title = "Under the hood (U)";
     this.body = make(
       "div",
       "sbd-hood-body",

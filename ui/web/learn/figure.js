@@ -8,10 +8,13 @@ import { Reveals } from "../dom/reveal.js";
 import { initialState, viewOf } from "../watch/view.js";
 
 /** @import { Run } from "../core/run/run.js" */
-/** @import { Actions } from "../watch/actions.js" */
 /** @import { PlayerState, View } from "../watch/view.js" */
 
+/** @import { BudgetActions } from "../watch/budget.js" */
+/** @import { Pointing } from "../watch/actions.js" */
+
 /** @typedef {{ update: (view: View) => void }} Part */
+/** @typedef {Pointing & BudgetActions} FigureActions */
 
 const PASSES_A_SECOND = 1.2;
 
@@ -46,43 +49,17 @@ export class Figure {
 
   /**
    * What the player's parts may call; a scene says which of it does something here.
-   * @param {Partial<Omit<Actions, "hood">>} own
-   * @returns {Actions}
+   * @param {Partial<FigureActions>} own
+   * @returns {FigureActions}
    */
   actions(own = {}) {
-    const nothing = () => {};
     return {
-      hover: nothing,
-      hold: nothing,
-      holdAt: nothing,
-      release: nothing,
-      holdCursor: nothing,
-      previousPosition: nothing,
-      nextPosition: nothing,
-      choose: nothing,
+      hover: () => {},
+      hold: () => {},
       canRedo: false,
-      redo: nothing,
-      show: nothing,
-      previousBranch: nothing,
-      nextBranch: nothing,
-      pin: nothing,
-      branch: nothing,
+      redo: () => {},
       previewGamma: (gamma) => this.set({ gammaPreview: gamma }),
       gamma: () => this.state.gammaPreview ?? this.run.solver.gamma ?? 0,
-      seek: (pass) => this.seek(pass, false),
-      first: nothing,
-      last: nothing,
-      back: nothing,
-      forward: nothing,
-      togglePlay: nothing,
-      setSpeed: nothing,
-      lecture: nothing,
-      help: nothing,
-      share: nothing,
-      toggleHindsight: nothing,
-      timeAgain: nothing,
-      letGo: nothing,
-      hood: nothing,
       ...own,
     };
   }

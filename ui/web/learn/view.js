@@ -1,7 +1,7 @@
 // The Learn view: ten scenes, one at a time. A scene asks, the reader does something, the scene
 // answers; forward first shows the answer, then the next scene. Knows nothing of Gradio.
 
-import { wordPieces } from "../core/glossary.js";
+import { plainWords } from "../core/glossary.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 import { icon } from "../dom/icons.js";
 import { listenToKeys } from "../dom/keys.js";
@@ -307,16 +307,6 @@ export class LearnView {
  */
 function placeWords(scenes, index) {
   return `${index + 1} of ${scenes.length} · ${scenes[index]?.title ?? ""}`;
-}
-
-/**
- * A text without the marks of its glossary words.
- * @param {string} words
- */
-function plainWords(words) {
-  return wordPieces(words)
-    .map(({ text, before, after }) => `${before}${text}${after}`)
-    .join("");
 }
 
 /**

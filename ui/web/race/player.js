@@ -45,7 +45,7 @@ function makeMeasure(choose) {
 }
 
 /** @param {RacePlayer} player */
-export function makeTransport(player) {
+function makeTransport(player) {
   const { actions } = player;
   return make(
     "div",

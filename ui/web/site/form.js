@@ -4,8 +4,8 @@
 import constants from "../constants.json" with { type: "json" };
 import { make } from "../dom/elements.js";
 import { typeInto } from "../dom/page.js";
-import { SOLVERS } from "../engine/decoding/settings.js";
-import { choiceOf } from "../form/fields.js";
+import { MEASURES, SOLVERS } from "../engine/decoding/settings.js";
+import { choiceOf, TITLES } from "../form/fields.js";
 
 /** @import { FieldName } from "../form/fields.js" */
 
@@ -26,7 +26,6 @@ const NUMBERS = [
 ];
 /** Fields that every strategy has. */
 const ALWAYS = ["strategy", "repetition_penalty", "block_size", "max_new_tokens"];
-const MEASURES = ["confidence", "entropy", "margin"];
 
 /**
  * A labelled field with the id under which the views know it.
@@ -85,19 +84,13 @@ export function showFieldsInUse() {
  * @param {Values} values
  */
 export function fillForm(values) {
-  /** @type {Record<string, Record<string, string>>} */
-  const titles = {
-    strategy: constants.strategyTitles,
-    solver: constants.solverNames,
-    row_policy: constants.rowPolicyTitles,
-  };
   for (const [name, id] of Object.entries(constants.formIds)) {
     const value = values[name];
     if (value === undefined || value === null) continue;
     /** @type {HTMLInputElement | HTMLSelectElement | null} */
     const box = document.querySelector(`#${id} :is(input, select)`);
     if (!box) continue;
-    box.value = titles[name]?.[String(value)] ?? String(value);
+    box.value = TITLES[name]?.[String(value)] ?? String(value);
     box.dispatchEvent(new Event("input", { bubbles: true }));
   }
   if (typeof values.prompt === "string") {

@@ -43,6 +43,8 @@ import { positionTitle } from "./view.js";
  * @property {() => void} letGo
  */
 
+/** @typedef {Pick<Actions, "hover" | "hold">} Pointing */
+
 /**
  * The actions of a player.
  * @param {Player} player

@@ -26,6 +26,8 @@ import { showToken } from "../dom/tokens.js";
 /** @import { Actions } from "./actions.js" */
 /** @import { View } from "./view.js" */
 
+/** @typedef {Pick<Actions, "hover" | "previewGamma" | "gamma" | "canRedo" | "redo">} BudgetActions */
+
 const LETTER = 7.6; // pixels of the label under the bar, at most
 const AIR = 30; // pixels between the label and the middle of a tick
 const END_LETTERS = "16 nats".length; // the last tick ends where the bar does
@@ -48,7 +50,7 @@ function percent(place) {
 
 /** The budget as a bar of segments, with the line of gamma that can be dragged. */
 export class Budget {
-  /** @param {Actions} actions */
+  /** @param {BudgetActions} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {BudgetLayout | null} */

@@ -11,7 +11,7 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @typedef {{ shown: string, label: string }} Cell */
 
-export const NUM_TIMINGS = 5;
+const NUM_TIMINGS = 5;
 const SHOWN_DIGITS = 8; // of a digest: enough to tell weights apart
 const UNKNOWN = "–";
 const WHOLE = "The whole run";

@@ -7,7 +7,7 @@ import { make, setAttribute, setStyle, setText } from "../dom/elements.js";
 import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 
-/** @import { Actions } from "./actions.js" */
+/** @import { Pointing } from "./actions.js" */
 /** @import { View } from "./view.js" */
 
 const PIN_WORDS =
@@ -29,7 +29,7 @@ export function cellTexts({ run, pass }) {
 
 /** The grid beside the tiles, hidden unless the prompt asks for a sudoku. */
 export class SudokuView {
-  /** @param {Actions} actions */
+  /** @param {Pointing} actions */
   constructor(actions) {
     this.cells = Array.from({ length: SUDOKU_CELLS }, (_, cell) => this.makeCell(cell, actions));
     this.verdict = make("p", "sbd-sudoku-verdict");
@@ -61,7 +61,7 @@ export class SudokuView {
 
   /**
    * @param {number} cell
-   * @param {Actions} actions
+   * @param {Pointing} actions
    */
   makeCell(cell, actions) {
     const digit = make("span", "sbd-sudoku-digit");

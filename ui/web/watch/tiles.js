@@ -10,14 +10,14 @@ import { showToken } from "../dom/tokens.js";
 import { passMark, positionTitle, tileState } from "./view.js";
 
 /** @import { Joined } from "../core/text/bytes.js" */
-/** @import { Actions } from "./actions.js" */
+/** @import { Pointing } from "./actions.js" */
 /** @import { TileState, View } from "./view.js" */
 
 const MAX_HEAD_LETTERS = 4; // as many as stand side by side over a token
 
 /** One position: where it is, when it was revealed, its token or best guess, its entropy. */
 class Tile {
-  /** @param {Actions} actions */
+  /** @param {Pointing} actions */
   constructor(actions) {
     this.position = make("span", "sbd-tile-position");
     this.pass = make("span", "sbd-tile-pass");
@@ -37,7 +37,7 @@ class Tile {
     this.listen(actions);
   }
 
-  /** @param {Actions} actions */
+  /** @param {Pointing} actions */
   listen(actions) {
     const { node } = this;
     node.addEventListener("pointerenter", () => actions.hover(this.at));
@@ -107,7 +107,7 @@ class Tile {
 
 /** The tiles, one of them in the tab order; up and down move between them. */
 export class Tiles {
-  /** @param {Actions} actions */
+  /** @param {Pointing} actions */
   constructor(actions) {
     this.actions = actions;
     /** @type {Tile[]} */

@@ -8,7 +8,7 @@ import { Lane } from "./lane.js";
 
 /** @import { Joined } from "../text/bytes.js" */
 /** @import { Timing } from "./times.js" */
-/** @import { Block, Config, RunLine } from "./wire.js" */
+/** @import { Block, RunLine } from "./wire.js" */
 
 /**
  * A decode as the form sends it, flat: the solver's parameters stand beside the rest.
@@ -16,20 +16,6 @@ import { Lane } from "./lane.js";
  */
 
 const MAX_NAME = 40; // letters of the prompt
-
-/** @type {Config} of a run that says none */
-const NO_CONFIG = {
-  strategy: "sbd",
-  solver: { name: "" },
-  block_size: 0,
-  max_new_tokens: 0,
-  seed: 0,
-  pinned: [],
-  num_predrafts: 0,
-  draft_threshold: 0,
-  repetition_penalty: 1,
-  row_policy: "fixed",
-};
 
 export class Run {
   /** @param {RunLine} line */
@@ -42,7 +28,7 @@ export class Run {
     this.turns = (line.messages ?? []).slice(0, -1); // what was said before the prompt
     this.weights = line.weights ?? {}; // digests of what decoded, by name
     this.isRecorded = Boolean(line.is_recorded);
-    this.config = line.lanes[0] ?? NO_CONFIG;
+    this.config = line.lanes[0];
     this.strategy = this.config.strategy;
     this.solver = this.config.solver;
     this.blockSize = this.config.block_size;
@@ -56,10 +42,11 @@ export class Run {
     const ends = new Set(line.end_token_ids ?? []);
     /** @param {number} token */
     const isEnd = (token) => ends.has(token);
-    const configs = line.lanes.length ? line.lanes : [this.config];
-    const lanes = configs.map((config) => new Lane(config.strategy, new Map(config.pinned), isEnd));
-    this.lanes = new Map(lanes.map((lane) => [lane.name, lane]));
-    this.main = this.lanes.get(this.strategy) ?? new Lane(this.strategy, this.pins, isEnd);
+    this.main = new Lane(this.strategy, this.pins, isEnd);
+    const others = line.lanes
+      .slice(1)
+      .map((config) => new Lane(config.strategy, new Map(config.pinned), isEnd));
+    this.lanes = new Map([this.main, ...others].map((lane) => [lane.name, lane]));
     this.ntp = this.main.name === "ntp" ? null : (this.lanes.get("ntp") ?? null);
     this.isStopped = false;
     /** @type {Timing | null} of the run made again, which a replay page brings along */

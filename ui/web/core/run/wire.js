@@ -61,7 +61,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  * What is about to be decoded.
  * @typedef {object} Opening
  * @property {"run"} type
- * @property {Config[]} lanes the main one first
+ * @property {[main: Config, ...others: Config[]]} lanes
  * @property {string} [prompt]
  * @property {string} [model]
  * @property {string} [ask]

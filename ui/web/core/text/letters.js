@@ -91,13 +91,21 @@ export function lanePieces(text, before, after) {
 }
 
 /**
+ * A token alone as its marks and letters.
+ * @param {string} text
+ */
+export function tokenMarks(text) {
+  return tokenPieces(text)
+    .map(([piece]) => piece)
+    .join("");
+}
+
+/**
  * The token in words for a title or a screen reader.
  * @param {string} text
  */
 export function tokenName(text) {
-  return `“${tokenPieces(text)
-    .map(([piece]) => piece)
-    .join("")}”`;
+  return `“${tokenMarks(text)}”`;
 }
 
 /**

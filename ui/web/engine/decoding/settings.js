@@ -8,11 +8,11 @@ const MAX_BLOCK_SIZE = 1024;
 const MAX_PREDRAFTS = 16;
 /** The smallest and the largest repetition penalty. */
 export const PENALTIES = /** @type {const} */ ([0.1, 100]);
-export const STRATEGIES = ["sbd", "ntp", "verify"];
+const STRATEGIES = ["sbd", "ntp", "verify"];
 const ROW_POLICIES = ["fixed", "fewest-passes", "fastest"];
 /** The solver that takes a block's first token from the causal row before it. */
 export const CAUSAL_FIRST = "causal-first";
-const MEASURES = ["confidence", "entropy", "margin"];
+export const MEASURES = ["confidence", "entropy", "margin"];
 
 /** The parameters of each solver with their values where none is given. */
 export const SOLVERS =

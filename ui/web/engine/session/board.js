@@ -66,7 +66,7 @@ export function boardOf(lanes) {
 }
 
 /** Of each pass in whole microseconds, and of all of those. @param {Pick<Lane, "events">} lane */
-export function timesOf({ events }) {
+function timesOf({ events }) {
   const times = events.map((event) => Math.round(event.seconds * 1e6));
   return { times, seconds: times.reduce((sum, time) => sum + time, 0) / 1e6 };
 }

@@ -117,11 +117,6 @@ function escaped(character) {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** To the six digits that a trace has. @param {number} value */
-function digits(value) {
-  return Number(value.toPrecision(6));
-}
-
 /**
  * @param {Predraft} predraft
  * @returns {NonNullable<EventData["predrafts"]>[number]}
@@ -143,26 +138,26 @@ export function dataOf(event) {
     block: [event.block.start, event.block.size],
     masked: event.masked.map(({ position, entropy, topIds, topProbabilities }) => [
       position,
-      digits(entropy),
+      entropy,
       topIds,
-      topProbabilities.map(digits),
+      topProbabilities,
     ]),
     reveals: event.reveals.map(({ position, tokenId, rank, probability }) => [
       position,
       tokenId,
       rank,
-      digits(probability),
+      probability,
     ]),
     committed: event.committed,
     draft: event.draft,
     hindsight: event.hindsight.map((item) => [
       item.position,
       item.tokenId,
-      digits(item.probability),
+      item.probability,
       item.argmaxId,
-      digits(item.argmaxProbability),
+      item.argmaxProbability,
     ]),
-    seconds: digits(event.seconds),
+    seconds: event.seconds,
     predrafts: event.predrafts.map(predraftOf),
   };
 }

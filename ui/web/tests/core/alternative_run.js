@@ -5,10 +5,10 @@ import { END, PREFILL, runOf, start, wire } from "./lines.js";
 
 const STEP = { ...PREFILL, lane: "verify", kind: "decode" };
 const VERIFY = { strategies: ["verify"], block_size: 8, row_policy: "fewest-passes" };
-export const OPENING = start({ ...VERIFY, prompt_token_ids: [0, 1, 2], shape: SHAPE });
+const OPENING = start({ ...VERIFY, prompt_token_ids: [0, 1, 2], shape: SHAPE });
 
 /** Reads the prompt; drafts two tokens. */
-export const DRAFTING = {
+const DRAFTING = {
   ...STEP,
   kind: "prefill",
   context: [0, 3],
@@ -33,7 +33,7 @@ export const RIGHT = {
 };
 
 /** Reads the alternative and the draft, whose first token its row gave. */
-export const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [2, 0, 1] };
+const AFTER = { ...STEP, seq: 3, context: [5, 3], block: [5, 2], committed: [2, 0, 1] };
 
 export const RUN = runOf(
   wire(OPENING, DRAFTING, RIGHT, AFTER, { ...END, seq: 4, lane: "verify", text: "Hello" }),

@@ -16,24 +16,6 @@ test("that a larger γ takes fewer forward passes is a rule with exceptions, whe
   for (const words of told) assert.match(words, /as a rule .*fewer forward passes/);
 });
 
-test("the words a stranger asked for are there, each in a sentence", () => {
-  const names = Object.values(GLOSSARY).map(({ name }) => name);
-  for (const name of [
-    "nats",
-    "entropy",
-    "forward pass",
-    "causal",
-    "hindsight",
-    "solver",
-    "γ",
-    "draft",
-    "predraft",
-  ]) {
-    assert.ok(names.includes(name), name);
-  }
-  for (const { words } of Object.values(GLOSSARY)) assert.match(words, /^[A-Z].*\.$/);
-});
-
 test("words in brackets become words of the glossary, with the signs that stand at them", () => {
   const plain = { key: "", before: "", after: "" };
   assert.deepEqual(wordPieces("a [mask] b"), [
@@ -47,13 +29,6 @@ test("words in brackets become words of the glossary, with the signs that stand 
   ]);
   assert.deepEqual(wordPieces(""), []);
   assert.equal(glossaryKey("γ"), "gamma");
-});
-
-test("Set Block Decoding is not promised several tokens of every forward pass", () => {
-  assert.match(
-    GLOSSARY.pass?.words ?? "",
-    /none from the prompt’s forward pass, and at least one, often several/,
-  );
 });
 
 test("every text of the page names only words that the glossary has", () => {

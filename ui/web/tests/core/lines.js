@@ -5,7 +5,7 @@ import { History } from "../../core/run/history.js";
 
 /** @import { Config, EndLine, EventData, RunLine, StepLine, WireLine } from "../../core/run/wire.js" */
 
-export const TOKENS = { 0: "Hello", 1: " world", 2: "!", 3: "Bye" };
+const TOKENS = { 0: "Hello", 1: " world", 2: "!", 3: "Bye" };
 
 /** @type {Config} */
 const CONFIG = {
@@ -27,12 +27,14 @@ const CONFIG = {
  * @param {Partial<RunLine & Config> & { strategies?: string[] }} more
  * @returns {RunLine}
  */
-export function start({ strategies = ["sbd"], ...more } = {}) {
+export function start({ strategies: [main = "sbd", ...others] = [], ...more } = {}) {
   const asked = Object.entries(more).filter(([key]) => key in CONFIG);
   const line = Object.entries(more).filter(([key]) => !(key in CONFIG));
-  const lanes = strategies.map((strategy, index) =>
-    index ? { ...CONFIG, strategy } : { ...CONFIG, strategy, ...Object.fromEntries(asked) },
-  );
+  /** @type {RunLine["lanes"]} */
+  const lanes = [
+    { ...CONFIG, strategy: main, ...Object.fromEntries(asked) },
+    ...others.map((strategy) => ({ ...CONFIG, strategy })),
+  ];
   const first = { run: "r", seq: 0, type: /** @type {const} */ ("run"), tokens: TOKENS };
   return { ...first, prompt: "p", lanes, ...Object.fromEntries(line) };
 }

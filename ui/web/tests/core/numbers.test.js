@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  clamp,
   countInWords,
   countOf,
   formatChange,
@@ -13,13 +12,6 @@ import {
   raceSeconds,
   tickStep,
 } from "../../core/numbers.js";
-
-test("clamp keeps a value between its bounds", () => {
-  assert.deepEqual(
-    [-1, 0.5, 9].map((value) => clamp(value, 0, 1)),
-    [0, 0.5, 1],
-  );
-});
 
 test("numbers are written with the digits a reader needs", () => {
   assert.equal(formatNats(0.126), "0.13");

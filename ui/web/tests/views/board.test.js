@@ -6,7 +6,6 @@ import { compareLanes, endBeside, placeOf } from "../../race/board.js";
 import { laneDifferences, refusalOf, wishWords } from "../../race/stale.js";
 import { paceWords } from "../../race/table.js";
 import { solverDifferences } from "../../solvers.js";
-import { briefly } from "../../watch/verdict.js";
 
 /**
  * @param {string} name
@@ -73,14 +72,6 @@ test("a lane that is ticked and not on the stage is named, and so is another gam
     "the lane “SBD, γ 0.35” too",
     "no lane “SBD, γ 0.1”",
   ]);
-});
-
-test("a lane of a race is told the verdict without its reason", () => {
-  assert.equal(briefly("Wrong: the answer is 42, not 43."), "Wrong");
-  assert.equal(
-    briefly("Valid JSON; nothing checked its values."),
-    "Valid JSON; nothing checked its values",
-  );
 });
 
 test("how much faster a lane was follows from the times that are shown", () => {

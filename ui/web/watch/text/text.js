@@ -16,7 +16,7 @@ import { LONGEST_CHARACTER, partLead, partPieces, textExtent, textParts } from "
 /** @import { Piece } from "../../core/text/letters.js" */
 /** @import { Run } from "../../core/run/run.js" */
 /** @import { Lane } from "../../core/run/lane.js" */
-/** @import { Actions } from "../actions.js" */
+/** @import { Pointing } from "../actions.js" */
 /** @import { TextPart } from "./parts.js" */
 /** @import { View } from "../view.js" */
 
@@ -180,7 +180,7 @@ function blockMarks({ run, pass }, lane, position, count) {
 class Token {
   /**
    * @param {number} position
-   * @param {Actions} actions
+   * @param {Pointing} actions
    */
   constructor(position, actions) {
     this.name = "";
@@ -281,7 +281,7 @@ class Token {
 export class LaneText {
   /**
    * @param {string} label
-   * @param {Actions} actions
+   * @param {Pointing} actions
    */
   constructor(label, actions) {
     this.actions = actions;
@@ -409,7 +409,7 @@ function laneTitle(run, lane) {
 export class LaneView {
   /**
    * @param {string} label
-   * @param {Actions} actions
+   * @param {Pointing} actions
    */
   constructor(label, actions) {
     this.name = make("h2", "sbd-lane-name");

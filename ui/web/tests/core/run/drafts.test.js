@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { checkedDraft, draftedAt } from "../../../core/run/drafts.js";
+import { checkedDraft } from "../../../core/run/drafts.js";
 import { tileState } from "../../../watch/view.js";
 import { PREFILL, runOf, start, wire } from "../lines.js";
 
@@ -18,13 +18,6 @@ const run = runOf(
 test("a draft is accepted up to the first token that was checked to be another", () => {
   assert.deepEqual(checkedDraft(run.main, 1), { start: 1, tokens: [1, 2, 3], numAccepted: 1 });
   assert.deepEqual(checkedDraft(run.main, 0).tokens, []);
-});
-
-test("a position was accepted, replaced or thrown away, or never drafted", () => {
-  assert.deepEqual(draftedAt(run.main, 1, 1), { drafted: 1, isAccepted: true });
-  assert.deepEqual(draftedAt(run.main, 1, 2), { drafted: 2, isAccepted: false });
-  assert.deepEqual(draftedAt(run.main, 1, 3), { drafted: 3, isAccepted: false });
-  assert.equal(draftedAt(run.main, 1, 4).drafted, undefined);
 });
 
 test("the tiles say so: accepted, exact in the place of a draft, thrown away and not vanished", () => {

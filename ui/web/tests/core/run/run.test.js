@@ -79,11 +79,6 @@ test("settings are flat, and say pins by token id", () => {
   });
 });
 
-test("a run keeps its penalty", () => {
-  const run = runOf(wire(start({ repetition_penalty: 1.1 })));
-  assert.equal(run.settings().repetition_penalty, 1.1);
-});
-
 test("the tiles show the block, or the one about to be", () => {
   const run = runOf();
   assert.deepEqual(run.windowAt(1), { start: 0, size: 2 });

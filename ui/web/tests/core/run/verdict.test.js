@@ -21,4 +21,5 @@ test("a checker that was not run says why, no checker that nothing knows", () =>
 test("a verdict without its reason is its first word", () => {
   assert.equal(briefly("Right: the answer is 12."), "Right");
   assert.equal(briefly("Wrong."), "Wrong");
+  assert.equal(briefly("Valid JSON; nothing checked it."), "Valid JSON; nothing checked it");
 });

@@ -6,7 +6,7 @@ import { makeKernel } from "../../../engine/kernel.js";
 import { makeSharedKernel } from "../../../engine/threads.js";
 
 export const DIST = new URL("../../../../../assets/dist/", import.meta.url);
-export const THREADS = "sbd-threads.wasm";
+const THREADS = "sbd-threads.wasm";
 
 /**
  * A kernel with helping threads; `end` lets them go.
