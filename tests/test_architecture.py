@@ -11,7 +11,7 @@ CORE, UI = ROOT / "sbd_core", ROOT / "ui"
 
 # A module may import those on floors below its own, and its own package's.
 FLOORS = [
-    ("errors", "deprecated", "version"),
+    ("errors", "version"),
     ("rules",),
     ("config", "extras", "files", "json_node", "shared_work"),
     ("events", "environment"),

@@ -5,7 +5,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from sbd_core.config import DecodeConfig
-from sbd_core.deprecated import NativeFlag
 from sbd_core.errors import ArgumentError
 from sbd_core.rules import SOLVERS, make_solver
 
@@ -22,10 +21,9 @@ DTYPE_HELP = (
 
 
 def add_loading(parser: argparse.ArgumentParser) -> None:
-    """--device, --dtype, and the deprecated --native."""
+    """--device and --dtype."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N")
     parser.add_argument("--dtype", help=DTYPE_HELP)
-    parser.add_argument("--native", action=NativeFlag, help="deprecated: has no effect")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

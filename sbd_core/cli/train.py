@@ -56,7 +56,6 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
     """What to train on."""
     group.add_argument(
         "--tasks",
-        "--families",
         help="comma-separated, each with an optional weight, as math:3,json; '' for none",
     )
     group.add_argument(

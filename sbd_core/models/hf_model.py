@@ -9,7 +9,6 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from sbd_core.cost.model_shape import shape_or_none
-from sbd_core.deprecated import EarlierModelNames
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
 from sbd_core.models.model_config import (
@@ -50,7 +49,7 @@ class Backend(Protocol):
         ...
 
 
-class HuggingFaceModel(EarlierModelNames):
+class HuggingFaceModel:
     """See SetBlockModel. The wrapped model and tokenizer are public: `.model`, `.tokenizer`.
 
     `.backend` makes the forward passes. `.adapter`: what the rows of blocks alone read, None

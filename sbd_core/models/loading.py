@@ -11,7 +11,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from transformers.utils import cached_file
 
 from sbd_core.config import DecodeConfig
-from sbd_core.deprecated import warn_of_native
 from sbd_core.errors import ModelError, shown
 from sbd_core.files import weights_sha256
 from sbd_core.models.adapters import Fingerprint, apply_adapter, is_adapter
@@ -55,18 +54,15 @@ def load(
     *,
     device: str = "auto",
     dtype: str | None = None,
-    native: bool | None = None,
 ) -> HuggingFaceModel:
     """Load a model folder or hub id; None is the checkpoint that ships with this package.
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: None (what the folder
     names for CPUs, else "auto"), "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32",
     "bfloat16" or "float16"; on a CPU also "int8" or "int4", of the weights alone (see
-    sbd_core.models.backends.onnx). native: deprecated, has no effect. `.runs_on` says what makes
-    the forward passes. Weights are read from safetensors only and no code of the folder is run.
-    Raises ArgumentError, ModelError.
+    sbd_core.models.backends.onnx). `.runs_on` says what makes the forward passes. Weights are read
+    from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
     """
-    warn_of_native(native)
     if path_or_hub_id is None and not DEFAULT_CHECKPOINT.is_dir():
         raise ModelError(
             "model: must be a folder or a hub id; this installation holds no checkpoint of its own "

@@ -1,6 +1,5 @@
 """What decoding needs of a model, and nothing more."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -84,12 +83,6 @@ class ForwardRequest:
             rows += range(first + num_causal, first + size)
             first += size
         return rows
-
-    @property
-    def early_blocks(self) -> Sequence[PredraftBlock]:
-        """Deprecated: see predrafts."""
-        warnings.warn("early_blocks is predrafts now", DeprecationWarning, stacklevel=2)
-        return self.predrafts
 
     @property
     def num_rows(self) -> int:

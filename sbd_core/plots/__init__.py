@@ -7,8 +7,6 @@ Every function takes theme="light" or "dark"; a figure has its id in layout.meta
 extra: pip install "sbd-core[plots]".
 """
 
-import warnings
-
 from sbd_core.errors import MissingExtraError
 
 try:
@@ -46,10 +44,3 @@ __all__ = [
     "speedup_table",
     "tokens_per_forward_pass",
 ]
-
-
-def __getattr__(name: str) -> type[RooflinePoint]:
-    if name != "LimitPoint":
-        raise AttributeError(f"module 'sbd_core.plots' has no attribute {name!r}")
-    warnings.warn("LimitPoint is RooflinePoint now", DeprecationWarning, stacklevel=2)
-    return RooflinePoint

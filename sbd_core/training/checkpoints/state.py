@@ -13,7 +13,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.files import sha256
 from sbd_core.json_node import json_of
-from sbd_core.training.recipes.recipe import Recipe, recipe_from_data
+from sbd_core.training.recipes.recipe import Recipe
 
 Provenance = dict[str, list[str | None]]
 
@@ -67,13 +67,13 @@ class State:
     """What a run goes on from, beside its weights.
 
     seconds: how long the run has taken, of every start. metrics: a line of JSON for each step.
-    precision: what the steps computed in; None in a state from before that was known.
+    precision: what the steps computed in.
     optimizers: their full state dict, on the CPU.
     """
 
     step: int
     seconds: float
-    precision: str | None
+    precision: str
     metrics: str
     optimizers: Any
 
@@ -113,16 +113,15 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
     """The state in `folder`. Raises TrainingError for one of another run, or that is damaged."""
     try:
         progress = json_of((folder / "progress.json").read_text())
-        step, seconds = progress["step"], float(progress.get("seconds", 0.0))
+        step, seconds = progress["step"], float(progress["seconds"])
         metrics = (folder / "metrics.jsonl").read_text()
         if type(step) is not int or step != metrics.count("\n") or not 0 <= seconds < 1e9:
             raise ValueError
-        precision = progress.get("precision")
-        if precision not in (None, "bf16", "fp32"):
+        precision = progress["precision"]
+        if precision not in ("bf16", "fp32"):
             raise ValueError
         saved = progress["recipe"]
-        # A state that knows less is from before these were told.
-        told = {name: progress[name] for name in began_from if name in progress}
+        told = {name: progress[name] for name in began_from}
         optimizers = torch.load(folder / "optimizers.pt", weights_only=True)
     except STATE_ERRORS as error:
         raise unreadable(folder, error) from error
@@ -151,8 +150,7 @@ def _continues(recipe: Recipe, saved: Any, step: int, seconds: float) -> bool:
     of steps or minutes; the loss after the steps of the paper's.
     """
     try:
-        # A field that came later has its default.
-        before = recipe_from_data(saved)
+        before = Recipe(**saved)
     except (TypeError, AttributeError, ArgumentError):
         return False
     return before.past(step, seconds) == recipe.past(step, seconds)

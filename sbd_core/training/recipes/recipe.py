@@ -138,7 +138,7 @@ class Recipe:
         return replace(self, full_mask_ratio=0.0)
 
     def to_data(self) -> dict[str, Any]:
-        """Plain JSON data; recipe_from_data reads it back."""
+        """Plain JSON data; Recipe(**data) is equal."""
         return asdict(self)
 
 
@@ -164,23 +164,7 @@ def task_weights(tasks: object, *, may_be_empty: bool) -> dict[str, float]:
     return found
 
 
-RENAMED = {"families": "tasks", "full_mask_share": "full_mask_ratio"}
-DROPPED = {"soft_share": 0.0, "decoded_share": 0.0, "masked_copies": 1}
-"""Fields of losses that are no longer taken, and the value that leaves each out."""
-
-
-def recipe_from_data(data: Mapping[str, Any]) -> Recipe:
-    """A recipe from JSON data, also of an older version. Raises ArgumentError, TypeError."""
-    given = {RENAMED.get(name, name): value for name, value in data.items()}
-    for name, neutral in DROPPED.items():
-        if given.pop(name, neutral) != neutral:
-            raise ArgumentError(name, "is a loss that is no longer taken", data[name])
-    if given.get("stage") == "baseline":
-        given["stage"] = "ntp"
-    return Recipe(**given)
-
-
-FIELDS = frozenset(item.name for item in fields(Recipe)) | set(RENAMED) | set(DROPPED)
+FIELDS = frozenset(item.name for item in fields(Recipe))
 """The names that recipe data may have."""
 
 
@@ -202,7 +186,7 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
         raise ArgumentError("stage", f"must be one of {', '.join(SHIPPED)}", stage)
     is_named = path is not None and str(path) in NAMED and not path.exists()
     source = RECIPES / f"{path if is_named else stage}.json" if is_named or not path else path
-    given = {**_read(source, ()), **changes, "stage": stage}
+    given = {**_read(source, ()), **changes, "stage": "ntp" if stage == "baseline" else stage}
     missing = [
         item.name
         for item in fields(Recipe)
@@ -213,11 +197,11 @@ def read_recipe(stage: str, path: Path | None, changes: dict[str, Any]) -> Recip
             f"recipe {source}: field {missing[0]} is missing; "
             f'add it, or "base": "{stage}" for the shipped values'
         )
-    return recipe_from_data(given)
+    return Recipe(**given)
 
 
 def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a recipe file, those of its base under them, by today's names."""
+    """The fields of a recipe file, those of its base under them."""
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:
@@ -230,7 +214,6 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     unknown = sorted(set(data) - FIELDS)
     if unknown:
         raise TrainingError(f"recipe {source}: unknown field {unknown[0]}; take it out")
-    data = {RENAMED.get(name, name): value for name, value in data.items()}
     if base is None:
         return data
     if not isinstance(base, str) or not base:

@@ -124,7 +124,7 @@ def test_bad_arguments_end_with_2_and_one_line(command, capsys, words, argument)
         ["train", "--stage", "sbd", "--out", "x", "--save-every", "0"],
         ["train", "--stage", "ntp", "--out", "x", "--recipe", "/no/such/recipe.json"],
         ["train", "--stage", "sbd", "--out", "x", "--init", "/no/such/model"],
-        ["train", "--stage", "ntp", "--out", "x", "--families", "chess"],
+        ["train", "--stage", "ntp", "--out", "x", "--tasks", "chess"],
         ["train", "--stage", "ntp", "--out", "x", "--learning-rate", "nan"],
         ["generate", "a", "--model", "/no/such/model"],
     ],

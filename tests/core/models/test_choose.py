@@ -81,14 +81,6 @@ def test_an_unknown_dtype_is_refused_with_those_there_are(folder) -> None:
         sbd_core.load(folder, device="cpu", dtype="int7")
 
 
-def test_native_has_no_effect_but_a_deprecation(folder, kept) -> None:
-    with pytest.warns(DeprecationWarning, match="native"):
-        model = sbd_core.load(folder, device="cpu", native=False)
-    assert model.runs_on == "ONNX Runtime, float32"
-    with pytest.warns(DeprecationWarning, match="native"):
-        assert model.is_native
-
-
 def test_without_onnxruntime_pytorch_decodes_and_one_line_says_so(folder, kept, tmp_path) -> None:
     code = (
         "import sys; sys.modules['onnxruntime'] = None\n"

@@ -119,9 +119,3 @@ def test_predrafts_of_the_usual_size_are_static(llama, monkeypatch) -> None:
     predrafts = [PredraftBlock(1, (2,) * 4), PredraftBlock(2, (2,) * 4), PredraftBlock(3, (2,) * 4)]
     model.forward_batch([ForwardRequest(cache, (5, 6, 7, 8), (2,) * 4, 4, predrafts)])
     assert len(runs) == 1
-
-
-def test_the_name_of_earlier_versions_still_works() -> None:
-    request = ForwardRequest(None, (5, 6), (), 1, [PredraftBlock(1, (2,))])
-    with pytest.warns(DeprecationWarning, match="predrafts"):
-        assert request.early_blocks == request.predrafts

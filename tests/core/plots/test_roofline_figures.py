@@ -92,8 +92,3 @@ def sample_colorscale(scale, part: float) -> list[float]:
     share = (part - low) / (high - low)
     colours = (bytes.fromhex(colour[1:]) for colour in (one, two))
     return [a + share * (b - a) for a, b in zip(*colours, strict=True)]
-
-
-def test_the_name_of_earlier_versions_still_works() -> None:
-    with pytest.warns(DeprecationWarning, match="RooflinePoint"):
-        assert plots.LimitPoint is plots.RooflinePoint

@@ -49,7 +49,8 @@ def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
     file = state_folder(out) / "progress.json"
     progress = json.loads(file.read_text())
     file.write_text(json.dumps({key: progress[key] for key in ("step", "recipe")}))
-    train(TINY, tmp_path / "base1", out)
+    with pytest.raises(TrainingError, match="cannot be read"):
+        train(TINY, tmp_path / "base0", out)
 
 
 def test_texts_that_changed_do_not_go_on(tmp_path, monkeypatch) -> None:

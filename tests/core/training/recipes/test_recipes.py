@@ -9,7 +9,7 @@ import pytest
 import sbd_core
 from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.recipes.recipe import NAMED, RECIPES, SHIPPED, read_recipe, recipe_from_data
+from sbd_core.training.recipes.recipe import NAMED, RECIPES, SHIPPED, read_recipe
 from sbd_core.training.recipes.schedule import learning_rate
 from tests.core.training.training_runs import TINY
 
@@ -42,16 +42,6 @@ def test_the_bundled_models_recipe_is_of_its_shape() -> None:
     assert recipe["stage"] == "sbd"
     assert recipe["hidden_size"] == config["hidden_size"]
     assert recipe["num_layers"] == config["num_hidden_layers"]
-
-
-def test_an_older_recipe_is_read_in_todays_words() -> None:
-    data = json.loads((Path(__file__).parents[3] / "golden" / "older_recipe.json").read_text())
-    recipe = recipe_from_data(data)
-    assert (recipe.stage, recipe.steps, recipe.hidden_size) == ("sbd", 3500, 192)
-    assert recipe.full_mask_ratio == 0.25
-    assert (recipe.tasks["sudoku"], recipe.tasks["story"]) == (4.0, 1.0)
-    with pytest.raises(ArgumentError, match="soft_share: is a loss that is no longer taken"):
-        recipe_from_data({**data, "soft_share": 0.5})
 
 
 @pytest.mark.parametrize(
