@@ -26,7 +26,6 @@ export class Engine {
     this.worker = null;
     /** @type {Promise<Ready> | null} */
     this.coming = null;
-    this.isBusy = false;
   }
 
   /** The model, read once; rejects with the sentence that says why not. */
@@ -62,10 +61,7 @@ export class Engine {
           isReady = true;
           resolve(data);
         } else if (data.kind === "failed") fail(data.text);
-        else {
-          this.isBusy = data.news.isRunning ?? this.isBusy;
-          this.hear(data.news);
-        }
+        else this.hear(data.news);
       });
       const { source, wasm } = this.place;
       this.send({ kind: "load", source, wasm });
@@ -82,6 +78,5 @@ export class Engine {
     this.worker?.terminate();
     this.worker = null;
     this.coming = null;
-    this.isBusy = false;
   }
 }

@@ -11,7 +11,7 @@ import {
   rateWords,
   rooflineOf,
 } from "../core/forward/cost.js";
-import { numPromptOf } from "../core/forward/mask.js";
+import { maskOf, numPromptOf } from "../core/forward/mask.js";
 import { make, setText } from "../dom/elements.js";
 import { unfold, withTerms } from "../dom/terms.js";
 
@@ -88,7 +88,7 @@ export class CostTable {
     this.choice.hidden = cost === null;
     const device = DEVICES.get(this.choice.value);
     if (!cost || !device) {
-      const rows = run.main.name === "ntp" ? step.causal : step.causal + step.block.size;
+      const rows = maskOf(run, run.main, pass)?.visible.length ?? 0;
       this.show([
         [`${rows}`, ""],
         ["–", ""],

@@ -2,7 +2,7 @@
 // run. Shows what the run counts, counts nothing itself.
 
 import { countOf, formatSeconds, median } from "../core/numbers.js";
-import { lengthWords, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
+import { lengthWords, NUM_TIMINGS, timesLess, timesOf, whyNotFaster } from "../core/run/times.js";
 import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @import { Numbers, Timing } from "../core/run/times.js" */
@@ -11,7 +11,6 @@ import { make, setAttribute, setText } from "../dom/elements.js";
 
 /** @typedef {{ shown: string, label: string }} Cell */
 
-const NUM_TIMINGS = 5;
 const SHOWN_DIGITS = 8; // of a digest: enough to tell weights apart
 const UNKNOWN = "–";
 const WHOLE = "The whole run";

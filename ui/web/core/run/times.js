@@ -76,6 +76,9 @@ export function secondsOfPasses(steps) {
   return { prompt: prompt.seconds, later: sum / after.length };
 }
 
+/** How often a run is made again for its engine time. */
+export const NUM_TIMINGS = 5;
+
 const DEARER = 1.1; // times as long: less is noise
 
 /** @typedef {ReturnType<Run["numbersAt"]>} Numbers */

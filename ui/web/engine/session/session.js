@@ -2,6 +2,7 @@
 // kept for the share sheet. The counterpart of ui/decode/session.py; says all it has to say through
 // one function. Knows no worker and no page.
 
+import { NUM_TIMINGS } from "../../core/run/times.js";
 import { EngineError } from "../errors.js";
 import { boardOf, labelOf, raceForms } from "./board.js";
 import { messageOf, openForm } from "./form.js";
@@ -28,7 +29,6 @@ import { RunLines } from "./wire.js";
 const MS_BETWEEN_NEWS = 60;
 const MS_BETWEEN_BREATHS = 12;
 const MAX_ASK = 16;
-const NUM_TIMINGS = 5; // as ui/web/watch/numbers.js
 const WARM_PASSES = 3;
 const STOPPED_TEXT = "Stopped.";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import constants from "../../constants.json" with { type: "json" };
-import { SOLVERS } from "../../engine/decoding/settings.js";
+import { readSettings, SOLVERS } from "../../engine/decoding/settings.js";
 import { ranked } from "../../engine/decoding/solvers.js";
 import { Generator } from "../../engine/random.js";
 
@@ -45,4 +45,12 @@ test("top-k goes by the measure it is told", () => {
 test("a rule that the engine has not got is refused, not taken for another", () => {
   const solver = { ...SETTINGS, name: "nobody" };
   assert.throws(() => ranked(solver, SCORES, MASKED, new Generator(0)), /solver/);
+});
+
+test("a temperature is refused, not left out: nothing here draws tokens", () => {
+  assert.equal(readSettings({ temperature: 0 }).temperature, 0);
+  assert.throws(
+    () => readSettings({ temperature: 0.7 }),
+    /^Error: temperature: must be 0 .*; got 0.7$/,
+  );
 });
