@@ -171,6 +171,10 @@ test("a race runs every lane to its end and compares them", async () => {
     ntp?.tokens.map(([id]) => id),
   );
   assert.equal(ntp?.num_passes, ntp?.num_tokens);
+  assert.deepEqual(
+    ntp?.tokens.map(([, , pass]) => pass),
+    ntp?.tokens.map((_, index) => index),
+  );
   for (const { seconds, times } of board?.lanes ?? [])
     assert.equal(seconds, times.reduce((sum, time) => sum + time, 0) / 1e6, "one number for both");
 });
