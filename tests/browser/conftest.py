@@ -26,7 +26,7 @@ from ui.form.measured import Best, best_for
 from ui.recordings import gallery
 
 sync_api = pytest.importorskip("playwright.sync_api")
-sync_api.expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
+sync_api.expect.set_options(timeout=60_000)  # a busy machine is slow, not wrong
 
 CHROMIUM = shutil.which("chromium")
 """The system's; without one Playwright takes its own."""

@@ -1,7 +1,6 @@
 """Compare solvers: one prompt, up to four small staircases on one scale."""
 
 import re
-from itertools import pairwise
 
 import pytest
 
@@ -36,7 +35,6 @@ def test_four_solvers_stand_side_by_side(open_page, story_url):
     names = stairs.evaluate_all("all => all.map((n) => n.getAttribute('aria-label'))")
     assert names[1].startswith("Top-k, k ")
     assert all("forward passes" in name for name in names)
-    assert len({tuple(box.items()) for box in [s.bounding_box() for s in stairs.all()]}) == 4
     page.get_by_label("Solver 4").select_option("")
     compare(page)
     expect(stairs).to_have_count(3)
@@ -89,8 +87,7 @@ def test_what_decode_all_refuses_is_not_offered_and_its_error_goes_with_the_next
 
 
 def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url):
-    width = 1440
-    page = open_page(f"{story_url}#solvers", width, 900, reduced_motion="reduce")
+    page = open_page(f"{story_url}#solvers", reduced_motion="reduce")
     go = page.get_by_role("button", name="Decode all")
     expect(go).to_be_visible()
     expect(page.locator("#sbd-player")).to_be_hidden()
@@ -119,42 +116,3 @@ def test_solvers_have_a_view_and_an_address_of_their_own(open_page, story_url):
     turn_to(page, "Solvers")
     expect(go).to_be_visible()
     assert page.url.endswith("#solvers")
-    assert page.locator("#sbd-prompt-box").bounding_box()["width"] > width * 0.85
-    tops = {view.bounding_box()["y"] for view in page.locator(".sbd-view").all()}
-    assert len(tops) == 1, "the names stand on one line"
-
-
-def test_a_phone_reads_the_name_of_every_line_of_the_chart(open_page, story_url):
-    page = open_page(f"{story_url}#solvers", 390, 844, color_scheme="dark")
-    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()
-    names = page.locator(".sbd-chart.is-solvers .legendtext")
-    expect(names.first).to_be_visible()
-    lines = page.evaluate(
-        "document.querySelector('.is-solvers .js-plotly-plot').data.map((line) => line.name)"
-    )
-    assert names.all_text_contents() == lines
-    boxes = names.evaluate_all("""all => all.map((node) => node.getBoundingClientRect())
-      .map(({ left, right, top, bottom }) => [left, right, top, bottom])""")
-    assert all(left >= 0 and right <= 390 for left, right, _, _ in boxes)
-    tops = sorted((top, bottom) for _, _, top, bottom in boxes)
-    assert all(above[1] <= below[0] + 4 for above, below in pairwise(tops))
-    expect(page.locator(".sbd-chart.is-solvers .annotation")).to_have_count(0)
-
-
-def test_every_line_of_the_chart_is_named_beside_it_in_type_that_can_be_read(open_page, story_url):
-    page = open_page(f"{story_url}#solvers")
-    page.locator(".sbd-chart.is-solvers").scroll_into_view_if_needed()
-    names = page.locator(".sbd-chart.is-solvers .annotation-text")
-    expect(names.first).to_be_visible()
-    found = names.evaluate_all("""all => all.map((node) => {
-      const { top, bottom, left, right } = node.getBoundingClientRect();
-      const opacities = [node, node.closest('.annotation')].map((n) => getComputedStyle(n).opacity);
-      const size = parseFloat(getComputedStyle(node).fontSize);
-      return { top, bottom, left, right, size, seen: Math.min(...opacities.map(Number)) };
-    })""")
-    assert min(each["size"] for each in found) >= 14
-    assert min(each["seen"] for each in found) == 1
-    for index, one in enumerate(found):
-        for other in found[index + 1 :]:
-            apart = one["bottom"] <= other["top"] + 3 or other["bottom"] <= one["top"] + 3
-            assert apart or one["right"] <= other["left"] or other["right"] <= one["left"]

@@ -3,9 +3,6 @@
 import json
 from dataclasses import fields
 from inspect import signature
-from pathlib import Path
-
-import pytest
 
 from sbd_core.cli.decoding_flags import SOLVER_FLAGS
 from sbd_core.rules import SOLVER_PARAMETERS
@@ -13,8 +10,6 @@ from scripts import web_constants
 from ui.decode.form import LABELS, Form
 from ui.endpoints import Endpoints
 from ui.share.permalink import FIELDS
-
-WEB = Path(__file__).parents[2] / "ui" / "web"
 
 
 def test_the_committed_constants_are_what_python_says():
@@ -33,9 +28,3 @@ def test_every_parameter_of_a_solver_is_known_wherever_one_is_set():
     }
     for name in SOLVER_PARAMETERS:
         assert [place for place, known in places.items() if name not in known] == [], name
-
-
-@pytest.mark.parametrize("file", ["form/fields.js", "site/form.js", "engine/decoding/settings.js"])
-def test_every_parameter_of_a_solver_is_known_to_the_scripts(file):
-    text = (WEB / file).read_text("utf-8")
-    assert [name for name in SOLVER_PARAMETERS if f'"{name}"' not in text] == []

@@ -20,7 +20,7 @@ def lesson(browser, lesson_url):
     def open_it(scene: object = 1, width: int = 1440, height: int = 900, scheme: str = "light"):
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.on("pageerror", lambda error: wrongs.append(str(error)))
         page.on("request", lambda r: r.url.startswith("file:") or wrongs.append(r.url))

@@ -16,25 +16,6 @@ pytestmark = pytest.mark.browser
 expect = sync_api.expect
 LAST = 10
 scenes = partial(scenes_of, has_model=False)  # of the exported file
-OVERFLOW = """() => {
-  const scene = document.querySelector('.sbd-learn-scene');
-  const stage = document.querySelector('.sbd-learn-stage');
-  const answer = document.querySelector('.sbd-learn-answer').getBoundingClientRect();
-  return [document.documentElement.scrollWidth - innerWidth,
-    scene.scrollHeight - scene.clientHeight, stage.scrollHeight - stage.clientHeight,
-    Math.max(0, Math.round(answer.bottom - innerHeight))];
-}"""
-CUT_OFF = """() => [...document.querySelectorAll('.sbd-learn-bars .sbd-learn-bar-number')]
-  .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.innerText)"""
-BELOW_BARS = """() => [...document.querySelectorAll('.sbd-learn .sbd-tile')].map((tile) =>
-  tile.getBoundingClientRect().bottom
-    - tile.querySelector('.sbd-tile-bar').getBoundingClientRect().bottom)"""
-SMALLEST = """() => Math.min(...[...document.querySelectorAll('.sbd-learn *')]
-  .filter((node) => node.checkVisibility({ visibilityProperty: true })
-    && !node.closest('sub, .sbd-live')
-    && [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim()))
-  .map((node) => parseFloat(getComputedStyle(node).fontSize))
-  .filter((size) => size > 0))"""
 
 
 def test_keys_walk_every_scene_there_and_back(lesson):
@@ -82,17 +63,6 @@ def test_an_unknown_scene_is_a_sentence_and_the_view_goes_on(lesson):
     expect(page.get_by_role("alert")).to_be_hidden()
 
 
-def test_a_smaller_lecture_hall_scrolls_nothing_either_and_still_reads_the_passes(lesson):
-    page = lesson(1, 1440, 900)
-    page.keyboard.press("l")
-    for number in range(1, LAST + 1):
-        page.keyboard.press("ArrowRight")
-        assert page.evaluate(OVERFLOW) == [0, 0, 0, 0], number
-        if number == 4:
-            expect(page.locator(".sbd-tile-pass", has_text="pass").first).to_be_visible()
-        page.keyboard.press("ArrowRight")
-
-
 def test_a_presenters_remote_turns_the_scenes_in_a_lecture(lesson):
     page = lesson(2)
     page.keyboard.press("PageDown")
@@ -117,48 +87,6 @@ def test_gamma_dragged_in_a_lecture_leaves_the_arrows_to_the_scenes(lesson):
     expect(answer(page)).to_have_text(plain(scenes()[3]["answer"]))
     page.keyboard.press("ArrowRight")
     expect(question(page)).to_have_text(scenes()[4]["question"])
-
-
-def test_on_the_page_a_lecture_keeps_the_pass_over_a_tile_and_its_bar_at_the_foot(
-    open_page, story_url
-):
-    page = open_page(f"{story_url}#learn/8", 1920, 1080, reduced_motion="reduce")
-    page.keyboard.press("ArrowRight")
-    passes = page.locator(".sbd-learn .sbd-tile-pass", has_text="pass")
-    expect(passes.first).to_be_visible()
-    page.keyboard.press("l")
-    expect(page.locator(".sbd-learn.is-lecture")).to_be_visible()
-    expect(passes.first).to_be_visible()
-    assert max(page.evaluate(BELOW_BARS)) <= 4
-
-
-def test_a_lecture_hall_reads_the_passes_and_tokens_of_a_bar_to_their_end(lesson):
-    page = lesson(7)
-    page.keyboard.press("l")
-    for _ in range(8):
-        assert page.evaluate(CUT_OFF) == []
-        page.get_by_role("slider").press("ArrowRight")
-
-
-def test_a_lecture_hall_reads_every_scene_without_scrolling(lesson):
-    page = lesson(1, 1920, 1080, "dark")
-    page.keyboard.press("l")
-    for number in range(1, LAST + 1):
-        page.keyboard.press("ArrowRight")
-        assert page.evaluate(OVERFLOW) == [0, 0, 0, 0], number
-        assert page.evaluate(SMALLEST) >= 28, number
-        assert serious(page) == [], number
-        page.keyboard.press("ArrowRight")
-
-
-def test_a_phone_shows_every_scene_in_its_width(lesson):
-    page = lesson(1, 390, 844)
-    for number in range(1, LAST + 1):
-        page.keyboard.press("ArrowRight")
-        assert page.evaluate(OVERFLOW)[0] <= 0, number
-        assert page.evaluate(SMALLEST) >= 13, number
-        assert serious(page) == [], number
-        page.keyboard.press("ArrowRight")
 
 
 def test_a_word_explains_itself(lesson):

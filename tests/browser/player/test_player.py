@@ -57,24 +57,6 @@ def test_transport_and_keys_move_the_playhead(replay):
     assert state(replay)["isPlaying"]
 
 
-WALK = """async ([key, script]) => {
-  const player = document.querySelector('.sbd-host').sbdPlayer;
-  const look = new Function('return ' + script);
-  const seen = [];
-  for (let i = 0; i < player.run.main.steps.length; i += 1) {
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    seen.push(look());
-    document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-  }
-  return seen;
-}"""
-
-
-def walk(page, key, script):
-    """What `script` gives in every pass, walking through them by the key."""
-    return page.evaluate(WALK, [key, script])
-
-
 def middle_of_cell(page, position: int, pass_index: int) -> tuple[float, float]:
     """Where on the screen the staircase draws a cell."""
     return page.evaluate(
@@ -192,26 +174,8 @@ def test_gamma_preview_at_the_recorded_gamma_is_what_was_revealed(replay):
         assert replay.evaluate(PREVIEWED, lines) == [], solver
 
 
-@pytest.mark.parametrize("width", [390, 1100])
-def test_nothing_moves_while_tokens_stream_in(open_page, replay_url, width):
-    replay = open_page(replay_url, width, 1000)
-    boxes = """['.sbd-tiles', '.sbd-budget', '.sbd-stairs-stage', '.sbd-transport']
-        .map((s) => document.querySelector(s).getBoundingClientRect())
-        .map((r) => [r.x, r.y, r.width, r.height].join()).join(' ')"""
-    go_to(replay, 0)
-    assert len(set(walk(replay, "ArrowRight", boxes))) == 1
-
-
 def test_reduced_motion_does_not_play_by_itself(open_page, replay_url):
     page = open_page(replay_url, reduced_motion="reduce")
     before = state(page)
     assert not before["isPlaying"]
     assert before["pass"] > 0
-
-
-def test_fits_a_phone_without_sideways_scrolling(open_page, replay_url):
-    page = open_page(replay_url, 390, 844)
-    painted(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    tops = page.locator(".sbd-tile").evaluate_all("all => all.map(n => n.offsetTop)")
-    assert len(set(tops)) == 4

@@ -129,8 +129,6 @@ def test_fits_a_phone_without_sideways_scrolling(open_page, story_url):
     page = open_page(story_url, 390, 844, color_scheme="dark")
     decode(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    tops = page.locator(".sbd-tile").evaluate_all("all => all.map(n => n.offsetTop)")
-    assert len(set(tops)) == 4
 
 
 BAD_POSTS = {

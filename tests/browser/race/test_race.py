@@ -189,22 +189,6 @@ def test_a_phone_needs_no_sideways_scrolling_and_axe_finds_nothing_serious(open_
     assert serious(page) == []
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 600), (390, 844)])
-def test_the_transport_covers_no_lane_wherever_the_page_stands(open_page, story_url, width, height):
-    page = open_page(f"{story_url}#race", width, height, reduced_motion="reduce")
-    run(page)
-    for _ in range(8):
-        covered = page.evaluate("""() => {
-          const bar = document.querySelector('.sbd-race-transport').getBoundingClientRect();
-          return [...document.querySelectorAll('.sbd-race-lane')]
-            .map((lane) => lane.getBoundingClientRect())
-            .filter(({ top, bottom }) => top < bar.bottom && bottom > bar.top).length;
-        }""")
-        assert covered == 0
-        page.mouse.wheel(0, 200)
-        painted(page)
-
-
 def test_a_changed_example_ends_the_play_of_the_old_race_and_greys_it(story):
     enter(story)
     assert story.evaluate(STATE)["isPlaying"]
@@ -264,22 +248,6 @@ def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
     button(story, "Finish (End)").click()
     expect(cells(story, "verify-predraft").last).to_have_text("identical, as promised")
     assert "verify-predraft" in story.url
-
-
-def test_a_lecture_shows_the_prompt_and_five_lanes_above_the_player_bar(open_page, story_url):
-    page = open_page(story_url, 1920, 1080, reduced_motion="reduce")
-    enter(page)
-    page.get_by_label("Verify, predrafting").check()
-    go(page).click()
-    expect(page.locator(".sbd-race-lane")).to_have_count(5)
-    button(page, "Lecture mode (L)").click()
-    expect(page.locator(".sbd-race-prompt")).to_be_visible()
-    painted(page)
-    bottom, bar = page.evaluate("""() => ['.sbd-race-lane:last-child', '.sbd-race-transport']
-      .map((name) => document.querySelector(name).getBoundingClientRect())
-      .map(({ bottom, top }, at) => (at ? top : bottom))""")
-    assert bottom <= bar
-    assert page.evaluate("document.querySelector('.sbd-race').scrollHeight") <= 1080
 
 
 TITLES = ["Next-token prediction", "SBD, γ 0.1", "SBD, γ 50", "Verify"]

@@ -119,12 +119,12 @@ def test_without_a_server_the_browser_decodes(contexts, two_models_url):
     try:
         page.goto(on_watch(two_models_url))
         page.wait_for_selector(".sbd-tile")
-        page.set_default_timeout(20_000)
-        with page.expect_response("**/*.safetensors"):
+        page.set_default_timeout(60_000)
+        with page.expect_response("**/*.safetensors") as weights:
             decode_button(page).click()
         assert is_of_server(page)
         old = state(page)["run"]
-        page.wait_for_timeout(1500)  # the model is being read
+        weights.value.finished()
         page.route("**/*", lambda route: route.abort())
         decode_button(page).click()
         has_begun(page, old)

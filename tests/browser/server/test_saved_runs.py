@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,7 +11,7 @@ from tests.browser.conftest import begin, decode, decode_button, on_watch, paint
 from tests.browser.player.test_branches import intervene, rows
 from tests.browser.race.test_race import enter, go
 from tests.browser.share.test_share import open_sheet, saved
-from tests.ui.doubles import slowed, story_model
+from tests.ui.doubles import slowed, story_model, wait_for
 from tests.workers import free_port
 from ui import page as page_module
 from ui.decode.session import Session
@@ -193,8 +192,5 @@ def test_while_the_server_is_away_stop_ends_the_run_as_far_as_it_came(contexts, 
     page.context.set_offline(False)
     for each in (page, waiting, racing):
         each.close()
-    deadline = time.monotonic() + 60
-    while not is_idle(sessions[0]):  # a run in a thread must not outlive the interpreter
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for(lambda: is_idle(sessions[0]))  # a run in a thread must not outlive the interpreter
     demo.close()

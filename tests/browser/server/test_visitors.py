@@ -11,8 +11,6 @@ from tests.browser.conftest import begin, decode, decode_button, has_begun, stat
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
-MAX_WAIT_MS = 10_000
-
 
 @pytest.fixture
 def waiting(open_page, slow_url):
@@ -22,7 +20,6 @@ def waiting(open_page, slow_url):
     begin(first)
     decode_button(second).click()
     expect(second.get_by_text("Another decode is running; yours comes next.")).to_be_visible()
-    second.set_default_timeout(MAX_WAIT_MS)
     return first, second
 
 

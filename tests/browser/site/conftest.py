@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ import pytest
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from scripts.static_site import write_site
 from tests.browser.conftest import decode_button, state, sync_api
+from tests.ui.doubles import wait_for
 
 expect = sync_api.expect
 RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
@@ -81,10 +81,7 @@ def address(server) -> str:
 
 def until(page, script: str) -> None:
     """Wait for a script to say True. The site lets nobody evaluate text, Playwright's waits too."""
-    deadline = time.monotonic() + 20
-    while not page.evaluate(script):
-        assert time.monotonic() < deadline, script
-        time.sleep(0.1)
+    wait_for(lambda: page.evaluate(script))
 
 
 def is_complete(page, old: str) -> None:

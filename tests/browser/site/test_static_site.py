@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import pytest
 
@@ -26,6 +25,7 @@ from tests.browser.site.conftest import (
     serving,
     until,
 )
+from tests.ui.doubles import wait_for
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -172,10 +172,7 @@ def has_threads(page, server) -> None:
     assert page.evaluate("crossOriginIsolated")
     num_threads = min(4, page.evaluate("navigator.hardwareConcurrency"))
     tools = page.context.browser.new_browser_cdp_session()
-    deadline = time.monotonic() + 20
-    while len(workers_of(tools, address(server))) != num_threads:
-        assert time.monotonic() < deadline, "one worker for each thread"
-        time.sleep(0.1)
+    wait_for(lambda: len(workers_of(tools, address(server))) == num_threads)
 
 
 @pytest.mark.parametrize("server", [Isolating], indirect=True)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -68,22 +67,20 @@ def test_a_model_is_measured_for_1_to_48_rows_and_its_caches_stay_its_own(llama)
     assert measure_row_costs(short).points[-1][0] == 24
 
 
-class SlowHead:
-    """A sampler head that takes 2 milliseconds a token."""
-
-    def add_to(self, row, token_id) -> None:
-        time.sleep(0.002)
-
-
-def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes() -> None:
+def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch) -> None:
     """Of 3 rows one token is drafted, of 12, 4 of them causal, 3; a row alone drafts none."""
+    clock = [0.0]
+
+    def pass_time(seconds: float) -> float:
+        clock[0] += seconds
+        return clock[0]
+
+    fake = SimpleNamespace(perf_counter=lambda: pass_time(1e-9))
+    monkeypatch.setattr(row_costs, "time", fake)
     model = chance_model(1)
-    model.sampler_head = SlowHead()
+    model.sampler_head = SimpleNamespace(add_to=lambda row, token_id: pass_time(0.002))
     costs = measure_row_costs(model)
-    assert costs.seconds(1) < 0.002
-    assert costs.seconds(3) >= 0.002
-    assert costs.seconds(12) >= 0.006
-    assert costs.seconds(48) >= 0.008
+    assert [round(costs.seconds(n), 6) for n in (1, 3, 12)] == [0, 0.002, 0.006]
 
 
 @pytest.mark.parametrize(

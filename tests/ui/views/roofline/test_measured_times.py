@@ -2,7 +2,6 @@
 
 import pytest
 
-from sbd_core.cost.forward_cost import forward_cost
 from sbd_core.roofline import pass_time, speedup
 from tests.ui.views.roofline.facts import note, value
 from ui.views.roofline import (
@@ -78,12 +77,3 @@ def test_the_time_of_a_token_is_the_sum_of_the_passes_that_are_named() -> None:
     found = answer({**HERE, "speed": 2})
     assert value(found, "Set Block Decoding") == in_units(single / gain)
     assert note(found, "Set Block Decoding").endswith(f"16 rows: {in_units(double)}")
-
-
-def test_no_measured_forward_pass_is_quicker_than_the_rates_reached() -> None:
-    device, shape = devices()[MEASURED], bundled_shape()
-    for cached, row in measured_times().seconds.items():
-        for queries, seconds in row.items():
-            cost = forward_cost(shape, cached, 0, [(0, queries)], queries)
-            least = max(cost.bytes_read / device.bandwidth, cost.flops / device.linear_flops)
-            assert least <= seconds * (1 + 1e-9)
