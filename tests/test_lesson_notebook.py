@@ -12,7 +12,6 @@ from sbd_core.models.bases import SMOLLM2, find_base
 
 ROOT = Path(__file__).parents[1]
 LESSON = ROOT / "lesson.ipynb"
-MOST_CHARACTERS = 40_000
 HAS_REAL_MODEL = find_base(SMOLLM2) is not None
 
 
@@ -52,22 +51,6 @@ def outputs(notebook: Any, words: str) -> list[Any]:
 
 def text_of(notebook: Any, words: str) -> str:
     return "".join(output.get("text", "") for output in outputs(notebook, words))
-
-
-def test_it_is_committed_valid_short_and_without_outputs() -> None:
-    notebook = read()
-    nbformat.validate(notebook)
-    assert all(not cell.get("outputs") for cell in notebook.cells)
-    assert all(cell.get("execution_count") is None for cell in notebook.cells)
-    assert len(LESSON.read_text("utf-8")) < MOST_CHARACTERS
-    first, *_ = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert first is tagged(notebook, "install")
-    assert first.source == '%pip install -q ".[all]"'
-
-
-def test_what_the_gate_changes_is_what_the_cell_names() -> None:
-    names = re.findall(r"^(\w+) = ", tagged(read(), "parameters").source, re.MULTILINE)
-    assert names == ["LENGTH", "WORK"]
 
 
 def test_every_cell_runs_and_nothing_fails(executed) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from sbd_core.cost.model_shape import ModelShape, Shape
 from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
-from tests.browser.test_access import CONTROLS, FOCUS, serious
+from tests.browser.test_access import serious, tab_reaches_all
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -162,18 +162,4 @@ def test_nothing_serious_is_wrong_and_tab_reaches_every_control(open_page, story
     open_hood(page)
     assert serious(page, ".sbd-hood") == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    wanted = page.evaluate(CONTROLS)
-    button(page).focus()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Tab")
-    own = page.locator(".sbd-hood :is(button, input, select, summary)").evaluate_all(
-        "all => all.filter((n) => n.checkVisibility()).map((n) => n.dataset.stop)"
-    )
-    assert len(own) == 10
-    seen = set()
-    for _ in own:
-        stop, has_ring = page.evaluate(FOCUS)
-        assert has_ring
-        seen.add(stop)
-        page.keyboard.press("Tab")
-    assert set(own) <= set(wanted) & seen
+    tab_reaches_all(page, ".sbd-hood")

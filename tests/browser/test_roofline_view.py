@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.browser.conftest import painted, sync_api, turn_to
-from tests.browser.test_access import CONTROLS, FOCUS, serious
+from tests.browser.test_access import serious, tab_reaches_all
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -98,16 +98,4 @@ def test_nothing_serious_is_wrong_and_tab_reaches_every_control(open_page, story
     page.wait_for_function(DRAWN)
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.evaluate(CONTROLS)
-    own = page.locator(".sbd-roofline-form :is(select, input, textarea)").evaluate_all(
-        "all => all.map((n) => n.dataset.stop)"
-    )
-    assert len(own) == 7
-    page.locator(".sbd-view", has_text="Roofline").focus()
-    seen = set()
-    for _ in range(len(own) + 4):
-        page.keyboard.press("Tab")
-        stop, has_ring = page.evaluate(FOCUS)
-        seen.add(stop)
-        assert has_ring or stop not in own
-    assert set(own) <= seen
+    tab_reaches_all(page, ".sbd-roofline-form")

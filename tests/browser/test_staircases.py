@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.browser.conftest import painted, sync_api, turn_to
-from tests.browser.test_access import CONTROLS, FOCUS, serious
+from tests.browser.test_access import serious, tab_reaches_all
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -41,20 +41,7 @@ def test_four_solvers_stand_side_by_side(open_page, story_url):
     painted(page)
     assert serious(page, ".sbd-solver-comparison") == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.evaluate(CONTROLS)
-    own = page.locator(".sbd-solver-comparison :is(button, select)").evaluate_all(
-        "all => all.filter((n) => n.checkVisibility()).map((n) => n.dataset.stop)"
-    )
-    assert len(own) > 6, "the words that explain themselves too"
-    toggle(page).focus()
-    page.keyboard.press("Shift+Tab")
-    seen = set()
-    for _ in own:
-        page.keyboard.press("Tab")
-        stop, has_ring = page.evaluate(FOCUS)
-        assert has_ring
-        seen.add(stop)
-    assert seen == set(own)
+    tab_reaches_all(page, ".sbd-solver-comparison")
 
 
 def test_staircases_of_another_prompt_say_so(story):

@@ -197,17 +197,6 @@ def test_the_same_seed_gives_the_same_trace_and_another_seed_another() -> None:
     assert num_different > 5
 
 
-def test_the_same_seed_gives_the_same_trace_of_a_real_model(llama) -> None:
-    config = DecodeConfig(
-        solver=Random(k=2), block_size=4, max_new_tokens=13, temperature=1.0, seed=5
-    )
-    prompt = random_ids(1, llama.vocabulary_size)[0]
-    first, again = (without_seconds(generate(llama, prompt, config)) for _ in range(2))
-    assert first == again
-    other = generate(llama, prompt, replace(config, seed=6))
-    assert other.token_ids != first.token_ids
-
-
 @pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
 def test_decodes_that_run_pass_by_pass_in_turn_are_those_run_alone(llama, strategy) -> None:
     """One model, many visitors: nothing of a decode lives in the model."""

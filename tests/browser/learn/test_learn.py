@@ -7,7 +7,7 @@ import pytest
 
 from tests.browser.conftest import sync_api, turn_to
 from tests.browser.learn.conftest import answer, question, why
-from tests.browser.test_access import CONTROLS, FOCUS, serious
+from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
 from ui.views.learn import plain
 from ui.views.learn import scenes as scenes_of
@@ -126,17 +126,7 @@ def test_on_the_page_axe_finds_nothing_serious_and_tab_reaches_all(open_page, st
     page = open_page(f"{story_url}#learn/3", color_scheme="dark", reduced_motion="reduce")
     page.keyboard.press("ArrowRight")
     assert serious(page) == []
-    wanted = page.evaluate(CONTROLS)
-    page.evaluate("document.activeElement.blur()")
-    seen, invisible = set(), []
-    for _ in range(len(wanted) + 10):  # the links of head and foot as well
-        page.keyboard.press("Tab")
-        stop, has_ring = page.evaluate(FOCUS)
-        seen.add(stop)
-        if stop is not None and not has_ring:
-            invisible.append(page.evaluate("document.activeElement.outerHTML.slice(0, 120)"))
-    assert set(wanted) <= seen
-    assert invisible == []
+    tab_reaches_all(page)
 
 
 def test_views_are_turned_to_by_the_header_and_the_player_rests(story):

@@ -13,7 +13,6 @@ from sbd_core.rules import (
 )
 from tests.browser.conftest import (
     go_to,
-    painted,
     recorded,
     state,
     sync_api,
@@ -103,51 +102,6 @@ def test_dragging_gamma_lights_what_it_would_reveal_without_a_pass(replay):
     replay.mouse.click(box["x"] + 1, box["y"] + 10)
     expect(replay.locator(".sbd-tile.is-would")).to_have_count(1)
     assert state(replay)["main"]["steps"] == steps
-
-
-BUDGET = """() => {
-  const player = document.querySelector('.sbd-host').sbdPlayer;
-  const { run, state } = player;
-  const box = (s) => { const r = document.querySelector(s).getBoundingClientRect();
-    return [r.left, r.right]; };
-  const isFree = document.querySelector('.sbd-segment.is-free') !== null;
-  const [left, right] = box('.sbd-budget-track');
-  const place = (x) => 16 * ((x - left) / (right - left)) ** 3;
-  const revealed = run.main.steps[state.pass].reveals
-    .map(({ position }) => run.main.steps[state.pass].masked.get(position)?.entropy ?? 0);
-  return { revealed, isFree, gammaAt: place(box('.sbd-gamma')[0]),
-    freeFrom: isFree ? place(box('.sbd-segment.is-free')[0]) : null,
-    freeTo: isFree ? place(box('.sbd-segment.is-free')[1]) : null,
-    note: document.querySelector('.sbd-budget-note').textContent,
-    label: document.querySelector('.sbd-budget-free').textContent };
-}"""
-
-
-def test_the_budget_adds_up_and_gamma_stands_still(replay):
-    """What is solid is the sum of Eq. 8, at most gamma; the largest stands hatched outside it."""
-    go_to(replay, 0)
-    gammas, num_free_above_gamma = set(), 0
-    for _ in range(state(replay)["main"]["steps"] - 1):
-        replay.keyboard.press("ArrowRight")
-        painted(replay)
-        seen = replay.evaluate(BUDGET)
-        if not seen["revealed"]:
-            continue
-        free, spent = max(seen["revealed"]), sum(seen["revealed"]) - max(seen["revealed"])
-        assert seen["isFree"]
-        assert seen["freeFrom"] == pytest.approx(spent, abs=0.02)
-        assert seen["freeTo"] == pytest.approx(spent + free, rel=0.05, abs=0.02)
-        assert spent <= 0.35
-        shown, words = seen["note"].split(" of ")
-        digits = len(shown.partition(".")[2])
-        assert shown == f"{spent:.{digits}f}"
-        assert words.startswith("γ 0.35 spent")
-        assert seen["label"].endswith(f"free: {free:.{digits}f}")
-        gammas.add(round(seen["gammaAt"], 3))
-        num_free_above_gamma += free > 0.35
-    assert len(gammas) == 1
-    assert gammas.pop() == pytest.approx(0.35, abs=0.02)
-    assert num_free_above_gamma > 0
 
 
 PREVIEWED = """(lines) => {

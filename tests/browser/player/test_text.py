@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import HOSTILE, go_to, painted, push, recorded, state, sync_api
+from tests.browser.conftest import go_to, painted, push, recorded, sync_api
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -20,22 +20,6 @@ def show(page, pieces, run_id):
 
 def lane(page):
     return page.get_by_label("Text decoded so far")
-
-
-def test_hostile_tokens_are_shown_as_text_and_nothing_runs(replay):
-    lines = recorded(story_model(HOSTILE * 2), "hostile", prompt="<b>${window.hacked=1}</b>")
-    push(replay, lines)
-    go_to(replay, 0)
-    for _ in range(state(replay)["main"]["steps"]):
-        replay.keyboard.press("ArrowRight")
-        painted(replay)
-    for text in HOSTILE:
-        if text.isprintable():
-            expect(lane(replay)).to_contain_text(text.strip())
-    for mark in ("U+202E", "U+0000", "U+001B"):
-        expect(lane(replay)).to_contain_text(mark)
-    expect(replay.locator(".sbd-prompt")).to_have_text("<b>${window.hacked=1}</b>")
-    assert replay.evaluate("window.hacked") is None
 
 
 def test_the_lane_keeps_its_layout_and_marks_what_is_easily_missed(replay):

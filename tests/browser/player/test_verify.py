@@ -16,7 +16,6 @@ from tests.browser.conftest import (
     go_to,
     painted,
     push,
-    recorded,
     state,
     sync_api,
 )
@@ -138,52 +137,3 @@ def test_on_a_phone_it_stays_inside_and_axe_finds_nothing(open_page, tmp_path, t
     assert state(page)["pass"] == passes_with(trace, is_used=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert serious(page) == []
-
-
-def test_verify_says_what_became_of_its_draft(replay):
-    """Drafted, accepted, thrown away: struck and not vanished; a legend and one sentence say so."""
-    model = mistaken_model()
-    trace = generate(model, "p", DecodeConfig(strategy="verify", max_new_tokens=64))
-    ntp = generate(model, "p", DecodeConfig(strategy="ntp", max_new_tokens=64))
-    push(replay, replay_lines("verified", {"verify": trace, "ntp": ntp}))
-    legend = replay.get_by_label("What the tiles mean")
-    replay.get_by_role("button", name="What the tiles of a draft mean").click()
-    expect(legend).to_be_visible()
-    expect(legend).to_contain_text("the answer is that of next-token prediction")
-    wrong, right = struck_and_accepted(trace)
-    assert wrong
-    assert right
-    tiles = ".sbd-tiles"
-    go_to(replay, 0)
-    for pass_index in range(trace.num_forwards):
-        assert state(replay)["pass"] == pass_index
-        thrown = wrong.get(pass_index, [])
-        replaced = replay.locator(f"{tiles} .sbd-tile-struck:not([hidden])")
-        expect(replaced).to_have_count(1 if thrown else 0)
-        expect(replay.locator(f"{tiles} .sbd-tile.is-struck")).to_have_count(
-            max(len(thrown) - 1, 0)
-        )
-        accepted = replay.locator(f"{tiles} .sbd-tile.is-accepted")
-        expect(accepted).to_have_count(right.get(pass_index, 0))
-        replay.keyboard.press("ArrowRight")
-    first = next(iter(wrong))
-    go_to(replay, first)
-    line = replay.locator(f"{tiles} .sbd-tile-struck:not([hidden])")
-    assert "line-through" in line.evaluate("n => getComputedStyle(n).textDecorationLine")
-    push(replay, recorded(story_model(), "sbd"))
-    expect(legend).to_be_hidden()
-
-
-def struck_and_accepted(trace):
-    """By pass: the tokens of its draft that were thrown away, and how many were accepted."""
-    wrong, right = {}, {}
-    for index in range(1, trace.num_forwards):
-        draft, step = trace.events[index - 1].draft, trace.events[index]
-        pairs = zip(draft, step.committed, strict=False)
-        same = [old == new for old, new in pairs]
-        num_right = same.index(False) if False in same else len(same)
-        if draft[num_right:]:
-            wrong[index] = draft[num_right:]
-        if num_right:
-            right[index] = num_right
-    return wrong, right

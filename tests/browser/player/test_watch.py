@@ -1,6 +1,5 @@
 """The Watch view in a real browser: decoding, presets, the form's rules, pinning, hostile text."""
 
-import json
 import re
 
 import pytest
@@ -17,7 +16,6 @@ from tests.browser.conftest import (
     sync_api,
 )
 from tests.ui.doubles import ANSWER
-from ui.decode.form import Form
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -129,36 +127,6 @@ def test_fits_a_phone_without_sideways_scrolling(open_page, story_url):
     page = open_page(story_url, 390, 844, color_scheme="dark")
     decode(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-BAD_POSTS = {
-    "gamma below 0": ({"gamma": -1}, "γ must be a finite number >= 0"),
-    "gamma is a list": ({"gamma": [1]}, "γ must be a finite number >= 0"),
-    "block of 999": ({"block_size": 999}, "Block size must be from 2 to 16"),
-    "unknown solver": ({"solver": "magic"}, "Solver must be one of"),
-    "1 MB prompt": ({"prompt": "x" * 2**20}, "Prompt must be at most 2,000 characters"),
-    "a list as template": ({"template": ["___"]}, "Answer with blanks must be text"),
-    "nothing at all": (dict.fromkeys(Form.__dataclass_fields__), "Prompt must not be empty"),
-}
-
-
-def test_raw_posts_with_bad_values_get_the_same_one_line_answer(story):
-    changes: dict = {}
-
-    def change(route):
-        body = route.request.post_data_json
-        _, fields = body["data"]  # the visitor's runs, the form's fields by name
-        fields.update(changes)
-        route.continue_(post_data=json.dumps(body))
-
-    story.route("**/queue/join*", change)
-    for wrong, message in BAD_POSTS.values():
-        changes.clear()
-        changes.update(wrong)
-        decode_button(story).click()
-        expect(story.get_by_role("alert").filter(has_text=message)).to_be_visible()
-        assert state(story)["run"] == "opening"
-        expect(decode_button(story)).to_be_enabled()
 
 
 def test_a_text_too_long_is_refused_whole_and_stays_in_its_box(story):

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core.config import RowCosts
 from sbd_core.decoding.api import generate_batch, stream_batch
 from sbd_core.models.protocol import ForwardRequest
 from sbd_core.rules import EntropyBound, Random
@@ -31,21 +32,32 @@ def check_together_is_alone(model, prompts, config, batch_size) -> int:
                 (r.position, r.rank) for r in theirs.reveals
             ]
             assert (ours.num_cached, ours.num_causal) == (theirs.num_cached, theirs.num_causal)
+            assert ours.predrafts == theirs.predrafts
             assert ours.seconds > 0
     return sum(trace.num_forwards for trace in together)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_prompts_of_any_length_decode_together_as_alone(tiny, strategy, temperature) -> None:
+PENALISED = {"repetition_penalty": 1.3}
+PREDRAFTS = {"strategy": "verify", "num_predrafts": 2, "draft_threshold": 0.0}
+PLANNED = {"strategy": "verify", "row_policy": "fewest-passes"}
+BY_COST = {**PLANNED, "row_policy": "fastest"}
+BY_COST["row_costs"] = RowCosts(((1, 1.0), (25, 3.5), (48, 6.0)))
+SETTINGS = [
+    *({"strategy": name, "temperature": t} for name in STRATEGIES for t in (0.0, 1.0)),
+    {"strategy": "ntp", **PENALISED},
+    {"strategy": "sbd", "temperature": 1.0, **PENALISED},
+    *({**PREDRAFTS, "temperature": temperature} for temperature in (0.0, 1.0)),
+    {**PREDRAFTS, "temperature": 1.0, **PENALISED},
+    {**PLANNED, "temperature": 1.0},
+    BY_COST,
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=lambda each: " ".join(map(str, each.values())))
+def test_prompts_of_any_length_decode_together_as_alone(tiny, settings) -> None:
     prompts = random_ids(5, tiny.vocabulary_size) + random_ids(3, tiny.vocabulary_size, 100)
-    config = DecodeConfig(
-        strategy=strategy,
-        solver=EntropyBound(gamma=4.0),
-        block_size=5,
-        max_new_tokens=13,
-        temperature=temperature,
-    )
+    sizes = {"block_size": 5, "max_new_tokens": 13}
+    config = DecodeConfig(solver=EntropyBound(gamma=4.0), **sizes, **settings)
     check_together_is_alone(tiny, prompts[::2] + prompts[1::2], config, 4)
 
 

@@ -13,7 +13,7 @@ from sbd_core.models.block_adapter import read_block_adapter, write_block_adapte
 from sbd_core.models.checkpoint_info import ADAPTER_INFO
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
-from sbd_core.rules import EntropyBound
+from sbd_core.rules import CausalFirst, EntropyBound
 from tests.conftest import in_pytorch, loaded
 from tests.core.decoding.prompts import random_ids
 
@@ -43,11 +43,12 @@ def test_verify_and_ntp_give_the_tokens_of_the_base_alone(
         assert generate(adapted, prompt, verify).token_ids == wanted
 
 
-@pytest.mark.parametrize("strategy", ["sbd", "verify"])
-def test_batches_give_what_single_texts_give(adapted: HuggingFaceModel, strategy: str) -> None:
-    config = DecodeConfig(
-        strategy=strategy, solver=EntropyBound(gamma=2.0), block_size=4, max_new_tokens=20
-    )
+@pytest.mark.parametrize(
+    ("strategy", "solver"),
+    [("sbd", EntropyBound(2.0)), ("sbd", CausalFirst(3.0)), ("verify", EntropyBound())],
+)
+def test_batches_give_what_single_texts_give(adapted: HuggingFaceModel, strategy, solver) -> None:
+    config = DecodeConfig(strategy=strategy, solver=solver, block_size=4, max_new_tokens=20)
     prompts = random_ids(5, adapted.vocabulary_size)
     together = generate_batch(adapted, prompts, config, batch_size=3)
     assert [trace.token_ids for trace in together] == [

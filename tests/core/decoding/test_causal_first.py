@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from sbd_core.config import DecodeConfig
-from sbd_core.decoding.api import generate, generate_batch
+from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.rules import CausalFirst
 from sbd_core.trace import Trace
@@ -71,13 +71,6 @@ def test_what_the_causal_rows_say_later_agrees_with_every_first_token(
             if position in later:
                 assert later[position].argmax_id == token_id
     assert num_guessed > 20
-
-
-def test_batches_give_what_single_texts_give(adapted: HuggingFaceModel) -> None:
-    prompts = random_ids(5, adapted.vocabulary_size)
-    together = generate_batch(adapted, prompts, GREEDY, batch_size=3)
-    alone = [generate(adapted, prompt, GREEDY) for prompt in prompts]
-    assert [trace.token_ids for trace in together] == [trace.token_ids for trace in alone]
 
 
 def test_the_forward_pass_of_the_prompt_gives_tokens_too() -> None:

@@ -9,14 +9,11 @@ import torch
 from transformers import RepetitionPenaltyLogitsProcessor
 
 from sbd_core import DecodeConfig, ModelError, Trace, generate
-from sbd_core.decoding.api import generate_batch
 from sbd_core.decoding.repetition import SeenTokens
 from sbd_core.models.hf_model import HuggingFaceModel
-from sbd_core.rules import EntropyBound
 from tests.conftest import in_pytorch
 from tests.core.decoding.chance_models import END, MASK, chance_model
-from tests.core.decoding.prompts import corpus_texts, random_ids
-from tests.core.decoding.verify import test_verify_distribution as distribution
+from tests.core.decoding.prompts import random_ids
 
 PENALTY = 1.3
 
@@ -82,41 +79,6 @@ def test_verify_is_ntp_on_random_models(tiny) -> None:
             assert found.token_ids == wanted
 
 
-@pytest.mark.parametrize("agreement", [0.0, 0.6, 1.0])
-def test_verify_is_ntp_whatever_the_drafts_are_worth(agreement) -> None:
-    num_saved = 0
-    for seed in range(40):
-        model = chance_model(seed, agreement=agreement, end_bias=(-9.0, -2.0)[seed % 2])
-        sizes = {"max_new_tokens": 1 + seed % 23, "block_size": 1 + seed % 9}
-        wanted = generate(model, "abc", config("ntp", **sizes))
-        drafting = {"num_predrafts": seed % 4, "draft_threshold": (0.0, 0.2)[seed % 2]}
-        found = generate(model, "abc", config("verify", **sizes, **drafting))
-        assert found.token_ids == wanted.token_ids
-        num_saved += wanted.num_forwards - found.num_forwards
-    assert (num_saved > 40) == (agreement > 0)
-
-
-def test_bundled_verify_is_ntp_and_saves_forward_passes(nano) -> None:
-    for text in corpus_texts(8):
-        wanted = generate(nano, text, config("ntp", max_new_tokens=40))
-        sizes = {"block_size": 16, "max_new_tokens": 40, "num_predrafts": 3}
-        found = generate(nano, text, config("verify", **sizes, draft_threshold=0.2))
-        assert found.token_ids == wanted.token_ids
-        assert found.num_forwards < 0.8 * wanted.num_forwards
-
-
-@pytest.mark.parametrize(("strategy", "temperature"), [("ntp", 0.0), ("sbd", 1.0), ("verify", 1.0)])
-def test_prompts_decode_together_as_alone(tiny, strategy, temperature) -> None:
-    prompts = random_ids(6, tiny.vocabulary_size) + random_ids(2, tiny.vocabulary_size, 60)
-    drafting = {"num_predrafts": 2, "draft_threshold": 0.0} if strategy == "verify" else {}
-    chosen = config(strategy, solver=EntropyBound(gamma=6.0), temperature=temperature, **drafting)
-    together = generate_batch(tiny, prompts, chosen, batch_size=3)
-    for prompt, trace in zip(prompts, together, strict=True):
-        alone = generate(tiny, prompt, chosen)
-        assert trace.token_ids == alone.token_ids
-        assert trace.num_forwards == alone.num_forwards
-
-
 def penalised(row: list[float], before: list[int]) -> list[float]:
     """The rule again, in plain numbers."""
     return [
@@ -167,41 +129,6 @@ def test_drafts_count_the_exact_token_and_the_drafts_before_them() -> None:
     event = generate(model, [2], chosen).events[0]
     assert event.committed == (9,)
     assert event.draft == (3, 4, 5, 6), "neither 2, the prompt, nor 9, the exact token"
-
-
-def shares(row: list[float], before: tuple[int, ...]) -> dict[int, float]:
-    return distribution.shares(penalised(row, list(before)))
-
-
-def test_verify_keeps_the_distribution_of_ntp(monkeypatch) -> None:
-    """The logits are moved up, so that the penalty matters to a vocabulary of four."""
-
-    def penalty_model():
-        model = plain()
-        next_logits, block_logits = model.next_logits, model.block_logits
-        model.next_logits = lambda tokens: [2 + value for value in next_logits(tokens)]
-        model.block_logits = lambda tokens, block: [
-            [2 + value for value in row] for row in block_logits(tokens, block)
-        ]
-        model.repetition_penalty = PENALTY
-        return model
-
-    plain = distribution.tiny_vocabulary
-    monkeypatch.setattr(distribution, "tiny_vocabulary", penalty_model)
-    traces = distribution.decoded("verify", 3, 2, 0.0)
-
-    def moved(answer):
-        text = (*distribution.PROMPT, *answer)
-        return shares([2 + value for value in distribution.next_logits(text)], text)
-
-    without = distribution.exact(distribution.of_ntp)
-    wanted = distribution.exact(moved)
-    counts = distribution.Counter(trace.token_ids for trace in traces)
-    statistic, limit = distribution.chi_squared(counts, wanted)
-    assert statistic < limit
-    assert distribution.chi_squared(counts, without)[0] > 2 * limit, "the penalty changed nothing"
-    num_tokens = sum(trace.num_tokens for trace in traces)
-    assert sum(trace.num_forwards for trace in traces) < 0.9 * num_tokens
 
 
 @pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import sbd_core
-from sbd_core import ArgumentError, DecodeConfig, generate
+from sbd_core import DecodeConfig, generate
 from sbd_core.models import threads
 from sbd_core.models.backends.onnx import build, store
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, WEIGHTS_FILE, Exporter
@@ -74,11 +74,6 @@ def test_int8_of_an_unknown_shape_is_one_line_and_fp32(tiny_folders, kept, caplo
     assert line == (
         "gpt2 runs in PyTorch in float32, not in int8: models of type gpt2 cannot be exported"
     )
-
-
-def test_an_unknown_dtype_is_refused_with_those_there_are(folder) -> None:
-    with pytest.raises(ArgumentError, match=r"^dtype: must be auto or one of .*int8, int4; got"):
-        sbd_core.load(folder, device="cpu", dtype="int7")
 
 
 def test_without_onnxruntime_pytorch_decodes_and_one_line_says_so(folder, kept, tmp_path) -> None:

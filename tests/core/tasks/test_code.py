@@ -15,16 +15,6 @@ from sbd_core.tasks import examples, sandbox
 from sbd_core.tasks.base import Example
 
 
-@pytest.fixture(scope="module")
-def train() -> list[Example]:
-    return list(islice(examples(1, "train", ["code"]), 300))
-
-
-@pytest.fixture(scope="module")
-def test() -> list[Example]:
-    return list(islice(examples(2, "test", ["code"]), 100))
-
-
 def check_each(jobs: Iterable[tuple[Example, str]]) -> list[bool]:
     """Two at a time, as most of it is waiting for processes."""
     with ThreadPoolExecutor(2) as pool:
@@ -36,10 +26,9 @@ def candidate_for(text: str, expected: list[object], inputs: list[object]) -> tu
     return example, text
 
 
-def test_code_references_pass_and_changed_ones_fail(train, test) -> None:
-    chosen = train[:40] + test[:40]
-    assert all(check_each([(e, e.answer) for e in chosen]))
-    changed = [(e, e.answer.replace("return ", "return not ")) for e in chosen[:20]]
+def test_a_changed_function_fails() -> None:
+    drawn = islice(examples(1, "train", ["code"]), 20)
+    changed = [(e, e.answer.replace("return ", "return not ")) for e in drawn]
     assert not any(check_each(changed))
 
 

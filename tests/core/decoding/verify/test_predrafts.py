@@ -9,7 +9,6 @@ import torch
 
 from sbd_core import DecodeConfig, Trace, generate
 from sbd_core.config import MAX_PREDRAFTS
-from sbd_core.decoding.api import generate_batch
 from sbd_core.decoding.drafts import confident_length, predraft_offsets
 from sbd_core.models.protocol import ForwardRequest
 from tests.core.decoding import reference
@@ -64,17 +63,6 @@ def test_answers_are_those_of_ntp_on_random_models(tiny) -> None:
             assert trace.token_ids == expected.token_ids
         used += num_used(trace)
     assert used > 12, "hardly a predraft was ever used"
-
-
-@pytest.mark.parametrize("agreement", [0.0, 0.6, 0.9])
-def test_answers_are_those_of_ntp_whatever_the_drafts_are_worth(agreement) -> None:
-    for seed in range(60):
-        num_new, block_size = 1 + seed % 23, 1 + seed % 9
-        model = chance_model(seed, agreement=agreement, end_bias=(-9.0, -2.0, 1.0)[seed % 3])
-        settings = {"max_new_tokens": num_new, "block_size": block_size}
-        expected = generate(model, "abc", DecodeConfig(strategy="ntp", **settings)).token_ids
-        trace = generate(model, "abc", ahead(1 + seed % 4, (0.0, 0.2)[seed % 2], **settings))
-        assert trace.token_ids == expected
 
 
 def test_predrafts_save_forward_passes() -> None:
@@ -150,17 +138,6 @@ def test_with_cache_equals_from_scratch_on_random_models(tiny) -> None:
 def test_the_cache_is_that_of_a_causal_forward(tiny) -> None:
     for prompt in random_ids(2, tiny.vocabulary_size):
         check_cache_after_every_pass(tiny, prompt, ahead(3))
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_prompts_decode_together_as_alone(tiny, temperature) -> None:
-    prompts = random_ids(5, tiny.vocabulary_size) + random_ids(2, tiny.vocabulary_size, 60)
-    config = ahead(2, temperature=temperature)
-    together = generate_batch(tiny, prompts, config, batch_size=3)
-    for prompt, trace in zip(prompts, together, strict=True):
-        alone = generate(tiny, prompt, config)
-        assert trace.token_ids == alone.token_ids
-        assert [e.predrafts for e in trace.events] == [e.predrafts for e in alone.events]
 
 
 @pytest.mark.parametrize("seed", range(3))

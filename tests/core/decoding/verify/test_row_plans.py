@@ -10,7 +10,6 @@ import pytest
 from sbd_core import ArgumentError, DecodeConfig, Trace, generate
 from sbd_core.config import RowCosts
 from sbd_core.decoding import row_planners, row_plans
-from sbd_core.decoding.api import generate_batch
 from sbd_core.decoding.drafts import Draft
 from sbd_core.decoding.row_plans import (
     MAX_ROWS,
@@ -342,18 +341,6 @@ def test_answers_have_the_distribution_of_ntp(policy, penalty, monkeypatch) -> N
     assert statistic < limit
     num_tokens = sum(trace.num_tokens for trace in traces)
     assert sum(trace.num_forwards for trace in traces) < 0.9 * num_tokens
-
-
-@pytest.mark.parametrize(("temperature", "policy"), [(0.0, "two cores"), (1.0, "fewest passes")])
-def test_prompts_decode_together_as_alone(tiny, temperature, policy) -> None:
-    prompts = random_ids(5, tiny.vocabulary_size) + random_ids(2, tiny.vocabulary_size, 60)
-    config = planned(policy, temperature=temperature, block_size=6)
-    together = generate_batch(tiny, prompts, config, batch_size=3)
-    for prompt, trace in zip(prompts, together, strict=True):
-        alone = generate(tiny, prompt, config)
-        assert trace.token_ids == alone.token_ids
-        assert trace.num_forwards == alone.num_forwards
-        assert rows_of(trace) == rows_of(alone)
 
 
 def test_bundled_answers_are_those_of_ntp(nano) -> None:

@@ -12,24 +12,8 @@ from sbd_core.errors import ArgumentError, TrainingError
 from sbd_core.training import train as training
 from sbd_core.training.checkpoints.checkpoint import new_model
 from sbd_core.training.checkpoints.state import state_folder
-from sbd_core.training.run import Run
 from tests.core.models.tiny_models import MAKERS, maskless_tokenizer, tiny_tokenizer
-from tests.core.training.training_runs import TINY, same, train, weights
-
-
-def stopped_after(monkeypatch, num_steps: int, *arguments) -> None:
-    """Train until `num_steps` are done, then ask for a stop."""
-    with monkeypatch.context() as patch:
-        update, count = Run._update, iter(range(99))
-
-        def limited(run, *rest) -> None:
-            if next(count) == num_steps:
-                raise KeyboardInterrupt
-            update(run, *rest)
-
-        patch.setattr(Run, "_update", limited)
-        with pytest.raises(KeyboardInterrupt):
-            train(*arguments, save_every=1)
+from tests.core.training.training_runs import TINY, interrupted_at, same, train, weights
 
 
 def test_another_init_does_not_go_on_from_a_state(tmp_path) -> None:
@@ -57,7 +41,8 @@ def test_texts_that_changed_do_not_go_on(tmp_path, monkeypatch) -> None:
     texts = tmp_path / "texts.txt"
     texts.write_text("Tara has 49 pencils.\n\nThe answer is 7.")
     recipe = replace(TINY, tasks={}, data=(f"file:{texts}",))
-    stopped_after(monkeypatch, 2, recipe, None, tmp_path / "model")
+    with interrupted_at(2, monkeypatch):
+        train(recipe, None, tmp_path / "model", save_every=1)
     good = texts.read_text()
     texts.write_text("The answer is 8.")
     with pytest.raises(TrainingError, match="other texts"):
@@ -78,13 +63,15 @@ def test_a_model_with_dropout_resumes_exactly(tmp_path, monkeypatch) -> None:
     init = saved(GPT2LMHeadModel(config), tiny_tokenizer(), tmp_path / "init")
     recipe = replace(TINY, row_tokens=120, batch_size=4)
     train(recipe, init, tmp_path / "whole")
-    stopped_after(monkeypatch, 3, recipe, init, tmp_path / "model")
+    with interrupted_at(3, monkeypatch):
+        train(recipe, init, tmp_path / "model", save_every=1)
     train(recipe, init, tmp_path / "model", save_every=1)
     assert same(weights(tmp_path / "model"), weights(tmp_path / "whole"))
 
 
 def test_a_gradient_that_is_no_number_leaves_the_last_good_state(tmp_path, monkeypatch) -> None:
-    stopped_after(monkeypatch, 2, TINY, None, tmp_path / "model")
+    with interrupted_at(2, monkeypatch):
+        train(TINY, None, tmp_path / "model", save_every=1)
     before = weights(tmp_path / "model")
     with monkeypatch.context() as patch:
         backward = training.Accelerator.backward

@@ -12,11 +12,10 @@ import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.training.checkpoints.checkpoint import new_model
-from sbd_core.training.checkpoints.state import state_folder
 from sbd_core.training.data.examples import ExampleStream
 from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.recipes.recipe import Recipe
-from tests.core.training.training_runs import train
+from tests.core.training.training_runs import all_losses, interrupted_at, train
 
 TINY = Recipe(
     stage="sbd", tasks={"math": 1.0}, steps=3, batch_size=4, learning_rate=0.01, warmup_steps=1,
@@ -136,34 +135,16 @@ def test_records_too_long_for_a_row_are_left_out_and_an_error_if_all_are(tmp_pat
         ExampleStream(replace(recipe, data=(only,)), tokenizer)
 
 
-class Killed(BaseException):
-    """Stands for SIGKILL."""
-
-
 def test_a_run_on_a_file_trains_and_resumes_exactly(tmp_path, monkeypatch) -> None:
     source = written(tmp_path, "a.jsonl", '{"prompt": "2 + 2", "answer": "4"}\n{"text": "Hello."}')
     recipe = replace(TINY, data=(source,))
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     train(recipe, None, whole)
-    draw = ExampleStream.draw
-
-    def dying(data: ExampleStream, step: int):
-        if step == 2:
-            raise Killed
-        return draw(data, step)
-
-    monkeypatch.setattr(ExampleStream, "draw", dying)
-    with pytest.raises(Killed):
+    with interrupted_at(2, monkeypatch):
         train(recipe, None, parted, save_every=1)
-    monkeypatch.undo()
     train(recipe, None, parted)
-
-    def losses(out: Path) -> list[float]:
-        lines = (state_folder(out) / "metrics.jsonl").read_text().splitlines()
-        return [json.loads(line)["loss"] for line in lines]
-
-    assert len(losses(whole)) == 3
-    assert losses(whole) == losses(parted)
+    assert len(all_losses(whole)) == 3
+    assert all_losses(whole) == all_losses(parted)
 
 
 def test_a_dataset_without_the_package_or_the_hub_is_an_error(monkeypatch) -> None:

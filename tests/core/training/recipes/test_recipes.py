@@ -35,15 +35,6 @@ def test_the_shipped_recipes_are_read_and_come_back(stage, tmp_path) -> None:
     assert read_recipe(stage, file, {"steps": 3}).steps == 3
 
 
-def test_the_bundled_models_recipe_is_of_its_shape() -> None:
-    folder = sbd_core.DEFAULT_CHECKPOINT
-    recipe = json.loads((folder / "recipe.json").read_text())
-    config = json.loads((folder / "config.json").read_text())
-    assert recipe["stage"] == "sbd"
-    assert recipe["hidden_size"] == config["hidden_size"]
-    assert recipe["num_layers"] == config["num_hidden_layers"]
-
-
 @pytest.mark.parametrize(
     ("base", "message"), [("recipe.json", "its own base"), ("no", "cannot be read"), (5, "base")]
 )

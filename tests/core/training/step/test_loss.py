@@ -1,15 +1,12 @@
 """Training sees what decoding sees: the loss, against slow references."""
 
-import warnings
-
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
 from sbd_core.errors import TrainingError
-from sbd_core.masks import decoding_mask, flex, training_may_attend
-from sbd_core.training.data.masking import NO_TARGET, PackedBatch, clean_sequence, pack
-from sbd_core.training.step.attention import attention_mask
+from sbd_core.masks import decoding_mask
+from sbd_core.training.data.masking import clean_sequence, pack
 from sbd_core.training.step.loss import LossModule, check_output_layer, training_loss
 from tests.core.models.tiny_models import tiny_model
 from tests.core.training.data.masked_texts import (
@@ -131,32 +128,6 @@ def test_ntp_loss_weighs_prompts_and_leaves_padding_out(prompt_weight) -> None:
     loss = loss_of(model, [clean_sequence(*pair, prompt_weight) for pair in both])
     assert loss.total.item() == pytest.approx(total / weights, rel=1e-5)
     assert loss.matp.item() == 0
-
-
-def test_flex_attention_gives_the_loss_of_the_dense_mask() -> None:
-    """What CUDA runs, here through FlexAttention's own slow form."""
-    model = tiny_model("llama", VOCABULARY)
-    rows = pack([noisy(pair, 4, 1) for pair in pairs(8, [(6, 9), (3, 7)])], 64, PAD)
-    expected = cross_entropies(model, rows, None)
-    model.set_attn_implementation("flex_attention")
-    rule = training_may_attend(rows.layout)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # flex_attention says that it is slow uncompiled
-        found = cross_entropies(model, rows, flex(rule, 64, 64, len(rows.token_ids)))
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
-
-
-@torch.no_grad()
-def cross_entropies(model, rows: PackedBatch, mask) -> torch.Tensor:
-    """At every target of the rows, in order; `mask` None stands for the dense form."""
-    places = (rows.targets.flatten() != NO_TARGET).nonzero()[:, 0]
-    return LossModule(model)(
-        rows.token_ids,
-        attention_mask(rows, CPU, "sdpa") if mask is None else mask,
-        rows.layout.position,
-        places,
-        rows.targets.flatten()[places],
-    )
 
 
 def test_a_model_that_bends_its_logits_is_refused(monkeypatch) -> None:

@@ -2,18 +2,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import constants from "../../constants.json" with { type: "json" };
-import { GLOSSARY, glossaryKey, SOLVER_LINES, wordPieces } from "../../core/glossary.js";
-import { RACE_HELP } from "../../race/help.js";
+import { glossaryKey, SOLVER_LINES, wordPieces } from "../../core/glossary.js";
 
 test("every solver that the form offers has its line, and no other", () => {
   assert.deepEqual(Object.keys(SOLVER_LINES).sort(), Object.keys(constants.solverNames).sort());
-});
-
-test("that a larger γ takes fewer forward passes is a rule with exceptions, wherever it is said", () => {
-  const sights = RACE_HELP.sights.map(([, words]) => words);
-  const told = [GLOSSARY.gamma?.words ?? "", ...sights].filter((words) => /bolder/.test(words));
-  assert.equal(told.length, 2);
-  for (const words of told) assert.match(words, /as a rule .*fewer forward passes/);
 });
 
 test("words in brackets become words of the glossary, with the signs that stand at them", () => {
