@@ -57,6 +57,8 @@ HOSTILE = [
 
 HOSTILE_PROMPT = "<script>window.hacked=1</script> ${window.hacked=1} \"'` \u202e<m><eos> {{value}}"
 
+RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
+
 STATE = """() => {
   const player = document.querySelector('.sbd-host').sbdPlayer;
   const lane = (item) => item && { steps: item.steps.length, finish: item.finish,

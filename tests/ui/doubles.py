@@ -120,3 +120,25 @@ def wait_for(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+class FakeBase:
+    """Stands in for the cache of bases; a fetch waits until it is told to go on."""
+
+    def __init__(self, monkeypatch: Any) -> None:
+        self.is_there = False
+        self.error: Exception | None = None
+        self.goes_on = threading.Event()
+        monkeypatch.setattr("ui.models.fetch", self.fetch)
+        monkeypatch.setattr("ui.models.remove", self.remove)
+        monkeypatch.setattr("ui.models.find_base", lambda source: self.is_there or None)
+
+    def fetch(self, source: Any, tell: Callable[[str, int, int], None]) -> None:
+        while not self.goes_on.wait(0.1):
+            tell("downloading", 34_000_000, source.num_bytes)
+        if self.error:
+            raise self.error
+        self.is_there = True
+
+    def remove(self, source: Any) -> None:
+        self.is_there = False

@@ -1,18 +1,16 @@
 """Several models of one page: loaded when wanted, fetched when asked, one line when that fails."""
 
-import threading
 from collections.abc import Callable
 
 import gradio as gr
 import pytest
 
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.models.bases import SMOLLM2, BaseSource
+from sbd_core.models.bases import SMOLLM2
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.replay import MAX_SHOWN_BLOCK
-from tests.ui.doubles import story_model, wait_for
+from tests.ui.doubles import FakeBase, story_model, wait_for
 from ui import launch
-from ui import models as models_module
 from ui import page as page_module
 from ui.decode.form import Form
 from ui.decode.session import Session
@@ -25,33 +23,9 @@ from ui.models import FETCH_FAILED, Models, Offer
 PROMPT = "Tell me a story."
 
 
-class FakeBase:
-    """Stands in for the cache: what is there, and a fetch that goes on when it is told to."""
-
-    def __init__(self) -> None:
-        self.is_there = False
-        self.error: Exception | None = None
-        self.goes_on = threading.Event()
-
-    def fetch(self, source: BaseSource, tell: Callable[[str, int, int], None]) -> None:
-        tell("downloading", 34_000_000, source.num_bytes)
-        self.goes_on.wait(10)
-        tell("downloading", 50_000_000, source.num_bytes)
-        if self.error:
-            raise self.error
-        self.is_there = True
-
-    def remove(self, source: BaseSource) -> None:
-        self.is_there = False
-
-
 @pytest.fixture
-def base(monkeypatch: pytest.MonkeyPatch) -> FakeBase:
-    fake = FakeBase()
-    monkeypatch.setattr(models_module, "fetch", fake.fetch)
-    monkeypatch.setattr(models_module, "remove", fake.remove)
-    monkeypatch.setattr(models_module, "find_base", lambda source: fake.is_there or None)
-    return fake
+def base(monkeypatch) -> FakeBase:
+    return FakeBase(monkeypatch)
 
 
 def small() -> Offer:

@@ -10,6 +10,7 @@ from sbd_core.replay import replay_html, replay_lines
 from tests.browser.conftest import (
     EXACT,
     PAPER,
+    RUN,
     advanced,
     choose_strategy,
     decode,
@@ -25,7 +26,6 @@ from tests.ui.doubles import ANSWER, MASK, story_model
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 SETTINGS = {"strategy": "verify", "num_predrafts": 4, "draft_threshold": 0.1}
-RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
 
 
 def mistaken_model(answer=ANSWER):

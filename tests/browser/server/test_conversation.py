@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import advanced, decode, decode_button, has_begun, sync_api
+from tests.browser.conftest import RUN, advanced, decode, decode_button, has_begun, sync_api
 from tests.ui.doubles import story_model
 from ui.lazy_model import LazyModel
 from ui.models import Models, Offer
@@ -12,7 +12,6 @@ from ui.models import Models, Offer
 pytestmark = pytest.mark.browser
 
 expect = sync_api.expect
-RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
 
 
 def chat() -> Models:

@@ -1,15 +1,13 @@
 """The switch between two models in the head: the prompt stays, the examples change, downloads."""
 
 import re
-import threading
 
 import pytest
 
 from sbd_core.errors import ModelError
 from sbd_core.models.bases import SMOLLM2
-from tests.browser.conftest import decode_button, has_begun, sync_api
-from tests.ui.doubles import story_model
-from ui import models as models_module
+from tests.browser.conftest import RUN, decode_button, has_begun, sync_api
+from tests.ui.doubles import FakeBase, story_model
 from ui.examples import presets
 from ui.lazy_model import LazyModel
 from ui.models import REAL_PRESETS, Models, Offer
@@ -17,36 +15,12 @@ from ui.models import REAL_PRESETS, Models, Offer
 pytestmark = pytest.mark.browser
 
 expect = sync_api.expect
-RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
 TEXT = "The sky scatters blue light."
 
 
-class Base:
-    """Stands in for the cache; a fetch waits until it is told to go on."""
-
-    def __init__(self) -> None:
-        self.is_there = False
-        self.error: Exception | None = None
-        self.goes_on = threading.Event()
-
-    def fetch(self, source, tell) -> None:
-        while not self.goes_on.wait(0.1):
-            tell("downloading", 34_000_000, source.num_bytes)
-        if self.error:
-            raise self.error
-        self.is_there = True
-
-    def remove(self, source) -> None:
-        self.is_there = False
-
-
 @pytest.fixture
-def base(monkeypatch) -> Base:
-    fake = Base()
-    for name in ("fetch", "remove"):
-        monkeypatch.setattr(models_module, name, getattr(fake, name))
-    monkeypatch.setattr(models_module, "find_base", lambda source: fake.is_there or None)
-    return fake
+def base(monkeypatch) -> FakeBase:
+    return FakeBase(monkeypatch)
 
 
 def large() -> Offer:

@@ -7,7 +7,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.browser.conftest import begin, decode, decode_button, on_watch, painted, state, sync_api
+from tests.browser.conftest import (
+    RUN,
+    begin,
+    decode,
+    decode_button,
+    on_watch,
+    painted,
+    state,
+    sync_api,
+)
 from tests.browser.player.test_branches import intervene, rows
 from tests.browser.race.test_race import enter, go
 from tests.browser.share.test_share import open_sheet, saved
@@ -19,7 +28,17 @@ from ui.decode.session import Session
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
 
-SAVED = "() => sessionStorage.getItem('sbd-kept') === location.search"
+SAVED = f"""async (numLines) => {{
+  const done = (request) => new Promise((resolve) => (request.onsuccess = resolve));
+  const opened = indexedDB.open('sbd', 1);
+  await done(opened);
+  const tabs = opened.result.transaction('tabs').objectStore('tabs').getAll();
+  await done(tabs);
+  opened.result.close();
+  const kept = tabs.result.map(({{ runs, shown }}) => runs[shown]?.lines.split('\\n') ?? []);
+  return sessionStorage.getItem('sbd-kept') === location.search
+    && kept.some((lines) => lines[0] === {RUN}.lines[0] && lines.length >= numLines);
+}}"""
 
 
 def news(page):
@@ -27,9 +46,9 @@ def news(page):
 
 
 def is_saved(page):
-    """Wait until what is on the page is in the browser's storage, at this address."""
-    page.wait_for_function(SAVED)
-    page.wait_for_timeout(600)
+    """Wait until the run on the page is in the browser's storage, at this address."""
+    num_lines = page.evaluate(f"{RUN}.lines.length")
+    wait_for(lambda: page.evaluate(SAVED, num_lines))
 
 
 def tree(page) -> list[str]:

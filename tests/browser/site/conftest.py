@@ -10,11 +10,10 @@ import pytest
 
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from scripts.static_site import write_site
-from tests.browser.conftest import decode_button, state, sync_api
+from tests.browser.conftest import RUN, decode_button, state, sync_api
 from tests.ui.doubles import wait_for
 
 expect = sync_api.expect
-RUN = "document.querySelector('.sbd-host').sbdPlayer.run"
 HERE = "Decode runs in your browser"
 MOST_BYTES = 16_000_000
 KEPT = "navigator.serviceWorker.ready.then(() => caches.keys()).then((names) => names.length === 1)"

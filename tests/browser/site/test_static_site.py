@@ -10,7 +10,7 @@ from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.trace import Trace
 from scripts.static_site import write_site
 from tests.browser.conftest import on_watch, sync_api, turn_to
-from tests.browser.server.test_saved_runs import SAVED
+from tests.browser.server.test_saved_runs import is_saved
 from tests.browser.share.test_share import open_sheet, saved
 from tests.browser.site.conftest import (
     DECODE,
@@ -40,8 +40,7 @@ def test_it_decodes_and_goes_on_without_a_network(open_page, server):
     expect(chip).to_have_attribute("data-words", re.compile("Not checked"))
     expect(page.get_by_text("Charts of a run are made by Python")).to_be_visible()
     until(page, KEPT)
-    until(page, SAVED.removeprefix("() => "))
-    page.wait_for_timeout(600)  # its last lines are there too
+    is_saved(page)
     server.shutdown()
     server.server_close()
     page.reload()
