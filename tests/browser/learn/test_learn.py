@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tests.browser.conftest import sync_api, turn_to
+from tests.browser.conftest import sync_api
 from tests.browser.learn.conftest import answer, question, why
 from tests.browser.test_access import serious, tab_reaches_all
 from ui.decode.form import DEFAULT_GAMMA
@@ -127,17 +127,3 @@ def test_on_the_page_axe_finds_nothing_serious_and_tab_reaches_all(open_page, st
     page.keyboard.press("ArrowRight")
     assert serious(page) == []
     tab_reaches_all(page)
-
-
-def test_views_are_turned_to_by_the_header_and_the_player_rests(story):
-    turn_to(story, "Learn")
-    expect(question(story)).to_be_visible()
-    assert not story.evaluate("document.querySelector('.sbd-host').sbdPlayer.state.isPlaying")
-    turn_to(story, "Race")
-    expect(question(story)).to_have_count(1)
-    expect(question(story)).to_be_hidden()
-    expect(story.locator(".sbd-race-form")).to_be_visible()
-    turn_to(story, "Learn")
-    expect(question(story)).to_be_visible()
-    turn_to(story, "Watch")
-    expect(story.locator(".sbd-tile").first).to_be_visible()

@@ -7,7 +7,6 @@ import pytest
 from tests.browser.conftest import sync_api
 from tests.browser.learn.conftest import answer, drag
 from ui.recordings import learn_runs
-from ui.views.learn import facts
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
@@ -131,19 +130,6 @@ def test_a_token_that_goes_after_another_is_not_said_to_go_first_and_stays_marke
     expect(chosen).to_have_attribute("title", re.compile(f"^{position}:"))
 
 
-def test_the_text_grows_by_what_the_call_writes_once_its_tiles_show_it(lesson):
-    trace, at = learn_runs().runs["verify"]["verify"], learn_runs().choices.check_pass
-    texts = [
-        "".join(trace.tokens[token] for event in trace.events[:end] for token in event.committed)
-        for end in (at, at + 1)
-    ]
-    page = lesson("checking")
-    code = page.get_by_label("Written so far")
-    expect(code).to_have_text(texts[0])
-    page.keyboard.press("ArrowRight")
-    expect(code).to_have_text(texts[1])
-
-
 def test_a_drafted_token_is_thrown_away(lesson):
     _, num_accepted = checked_draft()
     page = lesson("checking")
@@ -168,29 +154,6 @@ def test_a_file_without_a_model_says_so_at_once_and_offers_no_decoding(lesson):
     expect(said).to_contain_text("python app.py")
     expect(said.get_by_role("button")).to_have_count(0)
     expect(said.get_by_role("textbox")).to_have_count(0)
-
-
-def test_a_story_is_said_to_take_its_forward_passes_for_its_own_tokens(lesson):
-    page = lesson("what-goes-wrong")
-    numbers = page.locator(".sbd-learn-bar-number")
-    slider = page.get_by_role("slider", name="γ")
-    slider.focus()
-    edges = [
-        learn_runs().runs[f"edge-{at}"]["sbd"] for at in range(len(learn_runs().choices.edges))
-    ]
-    for edge in edges:
-        took = f"{edge.num_forwards} for {edge.num_tokens} tokens"
-        expect(numbers.last).to_have_text(took)
-        page.keyboard.press("ArrowRight")
-    expect(numbers.first).to_have_text("1 for 1 token")
-
-
-def test_what_it_buys_says_what_the_evaluation_counted_with_and_without_a_check(lesson):
-    known = facts(learn_runs())
-    expect(lesson("what-it-buys").locator(".sbd-learn-source")).to_contain_text(
-        f"{known['sbd_tokens']} tokens per forward pass; "
-        f"verify, drafting more boldly, {known['verify_tokens']}."
-    )
 
 
 def test_show_me_stops_where_the_story_breaks(lesson):
@@ -223,14 +186,6 @@ def test_show_me_stops_at_the_rereading_that_first_finds_a_token_it_would_not_wr
     expect(page.locator(".sbd-learn-count")).to_contain_text(
         trace.tokens[doubts[0].argmax_id].strip()
     )
-
-
-def test_what_can_be_done_once_is_not_asked_for_again_and_what_can_be_done_on_is(lesson):
-    for scene, is_asked in (("one-at-a-time", False), ("checking", False), ("the-bound", True)):
-        page = lesson(scene)
-        expect(page.locator(".sbd-learn-act")).to_be_visible()
-        page.keyboard.press("ArrowRight")
-        expect(page.locator(".sbd-learn-act")).to_be_visible(visible=is_asked)
 
 
 def num_kept(total) -> int:

@@ -1,4 +1,4 @@
-"""Long and quick runs: every pass is painted, and a pass costs the same late in a run as early."""
+"""Long and quick runs: every pass is painted, in parts, and its tokens land in their order."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.replay import replay_lines
 from sbd_core.rules import EntropyBound, TopK
-from tests.browser.conftest import painted, push, recorded, state, sync_api
+from tests.browser.conftest import go_to, painted, push, recorded, state, sync_api
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -78,3 +78,43 @@ def test_every_pass_of_a_run_that_comes_in_bursts_is_painted_in_order(replay):
     shown = replay.evaluate("window.paintedPasses")
     # The first pass only read the prompt; a live run opens on the next.
     assert shown[shown.index(2) :] == list(range(2, total + 1))
+
+
+REVEALS = """() => {
+  const player = document.querySelector('.sbd-host').sbdPlayer;
+  const step = player.run.main.steps[player.state.pass];
+  const landing = document.getAnimations().filter((a) => a.effect.target.matches?.('.sbd-tile'))
+    .filter((a) => a.constructor === Animation)
+    .map((a) => [a.effect.getTiming().delay,
+      Number(a.effect.target.querySelector('.sbd-tile-position').textContent)]);
+  return { landing: landing.sort((a, b) => a[0] - b[0]).map((pair) => pair[1]),
+    reveals: step.reveals.map((each) => each.position) };
+}"""
+
+
+def slowly(page):
+    """Let every animation run at a thousandth of its speed, so that it can be looked at."""
+    client = page.context.new_cdp_session(page)
+    client.send("Animation.enable")
+    client.send("Animation.setPlaybackRate", {"playbackRate": 0.001})
+
+
+def test_tokens_of_a_pass_land_in_the_order_of_their_entropy(replay):
+    slowly(replay)
+    go_to(replay, 1)
+    seen = replay.evaluate(REVEALS)
+    assert len(seen["reveals"]) > 2
+    assert seen["landing"] == seen["reveals"]
+
+
+def test_nothing_lands_on_the_way_back_or_without_motion(open_page, replay_url):
+    page = open_page(replay_url)
+    slowly(page)
+    go_to(page, 2)
+    page.keyboard.press("ArrowLeft")
+    painted(page)
+    assert page.evaluate(REVEALS)["landing"] == []
+    calm = open_page(replay_url, reduced_motion="reduce")
+    slowly(calm)
+    go_to(calm, 1)
+    assert calm.evaluate(REVEALS)["landing"] == []

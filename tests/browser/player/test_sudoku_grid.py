@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import advanced, begin, go_to, push, recorded, state, sync_api
-from tests.browser.player.test_verify import mistaken_model
+from tests.browser.conftest import advanced, begin, go_to, push, recorded, sync_api
 from tests.ui.doubles import story_model
 
 pytestmark = pytest.mark.browser
@@ -24,14 +23,6 @@ def show(page, answer: str, prompt: str = PROMPT):
     page.get_by_role("button", name="Last forward pass").click()
 
 
-def test_a_grid_stands_there_for_a_puzzle_only(replay):
-    expect(replay.locator(".sbd-sudoku")).to_be_hidden()
-    show(replay, SOLUTION)
-    expect(replay.locator(".sbd-sudoku")).to_be_visible()
-    show(replay, SOLUTION + "1", "Add these: 12345678901234567")
-    expect(replay.locator(".sbd-sudoku")).to_be_hidden()
-
-
 def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
     show(replay, SOLUTION)
     expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
@@ -43,26 +34,6 @@ def test_givens_are_marked_and_a_right_answer_is_called_solved(replay):
     expect(replay.locator(".sbd-sudoku-digit")).to_have_text(list(SOLUTION))
     is_given = cells(replay).evaluate_all("all => all.map(n => n.classList.contains('is-given'))")
     assert is_given == [digit != "0" for digit in PUZZLE]
-
-
-def test_a_digit_that_verify_threw_away_is_struck_and_not_as_one_that_is_written(replay):
-    model = mistaken_model(SOLUTION)
-    settings = {"strategy": "verify", "draft_threshold": 0.05, "max_new_tokens": 32}
-    push(replay, recorded(model, "thrown away", PROMPT, **settings))
-    struck = replay.locator(".sbd-sudoku-cell.is-struck")
-    for number in range(state(replay)["main"]["steps"]):
-        go_to(replay, number)
-        if struck.count():
-            break
-    weight = "node => getComputedStyle(node).fontWeight"
-    line = "node => getComputedStyle(node).textDecorationLine"
-    assert struck.first.evaluate(weight) == "400"
-    assert struck.first.locator(".sbd-sudoku-digit").evaluate(line) == "line-through"
-    is_written = cells(replay).evaluate_all(
-        "all => all.filter(n => getComputedStyle(n).fontWeight === '600').length"
-    )
-    expect(replay.locator(".sbd-sudoku-verdict")).to_have_text(f"{is_written} of 16 cells written.")
-    expect(replay.get_by_text("Struck: drafted, and thrown away")).to_be_visible()
 
 
 def test_a_click_on_a_cell_holds_its_position(replay):

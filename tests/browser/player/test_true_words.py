@@ -5,8 +5,7 @@ import re
 import pytest
 
 from sbd_core.replay import replay_lines
-from tests.browser.conftest import details, go_to, painted, push, recorded, sync_api
-from tests.ui.doubles import story_model
+from tests.browser.conftest import details, go_to, painted, push, sync_api
 from ui.recordings import gallery_traces
 
 pytestmark = pytest.mark.browser
@@ -20,18 +19,6 @@ def gallery_run(page, name: str):
     push(page, replay_lines(name, gallery_traces(name)))
     page.get_by_role("button", name="Last forward pass").click()
     painted(page)
-
-
-def test_an_answer_cut_by_the_limit_says_so_at_its_end(replay):
-    push(replay, recorded(story_model(), "cut", max_new_tokens=20))
-    cut = replay.locator(".sbd-lane-cut").first
-    go_to(replay, 2)
-    expect(cut).to_be_hidden()
-    replay.keyboard.press("End")
-    expect(cut).to_have_text("cut off: the limit is 20 tokens")
-    push(replay, recorded(story_model(), "whole"))
-    replay.keyboard.press("End")
-    expect(cut).to_be_hidden()
 
 
 def test_hindsight_is_counted_in_the_lane_and_marked_in_the_text(replay):

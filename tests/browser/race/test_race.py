@@ -75,19 +75,6 @@ def test_a_chip_gives_the_race_its_prompt_and_a_ticked_lane_is_said_to_be_missin
     expect(story.locator(".sbd-status-line")).to_be_empty()
 
 
-def test_lanes_advance_by_pass_all_at_the_same_one(raced):
-    expect(raced.locator(".sbd-race-prompt")).to_have_text(
-        raced.get_by_label("Prompt").input_value()
-    )
-    seek(raced, 3)
-    expect(raced.locator(".sbd-race-place")).to_have_text(["3 passes"] * 4)
-    texts = raced.locator(".sbd-race-text")
-    shown = [text.locator(".sbd-race-token:not(.is-ahead)").count() for text in texts.all()]
-    assert shown[0] == 3
-    assert shown[1] < shown[2]
-    expect(raced.locator(".sbd-race-clock")).to_have_text(re.compile(r"pass 3 of \d+"))
-
-
 def test_the_table_fills_in_as_lanes_finish_and_says_what_differs(open_page, serve):
     raced = open_page(serve(hasty_model()))
     enter(raced)
@@ -130,27 +117,6 @@ def test_a_race_plays_to_its_end_and_the_keys_move_it(raced):
     expect(raced.locator(".sbd-race-form")).to_be_hidden()
     raced.keyboard.press("Escape")
     expect(raced.locator(".sbd-race-form")).to_be_visible()
-
-
-def test_by_engine_time_each_arrow_ends_one_forward_pass_and_a_click_leaves_the_keys(raced):
-    raced.get_by_text("by engine time", exact=True).click()
-    raced.keyboard.press("Home")
-    assert raced.evaluate(STATE)["clock"] == 0
-    ends = sorted(set(raced.evaluate(f"{RACE}.lanes.flatMap((lane) => lane.ends)")))
-    places = []
-    for track in (False, True):
-        if track:
-            raced.locator(".sbd-race .sbd-range").focus()
-        raced.keyboard.press("ArrowRight")
-        places.append(raced.evaluate(STATE)["clock"])
-    assert places == ends[:2]
-    raced.keyboard.press("ArrowLeft")
-    assert raced.evaluate(STATE)["clock"] == ends[0]
-    assert raced.evaluate(STATE)["isByTime"]
-    box = raced.get_by_label("by engine time")
-    box.focus()
-    raced.keyboard.press("ArrowLeft")
-    assert not raced.evaluate(STATE)["isByTime"], "with the keyboard the choice keeps its keys"
 
 
 def test_errors_are_said_and_lose_nothing(raced):
@@ -223,20 +189,6 @@ def test_the_keys_step_through_passes_and_lanes_and_say_where_one_pins(raced):
 
 
 AHEAD = "Verify, 4 predrafts, threshold 0.3"
-
-
-def test_a_subset_of_lanes_runs_alone(story):
-    enter(story)
-    for label in ("Next-token prediction", "SBD, γ", "SBD, another γ"):
-        story.locator(".sbd-race-choice").get_by_label(label, exact=True).uncheck()
-    go(story).click()
-    expect(story.locator(".sbd-race-name")).to_have_text(["Verify"])
-    button(story, "Finish (End)").click()
-    expect(cells(story, "verify").nth(3)).to_have_text("–")
-    story.get_by_role("button", name="Explain how the lanes were timed").focus()
-    note = story.locator(".sbd-race .sbd-term-note")
-    expect(note).to_contain_text("another race gives others")
-    expect(note).not_to_contain_text("are compared")
 
 
 def test_the_lane_that_drafts_ahead_races_when_its_box_is_checked(story):
