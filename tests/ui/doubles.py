@@ -136,6 +136,7 @@ class FakeBase:
     def fetch(self, source: Any, tell: Callable[[str, int, int], None]) -> None:
         while not self.goes_on.wait(0.1):
             tell("downloading", 34_000_000, source.num_bytes)
+        tell("downloading", 50_000_000, source.num_bytes)
         if self.error:
             raise self.error
         self.is_there = True
