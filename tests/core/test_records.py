@@ -159,8 +159,9 @@ def test_a_parquet_file_is_read_where_pyarrow_is_and_refused_by_name_else(
     tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ArgumentError, match=r"pip install pyarrow; got '.*a\.parquet'"):
+    with pytest.raises(ArgumentError, match="pip install pyarrow; got") as caught:
         read(tmp_path / "a.parquet", b"PAR1")
+    assert str(caught.value.value).endswith("a.parquet")
     package, part = types.ModuleType("pyarrow"), types.ModuleType("pyarrow.parquet")
     table = types.SimpleNamespace(to_pylist=lambda: [{"conversations": SHAREGPT}])
     package.ArrowException, part.read_table = (
@@ -245,7 +246,7 @@ def test_what_has_no_known_shape_is_refused_in_one_sentence(tmp_path, name, data
     with pytest.raises(ArgumentError, match=message) as caught:
         read(tmp_path / name, data)
     assert caught.value.argument == "data"
-    assert name in str(caught.value)
+    assert name in f"{caught.value} {caught.value.value}"
     assert "\n" not in str(caught.value)
 
 

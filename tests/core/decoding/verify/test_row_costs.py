@@ -150,5 +150,3 @@ def test_a_trace_says_by_which_costs_it_was_decoded(folder) -> None:
         damaged = {**data, "config": {**data["config"], name: value}}
         with pytest.raises(TraceError, match=rf"^trace\.config\.{name}: "):
             Trace.from_json(json.dumps(damaged))
-    del data["config"]["row_policy"], data["config"]["row_costs"]
-    assert Trace.from_json(json.dumps(data)).config.row_policy == "fixed"
