@@ -1,36 +1,11 @@
-"""What a player may leave behind: a sentence where a GIF failed, no listener once it is gone."""
-
-import io
+"""No listener and no run stays once a player or a tree is gone."""
 
 import pytest
-from PIL import Image
 
 from tests.browser.conftest import painted, state, sync_api
-from tests.browser.share.test_share import open_sheet, saved
 
 pytestmark = pytest.mark.browser
 expect = sync_api.expect
-
-
-FAULTS = {
-    "the worker is refused": """() => {
-      window.Worker = function () { throw new Error("workers are switched off"); };
-    }""",
-    "the script throws": """() => {
-      const address = URL.createObjectURL(new Blob(["throw new Error('out of memory')"]));
-      window.Worker = class extends Worker { constructor() { super(address); } };
-    }""",
-    "an order fails inside the worker": """() => {
-      window.Worker = class extends Worker {
-        postMessage(order, handed) { super.postMessage({ ...order, kind: "frame" }, handed); }
-      };
-    }""",
-}
-WORDS = {
-    "the worker is refused": "The animation cannot be made: workers are switched off.",
-    "the script throws": "out of memory",
-    "an order fails inside the worker": "no animation was begun",
-}
 
 
 def listeners(page) -> dict[str, list[str]]:
@@ -43,23 +18,6 @@ def listeners(page) -> dict[str, list[str]]:
         found[name] = sorted(listener["type"] for listener in held)
     client.detach()
     return found
-
-
-def test_an_animation_that_fails_is_a_sentence_and_the_button_works_again(replay):
-    replay.evaluate("() => { window.RealWorker = window.Worker; }")
-    open_sheet(replay)
-    status = replay.locator(".sbd-share-status.is-error")
-    for fault, script in FAULTS.items():
-        replay.evaluate(script)
-        replay.get_by_role("button", name="Save GIF").click()
-        expect(status).to_contain_text("The animation cannot be made: ")
-        expect(status).to_contain_text(WORDS[fault])
-        assert "Error:" not in status.inner_text()
-        expect(replay.locator(".sbd-share-bar")).to_be_hidden()
-        replay.evaluate("() => { window.Worker = window.RealWorker; }")
-    _, content = saved(replay, "Save GIF")
-    expect(status).to_have_count(0)
-    assert Image.open(io.BytesIO(content)).size == (1280, 720)
 
 
 def test_a_destroyed_player_hears_no_key(replay):
