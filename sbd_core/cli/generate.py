@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         _answer_file(arguments, config)
         return
     decoding_flags.refuse_given(arguments, ("out", "batch_size"), "needs --prompts")
-    prompt = sys.stdin.read() if arguments.prompt == "-" else arguments.prompt
+    prompt = _standard_input() if arguments.prompt == "-" else arguments.prompt
     if not prompt.strip():
         raise ArgumentError("prompt", "must not be empty", prompt)
     if arguments.trace is not None:
@@ -82,6 +82,14 @@ def run(arguments: argparse.Namespace) -> None:
         f"{trace.tokens_per_forward:.2f} tokens a forward pass, {trace.seconds:.3f} s, {where}]",
         file=sys.stderr,
     )
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        rule = f"must be text in {error.encoding} on standard input"
+        raise ArgumentError("prompt", rule, error.object[error.start : error.start + 20]) from error
 
 
 def _decoded(
@@ -108,15 +116,21 @@ def _decoded(
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:
-    """What each event adds to the text; a character split over tokens comes with its last byte."""
+    """What each event adds to the text; a character split over tokens comes with its last byte.
+
+    Where bytes are tokens, a broken one makes others of those before it: such text waits for what
+    follows it. Should the text change all the same, it comes once more at the end.
+    """
     token_ids: list[int] = []
     given = ""
     for event in events:
         token_ids.extend(event.committed)
         text = model.decode(token_ids).rstrip("\ufffd")
-        new = text.removeprefix(given) if text.startswith(given) else ""
-        given += new
-        yield new
+        is_settled = model.decode(token_ids + token_ids[-1:]).startswith(text)
+        if is_settled and text.startswith(given):
+            yield text.removeprefix(given)
+            given = text
+    yield model.decode(token_ids).removeprefix(given)
 
 
 def _result(trace: "Trace") -> dict[str, Any]:

@@ -15,10 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Hand over to lm-eval. Raises our errors, SystemExit."""
+    import langdetect
     from lm_eval.__main__ import cli_evaluate
 
     import sbd_core.hf.harness  # noqa: F401 - importing it makes `sbd` a model of lm-eval
 
+    langdetect.DetectorFactory.seed = 0  # by which IFEval's verdicts would differ from run to run
     words, before = with_model(arguments.words), sys.argv
     sys.argv = ["sbd lm-eval", *words]
     try:

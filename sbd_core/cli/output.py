@@ -1,18 +1,25 @@
-"""Standard output and error that may be closed, full or left by their reader."""
+"""Standard output and error that may be closed, full, left by their reader, or not in Unicode."""
 
+import io
 import os
 import sys
 from collections.abc import Callable
+
+LOSSLESS = ("strict", "surrogateescape")
+"""Ways to write text that fail where a character is lacking."""
 
 
 def with_output(command: Callable[[], int]) -> int:
     """The exit status of `command`; of one whose output cannot be written, 2 and one line.
 
-    A reader who went away is no error. Python itself would complain again at its exit.
+    A reader who went away is no error. Python itself would complain again at its exit. Characters
+    that the output's encoding lacks are replaced.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before we began
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in LOSSLESS:
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             return command()

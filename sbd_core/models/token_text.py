@@ -1,5 +1,6 @@
 """The text of a single token, whatever the tokenizer's alphabet."""
 
+import re
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,8 @@ def token_text(tokenizer: Any, token_id: int) -> str:
         text = " " + text
     if "\ufffd" not in text:
         return text or piece
+    if re.fullmatch(r"<0x[0-9A-F]{2}>", piece):  # SentencePiece's
+        return f"\\x{piece[3:5]}"
     table = byte_of_character()
     if all(character in table for character in piece):
         return "".join(_shown(table[character]) for character in piece)

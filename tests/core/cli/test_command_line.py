@@ -1,18 +1,25 @@
 """The command line: exit status, one line of error, one line of JSON."""
 
 import io
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 
 import pytest
+from tokenizers import Tokenizer, decoders, models
+from transformers import PreTrainedTokenizerFast
 
 from sbd_core import Trace
 from sbd_core.__main__ import COMMANDS, main
 from sbd_core.cli.decoding_flags import pins
+from sbd_core.cli.generate import _new_texts
 from sbd_core.errors import ArgumentError
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.token_text import byte_of_character, token_text
 from tests.core.cli.commands import last_line
 
 ROOT = Path(__file__).parents[3]
@@ -44,8 +51,55 @@ def test_generate_streams_the_text_that_json_holds(command, capsys) -> None:
     assert command(*words) == 0
     printed = capsys.readouterr()
     assert command(*words, "--json") == 0
-    assert printed.out == last_line(capsys)["text"].rstrip("\ufffd")
+    assert printed.out == last_line(capsys)["text"]
     assert "forward passes" in printed.err
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+def test_what_follows_a_broken_byte_is_printed(size) -> None:
+    """Of tokens that are bytes, as Llama 2 has them, and of byte-level BPE."""
+    vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)} | {"\u2581so": 256, "!": 257}
+    fallback = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
+    fallback.decoder = decoders.Sequence(
+        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse()]
+    )
+    alphabet = {byte: character for character, byte in byte_of_character().items()}
+    level = Tokenizer(models.BPE({alphabet[byte]: byte for byte in range(256)}, []))
+    level.decoder = decoders.ByteLevel()
+    for tokenizer, words in ((fallback, [256, 257]), (level, [*b" so!"])):
+        for data in (b"\xc3\xa9", b"\xc3\xa9\xf0", b"\xf0\x9f\x98\x80\xf0\x9f", b"\xc3"):
+            for ids in ([*words, *data, *words], [*words, *data]):
+                parts = [ids[start : start + size] for start in range(0, len(ids), size)]
+                events = [SimpleNamespace(committed=part) for part in parts]
+                texts = list(_new_texts(tokenizer, events))
+                assert "".join(texts) == tokenizer.decode(ids)
+                if size == 1:
+                    assert texts[len(words) - 1], "what is settled does not wait"
+
+
+def test_lone_bytes_of_every_alphabet_show_in_hexadecimal() -> None:
+    vocabulary = {f"<0x{byte:02X}>": byte for byte in range(256)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True))
+    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    assert [token_text(fast, byte) for byte in (0xC3, 0x41)] == ["\\xC3", "A"]
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_console_that_is_not_utf_8_gets_replacements(tiny_folders, tmp_path, more) -> None:
+    """The name of the model's folder, which the message has, and its words, which are bytes."""
+    folder = copytree(tiny_folders["llama"], tmp_path / "\u65e5")
+    words = ["generate", "\u03a9 \u2192 \u65e5", "--max-new-tokens", "40", "--temperature", "3"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "sbd_core", *words, "--model", folder, "--device", "cpu", *more],
+        env=environment, capture_output=True, cwd=ROOT, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    if more:
+        assert "\ufffd" in json.loads(done.stdout)["text"]
+    else:
+        assert b"?" in done.stdout
 
 
 def test_flags_reach_the_config(command, capsys, tmp_path) -> None:
