@@ -44,12 +44,13 @@ class Candidates:
         """
         require_number("temperature", temperature, 0)
         distribution = probabilities(logits, temperature)
-        best, top = _best(logits, distribution)
+        best = argmax(logits)
+        likeliest = distribution.gather(1, best[:, None])[:, 0]
         return cls(
             token_ids=best if temperature == 0 else sample(distribution, generator),
-            probability=top,
-            margin=_margins(distribution, best, top),
-            entropy=entropies(distribution),
+            probability=likeliest,
+            margin=_margins(distribution, best, likeliest),
+            entropy=_entropies(logits.float(), best, distribution, temperature),
             distribution=distribution,
         )
 
@@ -158,7 +159,8 @@ class SamplerHead:
 
     def __init__(self, into: Tensor, out: Tensor, embedding: Tensor, head: Tensor) -> None:
         """into (2 width, 2 hidden) and out (hidden, width); embedding and head (vocab, hidden)."""
-        self._into, self._out = into, out
+        self._of_hidden, self._of_token = (part.contiguous() for part in into.chunk(2, 1))
+        self._out = out
         self._embedding, self._head = embedding, head
         size = head.shape[0]
         step = max(1, size // NUM_ANCHORS)
@@ -168,19 +170,49 @@ class SamplerHead:
         self._back = inverse.float().contiguous()
 
     @torch.inference_mode()
-    def add_to(self, row: Tensor, token_id: int) -> None:
-        """Change logits (vocab,) in place, for the position after `token_id`."""
-        hidden = self._back.mv(row[self._anchors])
-        change = sampler_change(hidden, self._embedding[token_id].float(), self._into, self._out)
-        likeliest = row.topk(min(NUM_CANDIDATES, row.shape[0])).indices
-        row.index_add_(0, likeliest, self._head[likeliest].float() @ change)
+    def begin(self, logits: Tensor) -> "SamplerWalk":
+        """Prepare for the rows of `logits` (rows, vocab), left to right, before any is changed."""
+        hidden = linear(logits[:, self._anchors], self._back)
+        likeliest = top(logits, min(NUM_CANDIDATES, logits.shape[1]))[0]
+        return SamplerWalk(
+            logits,
+            linear(_normed(hidden), self._of_hidden),
+            likeliest,
+            self._head[likeliest].float(),
+            self,
+        )
+
+    def change(self, of_hidden: Tensor, token_id: int) -> Tensor:
+        """What a hidden state changes by behind a token; of_hidden: its share of `into @ x`."""
+        before = _normed(self._embedding[token_id].float())
+        gate, up = (of_hidden + self._of_token.mv(before)).chunk(2)
+        return self._out.mv(silu(gate) * up)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerWalk:
+    """Rows whose likeliest tokens a SamplerHead weighs anew, one after the other."""
+
+    logits: Tensor
+    of_hidden: Tensor
+    likeliest: Tensor
+    weights: Tensor
+    head: SamplerHead
+
+    @torch.inference_mode()
+    def add_to(self, row: int, token_id: int) -> None:
+        """Change the logits of a row in place, for the position after `token_id`."""
+        change = self.head.change(self.of_hidden[row], token_id)
+        self.logits[row].index_add_(0, self.likeliest[row], self.weights[row] @ change)
+
+
+def _normed(x: Tensor) -> Tensor:
+    return rms_norm(x, x.shape[-1:])
 
 
 def sampler_change(hidden: Tensor, before: Tensor, into: Tensor, out: Tensor) -> Tensor:
     """What a SamplerHead adds to hidden states (.., hidden) behind embeddings (.., hidden)."""
-    size = hidden.shape[-1:]
-    both = torch.cat([rms_norm(hidden, size), rms_norm(before, size)], -1)
-    gate, up = linear(both, into).chunk(2, -1)
+    gate, up = linear(torch.cat([_normed(hidden), _normed(before)], -1), into).chunk(2, -1)
     return linear(silu(gate) * up, out)
 
 
@@ -205,12 +237,13 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
         columns["forbidden"] = rows[:, spec.forbidden_id].clone()
         forbid(rows, [spec.forbidden_id])
     distribution = _softmax(rows, spec.temperature)
-    best, top = _best(rows, distribution)
-    columns |= {"first": distribution.select(1, 0), "probability": top}
+    best = argmax(rows)
+    likeliest = distribution.gather(1, best[:, None])[:, 0]
+    columns |= {"first": distribution.select(1, 0), "probability": likeliest}
     if spec.has_margin:
-        columns["margin"] = _margins(distribution, best, top)
+        columns["margin"] = _margins(distribution, best, likeliest)
     if spec.has_entropy:
-        columns["entropy"] = entropies(distribution)
+        columns["entropy"] = _entropies(rows, best, distribution, spec.temperature)
     # Stacked, as each number fetched by itself would be a wait for the device.
     numbers = dict(zip(columns, torch.stack(list(columns.values())).tolist(), strict=True))
     if not all(value < math.inf for value in numbers.get("forbidden", [])):
@@ -218,8 +251,8 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
     _refuse_nan(numbers["first"])
     top_ids, top_probabilities = [], []
     if spec.num_top:
-        listed = distribution.topk(min(spec.num_top, distribution.shape[-1]), dim=-1)
-        top_ids, top_probabilities = listed.indices.tolist(), listed.values.tolist()
+        listed = top(rows, min(spec.num_top, rows.shape[1]))[0]
+        top_ids, top_probabilities = listed.tolist(), distribution.gather(1, listed).tolist()
     return LogitStats(
         probability=numbers["probability"],
         margin=numbers.get("margin", []),
@@ -234,13 +267,35 @@ def compute_logit_stats(logits: Tensor, start: int, stop: int, spec: LogitStatsS
     )
 
 
-def _best(logits: Tensor, distribution: Tensor) -> tuple[Tensor, Tensor]:
-    """The best token of each row and its probability.
+BLOCK = 256
+"""Logits of which a CPU first finds the largest: several times as fast as over all at once."""
 
-    Of the logits, not of the softmax, which may round two of them to one probability.
-    """
-    best = logits.argmax(dim=-1, keepdim=True)
-    return best[:, 0], distribution.gather(-1, best)[:, 0]
+
+def argmax(rows: Tensor) -> Tensor:
+    """The first of the largest of each row (rows, vocab)."""
+    size = rows.shape[1]
+    if rows.device.type != "cpu" or size < 2 * BLOCK:
+        return rows.argmax(1)
+    last = rows[:, size - BLOCK :].amax(1, keepdim=True)  # it may overlap with the block before
+    block = torch.cat([rows.unfold(1, BLOCK, BLOCK).amax(2), last], 1).argmax(1)
+    starts = (block * BLOCK).clamp_max(size - BLOCK)[:, None]
+    inside = rows.gather(1, starts + torch.arange(BLOCK)).argmax(1)
+    return starts[:, 0] + inside
+
+
+def top(rows: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The tokens (rows, count) of the largest logits of (rows, vocab), best first, and these."""
+    size = rows.shape[1]
+    num_blocks = size // BLOCK
+    if rows.device.type != "cpu" or 4 * count > num_blocks:
+        values, ids = rows.topk(count, 1)
+        return ids, values
+    blocks = rows.unfold(1, BLOCK, BLOCK).amax(2).topk(count, 1, sorted=False).indices
+    inside = (blocks[:, :, None] * BLOCK + torch.arange(BLOCK)).flatten(1)
+    rest = torch.arange(num_blocks * BLOCK, size).expand(len(rows), -1)
+    among = torch.cat([inside, rest], 1)
+    values, ids = rows.gather(1, among).topk(count, 1)
+    return among.gather(1, ids), values
 
 
 def _margins(distribution: Tensor, best: Tensor, top: Tensor) -> Tensor:
@@ -248,13 +303,24 @@ def _margins(distribution: Tensor, best: Tensor, top: Tensor) -> Tensor:
     return top - distribution.scatter(-1, best[:, None], 0.0).amax(dim=-1)
 
 
-def entropies(distribution: Tensor) -> Tensor:
-    """Nats (rows,) of the rows of (rows, vocab); exactly 0 where one token has it all.
+def _entropies(logits: Tensor, best: Tensor, distribution: Tensor, temperature: float) -> Tensor:
+    """Nats (rows,) of the distribution; exactly 0 where one token has it all.
 
-    Five times as fast as torch.special.entr, which takes its logarithms one by one.
+    log p is log p of the best token and what its logit is above, over the temperature: several
+    times as fast as a logarithm of each p.
     """
-    logarithms = distribution.clamp_min(torch.finfo(distribution.dtype).tiny).log_()
-    return 0 - logarithms.mul_(distribution).sum(dim=-1)
+    place = best[:, None]
+    below = logits - logits.gather(1, place)
+    if temperature:
+        below = (below.double() / temperature).float()
+    below.clamp_min_(torch.finfo(torch.float32).min)  # 0 times -inf would be NaN
+    likeliest = distribution.gather(1, place)
+    # The share of the others keeps the digits that 1 less it would lose.
+    others = distribution.scatter_(1, place, 0.0).sum(1)
+    distribution.scatter_(1, place, likeliest)
+    likeliest = likeliest[:, 0]
+    surest = torch.where(likeliest > 0.5, torch.log1p(-others), likeliest.log())
+    return 0 - surest - torch.linalg.vecdot(distribution, below)
 
 
 def probabilities(logits: Tensor, temperature: float) -> Tensor:

@@ -28,7 +28,7 @@ LOOK_UP_TOKENS = 10
 GAMMAS = (0.1, 0.35)
 PREDRAFTS = ((1, 0.5), (2, 0.3), (4, 0.15))
 """Numbers of predrafts, each with the draft threshold that suits it."""
-DTYPES: tuple[Literal["float32", "int8", "int4"], ...] = ("float32", "int8", "int4")
+DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=1, help="of each prompt, the best counts")
     parser.add_argument("--max-new-tokens", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--dtypes", action="store_true", help="our strategies in float32, int8 and int4"
-    )
+    parser.add_argument("--dtypes", action="store_true", help="our strategies in float32 and int8")
     parser.add_argument(
         "--predrafts", action="store_true", help="also: verify with 1, 2 and 4 predrafts"
     )

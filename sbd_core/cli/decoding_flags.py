@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SOLVER_FLAGS = {"gamma": "gamma", "tau": "tau", "factor": "factor", "reveals": "k", "by": "by"}
 
 DTYPE_HELP = (
-    "float32, bfloat16 or float16; on a CPU also int8 or int4, of the weights alone; auto: fp32 on "
+    "float32, bfloat16 or float16; on a CPU also int8; auto: fp32 on "
     "a CPU, the checkpoint's own on a GPU (what the model names for CPUs, else auto)"
 )
 

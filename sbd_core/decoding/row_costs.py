@@ -100,9 +100,10 @@ def _seconds(model: SetBlockModel, request: ForwardRequest) -> float:
             model.compute_logit_stats(logits, first, stop, spec)
         elif head is not None:
             spec = replace(spec, num_top=1 + NUM_ALTERNATIVES)
+            walk = head.begin(logits[first + 1 : stop]) if stop > first + 1 else None
             for row in range(first, stop):
-                if row > first:
-                    head.add_to(logits[row], 0)
+                if walk is not None and row > first:
+                    walk.add_to(row - first - 1, 0)
                 model.compute_logit_stats(logits, row, row + 1, spec)
     return time.perf_counter() - began
 

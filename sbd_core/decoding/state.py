@@ -157,9 +157,10 @@ class DecodingState:
             stats = self._stats(logits, start, stop, spec)
             return stats, stats.sample(self.generator)
         rows, before, chosen = [], list(exact[:-1]), list(exact[-1:])
+        walk = None if head is None or stop - start < 2 else head.begin(logits[start + 1 : stop])
         for row in range(start, stop):
-            if head is not None and row > start:
-                head.add_to(logits[row], chosen[-1])
+            if walk is not None and row > start:
+                walk.add_to(row - start - 1, chosen[-1])
             rows.append(self._stats(logits, row, row + 1, spec, [before]))
             if row > start:
                 chosen += rows[-1].sample(self.generator)

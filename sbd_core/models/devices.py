@@ -6,8 +6,8 @@ from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.models.checkpoint_info import own_cpu_dtype
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-QUANTIZED = ("int8", "int4")
-"""Of weights that are loaded in fp32 and written in fewer bits: on a CPU alone."""
+QUANTIZED = ("int8",)
+"""What weights that are loaded in fp32 are written in: on a CPU alone."""
 
 
 def chosen_device(device: str) -> torch.device:

@@ -107,7 +107,7 @@ class HuggingFaceModel:
 
     @property
     def dtype(self) -> str:
-        """Of the weights that the forward passes read: float32, bfloat16, float16, int8 or int4."""
+        """Of the weights that the forward passes read: float32, bfloat16, float16 or int8."""
         return self.backend.dtype
 
     @property

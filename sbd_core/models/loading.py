@@ -59,7 +59,7 @@ def load(
 
     device: "auto" (CUDA if there is one), "cpu", "cuda" or "cuda:1". dtype: None (what the folder
     names for CPUs, else "auto"), "auto" (fp32 on a CPU, the checkpoint's own on CUDA), "float32",
-    "bfloat16" or "float16"; on a CPU also "int8" or "int4", of the weights alone (see
+    "bfloat16" or "float16"; on a CPU also "int8" (see
     sbd_core.models.backends.onnx). `.runs_on` says what makes the forward passes. Weights are read
     from safetensors only and no code of the folder is run. Raises ArgumentError, ModelError.
     """

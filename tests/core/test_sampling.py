@@ -167,7 +167,7 @@ def test_a_sampler_head_weighs_the_likeliest_anew_by_the_hidden_state_behind_the
     plain = head @ hidden
     row = plain + noise * drawn(1, 9000, 5)[0] / 3
     given = row.clone()
-    SamplerHead(into, out, embedding, head).add_to(row, 77)
+    SamplerHead(into, out, embedding, head).begin(row[None]).add_to(0, 77)
     changed = given.topk(NUM_CANDIDATES).indices
     wanted = given[changed] + head[changed] @ sampler_change(hidden, embedding[77], into, out)
     torch.testing.assert_close(row[changed], wanted, atol=1e-3 + 2 * noise, rtol=1e-3)

@@ -18,14 +18,19 @@ outputs: logits (L, vocabulary), and keys.N.new, values.N.new. Bound to the memo
 values.N, these are written in place: no forward pass copies the cache.
 
 An adapter that the rows of blocks alone read (sbd_core.models.block_adapter) is in a second graph
-of the same weights: forward passes without such rows run none of its nodes. Its A stands below the
-weight that it belongs to, so one product gives both; the first graph reads that weight alone. What
-A gives is made 0 in causal rows, to which B then adds nothing.
+of the same weights: forward passes without such rows run none of its nodes. What its A gives is
+made 0 in causal rows, to which B then adds nothing.
+
+In int8, products are of integers, in the basis of basis.py: each row of x becomes uint8 around 128
+by its own largest value, a weight int8 by a scale for each of its columns. Integer sums are exact,
+so a row's product depends on no row beside it, no thread and no kernel. All else stays fp32, an
+adapter's B too.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -34,19 +39,22 @@ import torch
 from onnx import TensorProto, helper
 from torch import Tensor
 
-Dtype = Literal["float32", "int8", "int4"]
+from sbd_core.models.backends.onnx.basis import Plain, Turned, group_of, orthogonal
+
+Dtype = Literal["float32", "int8"]
 AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
 """A (rank, in) and B (out, rank) by the name of a linear layer, of each layer."""
 Pairs = Sequence[tuple[Tensor, Tensor]]
 """Of linear layers side by side."""
-BITS: dict[str, int] = {"int8": 8, "int4": 4}
 GRAPH_FILE, WEIGHTS_FILE = "model.onnx", "weights.bin"
 BLOCKS_GRAPH_FILE = "model-blocks.onnx"
 """The graph with an adapter, for forward passes that read blocks."""
 IR_VERSION, OPSET = 10, 21
 OWN = "com.microsoft"
-INT8_ACTIVATIONS = 4
-"""MatMulNBits' accuracy level at which a row's result does not depend on the rows beside it."""
+LARGEST, MIDDLE = 127, 128
+"""Of the integers in int8, and the uint8 that stands for 0."""
+TINY = 1e-30
+"""The least scale of a weight's column, as a column of zeros has one too."""
 ALIGNED = 4096
 """Bytes: where a tensor begins in the weights file, so that it can be mapped."""
 
@@ -56,13 +64,9 @@ class Writer:
     """Nodes and weights of a graph in the making. Weights are made when they are written."""
 
     nodes: list[Any] = field(default_factory=list)
-    weights: dict[str, Callable[[], np.ndarray]] = field(default_factory=dict)
-    leading: dict[str, int] = field(default_factory=dict)
-    """Of weights that this graph reads a part of: so many of the first entries."""
-    constants: dict[tuple[int, ...], str] = field(default_factory=dict)
+    weights: dict[str, Callable[[], Tensor | np.ndarray]] = field(default_factory=dict)
+    constants: dict[tuple[int, ...] | str, str] = field(default_factory=dict)
     initializers: list[Any] = field(default_factory=list)
-    products: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Inner and outer size of every matrix product."""
     reads_blocks: bool = False
     """Whether an adapter is part of the graph."""
 
@@ -75,11 +79,16 @@ class Writer:
         )
         return name
 
-    def weight(self, name: str, make: Callable[[], np.ndarray], leading: int | None = None) -> str:
-        """A tensor of the weights file, or so many of its first entries."""
+    def weight(self, name: str, make: Callable[[], Tensor | np.ndarray]) -> str:
+        """A tensor of the weights file."""
         self.weights[name] = make
-        if leading is not None:
-            self.leading[name] = leading
+        return name
+
+    def number(self, name: str, value: float, kind: int = TensorProto.FLOAT) -> str:
+        """A constant of one number."""
+        if name not in self.constants:
+            self.constants[name] = name
+            self.initializers.append(helper.make_tensor(name, kind, [], [value]))
         return name
 
     def integers(self, *values: int) -> str:
@@ -135,6 +144,7 @@ class Exporter:
         self.adapter = adapter
         self.shape = Shape.of(model)
         self.dtype = dtype
+        self.basis = Turned(self.shape.hidden) if dtype == "int8" else Plain()
         self.writer = Writer()
 
     def write(self, folder: Path) -> None:
@@ -145,30 +155,12 @@ class Exporter:
             if self.adapter is not None:
                 self._write_graph(folder / BLOCKS_GRAPH_FILE, weights, kept, reads_blocks=True)
 
-    def write_products(self, folder: Path) -> Path:
-        """The matrix products and nothing else, for a measurement; gives back the graph's file.
-
-        From inputs x.N (rows, N) of each size to an output each. Raises OSError.
-        """
-        with (folder / WEIGHTS_FILE).open("wb") as weights:
-            self._write_graph(folder / GRAPH_FILE, weights, {}, is_products_alone=True)
-        return folder / GRAPH_FILE
-
     def _write_graph(
-        self,
-        file: Path,
-        weights: BinaryIO,
-        kept: dict[str, Any],
-        *,
-        is_products_alone: bool = False,
-        reads_blocks: bool = False,
+        self, file: Path, weights: BinaryIO, kept: dict[str, Any], *, reads_blocks: bool = False
     ) -> None:
         """A graph; its weights go behind those in the file of weights, but for those `kept`."""
         self.writer = Writer(reads_blocks=reads_blocks)
         self._nodes()
-        inputs, outputs = self._inputs(), self._outputs()
-        if is_products_alone:
-            inputs, outputs = self._keep_products()
         for name, make in self.writer.weights.items():
             if name not in kept:
                 weights.write(b"\0" * (-weights.tell() % ALIGNED))
@@ -176,30 +168,13 @@ class Exporter:
                 kept[name] = value.dtype, value.shape, weights.tell()
                 weights.write(value.data)
         tensors = list(self.writer.initializers)
-        for name in self.writer.weights:
-            dtype, shape, offset = kept[name]
-            shape = (self.writer.leading.get(name, shape[0]), *shape[1:])
-            tensors.append(_external(name, dtype, shape, offset))
-        graph = helper.make_graph(self.writer.nodes, "forward", inputs, outputs, tensors)
+        tensors += [_external(name, *kept[name]) for name in self.writer.weights]
+        graph = helper.make_graph(
+            self.writer.nodes, "forward", self._inputs(), self._outputs(), tensors
+        )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
         proto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)
         file.write_bytes(proto.SerializeToString(deterministic=True))
-
-    def _keep_products(self) -> tuple[list[Any], list[Any]]:
-        """Leave the products alone in the graph, each with an input of its own size."""
-        w, make = self.writer, helper.make_tensor_value_info
-        w.nodes = [node for node in w.nodes if node.output[0] in w.products]
-        sizes = set()
-        for node in w.nodes:
-            size = w.products[node.output[0]][0]
-            node.input[0] = f"x.{size}"
-            sizes.add(size)
-        used = {name for node in w.nodes for name in node.input}
-        w.weights = {name: weight for name, weight in w.weights.items() if name in used}
-        inputs = [make(f"x.{size}", TensorProto.FLOAT, ["rows", size]) for size in sorted(sizes)]
-        return inputs, [
-            make(name, TensorProto.FLOAT, ["rows", size]) for name, (_, size) in w.products.items()
-        ]
 
     def _caches(self, suffix: str = "") -> list[Any]:
         s = self.shape
@@ -240,24 +215,37 @@ class Exporter:
         return [logits, *self._caches(".new")]
 
     def _nodes(self) -> None:
-        w, inner = self.writer, self.model.model
-        embedding = w.weight("embedding", lambda: _fp32(inner.embed_tokens.weight))
+        w, inner, head = self.writer, self.model.model, self.model.lm_head
+        embedding = w.weight(
+            "embedding", lambda: self.basis.embedding(inner.embed_tokens.weight.detach())
+        )
         hidden = w.node("Gather", [embedding, "token_ids"], "hidden")
         more = None
         for index, layer in enumerate(inner.layers):
             hidden, more = self._layer(index, layer, hidden, more)
         wanted = w.node("Gather", [hidden, "wanted"], "last")
         more_wanted = w.node("Gather", [str(more), "wanted"], "last.more")
-        normed, _ = self._norm("norm", inner.norm, wanted, more_wanted)
-        head = self.model.lm_head
-        is_tied = head.weight is inner.embed_tokens.weight
-        self._product("logits", [head], normed, shared=embedding if is_tied else None)
+        normed, _ = self._hidden_norm("norm", inner.norm, wanted, more_wanted)
+        shares_embedding = head.weight is inner.embed_tokens.weight and self.dtype == "float32"
+        self._product(
+            "head",
+            [Linear(head, partial(self.basis.reading_hidden, norm=inner.norm.weight.detach()))],
+            self._read("head", normed),
+            shared=embedding if shares_embedding else None,
+        )
+        w.nodes[-1].output[0] = "logits"
 
-    def _norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
+    def _hidden_norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
+        """RMSNorm of the residual stream; its weights may stand in what reads it."""
+        weight = module.weight.detach()
+        return self._norm(name, lambda: self.basis.norm(weight), module.variance_epsilon, x, more)
+
+    def _norm(
+        self, name: str, weight: Callable[[], Tensor], epsilon: float, x: str, more: str | None
+    ) -> tuple[str, str]:
         """RMSNorm of x (rows, n), or of x + more and that sum."""
-        w = self.writer
-        scale = w.weight(f"{name}.weight", lambda: _fp32(module.weight))
-        epsilon = float(module.variance_epsilon)
+        w, epsilon = self.writer, float(epsilon)
+        scale = w.weight(f"{name}.weight", weight)
         if more is None:
             kind = "SimplifiedLayerNormalization"
             return w.node(kind, [x, scale], name, axis=-1, epsilon=epsilon), x
@@ -268,119 +256,139 @@ class Exporter:
         )
         return name, outputs[-1]
 
+    def _read(self, name: str, x: str) -> "Operand":
+        """x (rows, n) as products read it, made once for all that do.
+
+        A row of zeros becomes NaN here and any integers next, which its scale then makes 0.
+        """
+        w = self.writer
+        if self.dtype == "float32":
+            return Operand(x, None)
+        sizes = w.node("Abs", [x], f"{name}.x.sizes")
+        scale = w.node("ReduceMax", [sizes, w.integers(-1)], f"{name}.x.scale", keepdims=1)
+        share = w.node("Div", [x, scale], f"{name}.x.share")
+        step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
+        return Operand(w.node("QuantizeLinear", [share, step, middle], f"{name}.x.integers"), scale)
+
     def _product(
         self,
         name: str,
-        linears: Sequence[Any],
-        x: str,
+        linears: Sequence["Linear"],
+        x: "Operand",
         *,
         pairs: Pairs = (),
         shared: str | None = None,
-    ) -> str:
-        """x (rows, in) by linear layers that read the same -> (rows, out of all of them).
+    ) -> Sequence[str]:
+        """x (rows, in) by linear layers that read the same -> (rows, out) of each.
 
         pairs: the adapter's (A, B) of each. shared: the name of their weight, where it is written.
         """
-        w, reads_blocks = self.writer, bool(pairs) and self.writer.reads_blocks
-        size, out = linears[0].in_features, sum(y.out_features for y in linears)
-        rank = sum(len(a) for a, _ in pairs)
-        w.products[name] = size, out
-        num_rows = out + rank if reads_blocks else out
-        weight = (
-            [shared]
-            if shared is not None and self.dtype == "float32"
-            else self._weight(name, lambda: _joined(linears, pairs), num_rows, self.dtype)
+        w = self.writer
+        product = self._multiplied(
+            name, x, lambda: torch.cat([linear.weight() for linear in linears]), shared=shared
         )
-        inputs = [x, *weight]
-        if linears[0].bias is not None:
-            biases = [*(y.bias.detach() for y in linears), torch.zeros(rank)]
-            inputs += [""] * (self.dtype != "float32") * 2
-            inputs.append(w.weight(f"{name}.bias", lambda: _fp32(torch.cat(biases)), num_rows))
-        if not reads_blocks:
-            return self._multiplied(name, inputs, self.dtype, size, out)
-        product = self._multiplied(f"{name}.with_low", inputs, self.dtype, size, num_rows)
-        product, low = self._split(product, [f"{name}.base", f"{name}.low"], [out, rank])
-        low = w.node("Mul", [low, "is_of_block"], f"{name}.low_of_blocks")
-        dtype: Dtype = "float32" if self.dtype == "float32" else "int8"
-        inputs = [low, *self._weight(f"{name}.B", lambda: _beside(pairs), out, dtype)]
-        if dtype == "float32":
-            return self._multiplied(name, [*inputs, product], dtype, rank, out)
-        added = self._multiplied(f"{name}.added", inputs, dtype, rank, out)
-        return w.node("Add", [product, added], name)
+        if pairs and w.reads_blocks:
+            both = list(zip(linears, pairs, strict=True))
+            low = self._multiplied(
+                f"{name}.A", x, lambda: torch.cat([linear.reading(a) for linear, (a, _) in both])
+            )
+            low = w.node("Mul", [low, "is_of_block"], f"{low}.of_blocks")
+            # Beside each other, so that each adds to its own linear layer what its own A gave.
+            up = w.weight(
+                f"{name}.B",
+                lambda: torch.block_diag(*(linear.writing(b) for linear, (_, b) in both)),
+            )
+            product = w.node("Gemm", [low, up, product], f"{product}.adapted", transB=1)
+        if x.scale is not None:
+            product = w.node("Mul", [product, x.scale], f"{name}.scaled")
+        if linears[0].module.bias is not None:
+            biases = [linear.bias() for linear in linears]
+            bias = w.weight(f"{name}.bias", lambda: torch.cat(biases))
+            product = w.node("Add", [product, bias], f"{name}.biased")
+        sizes = [linear.module.out_features for linear in linears]
+        return self._split(product, [f"{name}.{i}" for i in range(len(sizes))], sizes)
 
-    def _weight(
-        self, name: str, make: Callable[[], Tensor], num_rows: int, dtype: Dtype
-    ) -> list[str]:
-        """The inputs of a product for a weight (out, in), or for its first num_rows."""
-        w, made = self.writer, list[np.ndarray]()
-        if dtype == "float32":
-            return [w.weight(f"{name}.weight", lambda: _fp32(make()), num_rows)]
+    def _multiplied(
+        self, name: str, x: "Operand", weight: Callable[[], Tensor], shared: str | None = None
+    ) -> str:
+        """x by a weight (out, in) -> (rows, out), to be multiplied by x's scale if it has one."""
+        w = self.writer
+        if x.scale is None:
+            values = shared or w.weight(f"{name}.weight", weight)
+            return w.node("Gemm", [x.values, values], name, transB=1)
+        made: list[np.ndarray] = []
 
         def make_values() -> np.ndarray:
-            numbers, scales = quantized(make(), BITS[dtype])
+            numbers, scales = quantized(weight())
             made.append(scales)  # which are written next
             return numbers
 
-        values = w.weight(f"{name}.weight", make_values, num_rows)
-        return [values, w.weight(f"{name}.scales", made.pop, num_rows)]
-
-    def _multiplied(
-        self, name: str, inputs: Sequence[str], dtype: Dtype, size: int, out: int
-    ) -> str:
-        """x (rows, size) by a weight of `out` rows, plus what stands behind it in the inputs."""
-        if dtype == "float32":
-            return self.writer.node("Gemm", inputs, name, transB=1)
-        return self.writer.node(
-            "MatMulNBits",
-            inputs,
-            name,
-            domain=OWN,
-            N=out,
-            K=size,
-            bits=BITS[dtype],
-            block_size=BLOCK,
-            accuracy_level=INT8_ACTIVATIONS,
-        )
+        values = w.weight(f"{name}.weight", make_values)
+        scales = w.weight(f"{name}.scales", made.pop)
+        step, middle = w.number("step", 1 / LARGEST), w.number("middle", MIDDLE, TensorProto.UINT8)
+        # One for each weight, as ONNX Runtime may write both anew.
+        zero = w.number(f"{name}.zero", 0, TensorProto.INT8)
+        inputs = [x.values, values, step, scales, middle, zero]
+        return w.node("MatMulIntegerToFloat", inputs, name, domain=OWN)
 
     def _pairs(self, index: int, *parts: str) -> Pairs:
         """The adapter's (A, B) of linear layers by their names."""
         return [] if self.adapter is None else [self.adapter[index][part] for part in parts]
 
     def _split(self, x: str, names: Sequence[str], sizes: Sequence[int]) -> Sequence[str]:
+        if len(sizes) == 1:
+            return [x]
         inputs = [x, self.writer.integers(*sizes)]
         self.writer.nodes.append(helper.make_node("Split", inputs, list(names), axis=1))
         return names
 
     def _layer(self, index: int, layer: Any, hidden: str, more: str | None) -> tuple[str, str]:
         """One layer of hidden + more (rows, hidden) -> the same in two parts."""
-        w, name = self.writer, f"layer.{index}"
-        x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
-        mixed = self._attention(index, layer.self_attn, x)
-        pairs = self._pairs(index, "o")
-        out = self._product(f"{name}.out", [layer.self_attn.o_proj], mixed, pairs=pairs)
-        x, hidden = self._norm(
+        w, name, basis = self.writer, f"layer.{index}", self.basis
+        x, hidden = self._hidden_norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
+        out = self._attention(index, layer, x)
+        x, hidden = self._hidden_norm(
             f"{name}.feed_forward_norm", layer.post_attention_layernorm, hidden, out
         )
-        mlp = layer.mlp
-        pairs = self._pairs(index, "gate", "up")
-        both = self._product(f"{name}.gate_up", [mlp.gate_proj, mlp.up_proj], x, pairs=pairs)
-        width = mlp.gate_proj.out_features
-        gate, up = self._split(both, [f"{name}.gate", f"{name}.up"], [width, width])
+        mlp, norm = layer.mlp, layer.post_attention_layernorm.weight.detach()
+        reading = partial(basis.reading_hidden, norm=norm)
+        gate, up = self._product(
+            f"{name}.gate_up",
+            [Linear(mlp.gate_proj, reading), Linear(mlp.up_proj, reading)],
+            self._read(f"{name}.gate_up", x),
+            pairs=self._pairs(index, "gate", "up"),
+        )
         silu = w.node("QuickGelu", [gate], f"{name}.silu", domain=OWN, alpha=1.0)
         x = w.node("Mul", [silu, up], f"{name}.gated")
-        pairs = self._pairs(index, "down")
-        return hidden, self._product(f"{name}.down", [mlp.down_proj], x, pairs=pairs)
+        if self.dtype == "int8":
+            x = self._turned_in_groups(x, mlp.down_proj.in_features)
+        down = Linear(mlp.down_proj, basis.reading_gated, basis.writing_hidden)
+        operand, pairs = self._read(f"{name}.down", x), self._pairs(index, "down")
+        [product] = self._product(f"{name}.down", [down], operand, pairs=pairs)
+        return hidden, product
 
-    def _attention(self, index: int, module: Any, x: str) -> str:
-        """(rows, hidden) -> mixed values of every head (rows, heads * size)."""
-        w, s, name = self.writer, self.shape, f"layer.{index}"
+    def _turned_in_groups(self, x: str, size: int) -> str:
+        """x (rows, size) in the basis that the down projection reads."""
+        w, group = self.writer, group_of(size)
+        rotation = w.weight("rotation", lambda: orthogonal(group))
+        turned = w.node("MatMul", [w.reshape(x, f"{x}.groups", -1, group), rotation], f"{x}.turned")
+        return w.reshape(turned, f"{x}.turned.rows", -1, size)
+
+    def _attention(self, index: int, layer: Any, x: str) -> str:
+        """(rows, hidden) -> what attention adds to it (rows, hidden)."""
+        w, s, name, basis = self.writer, self.shape, f"layer.{index}", self.basis
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
-        linears = [module.q_proj, module.k_proj, module.v_proj]
-        pairs = self._pairs(index, "q", "k", "v")
-        query, key, value = self._split(
-            self._product(f"{name}.query_key_value", linears, x, pairs=pairs),
-            [f"{name}.{part}" for part in ("query", "key", "value")],
-            [linear.out_features for linear in linears],
+        module = layer.self_attn
+        reading = partial(basis.reading_hidden, norm=layer.input_layernorm.weight.detach())
+        query, key, value = self._product(
+            f"{name}.query_key_value",
+            [
+                Linear(module.q_proj, reading),
+                Linear(module.k_proj, reading),
+                Linear(module.v_proj, reading, partial(basis.writing_values, head_size=size)),
+            ],
+            self._read(f"{name}.query_key_value", x),
+            pairs=self._pairs(index, "q", "k", "v"),
         )
         key = w.reshape(
             self._normed_heads(key, getattr(module, "k_norm", None), kv_heads),
@@ -417,14 +425,21 @@ class Exporter:
             mixed = w.reshape(mixed, f"{mixed}.heads", 0, kv_heads, group, -1, size)
             mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 3, 1, 2, 4])
         mixed = w.reshape(mixed, f"{mixed}.flat", -1, s.num_heads * size)
-        return w.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
+        mixed = w.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
+        out = Linear(
+            module.o_proj, partial(basis.reading_values, head_size=size), basis.writing_hidden
+        )
+        operand, pairs = self._read(f"{name}.out", mixed), self._pairs(index, "o")
+        [product] = self._product(f"{name}.out", [out], operand, pairs=pairs)
+        return product
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
         """Heads (rows, heads * size), each normed if the model does that."""
         if norm is None:
             return x
         w, size = self.writer, self.shape.head_size
-        normed, _ = self._norm(f"{x}.norm", norm, w.reshape(x, f"{x}.heads.flat", -1, size), None)
+        weight, heads = norm.weight.detach(), w.reshape(x, f"{x}.heads.flat", -1, size)
+        normed, _ = self._norm(f"{x}.norm", weight.float, norm.variance_epsilon, heads, None)
         return w.reshape(normed, f"{x}.normed", -1, num_heads * size)
 
     def _turned(self, x: str, positions: str) -> str:
@@ -433,20 +448,29 @@ class Exporter:
         return self.writer.node("RotaryEmbedding", inputs, f"{x}.turned", domain=OWN, interleaved=0)
 
 
-def _fp32(weight: Tensor) -> np.ndarray:
-    return weight.detach().float().numpy()
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """What a product reads: values (rows, in) in fp32, or in uint8 with a scale a row."""
+
+    values: str
+    scale: str | None
 
 
-def _joined(linears: Sequence[Any], pairs: Pairs) -> Tensor:
-    """The weights (out, in) of linear layers, one below the other, and below them each A."""
-    weights = [linear.weight.detach() for linear in linears]
-    weights += [a.to(weights[0].dtype) for a, _ in pairs]
-    return weights[0] if len(weights) == 1 else torch.cat(weights)
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A linear layer in the graph's basis. reading, writing: of a weight, of the basis."""
 
+    module: Any
+    reading: Callable[[Tensor], Tensor]
+    writing: Callable[[Tensor], Tensor] = Tensor.float
 
-def _beside(pairs: Pairs) -> Tensor:
-    """Each B (out, rank), so that each adds to its own linear layer what its own A gave."""
-    return torch.block_diag(*(b.float() for _, b in pairs))
+    def weight(self) -> Tensor:
+        """(out, in)."""
+        return self.reading(self.writing(self.module.weight.detach()))
+
+    def bias(self) -> Tensor:
+        """(out,)."""
+        return self.writing(self.module.bias.detach())
 
 
 def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> Any:
@@ -460,25 +484,12 @@ def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -
     return tensor
 
 
-BLOCK = 32
-"""Values that share a scale."""
+def quantized(weight: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """weight (out, in) -> its integers (in, out) in int8 and a scale for each column (out,).
 
-
-def quantized(weight: Tensor, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """weight (out, in) -> its values (out, blocks, bytes) in uint8, and scales (out, blocks).
-
-    A value is scale * (number - 2^(bits - 1)), the default zero point. Each block's largest value
-    takes the lowest number, which reaches one further than the highest.
+    Raises ValueError for a weight that is NaN or infinite.
     """
-    out, size = weight.shape
-    num_blocks = -(-size // BLOCK)
-    values = torch.nn.functional.pad(weight.float(), (0, num_blocks * BLOCK - size))
-    values = values.view(out, num_blocks, BLOCK)
-    zero = 1 << (bits - 1)
-    largest = values.gather(2, values.abs().argmax(2, keepdim=True))
-    scales = largest / -zero
-    inverse = torch.where(scales == 0, 0.0, 1 / scales)
-    numbers = (values * inverse).round_().add_(zero).clamp_(0, 2 * zero - 1).to(torch.uint8)
-    if bits == 4:
-        numbers = numbers[..., 0::2] | (numbers[..., 1::2] << 4)
-    return numbers.numpy(), scales[..., 0].numpy()
+    if not weight.isfinite().all():
+        raise ValueError("weights that are NaN or infinite cannot be int8")
+    scales = weight.abs().amax(1).clamp_min(TINY) / LARGEST
+    return (weight / scales[:, None]).round().to(torch.int8).t().numpy(), scales.numpy()

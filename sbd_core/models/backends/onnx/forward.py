@@ -24,26 +24,28 @@ REACH = 1024
 """Positions by which the rotary table grows."""
 
 
-def sessions_of(folder: Path, num_threads: int) -> tuple[Any, ...]:
-    """The sessions of a written model: its graph's, and with an adapter that for blocks.
-
-    Threads spin for work only within a forward pass.
-    """
+def sessions_of(folder: Path, num_threads: int, *, saturates: bool = False) -> tuple[Any, ...]:
+    """The sessions of a written model: its graph's, and with an adapter that for blocks."""
     return tuple(
-        session_of(folder / name, num_threads)
+        session_of(str(folder / name), num_threads, saturates=saturates)
         for name in (GRAPH_FILE, BLOCKS_GRAPH_FILE)
         if (folder / name).exists()
     )
 
 
-def session_of(file: Path, num_threads: int) -> Any:
-    """The session of one graph."""
+def session_of(graph: str | bytes, num_threads: int, *, saturates: bool = False) -> Any:
+    """The session of one graph, given as the path of its file or as its bytes.
+
+    Threads spin for work only within a forward pass. saturates: whether products of uint8 and int8
+    would be cut to 16 bits here, as on x64 processors without VNNI; exact ones take twice as long.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = num_threads
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.force_spinning_stop", "1")
+    options.add_session_config_entry("session.x64quantprecision", str(int(saturates)))
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 class OnnxBackend:

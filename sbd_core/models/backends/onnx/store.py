@@ -122,7 +122,8 @@ def key_of(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> st
         for name, pair in layer.items():
             weights |= {f"adapter.{index}.{name}.{i}": part for i, part in enumerate(pair)}
     found = hashlib.sha256(repr((dtype, onnx.__version__, onnxruntime.__version__)).encode())
-    found.update(Path(__file__).with_name("export.py").read_bytes())
+    for file in ("export.py", "basis.py"):
+        found.update(Path(__file__).with_name(file).read_bytes())
     found.update(model.config.to_json_string().encode())
     for name, weight in weights.items():
         found.update(f"{name} {tuple(weight.shape)} {weight.dtype}\n".encode())

@@ -78,7 +78,8 @@ def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch
     fake = SimpleNamespace(perf_counter=lambda: pass_time(1e-9))
     monkeypatch.setattr(row_costs, "time", fake)
     model = chance_model(1)
-    model.sampler_head = SimpleNamespace(add_to=lambda row, token_id: pass_time(0.002))
+    walk = SimpleNamespace(add_to=lambda row, token_id: pass_time(0.002))
+    model.sampler_head = SimpleNamespace(begin=lambda logits: walk)
     costs = measure_row_costs(model)
     assert [round(costs.seconds(n), 6) for n in (1, 3, 12)] == [0, 0.002, 0.006]
 
@@ -88,7 +89,8 @@ def test_a_token_drafted_by_a_sampler_head_costs_what_the_head_takes(monkeypatch
 )
 def test_a_pass_drafts_from_one_of_its_blocks(num_causal, num_masks, num_drafted) -> None:
     model, drafted = chance_model(1), []
-    model.sampler_head = SimpleNamespace(add_to=lambda row, token_id: drafted.append(token_id))
+    walk = SimpleNamespace(add_to=lambda row, token_id: drafted.append(token_id))
+    model.sampler_head = SimpleNamespace(begin=lambda logits: walk)
     [cache] = model.new_caches(1)
     masks = [model.mask_token_id] * num_masks
     row_costs._seconds(model, ForwardRequest(cache, [3] * num_causal, masks, num_causal))
