@@ -102,8 +102,8 @@ def generate(
         strategy = (told.get("strategy") if isinstance(told, dict) else None) or "sbd"
     attention_mask = model_kwargs.get("attention_mask")
     rules = read_processors(logits_processor or [], _num_padding(attention_mask))
-    mask_token_id = _mask_token_id(model, mask_token_id, is_needed=strategy != "ntp")
     ends = _end_token_ids(generation_config)
+    mask_token_id = _mask_token_id(model, mask_token_id, ends, is_needed=strategy != "ntp")
     wrapped = TokenModel(model, mask_token_id, ends, with_processors(rules))
     temperature, seed = _sampling(generation_config, rules.temperature, seed)
     config = DecodeConfig(
@@ -240,9 +240,13 @@ def _refuse(
         raise ArgumentError("streamer", rule, f"a batch of {input_ids.shape[0]}")
 
 
-def _mask_token_id(model: Any, given: int | None, *, is_needed: bool) -> int | None:
+def _mask_token_id(
+    model: Any, given: int | None, ends: frozenset[int], *, is_needed: bool
+) -> int | None:
     """The one given, or the model's own. Raises ArgumentError if there is none and it is needed."""
     found = getattr(model.config, "mask_token_id", None) if given is None else given
+    if found in ends:
+        raise ArgumentError("mask_token_id", "must not be a token that ends answers", found)
     if not is_needed:
         return found
     name = model.config._name_or_path or type(model).__name__

@@ -11,7 +11,8 @@ from torch import Tensor
 from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.errors import ArgumentError
 from sbd_core.models.backends.transformers import TransformersBackend
-from sbd_core.models.model_config import block_range_of, refuse_other_attention
+from sbd_core.models.block_attention import require_block_attention
+from sbd_core.models.model_config import block_range_of, reach_of
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.sampling import ComputeLogitStats, SamplerHead
 
@@ -31,16 +32,16 @@ class TokenModel:
     ) -> None:
         """Raises ModelError, ArgumentError for attention that cannot read a block."""
         self.name = model.config._name_or_path or type(model).__name__
-        refuse_other_attention(model, self.name)
         attention = model.config._attn_implementation
         if attention not in ATTENTION:
             raise ArgumentError("attn_implementation", "must be sdpa or eager", attention)
+        require_block_attention(model, self.name)
         self.num_parameters = model.num_parameters()
         self.device = str(model.device)
         self.vocabulary_size = int(model.get_input_embeddings().weight.shape[0])
         self.mask_token_id = mask_token_id
         self.end_token_ids = end_token_ids
-        self.max_positions = getattr(model.config, "max_position_embeddings", None)
+        self.max_positions = reach_of(model.config)
         found = getattr(model.config, "set_block_decoding", None)
         self.block_range = block_range_of(found, self.name)
         self.shape = shape_or_none(

@@ -11,11 +11,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
+from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
     block_range_of,
+    end_token_ids,
     is_trained_for_blocks,
     own_repetition_penalty,
-    refuse_other_attention,
+    reach_of,
 )
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.models.token_text import token_text
@@ -69,10 +71,8 @@ class HuggingFaceModel:
     ) -> None:
         """backend: see sbd_core.models.backends.choose. adapter: the one that the backend reads.
 
-        weights: see SetBlockModel. Raises ModelError if the model's attention cannot be masked
-        freely.
+        weights: see SetBlockModel.
         """
-        refuse_other_attention(model, name)
         # transformers types these loosely; Any keeps our own code free of casts.
         self.model: Any = model.eval()
         self.tokenizer: Any = tokenizer
@@ -80,9 +80,9 @@ class HuggingFaceModel:
         self.num_parameters = sum(parameter.numel() for parameter in model.parameters())
         self.device = str(model.device)
         self.vocabulary_size = int(self.model.get_input_embeddings().weight.shape[0])
-        self.mask_token_id = usable_mask_token_id(tokenizer, self.vocabulary_size)
+        self.mask_token_id = usable_mask_token_id(model, tokenizer)
         self.end_token_ids = end_token_ids(model, tokenizer)
-        self.max_positions = getattr(model.config, "max_position_embeddings", None)
+        self.max_positions = reach_of(model.config)
         self.block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
         self.is_trained = self.mask_token_id is not None and is_trained_for_blocks(model.config)
         self.shape = shape_or_none(
@@ -160,26 +160,3 @@ class HuggingFaceModel:
     def forward_batch(self, requests: Sequence[ForwardRequest]) -> list[Tensor]:
         """See SetBlockModel. Logits stay on the model's device."""
         return self.backend.forward(requests)
-
-
-def usable_mask_token_id(tokenizer: PreTrainedTokenizerBase, vocabulary_size: int) -> int | None:
-    """The id of the mask token, None without one or without an embedding for it."""
-    token_id = tokenizer.mask_token_id
-    return token_id if token_id is not None and token_id < vocabulary_size else None
-
-
-def end_token_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
-    """Every id that ends an answer: of generation_config, else config, else tokenizer."""
-    generation = getattr(model, "generation_config", None)
-    for source in (generation, model.config, tokenizer):
-        ids = getattr(source, "eos_token_id", None)
-        if ids is not None:
-            return frozenset([ids] if isinstance(ids, int) else ids)
-    return frozenset()
-
-
-def add_end_token(model: Any, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Have a model also stop where its tokenizer ends an answer, as whoever trained it did."""
-    ends = {*end_token_ids(model, tokenizer), tokenizer.eos_token_id} - {None}
-    if ends:
-        model.generation_config.eos_token_id = ends.pop() if len(ends) == 1 else sorted(ends)

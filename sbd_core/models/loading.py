@@ -17,15 +17,16 @@ from sbd_core.models.adapters import Fingerprint, apply_adapter, is_adapter
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.bases import BASES, require_base
 from sbd_core.models.block_adapter import BlockAdapter, read_block_adapter
+from sbd_core.models.block_attention import require_block_attention
 from sbd_core.models.checkpoint_info import (
     DEFAULT_CHECKPOINT,
     bundled_folder,
     is_block_adapter,
 )
 from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
-from sbd_core.models.hf_model import HuggingFaceModel, add_end_token
-from sbd_core.models.mask_token import choose_mask_token, give_mask_token, num_embedding_rows
-from sbd_core.models.model_config import block_range_of, refuse_other_attention
+from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.mask_token import choose_mask_token, give_mask_token
+from sbd_core.models.model_config import add_end_token, block_range_of
 from sbd_core.models.nemotron import loading_options, name_mask_token
 from sbd_core.models.quiet import quietly
 from sbd_core.models.source_check import (
@@ -80,7 +81,6 @@ def load(
     else:
         model, tokenizer = read(source, precision, is_folder=is_folder)
     name = Path(source).resolve().name if is_folder else source
-    refuse_other_attention(model, name)
     # Before the backend is chosen, which may put the weights elsewhere.
     weights = _digests(model, name, Path(source), adapter)
     options: dict[str, Any] = {"block_size": _largest_block(model, name), "adapter": adapter}
@@ -145,6 +145,7 @@ def read(
         require_bounded_template(tokenizer, f"{argument}: {shown(source)}")
     model, report = loaded
     require_whole(source, report, argument)
+    require_block_attention(model, shown(source), argument)
     if renamed:
         name_mask_token(tokenizer, model.config)
     return model, tokenizer
@@ -192,7 +193,7 @@ def read_with_adapter(
             f"model: {shown(str(folder))} was trained beside other weights than those of "
             f"{shown(info.base)} here"
         )
-    mask = choose_mask_token(tokenizer, num_embedding_rows(model))
+    mask = choose_mask_token(model, tokenizer)
     if (mask.text, mask.token_id) != (info.mask_token, info.mask_token_id):
         raise ModelError(
             f"model: {shown(str(folder))} has {shown(info.mask_token)} as token "

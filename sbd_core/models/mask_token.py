@@ -4,18 +4,22 @@ Knows a transformers model and its tokenizer; writes no file.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from sbd_core.errors import ModelError
+from sbd_core.errors import ModelError, shown
+from sbd_core.models.model_config import end_token_ids
 
 RESERVED = re.compile(
     r"reserved|unused|placeholder|extra_id_|<\|?extra_\d+|\[control_\d+\]|<SPECIAL_\d+>"
 )
 """How tokenizers name the tokens they keep free: Llama 3, Gemma, Phi-3, OLMo, Mistral, Nemotron."""
+ORDINARY = re.compile(r"[\w\s▁]*|.")
+"""A word or a character, which a text may hold."""
 NEW_NAMES = ("<m>", "<|mask|>", "<|sbd_mask|>")
 
 Origin = Literal["existing", "reserved", "spare", "added"]
@@ -59,12 +63,29 @@ def num_embedding_rows(model: Any) -> int:
     return int(model.get_input_embeddings().weight.shape[0])
 
 
-def choose_mask_token(tokenizer: Any, num_rows: int) -> MaskToken:
-    """The mask token for a tokenizer whose model has `num_rows` embeddings. Raises ModelError."""
-    token_id = tokenizer.mask_token_id
+def usable_mask_token_id(model: Any, tokenizer: Any) -> int | None:
+    """The id of the mask token; None without one, without a row for it, or if it is another's."""
+    token_id: int | None = tokenizer.mask_token_id
+    if token_id is None or token_id >= num_embedding_rows(model):
+        return None
+    return None if token_id in _other_uses(model, tokenizer) else token_id
+
+
+def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
+    """The mask token for a model and its tokenizer. Raises ModelError."""
+    token_id, num_rows = tokenizer.mask_token_id, num_embedding_rows(model)
+    others = _other_uses(model, tokenizer)
     if token_id is not None and token_id < num_rows:
+        use = others.get(token_id)
+        if use is None and ORDINARY.fullmatch(tokenizer.mask_token):
+            use = "a token of ordinary text"
+        if use is not None:
+            raise ModelError(
+                f"model: its tokenizer's mask_token {shown(tokenizer.mask_token)} is {use}: a mask "
+                "must be a token of its own; set another, or null, in tokenizer_config.json"
+            )
         return MaskToken(tokenizer.mask_token, token_id, "existing")
-    reserved = _reserved(tokenizer, num_rows)
+    reserved = _reserved(tokenizer, num_rows, others)
     if reserved is not None:
         return reserved
     vocabulary = tokenizer.get_vocab()
@@ -81,13 +102,23 @@ def choose_mask_token(tokenizer: Any, num_rows: int) -> MaskToken:
     return MaskToken(name, free, "spare" if free < num_rows else "added")
 
 
-def _reserved(tokenizer: Any, num_rows: int) -> MaskToken | None:
+def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
+    """Of each token that cannot be the mask, since it has another meaning, which."""
+    uses = dict.fromkeys(end_token_ids(model, tokenizer), "a token that ends answers")
+    for name in ("eos_token", "bos_token", "pad_token", "unk_token"):
+        token_id = getattr(tokenizer, f"{name}_id")
+        if token_id is not None:
+            uses[token_id] = f"its {name}"
+    return uses
+
+
+def _reserved(tokenizer: Any, num_rows: int, others: Collection[int]) -> MaskToken | None:
     """The last token that the tokenizer keeps free: the least likely to be used by someone."""
     in_use = {*_texts(tokenizer.special_tokens_map), str(tokenizer.chat_template or "")}
     for token_id, token in sorted(tokenizer.added_tokens_decoder.items(), reverse=True):
         text = token.content
         is_free = RESERVED.search(text) and not any(text in used for used in in_use)
-        if is_free and token.special and token_id < num_rows:
+        if is_free and token.special and token_id < num_rows and token_id not in others:
             return MaskToken(text, token_id, "reserved")
     return None
 

@@ -41,22 +41,31 @@ def says_trained(found: Any) -> bool:
     return isinstance(found, dict) and found.get("is_trained", True) is not False
 
 
-def refuse_other_attention(model: Any, name: str) -> None:
-    """Raise ModelError for a model whose layers do not all attend to everything allowed."""
-    config = model.config.get_text_config()
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-    has_window = getattr(config, "sliding_window", None) is not None and getattr(
-        config, "use_sliding_window", True
-    )
-    others = sorted(kinds - {"full_attention"})
-    if getattr(model, "_is_stateful", False):
-        others.append("a recurrent state")
-    if has_window and "sliding_attention" not in others:
-        others.append("a sliding window")
-    if others:
-        raise ModelError(
-            f"model: must use full attention in every layer; {name} uses {', '.join(others)}"
-        )
+def reach_of(config: Any) -> int | None:
+    """Positions that a model has, None where it does not say; of LongRoPE, those of its short
+    factors: beyond them every key turns another way, and a cache holds keys of both."""
+    reach: int | None = getattr(config, "max_position_embeddings", None)
+    rotary = getattr(config.get_text_config(), "rope_parameters", None) or {}
+    if rotary.get("rope_type") == "longrope":
+        return rotary.get("original_max_position_embeddings") or reach
+    return reach
+
+
+def end_token_ids(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Every id that ends an answer: of generation_config, else config, else tokenizer."""
+    generation = getattr(model, "generation_config", None)
+    for source in (generation, model.config, tokenizer):
+        ids = getattr(source, "eos_token_id", None)
+        if ids is not None:
+            return frozenset([ids] if isinstance(ids, int) else ids)
+    return frozenset()
+
+
+def add_end_token(model: Any, tokenizer: Any) -> None:
+    """Have a model also stop where its tokenizer ends an answer, as whoever trained it did."""
+    ends = {*end_token_ids(model, tokenizer), tokenizer.eos_token_id} - {None}
+    if ends:
+        model.generation_config.eos_token_id = ends.pop() if len(ends) == 1 else sorted(ends)
 
 
 def untrained_note(config: Any, name: str) -> str | None:

@@ -163,6 +163,11 @@ def reason_of(error: BaseException, source: str) -> str:
     if is_out_of_memory(error):
         return "does not fit into memory: try dtype bfloat16, another device or a smaller model"
     words = " ".join(str(error).split())[:300]
+    if "does not support an attention implementation" in words:
+        return (
+            "must read a block of tokens under a mask and does not: transformers has no sdpa "
+            "attention for its architecture"
+        )
     if any(issubclass(kind, SafetensorError) for kind in kinds):
         return f"has a damaged weights file: {words}"
     return f"is not a transformers causal LM with safetensors and a tokenizer: {words}"

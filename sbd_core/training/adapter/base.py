@@ -12,7 +12,7 @@ from sbd_core.models.block_adapter import BlockAdapterInfo
 from sbd_core.models.devices import chosen_device, has_bf16
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.models.loading import read
-from sbd_core.models.mask_token import choose_mask_token, give_mask_token, num_embedding_rows
+from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.source_check import require_source
 
 DEFAULT_PENALTY = 1.0
@@ -40,7 +40,7 @@ def read_base(
     is_folder = require_source(found, "base")
     model, tokenizer = read(found, dtype, is_folder=is_folder, argument="base")
     digest = Fingerprint.of(model).values
-    mask = choose_mask_token(tokenizer, num_embedding_rows(model))
+    mask = choose_mask_token(model, tokenizer)
     give_mask_token(model, tokenizer, mask)
     model.requires_grad_(requires_grad=False)
     penalty = getattr(model.generation_config, "repetition_penalty", None)

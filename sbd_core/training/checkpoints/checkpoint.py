@@ -23,8 +23,8 @@ from transformers import (
 
 from sbd_core.errors import ArgumentError, ModelError, TrainingError, require_integer
 from sbd_core.hf.vendoring import write_custom_generate
-from sbd_core.models.hf_model import add_end_token
 from sbd_core.models.loading import read
+from sbd_core.models.model_config import add_end_token
 from sbd_core.training.data.sources import LeftOut, mixed, read_source
 from sbd_core.training.data.tokenizer import train_tokenizer
 from sbd_core.training.recipes.recipe import Recipe

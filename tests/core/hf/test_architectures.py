@@ -1,17 +1,29 @@
 """Every architecture of docs/hugging-face.md, as a tiny random-weight model in fp32."""
 
+import re
+
 import pytest
 import torch
+from transformers import (
+    AutoModelForCausalLM,
+    BloomConfig,
+    FalconConfig,
+    GPTNeoConfig,
+    LlamaConfig,
+    MptConfig,
+    Phi3Config,
+)
 
 import sbd_core
-from sbd_core import DecodeConfig, ModelError
+from sbd_core import ArgumentError, DecodeConfig, ModelError
+from sbd_core.__main__ import main
 from sbd_core.decoding.api import generate_batch
 from sbd_core.hf import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from tests.core.decoding.prompts import random_ids
 from tests.core.decoding.test_cache_laws import check_against_reference
 from tests.core.decoding.test_greedy_laws import answer, greedy
-from tests.core.models.tiny_models import save_tiny, tiny_model, tiny_tokenizer
+from tests.core.models.tiny_models import GROUPED, save_tiny, tiny_model, tiny_tokenizer
 
 FULL_ATTENTION = (
     "llama",
@@ -99,9 +111,7 @@ def test_no_attention_changes_an_answer_of_generate(model, prompts, alone, atten
 @pytest.mark.parametrize("architecture", SLIDING_WINDOW)
 def test_a_sliding_window_is_refused_in_one_sentence(architecture, tmp_path) -> None:
     save_tiny(tmp_path, architecture, tiny_tokenizer())
-    with pytest.raises(
-        ModelError, match=r"in every layer; .* sliding|not support an attention"
-    ) as caught:
+    with pytest.raises(ModelError, match=r"in every layer; .* sliding|has no sdpa") as caught:
         sbd_core.load(tmp_path, device="cpu")
     assert "\n" not in str(caught.value)
     plain = tiny_model(architecture, 300)
@@ -112,3 +122,78 @@ def test_a_sliding_window_is_refused_in_one_sentence(architecture, tmp_path) -> 
             mask_token_id=2,
             max_new_tokens=4,
         )
+
+
+SMALL: dict[str, int] = {"vocab_size": 300, "hidden_size": 32}
+ENDS = {"bos_token_id": 1, "eos_token_id": 1, "pad_token_id": 0}
+SIZES = {"num_hidden_layers": 2, "num_attention_heads": 4}
+OTHERS = {
+    "gpt_neo": lambda: GPTNeoConfig(
+        **SMALL, num_layers=2, num_heads=4, attention_types=[[["global"], 2]], **ENDS
+    ),
+    "bloom": lambda: BloomConfig(**SMALL, n_layer=2, n_head=4, **ENDS),
+    "mpt": lambda: MptConfig(vocab_size=300, d_model=32, n_layers=2, n_heads=4, **ENDS),
+    "falcon": lambda: FalconConfig(**SMALL, **SIZES, alibi=True, **ENDS),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_reads_no_block_is_refused_alike_by_every_way_in(name, tmp_path, capsys) -> None:
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(OTHERS[name]())
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.2 * torch.randn(weight.shape)  # far from a model without opinions
+    folder = tmp_path / "model"
+    model.save_pretrained(folder)
+    tiny_tokenizer().save_pretrained(folder)
+    (tmp_path / "a.jsonl").write_text('{"prompt": "a", "answer": "b"}')
+    rule = "must (read|keep|place) "
+    with pytest.raises(ModelError, match=rule) as caught:
+        sbd_core.load(folder, device="cpu")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ModelError, match=rule):
+        model.generate(input_ids=torch.tensor([[5, 6]]), custom_generate=generate, mask_token_id=2)
+    train = ["train", "--recipe", "finetune", "--tasks", "", "--data", f"file:{tmp_path}/a.jsonl"]
+    for words in (
+        ["prepare", str(folder)],
+        [*train, "--stage", "sbd", "--init", str(folder), "--steps", "1"],
+    ):
+        capsys.readouterr()
+        assert main([*words, "--out", str(tmp_path / "out")]) == 2
+        assert re.search(rule, capsys.readouterr().err)
+
+
+def longrope() -> Phi3Config:
+    factors = {"short_factor": [1.0] * 4, "long_factor": [1.5, 2.0, 4.0, 8.0]}
+    reach = {"max_position_embeddings": 64, "original_max_position_embeddings": 32}
+    rope = {"rope_type": "longrope", "rope_theta": 1e4, **factors}
+    return Phi3Config(vocab_size=300, **{**GROUPED, **reach}, rope_parameters=rope)
+
+
+def dynamic() -> LlamaConfig:
+    rope = {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}
+    changes = {"max_position_embeddings": 32, "rope_parameters": rope}
+    return LlamaConfig(vocab_size=300, **{**GROUPED, **changes})
+
+
+@pytest.mark.parametrize("config", [longrope, dynamic])
+def test_angles_that_change_with_the_length_are_the_same_for_a_whole_decode(
+    config, tmp_path
+) -> None:
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(config())
+    with torch.no_grad():
+        model.get_output_embeddings().weight *= 3
+    model.save_pretrained(tmp_path)
+    tiny_tokenizer().save_pretrained(tmp_path)
+    ours = sbd_core.load(tmp_path, device="cpu", dtype="float32")
+    assert ours.max_positions == 32
+    for prompt in random_ids(3, 300):
+        num_new = 32 - len(prompt)
+        expected = greedy(ours, prompt, num_new)
+        assert answer(ours, prompt, "ntp", num_new) == expected
+        assert answer(ours, prompt, "verify", num_new, 5, num_predrafts=2) == expected
+        with pytest.raises(ArgumentError, match="at most 32, the reach of"):
+            answer(ours, prompt, "verify", num_new + 1)

@@ -136,6 +136,7 @@ class Mine(LogitsProcessor):
         ({"gamma": 1, "solver": TopK(k=2)}, "gamma"),
         ({"block_size": 64}, "block_size"),
         ({"strategy": "beam"}, "strategy"),
+        ({"mask_token_id": 1}, "mask_token_id"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused_by_name(arguments, argument, plain, tokenizer) -> None:

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 import sbd_core
-from sbd_core import DecodeConfig
+from sbd_core import DecodeConfig, ModelError
 from sbd_core.__main__ import main
 from sbd_core.hf import prepare
 from tests.core.models.tiny_models import save_tiny, tiny_model
@@ -103,6 +103,29 @@ def test_a_reserved_token_that_the_chat_template_uses_is_not_taken(tmp_path) -> 
     tokenizer.chat_template = "{% for m in messages %}" + RESERVED[2] + "{% endfor %}"
     done = prepare(saved(tmp_path / "model", tokenizer, 40), tmp_path / "ready")
     assert done.mask_token.text == RESERVED[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "use"),
+    [
+        ({"mask_token": "<eos>"}, "its eos_token"),
+        ({"mask_token": "<pad>"}, "its pad_token"),
+        ({"mask_token": "<bos>", "bos_token": "<bos>"}, "its bos_token"),
+        ({"mask_token": "<unk>", "unk_token": "<unk>"}, "its unk_token"),
+        ({"mask_token": "<end>"}, "a token that ends answers"),
+        ({"mask_token": "a"}, "a token of ordinary text"),
+    ],
+)
+def test_a_mask_that_is_another_token_is_refused(changes, use, tmp_path) -> None:
+    tokenizer = tokenizer_with(["<bos>", "<unk>", "<end>"])
+    tokenizer.add_special_tokens(changes)
+    source = saved(tmp_path / "model", tokenizer, 40)
+    end = tokenizer.convert_tokens_to_ids("<end>")
+    (source / "generation_config.json").write_text(json.dumps({"eos_token_id": [1, end]}))
+    with pytest.raises(ModelError, match=f"mask_token .* is {use}: a mask must be"):
+        prepare(source, tmp_path / "ready")
+    model = sbd_core.load(source, device="cpu")
+    assert model.mask_token_id is None or use == "a token of ordinary text"
 
 
 def test_the_command_says_what_it_did(tmp_path, capsys) -> None:
