@@ -315,15 +315,13 @@ def _is_text_part(part: Any) -> bool:
 
 
 def prompt_of(row: Row) -> str | list[dict[str, str]]:
-    """What a record asks: the user's turn, or all turns before the last answer.
-
-    Raises ArgumentError.
-    """
+    """What a record asks: the user's turn, or all turns before the last answer, or before the
+    first call of a tool. Raises ArgumentError."""
     chat = chat_of(row, has_answer=False)
     messages = list(chat.messages)
     if messages and messages[-1][0] == "assistant" and not chat.is_cut:
         messages.pop()
-    if chat.is_cut or not messages or messages[-1][0] != "user" or not messages[-1][1].strip():
+    if not messages or messages[-1][0] != "user" or not messages[-1][1].strip():
         rule = f"needs a prompt: a text as {' or '.join(PROMPT_FIELDS)}, or a chat of texts"
         raise row.wrong(rule, dict(row.fields))
     if len(messages) == 1:

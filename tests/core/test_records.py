@@ -254,13 +254,11 @@ def test_files_of_prompts_are_read_in_the_same_shapes(tmp_path) -> None:
     path = tmp_path / "a.json"
     rows = [{"conversations": SHAREGPT}, {"instruction": "Add", "input": "1, 2"}, {"prompt": "Hi"}]
     rows += [{"question": "Why?", "score": float("nan")}, {"messages": [*CHAT, *CHAT]}]
-    path.write_text(json.dumps(rows))
-    found = read_prompts("prompts", path)
-    assert [row["prompt"] for row in found[:4]] == ["Hi", "Add\n1, 2", "Hi", "Why?"]
-    assert found[4]["prompt"] == [*CHAT, CHAT[0]]
-    assert found[3]["score"] is None
-    path.write_text(
-        json.dumps([{"messages": [*CHAT, {"role": "assistant", "tool_calls": [CALL]}]}])
-    )
-    with pytest.raises(ArgumentError, match="line 1 needs a prompt"):
-        read_prompts("prompts", path)
+    call = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+    path.write_text(json.dumps([{"messages": [CHAT[0], call, {"role": "tool", "content": "2"}]}]))
+    assert [row["prompt"] for row in read_prompts("prompts", path)] == ["Hi"]
+    image = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "a"}}]}
+    for turns in ([*CHAT, call], [*CHAT, image], [image]):
+        path.write_text(json.dumps([{"messages": turns}]))
+        with pytest.raises(ArgumentError, match="line 1 needs a prompt"):
+            read_prompts("prompts", path)
