@@ -171,12 +171,9 @@ def load_behind(model: LazyModel | Models) -> Exception | None:
     Loading slows a page on its way to its first visitor; it begins when that page is there, or
     somebody decodes, or nobody came. A page without its model says why until it is stopped.
     """
-    error = None
-    models = Models.of(model)
-    lazy = models.first.lazy
-    if not lazy.is_settled:
-        lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
-        error = lazy.load()
+    lazy = Models.of(model).first.lazy
+    lazy.wait_until_wanted(SECONDS_FOR_FIRST_VISITOR)
+    lazy.load()
     # With Plotly, so that the first visitor who opens the charts need not wait for it.
     import_module("sbd_core.plots")
-    return error
+    return lazy.failure

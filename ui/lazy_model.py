@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent import futures
+from importlib import import_module
 from pathlib import Path
 
 from sbd_core.errors import ModelError, SetBlockDecodingError, shown
@@ -14,13 +15,23 @@ from sbd_core.models.protocol import SetBlockModel
 
 logger = logging.getLogger(__name__)
 
+_loading = threading.Lock()
+"""Two threads that import transformers at a time fail, so one model is loaded after the other."""
+
+
+def import_loading() -> None:
+    """Import what loads models, while no model is loaded."""
+    with _loading:
+        import_module("sbd_core.models.loading")
+
 
 class LazyModel:
     """A model of a page.
 
     name, can_draft (whether it has a mask token), block_range, folder (where it lies, None for one
     of the hub), is_trained (to decode blocks), has_adapter (that the rows of blocks alone read):
-    the model's own, known at once. source: the folder or hub id that was asked for.
+    the model's own, known at once. source: the folder or hub id that was asked for. is_begun:
+    whether it is loaded, or was. failure: what loading raised.
     """
 
     def __init__(
@@ -42,7 +53,10 @@ class LazyModel:
         self.is_trained = is_trained
         self.has_adapter = has_adapter
         self.source = source or name
+        self.is_begun = False
+        self.failure: Exception | None = None
         self._load = load
+        self._lock = threading.Lock()
         self._future: futures.Future[SetBlockModel] = futures.Future()
         self._wanted = threading.Event()
 
@@ -62,19 +76,30 @@ class LazyModel:
             has_adapter=getattr(model, "adapter", None) is not None,
             source=source,
         )
-        here.load()
+        here.is_begun = True
+        here._future.set_result(model)
         return here
 
-    def load(self) -> Exception | None:
-        """Load it now, in this thread; to be called once. Gives what loading raised."""
-        try:
-            self._future.set_result(self._load())
-        except Exception as error:
-            if not isinstance(error, SetBlockDecodingError):
-                logger.exception("the model could not be loaded")
-            self._future.set_exception(ModelError(self._words_of(error)))
-            return error
-        return None
+    def begin(self) -> None:
+        """Load it in a thread of its own, unless that was begun."""
+        if not self.is_begun:
+            threading.Thread(target=self.load, name=f"load {self.name}", daemon=True).start()
+
+    def load(self) -> None:
+        """Load it now, in this thread, or wait for who does."""
+        with self._lock:
+            is_ours, self.is_begun = not self.is_begun, True
+        if not is_ours:
+            self.settle()
+            return
+        with _loading:
+            try:
+                self._future.set_result(self._load())
+            except Exception as error:
+                if not isinstance(error, SetBlockDecodingError):
+                    logger.exception("the model could not be loaded")
+                self.failure = error
+                self._future.set_exception(ModelError(self._words_of(error)))
 
     def _words_of(self, error: Exception) -> str:
         """Why there is no model, for visitors: they are not told where it lies."""
@@ -94,6 +119,11 @@ class LazyModel:
     def is_settled(self) -> bool:
         """Whether result() comes back at once."""
         return self._future.done()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether it is there."""
+        return self.is_settled and self._future.exception() is None
 
     def wait(self, seconds: float) -> bool:
         """Ask for it and wait at most so long; True once result() comes back at once."""

@@ -7,13 +7,13 @@ Knows no Gradio and no tensors.
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
-from sbd_core.models.bases import BaseSource, fetch, find_base, remove
+from sbd_core.models.bases import BaseSource, base_folder, fetch, find_base, remove
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
 from sbd_core.models.protocol import SetBlockModel
-from ui.lazy_model import LazyModel
+from ui.lazy_model import LazyModel, import_loading
 
 REAL_PRESETS = "presets-english.json"
 """In assets/: prompts for the real model, to which any may be put."""
@@ -64,7 +64,6 @@ class Offer:
         self.presets = presets
         self.fetch_news = FetchNews()
         self._lock = threading.Lock()
-        self._is_begun = self.lazy.is_settled
         self._is_cancelled = False
 
     @property
@@ -75,66 +74,59 @@ class Offer:
     @property
     def is_here(self) -> bool:
         """Whether it can be loaded without a fetch."""
-        return self.base is None or self.lazy.is_settled or find_base(self.base) is not None
+        return self.base is None or self.lazy.is_loaded or find_base(self.base) is not None
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether its base is here and not whole."""
+        return self.base is not None and not self.is_here and base_folder(self.base).exists()
 
     @property
     def absence(self) -> str:
         """What to do about a base that is not here."""
         if self.fetch_news.is_running:
             return f"{self.title} is still being downloaded; until then choose another model."
-        return f"{self.title} is not on this machine yet: download it in the head of the page."
+        state = "is damaged on this machine" if self.is_damaged else "is not on this machine yet"
+        return f"{self.title} {state}: download it in the head of the page."
 
-    def is_claimed(self) -> bool:
-        """Whether it is loaded elsewhere already; from now on it is: by who asked."""
-        with self._lock:
-            was_begun, self._is_begun = self._is_begun, True
-        return was_begun
-
-    def begin(self, after: LazyModel | None = None) -> None:
-        """Load it in a thread of its own, unless that was begun.
-
-        after: a model whose loading is to end first, as two cannot import transformers at a time.
-        """
-        if self.is_claimed():
-            return
-        lazy = self.lazy
-
-        def load() -> None:
-            if after is not None and after is not lazy:
-                after.settle()
-            lazy.load()
-
-        threading.Thread(target=load, name=f"load {self.name}", daemon=True).start()
-
-    def fetch(self, after: LazyModel | None = None) -> None:
-        """Fetch its base in a thread of its own, unless that is under way. after: as of begin()."""
+    def fetch(self) -> None:
+        """Fetch its base in a thread of its own, unless that is under way."""
         base = self.base
         with self._lock:
             if base is None or self.fetch_news.is_running:
                 return
             self._is_cancelled = False
             self.fetch_news = FetchNews("waiting", 0, base.num_bytes, is_running=True)
-        args = (base, after)
-        threading.Thread(target=self._fetch, args=args, name="fetch", daemon=True).start()
+        threading.Thread(target=self._fetch, args=(base,), name="fetch", daemon=True).start()
 
     def cancel(self) -> None:
-        """End the fetch that is under way; nothing of it stays."""
-        self._is_cancelled = True
+        """End the fetch that is under way, at its next news; nothing of it stays."""
+        with self._lock:
+            if self.fetch_news.is_running:
+                self._is_cancelled = True
+                self.fetch_news = replace(self.fetch_news, words="cancelling")
 
     def remove(self) -> None:
         """Delete the fetched base, and let go of the model."""
         if self.base is None or self.fetch_news.is_running:
             return
-        remove(self.base)
-        with self._lock:
-            self.lazy, self._is_begun = self._make(), False
-            self.fetch_news = FetchNews()
+        try:
+            remove(self.base)
+        except ModelError as error:
+            self.fetch_news = FetchNews(str(error))
+            return
+        self._forget()
+        self.fetch_news = FetchNews()
 
-    def _fetch(self, base: BaseSource, after: LazyModel | None) -> None:
+    def _forget(self) -> None:
+        """Let the model be loaded anew; one that nobody loads yet stays, for who waits for it."""
+        if self.lazy.is_begun:
+            self.lazy = self._make()
+
+    def _fetch(self, base: BaseSource) -> None:
         words = ""
         try:
-            if after is not None:
-                after.settle()
+            import_loading()  # what is fetched is unpacked by it
             fetch(base, self._hear)
         except _Cancelled:
             words = ""
@@ -143,15 +135,15 @@ class Offer:
         except Exception:  # the page must say something, whatever broke
             logger.exception("a base could not be fetched")
             words = FETCH_FAILED
+        if self.lazy.failure is not None:  # for want of the base
+            self._forget()
         self.fetch_news = FetchNews(words)
-        with self._lock:
-            if not words and self.lazy.is_settled:  # it failed for want of the base
-                self.lazy, self._is_begun = self._make(), False
 
     def _hear(self, what: str, done: int, total: int) -> None:
-        if self._is_cancelled:
-            raise _Cancelled
-        self.fetch_news = FetchNews(what, done, total, is_running=True)
+        with self._lock:
+            if self._is_cancelled:
+                raise _Cancelled
+            self.fetch_news = FetchNews(what, done, total, is_running=True)
 
 
 class Models:
@@ -160,7 +152,6 @@ class Models:
     def __init__(self, offers: Sequence[Offer], first: Offer | None = None) -> None:
         self._offers = {offer.name: offer for offer in offers}
         self.first = first or offers[0]
-        self.first.is_claimed()  # whoever serves the page loads it, see ui.launch.load_behind
 
     @classmethod
     def of(cls, model: "SetBlockModel | LazyModel | Models") -> "Models":
@@ -195,5 +186,5 @@ class Models:
         offer = self.offer(name)
         if not offer.is_here:
             raise ModelError(offer.absence)
-        offer.begin(after=self.first.lazy)
+        offer.lazy.begin()
         return offer.lazy

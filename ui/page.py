@@ -89,7 +89,7 @@ def build(model: SetBlockModel | LazyModel | Models, *, is_public: bool = False)
         fill_width=True,
         delete_cache=(SECONDS_UPLOADS_STAY, SECONDS_UPLOADS_STAY),
     ) as page:
-        title = header(page, models.first.lazy)
+        title = header(page, models.first)
         switch = model_switch(models, may_manage=session.limits.may_fetch_model)
         strip = untrained(models, may_name_folder=not is_public)
         view("home", home_value(first, prompt_id=controls.PROMPT_ID))

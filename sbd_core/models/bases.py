@@ -342,13 +342,13 @@ def _one_line(error: object) -> str:
 
 def _unpack(source: BaseSource, file: Path, folder: Path) -> None:
     """The weights as they are in the file, in fp32, with the tokenizer, as transformers reads."""
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
-
     from sbd_core.models.quiet import quietly
 
     options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
     with quietly():
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
         read: Any = AutoModelForCausalLM.from_pretrained(
             file.parent, dtype=torch.float32, **options
         )

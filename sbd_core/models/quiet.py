@@ -1,16 +1,29 @@
 """Keeping quiet what transformers and the Hub print while they load and save. Errors are raised."""
 
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from huggingface_hub.utils import logging as hub_logging
 from transformers.utils import logging as transformers_logging
 
+_quiet = threading.RLock()
+
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Keep what transformers and the Hub say while they load to themselves; errors are raised."""
+    """Keep what transformers and the Hub say while they load to themselves; errors are raised.
+
+    One thread at a time: what is set holds for all of them, and parts of transformers that two
+    threads import at a time fail.
+    """
+    with _quiet, _without_words():
+        yield
+
+
+@contextmanager
+def _without_words() -> Iterator[None]:
     libraries = [(each, each.get_verbosity()) for each in (transformers_logging, hub_logging)]
     for library, _ in libraries:
         library.set_verbosity_error()

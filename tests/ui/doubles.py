@@ -6,9 +6,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.scripted import ScriptedModel
+from ui.lazy_model import LazyModel
 
 PROMPT, MASK, END = 0, 1, 2
 ANSWER = (
@@ -76,6 +78,20 @@ def story_model(pieces: Sequence[str] | str = ANSWER, **fields: Any) -> Any:
     return model
 
 
+class Coming:
+    """A model that is loaded once `go_on` is set. load: what then gives it, or raises."""
+
+    def __init__(self, load: Callable[[], Any], name: str = "story", **fields: Any) -> None:
+        self.go_on = threading.Event()
+
+        def wait() -> Any:
+            assert self.go_on.wait(60)
+            return load()
+
+        known: dict[str, Any] = {"can_draft": True, "block_range": (2, 16), **fields}
+        self.lazy = LazyModel(name, load=wait, **known)
+
+
 def slowed(model: Any, seconds: float) -> Any:
     """The model, its passes from now on longer by `seconds` each."""
     forward_batch = model.forward_batch
@@ -127,11 +143,13 @@ class FakeBase:
 
     def __init__(self, monkeypatch: Any) -> None:
         self.is_there = False
+        self.folder = Path("none")
         self.error: Exception | None = None
         self.goes_on = threading.Event()
         monkeypatch.setattr("ui.models.fetch", self.fetch)
         monkeypatch.setattr("ui.models.remove", self.remove)
         monkeypatch.setattr("ui.models.find_base", lambda source: self.is_there or None)
+        monkeypatch.setattr("ui.models.base_folder", lambda source: self.folder)
 
     def fetch(self, source: Any, tell: Callable[[str, int, int], None]) -> None:
         while not self.goes_on.wait(0.1):

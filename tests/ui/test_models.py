@@ -1,19 +1,22 @@
 """Several models of one page: loaded when wanted, fetched when asked, one line when that fails."""
 
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import gradio as gr
 import pytest
 
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.models.bases import SMOLLM2
+from sbd_core.models.bases import SMOLLM2, BaseSource
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL
 from sbd_core.replay import MAX_SHOWN_BLOCK
-from tests.ui.doubles import FakeBase, story_model, wait_for
+from tests.ui.doubles import Coming, FakeBase, story_model, wait_for
 from ui import launch
 from ui import page as page_module
 from ui.decode.form import Form
-from ui.decode.session import Session
+from ui.decode.session import Session, Update
 from ui.form import controls
 from ui.form.model_switch import follow, switch_value
 from ui.launch import models_of
@@ -149,6 +152,122 @@ def test_a_removed_base_lets_go_of_the_model(pair: Models, base: FakeBase) -> No
         pair.wanted("large")
     fetched(offer, base)
     assert pair.wanted("large").result().name == "large"
+
+
+@pytest.fixture
+def opened_with_large(base: FakeBase) -> Models:
+    """A page that opens with a model whose base is here and that was loaded; nano is not yet."""
+    nano = LazyModel(
+        "small", can_draft=True, block_range=(2, 8), load=lambda: story_model("One.", name="small")
+    )
+    base.is_there = True
+    models = Models([large(), Offer(lambda: nano)])
+    assert models.wanted("").wait(10), "nobody loads it"
+    return models
+
+
+def last_of(updates: Iterator[Update]) -> Update:
+    """The last news of a decode that must end."""
+    deadline = time.monotonic() + 10
+    for update in updates:
+        assert time.monotonic() < deadline, update
+    return update
+
+
+def test_without_the_base_of_the_first_model_the_other_decodes_and_it_can_be_fetched(
+    opened_with_large: Models, base: FakeBase
+) -> None:
+    session = Session(opened_with_large)
+    first = opened_with_large.first
+    first.remove()
+    assert "is not on this machine" in last_of(session.decode(Form(PROMPT))).message
+    assert not last_of(session.decode(Form(PROMPT, model="small"))).is_error
+    assert fetched(first, base).is_here
+    assert not last_of(session.decode(Form(PROMPT))).is_error
+
+
+def test_a_first_model_that_is_deleted_before_it_was_wanted_is_still_waited_for(
+    base: FakeBase,
+) -> None:
+    base.is_there = True
+    models = Models([large(), small()])
+    waits = threading.Thread(target=models.first.lazy.settle)
+    waits.start()
+    models.first.remove()
+    fetched(models.first, base)
+    models.wanted("")
+    waits.join(10)
+    assert not waits.is_alive()
+
+
+def test_a_fetch_can_be_cancelled_while_it_waits_for_a_model_to_be_loaded(
+    pair: Models, base: FakeBase
+) -> None:
+    coming = Coming(story_model)
+    coming.lazy.begin()
+    offer = pair.offer("large")
+    offer.fetch()
+    assert offer.fetch_news.words == "waiting"
+    offer.cancel()
+    assert offer.fetch_news.words == "cancelling"
+    coming.go_on.set()
+    base.goes_on.set()
+    wait_for(lambda: not offer.fetch_news.is_running)
+    assert (offer.fetch_news.words, offer.is_here) == ("", False)
+
+
+def test_two_models_are_never_loaded_at_a_time(base: FakeBase) -> None:
+    """Nor is transformers imported by a fetch meanwhile: two imports of it at a time fail."""
+    now, most = 0, 0
+
+    def load() -> object:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        time.sleep(0.05)
+        now -= 1
+        return story_model()
+
+    lazies = [LazyModel(str(n), can_draft=True, block_range=None, load=load) for n in range(4)]
+    for lazy in (*lazies, *lazies):
+        lazy.begin()
+    for lazy in lazies:
+        lazy.settle()
+    assert most == 1
+
+
+def test_a_base_that_turns_out_damaged_is_said_to_be_and_fetched_anew(
+    base: FakeBase, tmp_path: Path
+) -> None:
+    def load() -> object:
+        if not base.folder.exists():
+            return story_model("Mended.", name="large")
+        base.is_there = False
+        raise ModelError("model: its base is damaged")
+
+    base.is_there = True
+    base.folder = tmp_path / "base"
+    base.folder.mkdir()
+    models = Models([small(), large(load)])
+    models.wanted("large").settle()
+    with pytest.raises(ModelError, match="Large 135M is damaged on this machine: download it"):
+        models.wanted("large")
+    base.folder.rmdir()
+    fetched(models.offer("large"), base)
+    assert text_of(Session(models), "large") == "Mended."
+
+
+def test_a_base_that_cannot_be_deleted_is_said_to_stay(
+    opened_with_large: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(source: BaseSource) -> None:
+        raise ModelError("base: cannot be deleted: Read-only file system")
+
+    monkeypatch.setattr("ui.models.remove", refuse)
+    first = opened_with_large.first
+    first.remove()
+    assert first.is_here
+    assert "Read-only" in switch_value(opened_with_large, may_manage=True)
 
 
 def test_a_model_that_cannot_be_loaded_is_one_sentence_while_another_decodes(

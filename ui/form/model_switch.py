@@ -72,6 +72,7 @@ def _row(offer: Offer, *, may_manage: bool) -> dict[str, Any]:
             "room": round(base.room / 1e6),
             "base": base.original,
             "licence": base.licence,
+            "isDamaged": offer.is_damaged,
             "isFetching": news.is_running,
             "words": news.words,
             "done": round(news.done / 1e6),
@@ -106,7 +107,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
         if not offer.is_here:
             yield (value(), *[gr.skip() for _ in outputs[1:]])
             return
-        offer.begin(after=models.first.lazy)
+        offer.lazy.begin()
         keeps_settings = wish.get("keepsSettings") is True
         yield (
             value(offer.name),
@@ -120,7 +121,7 @@ def wire_model_switch(page: gr.Blocks, models: Models, parts: Parts, limits: Lim
     def fetch(event: gr.EventData) -> Iterator[str]:
         offer = models.offer(models.known(data_of(event).get("name")))
         if may_manage:
-            offer.fetch(after=models.first.lazy)
+            offer.fetch()
         yield from follow([offer], value)
 
     def cancel(event: gr.EventData) -> str:

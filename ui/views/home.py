@@ -13,6 +13,7 @@ from sbd_core.replay import wire_json
 from ui.assets import static_path, view
 from ui.gradio_hooks import HIDDEN
 from ui.lazy_model import LazyModel
+from ui.models import Offer
 from ui.views import gallery
 
 
@@ -43,12 +44,13 @@ def footer_value(card: str, *, code: str = "", is_beside: bool = False) -> str:
     return wire_json({"code": code, "card": card, "is_beside": is_beside})
 
 
-def header(page: gr.Blocks, lazy: LazyModel) -> gr.HTML:
+def header(page: gr.Blocks, offer: Offer) -> gr.HTML:
     """The header of the page that is being built: which model, shown as text whatever it says."""
-    title = view("header", title_of(lazy))
-    if not lazy.is_settled:
+    title = view("header", title_of(offer.lazy))
+    if not offer.lazy.is_settled:
 
         def loaded() -> str:
+            lazy = offer.lazy
             lazy.settle()
             return title_of(lazy)
 

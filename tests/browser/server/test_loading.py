@@ -4,27 +4,22 @@ import pytest
 
 from sbd_core.errors import ModelError
 from tests.browser.conftest import decode_button, has_begun, state, sync_api
-from tests.ui.doubles import ANSWER, story_model
+from tests.ui.doubles import ANSWER, Coming, story_model
 from ui.decode.session import LOADING_TEXT
-from ui.lazy_model import LazyModel
 
 pytestmark = pytest.mark.browser
 
 
-def coming(load) -> LazyModel:
-    return LazyModel("story", can_draft=True, block_range=(2, 16), load=load)
-
-
 def test_a_decode_pressed_while_the_model_is_loading_waits_and_then_runs(serve, open_page):
-    model = coming(story_model)
-    page = open_page(serve(model))
+    coming = Coming(story_model)
+    page = open_page(serve(coming.lazy))
     try:
         title = page.locator(".sbd-model")
         sync_api.expect(title).to_have_text("story · loading …")
         decode_button(page).click()
         sync_api.expect(page.locator(".sbd-status-line")).to_have_text(LOADING_TEXT)
     finally:
-        model.load()
+        coming.go_on.set()
     has_begun(page)
     page.wait_for_function("document.querySelector('.sbd-host').sbdPlayer.run.isComplete")
     assert state(page)["main"]["text"] == ANSWER
@@ -35,9 +30,10 @@ def test_a_model_that_cannot_be_loaded_is_told_on_the_page(serve, open_page):
     def load():
         raise ModelError("model: 'story' lacks weights")
 
-    model = coming(load)
-    page = open_page(serve(model))
-    assert isinstance(model.load(), ModelError)
+    coming = Coming(load)
+    page = open_page(serve(coming.lazy))
+    coming.go_on.set()
+    coming.lazy.load()
     words = "story could not be loaded: model: 'story' lacks weights"
     sync_api.expect(page.locator(".sbd-model")).to_have_text(words)
     decode_button(page).click()

@@ -9,14 +9,13 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.errors import ArgumentError, ModelError
-from tests.ui.doubles import ANSWER, slowed, story_model
+from tests.ui.doubles import ANSWER, Coming, slowed, story_model
 from ui.decode import session as session_module
 from ui.decode import update_throttle
 from ui.decode.form import Form, checked, message_of, settings_of
 from ui.decode.session import LOADING_TEXT, Session, Update, waiting_text
 from ui.decode.timing import NUM_TIMINGS, timings
 from ui.hosting.limits import Limits
-from ui.lazy_model import LazyModel
 
 
 def updates(form: Form, model=None) -> list[Update]:
@@ -216,11 +215,12 @@ def test_at_most_eight_sendings_a_second_after_the_first():
 
 
 def test_a_decode_waits_for_its_model_in_words_and_loses_nothing():
-    lazy = LazyModel("m", can_draft=True, block_range=(2, 16), load=story_model)
-    stream = Session(lazy).decode(Form("p"))
+    coming = Coming(story_model)
+    stream = Session(coming.lazy).decode(Form("p"))
     assert next(stream).message == LOADING_TEXT
     assert next(stream).is_running
-    lazy.load()
+    coming.go_on.set()
+    coming.lazy.settle()
     rows = lines(list(stream))
     assert rows[0]["type"] == "run"
     assert {row["text"] for row in rows if row["type"] == "end"} == {ANSWER}
@@ -230,10 +230,12 @@ def test_a_model_that_cannot_be_loaded_is_told_to_who_waits_and_to_the_program()
     def load():
         raise ModelError("m: has no weights")
 
-    lazy = LazyModel("m", can_draft=True, block_range=None, load=load)
-    stream = Session(lazy).decode(Form("p"))
+    coming = Coming(load)
+    stream = Session(coming.lazy).decode(Form("p"))
     next(stream)
-    assert isinstance(lazy.load(), ModelError)
+    coming.go_on.set()
+    coming.lazy.settle()
+    assert isinstance(coming.lazy.failure, ModelError)
     (news,) = stream
     assert (news.message, news.is_error, news.is_running) == ("m: has no weights", True, False)
 

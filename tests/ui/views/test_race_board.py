@@ -5,12 +5,11 @@ import pytest
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.rules import EntropyBound
-from tests.ui.doubles import ANSWER, slowed, story_model
+from tests.ui.doubles import ANSWER, Coming, slowed, story_model
 from ui.decode import session as session_module
 from ui.decode.form import checked
 from ui.decode.session import LOADING_TEXT, Session, waiting_text
 from ui.hosting.limits import Limits
-from ui.lazy_model import LazyModel
 from ui.views.race import LANES, Entry, forms_of, race
 
 ALL = list(LANES)
@@ -131,8 +130,8 @@ def test_what_breaks_inside_is_said_and_frees_the_model(caplog):
 
 
 def test_a_race_waits_for_its_model_in_words() -> None:
-    lazy = LazyModel("m", can_draft=True, block_range=(2, 16), load=story_model)
-    stream = race(Session(lazy), Entry("p", ["ntp", "sbd-low"]))
+    coming = Coming(story_model)
+    stream = race(Session(coming.lazy), Entry("p", ["ntp", "sbd-low"]))
     assert next(stream).message == LOADING_TEXT
-    lazy.load()
+    coming.go_on.set()
     assert list(stream)[-1].board is not None

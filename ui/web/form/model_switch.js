@@ -119,7 +119,7 @@ class Switch {
       const words = `Delete the download (${model.room} MB)`;
       const remove = make("button", "", { type: "button" }, words);
       remove.addEventListener("click", () => this.trigger("remove_base", { name: model.name }));
-      row.append(" ", remove);
+      row.append(" ", remove, model.words ? ` ${model.words}` : "");
       return row;
     });
     this.about.replaceChildren(...rows);

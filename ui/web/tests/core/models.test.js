@@ -37,6 +37,12 @@ test("a model that is not here is offered with its download", () => {
   assert.deepEqual([action, label], ["fetch_base", "Download"]);
 });
 
+test("a damaged model is said to be, and can be downloaded anew", () => {
+  const { words, action } = absenceWords({ ...LARGE, isDamaged: true }, "small 5M");
+  assert.match(words, /^Large 135M is damaged here and downloaded anew, 98 MB, from/);
+  assert.equal(action, "fetch_base");
+});
+
 test("a download tells how far it is and can be cancelled", () => {
   const coming = { ...LARGE, isFetching: true, words: "downloading", done: 34 };
   const { words, action } = absenceWords(coming, "small 5M");
