@@ -3,11 +3,13 @@
 import dataclasses
 
 import pytest
+import torch
 
 from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import generate
 from sbd_core.models.hf_model import HuggingFaceModel
 from sbd_core.rules import CausalFirst
+from sbd_core.sampling import Candidates, forbid
 from sbd_core.trace import Trace
 from tests.core.decoding.chance_models import chance_model
 from tests.core.decoding.prompts import corpus_texts, random_ids
@@ -78,3 +80,20 @@ def test_the_forward_pass_of_the_prompt_gives_tokens_too() -> None:
     assert trace.events[0].kind == "prefill"
     assert trace.events[0].committed
     assert all(len(event.committed) == len(event.reveals) for event in trace.events)
+
+
+def test_each_guess_is_recorded_by_the_row_of_its_own_position(nano: HuggingFaceModel) -> None:
+    config = DecodeConfig(solver=CausalFirst(gamma=1.0), block_size=5, max_new_tokens=20)
+    assert nano.mask_token_id is not None
+    trace = generate(nano, corpus_texts(1)[0], config)
+    for event in trace.events:
+        ids = [*trace.prompt_token_ids, *trace.token_ids[: event.block.start]]
+        masks = [nano.mask_token_id] * event.block.size
+        logits = nano.forward(nano.new_cache(), ids, masks, 1)
+        forbid(logits, [nano.mask_token_id])
+        said = Candidates.from_logits(torch.cat([logits[:1], logits[2:]]))
+        found = [masked.entropy for masked in event.masked]
+        assert found == pytest.approx(said.entropy.tolist(), rel=1e-3, abs=1e-5)
+        for reveal in event.reveals[1:]:
+            place = reveal.position - event.block.start
+            assert reveal.probability == pytest.approx(float(said.probability[place]), rel=1e-3)
