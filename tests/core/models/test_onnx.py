@@ -13,7 +13,7 @@ from transformers import Qwen2ForCausalLM
 from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
-from sbd_core.models.backends.onnx.basis import orthogonal
+from sbd_core.models.backends.onnx.basis import hadamard
 from sbd_core.models.backends.onnx.build import keeps_bits
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, Exporter, Operand, quantized
 from sbd_core.models.backends.onnx.forward import (
@@ -160,11 +160,11 @@ def test_weights_come_back_within_half_a_step_of_their_scale() -> None:
     assert numbers.abs().amax(0)[[0, 1, 3, 4, 5]].eq(127).all()
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 12, 36, 64, 80, 576])
-def test_a_basis_is_orthogonal_and_no_entry_of_it_stands_out(size) -> None:
-    matrix = orthogonal(size).double()
-    torch.testing.assert_close(matrix @ matrix.t(), torch.eye(size).double(), atol=1e-6, rtol=0)
-    assert matrix.abs().max() <= 2**0.5 / size**0.5 + 1e-6
+@pytest.mark.parametrize("size", [1, 2, 16, 64])
+def test_a_basis_is_orthogonal_and_all_its_entries_are_of_one_size(size) -> None:
+    matrix = hadamard(size)
+    torch.testing.assert_close(matrix @ matrix.t(), torch.eye(size))
+    torch.testing.assert_close(matrix.abs(), torch.full((size, size), size**-0.5))
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3", "mistral"])
@@ -176,7 +176,7 @@ def test_the_turned_basis_changes_logits_by_rounding_alone(tiny_folders, monkeyp
             if parameter.ndim == 1:
                 parameter.add_(torch.randn(parameter.shape) / 3)
     plain = in_onnx(model)
-    monkeypatch.setattr(Exporter, "_read", lambda self, name, x: Operand(x, None))
+    monkeypatch.setattr(Exporter, "_rounded", lambda self, name, x: Operand(x, None))
     ours, theirs = (
         each.forward(each.new_cache(), (5, 6, 7), (2,) * 3, 3)
         for each in (in_onnx(model, "int8"), plain)

@@ -30,7 +30,6 @@ adapter's B too.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -39,7 +38,12 @@ import torch
 from onnx import TensorProto, helper
 from torch import Tensor
 
-from sbd_core.models.backends.onnx.basis import Plain, Turned, group_of, orthogonal
+from sbd_core.models.backends.onnx.basis import (
+    group_of,
+    hadamard,
+    turned_columns,
+    turned_rows,
+)
 
 Dtype = Literal["float32", "int8"]
 AdapterLayers = Sequence[Mapping[str, tuple[Tensor, Tensor]]]
@@ -144,7 +148,6 @@ class Exporter:
         self.adapter = adapter
         self.shape = Shape.of(model)
         self.dtype = dtype
-        self.basis = Turned(self.shape.hidden) if dtype == "int8" else Plain()
         self.writer = Writer()
 
     def write(self, folder: Path) -> None:
@@ -216,36 +219,22 @@ class Exporter:
 
     def _nodes(self) -> None:
         w, inner, head = self.writer, self.model.model, self.model.lm_head
-        embedding = w.weight(
-            "embedding", lambda: self.basis.embedding(inner.embed_tokens.weight.detach())
-        )
+        embedding = w.weight("embedding", inner.embed_tokens.weight.detach().float)
         hidden = w.node("Gather", [embedding, "token_ids"], "hidden")
         more = None
         for index, layer in enumerate(inner.layers):
             hidden, more = self._layer(index, layer, hidden, more)
         wanted = w.node("Gather", [hidden, "wanted"], "last")
         more_wanted = w.node("Gather", [str(more), "wanted"], "last.more")
-        normed, _ = self._hidden_norm("norm", inner.norm, wanted, more_wanted)
+        normed, _ = self._norm("norm", inner.norm, wanted, more_wanted)
         shares_embedding = head.weight is inner.embed_tokens.weight and self.dtype == "float32"
-        self._product(
-            "head",
-            [Linear(head, partial(self.basis.reading_hidden, norm=inner.norm.weight.detach()))],
-            self._read("head", normed),
-            shared=embedding if shares_embedding else None,
-        )
+        self._product("head", [head], normed, shared=embedding if shares_embedding else None)
         w.nodes[-1].output[0] = "logits"
 
-    def _hidden_norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
-        """RMSNorm of the residual stream; its weights may stand in what reads it."""
-        weight = module.weight.detach()
-        return self._norm(name, lambda: self.basis.norm(weight), module.variance_epsilon, x, more)
-
-    def _norm(
-        self, name: str, weight: Callable[[], Tensor], epsilon: float, x: str, more: str | None
-    ) -> tuple[str, str]:
+    def _norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
         """RMSNorm of x (rows, n), or of x + more and that sum."""
-        w, epsilon = self.writer, float(epsilon)
-        scale = w.weight(f"{name}.weight", weight)
+        w, epsilon = self.writer, float(module.variance_epsilon)
+        scale = w.weight(f"{name}.weight", module.weight.detach().float)
         if more is None:
             kind = "SimplifiedLayerNormalization"
             return w.node(kind, [x, scale], name, axis=-1, epsilon=epsilon), x
@@ -256,14 +245,20 @@ class Exporter:
         )
         return name, outputs[-1]
 
-    def _read(self, name: str, x: str) -> "Operand":
-        """x (rows, n) as products read it, made once for all that do.
+    def _turned_in_groups(self, name: str, x: str, size: int) -> str:
+        """x (rows, size) in the basis that products of integers read."""
+        w, group = self.writer, group_of(size)
+        matrix = w.weight(f"hadamard.{group}", lambda: hadamard(group))
+        groups = w.reshape(x, f"{name}.x.groups", -1, group)
+        groups = w.node("MatMul", [groups, matrix], f"{name}.x.turned")
+        return w.reshape(groups, f"{name}.x.rows", -1, size)
+
+    def _rounded(self, name: str, x: str) -> "Operand":
+        """x (rows, n) in integers.
 
         A row of zeros becomes NaN here and any integers next, which its scale then makes 0.
         """
         w = self.writer
-        if self.dtype == "float32":
-            return Operand(x, None)
         sizes = w.node("Abs", [x], f"{name}.x.sizes")
         scale = w.node("ReduceMax", [sizes, w.integers(-1)], f"{name}.x.scale", keepdims=1)
         share = w.node("Div", [x, scale], f"{name}.x.share")
@@ -273,39 +268,51 @@ class Exporter:
     def _product(
         self,
         name: str,
-        linears: Sequence["Linear"],
-        x: "Operand",
+        linears: Sequence[Any],
+        x: str,
         *,
         pairs: Pairs = (),
         shared: str | None = None,
+        turned: int | None = None,
+        turns_last: int | None = None,
     ) -> Sequence[str]:
         """x (rows, in) by linear layers that read the same -> (rows, out) of each.
 
         pairs: the adapter's (A, B) of each. shared: the name of their weight, where it is written.
+        turned: the group in which x stands turned already; turns_last: in which the last layer
+        gives what it gives.
         """
-        w = self.writer
+        w, group = self.writer, turned or group_of(linears[0].in_features)
+        is_plain = self.dtype == "float32"
+
+        def joined(weights: Sequence[Tensor]) -> Tensor:
+            """Weights that read x, one below the other."""
+            weight = torch.cat([each.detach().float() for each in weights])
+            return weight if is_plain else turned_columns(weight, group)
+
+        def written(parts: Sequence[Tensor]) -> list[Tensor]:
+            """Weights or biases by which the layers write."""
+            *others, last = (part.detach().float() for part in parts)
+            return [*others, turned_rows(last, turns_last) if turns_last and not is_plain else last]
+
+        if not is_plain and turned is None:
+            x = self._turned_in_groups(name, x, linears[0].in_features)
+        operand = Operand(x, None) if is_plain else self._rounded(name, x)
         product = self._multiplied(
-            name, x, lambda: torch.cat([linear.weight() for linear in linears]), shared=shared
+            name, operand, lambda: joined(written([y.weight for y in linears])), shared=shared
         )
         if pairs and w.reads_blocks:
-            both = list(zip(linears, pairs, strict=True))
-            low = self._multiplied(
-                f"{name}.A", x, lambda: torch.cat([linear.reading(a) for linear, (a, _) in both])
-            )
+            low = self._multiplied(f"{name}.A", operand, lambda: joined([a for a, _ in pairs]))
             low = w.node("Mul", [low, "is_of_block"], f"{low}.of_blocks")
             # Beside each other, so that each adds to its own linear layer what its own A gave.
-            up = w.weight(
-                f"{name}.B",
-                lambda: torch.block_diag(*(linear.writing(b) for linear, (_, b) in both)),
-            )
+            up = w.weight(f"{name}.B", lambda: torch.block_diag(*written([b for _, b in pairs])))
             product = w.node("Gemm", [low, up, product], f"{product}.adapted", transB=1)
-        if x.scale is not None:
-            product = w.node("Mul", [product, x.scale], f"{name}.scaled")
-        if linears[0].module.bias is not None:
-            biases = [linear.bias() for linear in linears]
-            bias = w.weight(f"{name}.bias", lambda: torch.cat(biases))
+        if operand.scale is not None:
+            product = w.node("Mul", [product, operand.scale], f"{name}.scaled")
+        if linears[0].bias is not None:
+            bias = w.weight(f"{name}.bias", lambda: torch.cat(written([y.bias for y in linears])))
             product = w.node("Add", [product, bias], f"{name}.biased")
-        sizes = [linear.module.out_features for linear in linears]
+        sizes = [y.out_features for y in linears]
         return self._split(product, [f"{name}.{i}" for i in range(len(sizes))], sizes)
 
     def _multiplied(
@@ -344,51 +351,30 @@ class Exporter:
 
     def _layer(self, index: int, layer: Any, hidden: str, more: str | None) -> tuple[str, str]:
         """One layer of hidden + more (rows, hidden) -> the same in two parts."""
-        w, name, basis = self.writer, f"layer.{index}", self.basis
-        x, hidden = self._hidden_norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
-        out = self._attention(index, layer, x)
-        x, hidden = self._hidden_norm(
+        w, name = self.writer, f"layer.{index}"
+        x, hidden = self._norm(f"{name}.attention_norm", layer.input_layernorm, hidden, more)
+        out = self._attention(index, layer.self_attn, x)
+        x, hidden = self._norm(
             f"{name}.feed_forward_norm", layer.post_attention_layernorm, hidden, out
         )
-        mlp, norm = layer.mlp, layer.post_attention_layernorm.weight.detach()
-        reading = partial(basis.reading_hidden, norm=norm)
-        gate, up = self._product(
-            f"{name}.gate_up",
-            [Linear(mlp.gate_proj, reading), Linear(mlp.up_proj, reading)],
-            self._read(f"{name}.gate_up", x),
-            pairs=self._pairs(index, "gate", "up"),
-        )
+        mlp, pairs = layer.mlp, self._pairs(index, "gate", "up")
+        gate, up = self._product(f"{name}.gate_up", [mlp.gate_proj, mlp.up_proj], x, pairs=pairs)
         silu = w.node("QuickGelu", [gate], f"{name}.silu", domain=OWN, alpha=1.0)
         x = w.node("Mul", [silu, up], f"{name}.gated")
-        if self.dtype == "int8":
-            x = self._turned_in_groups(x, mlp.down_proj.in_features)
-        down = Linear(mlp.down_proj, basis.reading_gated, basis.writing_hidden)
-        operand, pairs = self._read(f"{name}.down", x), self._pairs(index, "down")
-        [product] = self._product(f"{name}.down", [down], operand, pairs=pairs)
+        pairs = self._pairs(index, "down")
+        [product] = self._product(f"{name}.down", [mlp.down_proj], x, pairs=pairs)
         return hidden, product
 
-    def _turned_in_groups(self, x: str, size: int) -> str:
-        """x (rows, size) in the basis that the down projection reads."""
-        w, group = self.writer, group_of(size)
-        rotation = w.weight("rotation", lambda: orthogonal(group))
-        turned = w.node("MatMul", [w.reshape(x, f"{x}.groups", -1, group), rotation], f"{x}.turned")
-        return w.reshape(turned, f"{x}.turned.rows", -1, size)
-
-    def _attention(self, index: int, layer: Any, x: str) -> str:
+    def _attention(self, index: int, module: Any, x: str) -> str:
         """(rows, hidden) -> what attention adds to it (rows, hidden)."""
-        w, s, name, basis = self.writer, self.shape, f"layer.{index}", self.basis
+        w, s, name = self.writer, self.shape, f"layer.{index}"
         size, kv_heads, group = s.head_size, s.num_kv_heads, s.num_heads // s.num_kv_heads
-        module = layer.self_attn
-        reading = partial(basis.reading_hidden, norm=layer.input_layernorm.weight.detach())
         query, key, value = self._product(
             f"{name}.query_key_value",
-            [
-                Linear(module.q_proj, reading),
-                Linear(module.k_proj, reading),
-                Linear(module.v_proj, reading, partial(basis.writing_values, head_size=size)),
-            ],
-            self._read(f"{name}.query_key_value", x),
+            [module.q_proj, module.k_proj, module.v_proj],
+            x,
             pairs=self._pairs(index, "q", "k", "v"),
+            turns_last=group_of(size),
         )
         key = w.reshape(
             self._normed_heads(key, getattr(module, "k_norm", None), kv_heads),
@@ -426,11 +412,8 @@ class Exporter:
             mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 3, 1, 2, 4])
         mixed = w.reshape(mixed, f"{mixed}.flat", -1, s.num_heads * size)
         mixed = w.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
-        out = Linear(
-            module.o_proj, partial(basis.reading_values, head_size=size), basis.writing_hidden
-        )
-        operand, pairs = self._read(f"{name}.out", mixed), self._pairs(index, "o")
-        [product] = self._product(f"{name}.out", [out], operand, pairs=pairs)
+        pairs, turned = self._pairs(index, "o"), group_of(size)
+        [product] = self._product(f"{name}.out", [module.o_proj], mixed, pairs=pairs, turned=turned)
         return product
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
@@ -438,8 +421,7 @@ class Exporter:
         if norm is None:
             return x
         w, size = self.writer, self.shape.head_size
-        weight, heads = norm.weight.detach(), w.reshape(x, f"{x}.heads.flat", -1, size)
-        normed, _ = self._norm(f"{x}.norm", weight.float, norm.variance_epsilon, heads, None)
+        normed, _ = self._norm(f"{x}.norm", norm, w.reshape(x, f"{x}.heads.flat", -1, size), None)
         return w.reshape(normed, f"{x}.normed", -1, num_heads * size)
 
     def _turned(self, x: str, positions: str) -> str:
@@ -454,23 +436,6 @@ class Operand:
 
     values: str
     scale: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """A linear layer in the graph's basis. reading, writing: of a weight, of the basis."""
-
-    module: Any
-    reading: Callable[[Tensor], Tensor]
-    writing: Callable[[Tensor], Tensor] = Tensor.float
-
-    def weight(self) -> Tensor:
-        """(out, in)."""
-        return self.reading(self.writing(self.module.weight.detach()))
-
-    def bias(self) -> Tensor:
-        """(out,)."""
-        return self.writing(self.module.bias.detach())
 
 
 def _external(name: str, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> Any:

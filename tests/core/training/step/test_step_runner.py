@@ -44,6 +44,6 @@ def test_a_gradient_that_is_no_number_stops_training_before_the_update(runner, v
     weights = set_gradients(runner, 1.0)
     before = [weight.detach().clone() for weight in weights]
     weights[3].grad[0] = value
-    with pytest.raises(TrainingError, match="norm is (nan|inf) at step 4"):
+    with pytest.raises(TrainingError, match=r"norm is (nan|inf) at step 4"):
         runner.update(0.1, 3)
     assert all(map(torch.equal, before, weights))
