@@ -17,8 +17,8 @@ from sbd_core.config import DecodeConfig
 from sbd_core.decoding.api import stream_batch
 from sbd_core.errors import ArgumentError
 from sbd_core.events import StepEvent
-from sbd_core.hf.logits_rules import read_processors, with_processors
 from sbd_core.hf.token_model import TokenModel
+from sbd_core.models.logits_rules import read_processors, with_processors
 from sbd_core.models.model_config import block_range_of, untrained_note
 from sbd_core.rules import EntropyBound, Solver
 

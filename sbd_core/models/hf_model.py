@@ -11,6 +11,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
+from sbd_core.models.logits_rules import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
     block_range_of,
@@ -21,7 +22,7 @@ from sbd_core.models.model_config import (
 )
 from sbd_core.models.protocol import Cache, ForwardRequest, Message
 from sbd_core.models.token_text import token_text
-from sbd_core.sampling import ComputeLogitStats, compute_logit_stats
+from sbd_core.sampling import ComputeLogitStats
 
 
 class Backend(Protocol):
@@ -89,7 +90,8 @@ class HuggingFaceModel:
             model.config.get_text_config(), next(model.parameters()).element_size()
         )
         self.repetition_penalty = own_repetition_penalty(model, name)
-        self.compute_logit_stats: ComputeLogitStats = compute_logit_stats
+        rules = rules_of_folder(model, self.mask_token_id, name)
+        self.compute_logit_stats: ComputeLogitStats = with_processors(rules)
         place = Path(str(self.model.name_or_path))
         is_whole = getattr(model, "peft_config", None) is None
         self.folder = place if is_whole and self.model.name_or_path and place.is_dir() else None

@@ -25,6 +25,7 @@ from sbd_core.models.checkpoint_info import (
 )
 from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
 from sbd_core.models.hf_model import HuggingFaceModel
+from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import choose_mask_token, give_mask_token
 from sbd_core.models.model_config import add_end_token, block_range_of
 from sbd_core.models.nemotron import loading_options, name_mask_token
@@ -146,6 +147,7 @@ def read(
     model, report = loaded
     require_whole(source, report, argument)
     require_block_attention(model, shown(source), argument)
+    rules_of_folder(model, None, f"{argument}: {shown(source)}")
     if renamed:
         name_mask_token(tokenizer, model.config)
     return model, tokenizer

@@ -161,7 +161,7 @@ def test_the_output_object_counts_forward_passes(plain, ours, tokenizer) -> None
 
 
 def test_a_warper_of_logits_is_applied_before_entropies() -> None:
-    from sbd_core.hf.logits_rules import LogitsRules, with_processors
+    from sbd_core.models.logits_rules import LogitsRules, with_processors
     from sbd_core.sampling import LogitStatsSpec
 
     logits = torch.tensor([[2.0, 1.0, 0.0, -1.0]])

@@ -5,6 +5,7 @@ others cannot be honoured, since the positions of a block are predicted together
 by name.
 """
 
+import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 from transformers.generation import logits_process as kinds
 
-from sbd_core.errors import ArgumentError
+from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.sampling import ComputeLogitStats, LogitStats, LogitStatsSpec, compute_logit_stats
 
 EVERYWHERE_ALIKE: tuple[type, ...] = (
@@ -52,6 +53,10 @@ SETTINGS: dict[type, str] = {
 """The argument of generate() that brings a processor which is refused."""
 
 
+OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
+"""Settings of a folder that change an answer otherwise than by logits."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogitsRules:
     """What processors ask for: a penalty, those before the temperature, it, those after it."""
@@ -85,6 +90,30 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
                 type(processor).__name__,
             )
     return LogitsRules(penalty, before, temperature, after)
+
+
+def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
+    """What the generation_config of a model asks of greedy decoding, the mask's ban left out.
+
+    Raises ModelError for what cannot be honoured, which transformers would.
+    """
+    config = copy.deepcopy(model.generation_config)
+    # Decoding itself sees to the mask, and DecodeConfig says whether and how to sample.
+    config.suppress_tokens = [i for i in config.suppress_tokens or () if i != mask_token_id] or None
+    config.do_sample = False
+    subject = f"{name}: its generation_config asks for"
+    for setting in OTHER_DECODING:
+        if (getattr(config, setting, None) or 1) != 1:
+            raise ModelError(f"{subject} {setting}, which is another kind of decoding: remove it")
+    try:
+        model._prepare_special_tokens(config, device=model.device)
+        found = model._get_logits_processor(config, input_ids_seq_length=1, device=model.device)
+        return read_processors(found, ())
+    except ArgumentError as error:
+        raise ModelError(f"{subject} {error.argument}, which {error.rule}: remove it") from error
+    except (ValueError, TypeError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise ModelError(f"{name}: its generation_config cannot be used: {words}") from error
 
 
 def _penalty_of(processor: Any, num_padding: Collection[int], earlier: Sequence[Any]) -> float:
