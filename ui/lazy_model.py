@@ -4,6 +4,7 @@ The page opens before its model is loaded. Knows no Gradio and no tensors.
 """
 
 import logging
+import re
 import threading
 from collections.abc import Callable
 from concurrent import futures
@@ -14,6 +15,9 @@ from sbd_core.errors import ModelError, SetBlockDecodingError, shown
 from sbd_core.models.protocol import SetBlockModel
 
 logger = logging.getLogger(__name__)
+
+FOLDERS = re.compile(r"(?<![\w.:/])/(?:[^\s'\"/]+/)+")
+"""The folders of an absolute path, all but the last name of it."""
 
 _loading = threading.Lock()
 """Two threads that import transformers at a time fail, so one model is loaded after the other."""
@@ -102,14 +106,14 @@ class LazyModel:
                 self._future.set_exception(ModelError(self._words_of(error)))
 
     def _words_of(self, error: Exception) -> str:
-        """Why there is no model, for visitors: they are not told where it lies."""
+        """Why there is no model, for visitors: they are not told where it or its base lies."""
         if not isinstance(error, SetBlockDecodingError):
             kind = type(error).__name__
             return f"model: loading it failed inside the program ({kind}); its log says where"
         words = str(error)
         for place in (self.source, str(self.folder or self.source)):
             words = words.replace(shown(place), shown(self.name)).replace(place, self.name)
-        return words
+        return FOLDERS.sub("", words)
 
     def wait_until_wanted(self, seconds: float) -> None:
         """Return when somebody asks for the model, or after so many seconds."""

@@ -385,3 +385,25 @@ def test_a_model_of_ones_own_comes_first_and_the_bundled_ones_stay(tiny_folders)
     models = models_of(str(tiny_folders["llama"]), "cpu")
     assert models.first.name == "llama"
     assert DEFAULT_CHECKPOINT.name in [offer.name for offer in models]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "model: its base in /root/.cache/sbd_core/bases/base-1 is damaged",
+        "model: '/srv/models/base-1/base.json' is damaged: see https://example.org/a/b",
+    ],
+)
+def test_visitors_are_not_told_in_which_folder_a_model_or_its_base_lies(words):
+    def load():
+        raise ModelError(words)
+
+    lazy = LazyModel("base", can_draft=False, block_range=None, load=load)
+    lazy.load()
+    with pytest.raises(ModelError) as caught:
+        lazy.result()
+    told = str(caught.value)
+    assert "base-1" in told or "base.json" in told
+    assert "/root" not in told
+    assert "/srv" not in told
+    assert ("https://example.org/a/b" in told) == ("https" in words)

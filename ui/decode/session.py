@@ -178,7 +178,7 @@ class Session:
         config = replace(config, pinned={**blanks, **config.pinned})
         config = engine.settled(model, config)
         prompt_ids = engine.prompt_token_ids(model, prompt, config)
-        self.limits.check_prompt_tokens(len(prompt_ids))
+        self.limits.check_prompt_tokens(len(prompt_ids), has_turns=bool(form.turns))
         if config.block_size > MAX_SHOWN_BLOCK:
             rule = f"must be at most {MAX_SHOWN_BLOCK} positions on this page"
             raise ArgumentError("block_size", rule, config.block_size)

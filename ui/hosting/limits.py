@@ -37,11 +37,13 @@ class Limits:
             rule = f"must be at most {self.max_new_tokens} tokens on this page"
             raise ArgumentError("max_new_tokens", rule, config.max_new_tokens)
 
-    def check_prompt_tokens(self, num_tokens: int) -> None:
-        """Raise ArgumentError for a prompt of too many tokens."""
+    def check_prompt_tokens(self, num_tokens: int, *, has_turns: bool) -> None:
+        """Raise ArgumentError for a prompt of too many tokens, with what was said before it."""
         if num_tokens > self.max_prompt_tokens:
             rule = f"must be at most {self.max_prompt_tokens:,} tokens"
-            raise ArgumentError("prompt", rule, num_tokens)
+            if has_turns:
+                rule += " with what is asked now (Start anew asks without what was said before)"
+            raise ArgumentError("turns" if has_turns else "prompt", rule, num_tokens)
 
 
 USUAL = Limits()

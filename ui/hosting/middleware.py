@@ -1,12 +1,16 @@
 """What every request passes before Gradio reads it: whose it is, how large it may be, which file.
 
-Knows no Gradio: an ASGI middleware, which `ui.page.launch_options` hands to the server.
+What Gradio runs at once, outside the page's queue, it runs for one address one after the other and
+at most half of the time. Knows no Gradio: an ASGI middleware, which `ui.page.launch_options` hands
+to the server.
 """
 
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
@@ -28,6 +32,19 @@ IPV6_PREFIX = 64
 """One visitor has all IPv6 addresses of a network of this prefix length."""
 FILES = "/gradio_api/file=assets/"
 """Files of the page by their address: where assets/ lies on this machine is nobody's business."""
+
+UPLOADS = "/gradio_api/upload"
+NO_UPLOADS = "This page takes no uploads."
+NO_FILE = "There is no such file."
+DIRECT = ("/gradio_api/run/", "/gradio_api/api/")
+"""Where events are posted that do not wait in the page's queue."""
+MAX_WAITING = 20
+"""Such events of one address at a time."""
+TOO_MANY = "Too many requests of your network at once; try again in a moment."
+MAX_PAUSE = 1.0
+"""Seconds between two such events of one address, at most."""
+MAX_KNOWN = 1000
+"""Addresses whose last event is remembered, before those that may go on are forgotten."""
 
 Address = IPv4Address | IPv6Address
 Networks = tuple[IPv4Network | IPv6Network, ...]
@@ -88,6 +105,15 @@ def _is_in(address: Address | None, networks: Networks) -> bool:
     return address is not None and any(address in network for network in networks)
 
 
+@dataclass(slots=True)
+class Turn:
+    """One address's direct events: one at a time, then a pause as long as the event was."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    free_at: float = 0.0
+    num_waiting: int = 0
+
+
 class PageMiddleware:
     """Around the app of a page. trusted: proxies whose word for a visitor's address counts."""
 
@@ -96,13 +122,22 @@ class PageMiddleware:
         self._trusted = trusted
         self._num_bytes = 0  # of all bodies held now
         self._has_warned = False
+        self._turns: dict[str, Turn] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it in words."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope = self._with_visitor(_with_file(scope))
+        scope, send = self._with_visitor(_with_one_range(scope)), _with_no_sniffing(send)
+        if UPLOADS in scope["path"]:
+            await _refuse(send, 403, NO_UPLOADS)
+            return
+        found = _with_file(scope)
+        if found is None:
+            await _refuse(send, 404, NO_FILE)
+            return
+        scope = found
         if scope["method"] in ("GET", "HEAD"):  # bodies of those are read by nobody
             await self._app(scope, receive, send)
             return
@@ -112,9 +147,38 @@ class PageMiddleware:
             if refusal is not None:
                 await _refuse(send, *refusal)
                 return
-            await self._app(scope, _replayed(held, receive), send)
+            if any(door in scope["path"] for door in DIRECT):
+                await self._in_turn(scope, _replayed(held, receive), send)
+            else:
+                await self._app(scope, _replayed(held, receive), send)
         finally:
             self._num_bytes -= len(held)
+
+    async def _in_turn(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a direct event when those of its address before it are over."""
+        now = time.monotonic()
+        if len(self._turns) > MAX_KNOWN:
+            self._turns = {
+                name: turn
+                for name, turn in self._turns.items()
+                if turn.num_waiting or turn.free_at > now
+            }
+        turn = self._turns.setdefault(str((scope.get("client") or ("",))[0]), Turn())
+        if turn.num_waiting >= MAX_WAITING:
+            await _refuse(send, 429, TOO_MANY)
+            return
+        turn.num_waiting += 1
+        try:
+            async with turn.lock:
+                await asyncio.sleep(max(0.0, turn.free_at - time.monotonic()))
+                began = time.monotonic()
+                try:
+                    await self._app(scope, receive, send)
+                finally:
+                    ended = time.monotonic()
+                    turn.free_at = ended + min(ended - began, MAX_PAUSE)
+        finally:
+            turn.num_waiting -= 1
 
     def _with_visitor(self, scope: Scope) -> Scope:
         """The scope whose client is the visitor behind the trusted proxies."""
@@ -162,14 +226,45 @@ class PageMiddleware:
         return refusal
 
 
-def _with_file(scope: Scope) -> Scope:
-    """The scope that names a file of assets/ as Gradio finds it."""
+def _with_file(scope: Scope) -> Scope | None:
+    """The scope that names a file of assets/ as Gradio finds it; None if there is none.
+
+    Gradio's own refusal would tell where assets/ lies.
+    """
     path: str = scope["path"]
     before, found, name = path.partition(FILES)
     if not found:
         return scope
+    try:
+        file = (ASSETS / name).resolve()
+        if not file.is_relative_to(ASSETS.resolve()) or not file.is_file():
+            return None
+    except (OSError, ValueError):
+        return None
     path = f"{before}{FILES.removesuffix('assets/')}{ASSETS.as_posix()}/{name}"
     return {**scope, "path": path}
+
+
+def _with_one_range(scope: Scope) -> Scope:
+    """The scope without a header that asks for several ranges, at which Gradio's route fails."""
+    headers = [
+        (name, value)
+        for name, value in scope["headers"]
+        if name != b"range" or (value.startswith(b"bytes=") and b"," not in value)
+    ]
+    return {**scope, "headers": headers}
+
+
+def _with_no_sniffing(send: Send) -> Send:
+    """What sends answers whose kind no browser guesses anew."""
+
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [*message.get("headers", []), (b"x-content-type-options", b"nosniff")]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sender
 
 
 def _replayed(body: bytearray, receive: Receive) -> Receive:

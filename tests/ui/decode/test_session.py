@@ -107,6 +107,15 @@ def test_prompt_with_too_many_tokens_is_refused(monkeypatch):
     assert news.message == "Prompt must be at most 10 tokens; got 11."
 
 
+def test_a_conversation_that_grew_too_long_says_so_and_what_to_do(monkeypatch):
+    monkeypatch.setattr(session_module, "USUAL", Limits(max_prompt_tokens=1))
+    (news,) = updates(Form("Go on", turns=TURNS, max_new_tokens=8))
+    assert news.is_error
+    assert news.message.startswith(
+        "The conversation must be at most 1 tokens with what is asked now (Start anew asks"
+    )
+
+
 def test_message_escapes_what_could_break_the_line():
     text = message_of(ArgumentError("solver", "must be known", "a\nb\u202e<script>"))
     assert text == "Solver must be known; got 'a\\nb\\u202e<script>'."

@@ -5,7 +5,9 @@ import gc
 import json
 import logging
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import httpx
 import pytest
@@ -82,7 +84,7 @@ def chunks(size: int):
 
 
 @pytest.mark.parametrize("body", [lambda: b"x" * (MAX_BODY + 1), lambda: chunks(40 * 10**6)])
-@pytest.mark.parametrize("door", ["queue/join", "run/predict", "upload"])
+@pytest.mark.parametrize("door", ["queue/join", "run/predict"])
 def test_a_body_too_large_is_refused_in_words_before_it_is_parsed(page, body, door):
     kind = {"content-type": "application/json"}
     url = f"{page.url}/gradio_api/{door}"
@@ -170,3 +172,87 @@ def test_the_page_does_not_say_where_it_is_installed_and_its_files_are_served(pa
 def test_no_other_file_is_served_by_that_name(page, path):
     url = f"{page.url}/gradio_api/file=assets/{path}"
     assert httpx.get(url).status_code in (403, 404)
+
+
+def asked(app, paths, address="1.2.3.4"):
+    """Statuses of posts that come at once from one address."""
+    around, statuses = PageMiddleware(app), []
+
+    async def one(path):
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message):
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        scope = {"type": "http", "method": "POST", "path": path, "headers": []}
+        await around({**scope, "client": (address, 0)}, receive, send)
+
+    async def all_at_once():
+        await asyncio.gather(*(one(path) for path in paths))
+
+    run(all_at_once())
+    return statuses
+
+
+async def answered(send):
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+def test_direct_events_of_an_address_run_one_by_one_with_pauses_and_no_more_than_20():
+    running, together, times = 0, [], []
+
+    async def app(scope, receive, send):
+        nonlocal running
+        running += 1
+        together.append(running)
+        times.append(time.monotonic())
+        await asyncio.sleep(0.02)
+        running -= 1
+        await answered(send)
+
+    statuses = asked(app, ["/gradio_api/run/predict"] * 30)
+    assert sorted(statuses) == [200] * 20 + [429] * 10
+    assert set(together) == {1}
+    gaps = [after - before for before, after in pairwise(times)]
+    assert min(gaps) >= 0.039, "an event is followed by a pause as long as itself"
+
+
+def test_what_waits_in_the_queue_waits_for_no_turn():
+    async def app(scope, receive, send):
+        together.append(1)
+        await asyncio.sleep(0)
+        await barrier()
+        await answered(send)
+
+    async def barrier():
+        while len(together) < 5:
+            await asyncio.sleep(0.001)
+
+    together: list[int] = []
+    assert asked(app, ["/gradio_api/queue/join"] * 5) == [200] * 5
+
+
+@pytest.mark.parametrize("name", ["nope", "../README.md", "%00", "results"])
+def test_a_file_that_is_not_there_is_refused_without_a_path(page, name):
+    answer = httpx.get(f"{page.url}/gradio_api/file=assets/{name}")
+    assert answer.status_code in (403, 404)
+    assert str(ASSETS.parent) not in answer.text
+
+
+def test_several_ranges_give_the_whole_file_and_no_kind_is_guessed(page):
+    url, ranges = f"{page.url}/gradio_api/file=assets/dist/page.js", "bytes=0-0,1-1"
+    answer = httpx.get(url, headers={"range": ranges})
+    assert answer.status_code == 200
+    assert answer.content == (ASSETS / "dist" / "page.js").read_bytes()
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    one = httpx.get(url, headers={"range": "bytes=0-9"})
+    assert (one.status_code, len(one.content)) == (206, 10)
+
+
+def test_uploads_are_refused_in_words(page):
+    files = {"files": ("a.txt", b"text")}
+    answer = httpx.post(f"{page.url}/gradio_api/upload", files=files)
+    assert (answer.status_code, answer.json()) == (403, {"detail": middleware.NO_UPLOADS})

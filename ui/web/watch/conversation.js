@@ -35,7 +35,6 @@ export class Conversation {
       const text = this.box.value.trim();
       if (!this.run || !text) return;
       actions.redo(this.run.followUp(text), { kind: "follow-up" });
-      this.box.value = "";
     });
   }
 
@@ -47,6 +46,8 @@ export class Conversation {
     this.form.hidden = isLecture || !mayAsk;
     this.before.hidden = isLecture || !run.turns.length;
     if (!isOther) return;
+    // Not before it is asked: a question that is refused stays in its box.
+    if (run.prompt === this.box.value.trim()) this.box.value = "";
     const count = run.turns.filter(([role]) => role === "user").length;
     const asked = `Question ${count + 1} of this conversation: ${run.prompt}`;
     setText(this.summary, run.isConversation ? asked : "Its system message");
