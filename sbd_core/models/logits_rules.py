@@ -93,12 +93,13 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 
 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
-    """What the generation_config of a model asks of greedy decoding, the mask's ban left out.
+    """What the generation_config of a model asks of greedy decoding, but for mask and penalty.
 
     Raises ModelError for what cannot be honoured, which transformers would.
     """
     config = copy.deepcopy(model.generation_config)
-    # Decoding itself sees to the mask, and DecodeConfig says whether and how to sample.
+    # Decoding itself sees to these two, and DecodeConfig says whether and how to sample.
+    config.repetition_penalty = None
     config.suppress_tokens = [i for i in config.suppress_tokens or () if i != mask_token_id] or None
     config.do_sample = False
     subject = f"{name}: its generation_config asks for"

@@ -195,15 +195,6 @@ def test_a_direct_post_does_not_pass_by_the_line(client, door, name, values):
     assert ANSWER not in answer.text
 
 
-@pytest.mark.parametrize(("size", "is_taken"), [(100, True), (5_000, False), (50_000_000, False)])
-def test_a_page_that_takes_no_files_stores_next_to_none(client, size, is_taken):
-    """What is small is Gradio's to take; it goes after a minute."""
-    files = {"files": ("a.bin", b"x" * size)}
-    answer = httpx.post(f"{client.src}gradio_api/upload", files=files, timeout=60)
-    assert (answer.status_code == 200) == is_taken
-    assert (answer.status_code == 413) != is_taken
-
-
 BAD_CALLS = {
     "empty prompt": ("/decode", ("",), {}, "Prompt must not be empty."),
     "bad gamma": ("/decode", ("p",), {"gamma": -1}, "γ must be a finite number"),

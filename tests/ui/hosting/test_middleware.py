@@ -252,7 +252,8 @@ def test_several_ranges_give_the_whole_file_and_no_kind_is_guessed(page):
     assert (one.status_code, len(one.content)) == (206, 10)
 
 
-def test_uploads_are_refused_in_words(page):
-    files = {"files": ("a.txt", b"text")}
+@pytest.mark.parametrize("size", [4, 5_000, 50_000_000])
+def test_uploads_are_refused_in_words(page, size):
+    files = {"files": ("a.txt", b"x" * size)}
     answer = httpx.post(f"{page.url}/gradio_api/upload", files=files)
     assert (answer.status_code, answer.json()) == (403, {"detail": middleware.NO_UPLOADS})
