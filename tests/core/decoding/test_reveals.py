@@ -246,3 +246,10 @@ def test_no_end_is_revealed_before_a_pinned_token(last) -> None:
 def test_an_end_may_come_before_a_pinned_end() -> None:
     config = DecodeConfig(block_size=4, max_new_tokens=12, pinned={1: 3, 9: 2})
     assert generate(eager_model(), "a", config).token_ids == (3, 3, 2)
+
+
+def test_ntp_records_the_position_that_it_reveals(nano) -> None:
+    trace = generate(nano, corpus_texts(1)[0], DecodeConfig(strategy="ntp", max_new_tokens=12))
+    for place, event in enumerate(trace.events):
+        assert [masked.position for masked in event.masked] == [place]
+        assert [reveal.position for reveal in event.reveals] == [place]
