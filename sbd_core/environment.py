@@ -1,4 +1,4 @@
-"""What a result depends on besides model and config: machine, threads, versions, weights."""
+"""Everything a result depends on besides model and config: machine, threads, versions, weights."""
 
 import os
 import platform
@@ -50,7 +50,7 @@ def processor_name() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of this package, Python and what computes."""
+    """Versions of this package, Python and the libraries that compute."""
     return {
         "sbd_core": VERSION,
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""What one forward pass did, as immutable values. Standard library only.
+"""Events of decoding: one forward pass each, as immutable values. Standard library only.
 
 A position is an offset into the answer: 0 is the first token after the prompt. Entropies
 are in nats; probabilities are of the softmax at the decode's temperature (at 0: of the
@@ -53,7 +53,7 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class Hindsight:
-    """What the causal head gives a token of the answer, once a causal forward pass has seen it."""
+    """The causal head's probability of an answer token, once a causal row has read it."""
 
     position: int
     token_id: int

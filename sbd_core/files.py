@@ -59,7 +59,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def sha256(*paths: Path) -> str:
-    """Of the bytes of files, one after the other, in hexadecimal. Raises OSError."""
+    """SHA-256 of the bytes of files, one after the other, in hexadecimal. Raises OSError."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:
@@ -69,6 +69,6 @@ def sha256(*paths: Path) -> str:
 
 
 def weights_sha256(folder: Path) -> str | None:
-    """Of a model folder's safetensors, shards in order; None if it has none. Raises OSError."""
+    """SHA-256 of a folder's safetensors, shards in order; None without any. Raises OSError."""
     files = sorted(folder.glob("*.safetensors"))
     return sha256(*files) if files else None

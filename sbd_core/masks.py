@@ -35,7 +35,7 @@ Blocks = Sequence[tuple[int, int] | tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True)
 class TrainingLayout:
-    """What stands where in rows that hold [x ; x_hat] of several texts, in any order.
+    """Layout of rows that hold [x ; x_hat] of several texts, in any order.
 
     Every field is (rows, num_tokens). document: the text a token belongs to, -1 on padding.
     position: in that text. copy: 0 in x, n in the n-th x_hat of the text. block: the block of

@@ -113,7 +113,7 @@ def row_of(argument: str, where: str, value: object) -> Row:
 
 
 def suffix_of(path: Path) -> str:
-    """What the file's name ends in, compression apart: ".jsonl" of a.JSONL.gz."""
+    """The file's extension without compression: ".jsonl" for a.JSONL.gz."""
     return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
@@ -238,7 +238,7 @@ def chat_of(row: Row, *, has_answer: bool) -> Chat:
 
 
 def _messages(row: Row, *, has_answer: bool) -> list[Any] | None:
-    """What was said, message by message; None for a record of no such shape."""
+    """The conversation, message by message; None for a record of another shape."""
     for name in ("messages", "conversations"):
         if row.given(name) is not None:
             if not isinstance(row.fields[name], list):
@@ -315,7 +315,7 @@ def _is_text_part(part: Any) -> bool:
 
 
 def prompt_of(row: Row) -> str | list[dict[str, str]]:
-    """What a record asks: the user's turn, or all turns before the last answer, or before the
+    """The request of a record: the user's turn, or all turns before the last answer, or before the
     first call of a tool. Raises ArgumentError."""
     chat = chat_of(row, has_answer=False)
     messages = list(chat.messages)

@@ -50,7 +50,7 @@ STYLES = (
     "tree",
     "sudoku",
 )
-"""What the player wears, of assets/css."""
+"""Stylesheets embedded in the replay page."""
 FRAME_HEIGHT = 780
 """Pixels of a replay in a notebook: all of the player but its longest texts."""
 EMPTY: tuple[Any, ...] = ([], (), {}, "", None)

@@ -72,7 +72,7 @@ DEVICES: dict[str, Device] = {
 Mode = Literal["published", "corrected"]
 
 MAX_TOKENS = 10**12
-"""Of any count; beyond, times would be no numbers that a float can hold."""
+"""Largest count accepted; beyond it times would overflow a float."""
 
 
 LLAMA_8B_PUBLISHED = Shape(
@@ -102,7 +102,7 @@ def pass_seconds(
 
 
 def widths(mode: Mode, shape: Shape | None = None) -> tuple[int, int]:
-    """Of the feed-forward, and of keys and of values, as `mode` counts; shape: see pass_seconds."""
+    """Sizes of feed-forward, keys and values, as `mode` counts; shape: see pass_seconds."""
     matrices = _matrices(_counted(shape, mode), mode)
     return matrices[0][1], matrices[-2][1]
 
@@ -231,7 +231,7 @@ class Calibrated:
 
     @classmethod
     def read(cls, path: Path) -> "Calibrated":
-        """Those of a results file of bench. Raises ArgumentError."""
+        """The measurements in a results file of bench. Raises ArgumentError."""
         try:
             if not path.is_file():  # a device might never end
                 raise FileNotFoundError(path)

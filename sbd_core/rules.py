@@ -46,7 +46,7 @@ class ConfidenceScores:
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """What every solver has.
+    """Protocol of every solver.
 
     name: as commands, traces and links have it. title: as a reader meets it. compared_at: the
     values of its first setting in the sweep of solvers, if it has settings. reads_causal_row:
@@ -300,7 +300,7 @@ SOLVER_PARAMETERS = tuple(
 )
 """Settings that at least one of them takes."""
 LETTERS = {"gamma": "γ", "tau": "τ"}
-"""Of settings that the page shows by a letter."""
+"""Letters by which the page shows settings."""
 
 
 def solver_parameters(solver: Solver) -> dict[str, Any]:

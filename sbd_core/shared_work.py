@@ -17,7 +17,7 @@ import torch
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Which process of how many this one is, and its number on its machine."""
+    """This process's rank, the number of processes, and its rank on its machine."""
 
     rank: int = 0
     num_processes: int = 1
@@ -74,7 +74,7 @@ class Journal:
             self._file.close()
 
     def entries(self) -> dict[int, Any]:
-        """Those of every process; what was cut off by a kill is left out."""
+        """The results of every process; lines cut off by a kill are left out."""
         found: dict[int, Any] = {}
         for part in self.parts():
             try:

@@ -1,4 +1,4 @@
-"""Which masked positions a forward pass reveals: the rules of sbd_core.rules, for tensors.
+"""Solvers choose the masked positions that a forward pass reveals: sbd_core.rules, for tensors.
 
 Pure: same inputs and generator, same answer. Every rule's class is exported here.
 """

@@ -30,7 +30,7 @@ SHOWN_PART = 0.35
 HOME, LEARN, STATIC_SITE = "home", "learn", "static-site"
 HOME_PASSES = 15
 SCENES = ("the-bound", "the-cache")
-"""Of the Learn view, those that the documents show."""
+"""Scenes of the Learn view that the documents show."""
 SITE_PROMPT = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
 SCROLL_MS = 1_000
 LANDING_MS = 1_000

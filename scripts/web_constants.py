@@ -1,4 +1,4 @@
-"""What Python and JavaScript share, in ui/web/constants.json: python -m scripts.web_constants"""
+"""Writes the constants that Python and JavaScript share, ui/web/constants.json."""
 
 import json
 from dataclasses import asdict

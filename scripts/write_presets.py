@@ -41,7 +41,7 @@ AWKWARD = {
     r"|def (?!(double|square|is_even|add|larger|first|total|length)\()|\b(print|while|range)\b"
     r"|___ \w+\(|missing parts",
 }
-"""What nobody would type, by task: sums with nothing to tell, chains of three operations, fur of a
+"""Prompts that nobody would type, by task: sums with nothing to tell, three operations, fur of a
 snake, code without a purpose."""
 SEED = 20250904
 
@@ -72,7 +72,7 @@ def held_out(task: str) -> Iterator[Example]:
 
 
 def preset_examples(task: str) -> list[Example]:
-    """Those of the page."""
+    """The presets of the page."""
     return list(islice(held_out(task), PROMPTS_PER_PRESET))
 
 
@@ -88,7 +88,7 @@ def label_of(task: str) -> str:
 
 
 def preset_rows() -> list[dict[str, object]]:
-    """What the file holds, see ui.examples."""
+    """Content of the file, see ui.examples."""
     rows: list[dict[str, object]] = []
     for task in tasks():
         found = preset_examples(task)

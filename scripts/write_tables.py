@@ -173,7 +173,7 @@ def wall_clock() -> str:
 
 
 def forwards() -> str:
-    """What a forward pass over more tokens costs, beside theory and its matrix products."""
+    """Cost of a forward pass over more tokens, beside theory and its matrix products."""
     data = results("bench")
     lengths = list(next(iter(data["forwards"].values())))
     rows = [
@@ -275,7 +275,7 @@ def requests() -> str:
 
 
 def adapter_training() -> str:
-    """What the bundled adapter learnt, by the masked tokens that it had seen."""
+    """Progress of the bundled adapter by the masked tokens that it had seen."""
     curve = json.loads(ADAPTER.read_text("utf-8"))["trained"]["curve"]
     shown = [curve[0]]
     for before, point in pairwise(curve[:-1]):

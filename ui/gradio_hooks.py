@@ -69,7 +69,7 @@ class ForgottenValues:
 
 
 def data_of(event: gr.EventData) -> dict[str, Any]:
-    """What the page's script sent with an event; {} for what is no mapping."""
+    """Data that the page's script sent with an event; {} for anything but a mapping."""
     return event._data if isinstance(event._data, dict) else {}
 
 

@@ -29,7 +29,7 @@ def untrained(models: Models, *, may_name_folder: bool) -> gr.HTML | None:
 
 
 def untrained_value(model: LazyModel, *, may_name_folder: bool) -> str:
-    """What the strip shows for a model; "" hides it."""
+    """Text of the strip for a model; "" hides it."""
     if model.is_trained:
         return ""
     return wire_json(words_for(model, model.source if may_name_folder else model.name))

@@ -106,7 +106,7 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
 
 
 def left_out(model: HuggingFaceModel, more: More) -> list[str]:
-    """Which methods the model cannot run, and why."""
+    """Methods that the model cannot run, each with the reason."""
     found = []
     if more.assistant is None:
         found.append(f"{BASELINE}, assistant: left out, no --assistant was given")

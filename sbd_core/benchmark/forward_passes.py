@@ -1,4 +1,4 @@
-"""What forward passes cost by rows and cached tokens, beside the roofline of this machine."""
+"""Times forward passes by rows and cached tokens, beside the roofline of this machine."""
 
 import statistics
 import time
@@ -18,7 +18,7 @@ NUM_WARM_UPS = 3
 
 
 def median_seconds(call: Callable[[], object], device: str) -> float:
-    """Of NUM_RUNS calls, after NUM_WARM_UPS more."""
+    """Median seconds of NUM_RUNS calls, after NUM_WARM_UPS more."""
     seconds = []
     for _ in range(NUM_WARM_UPS + NUM_RUNS):
         began = time.perf_counter()

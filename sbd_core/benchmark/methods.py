@@ -33,7 +33,7 @@ DTYPES: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a method made of a prompt.
+    """The answer of one method to one prompt.
 
     num_forwards: every forward pass of the model, the prompt's included. num_draft_forwards: those
     of an assistant. trace: of our engine alone.

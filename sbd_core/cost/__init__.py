@@ -1,1 +1,1 @@
-"""What a forward pass costs: the sizes of a model, operations and bytes from them; devices."""
+"""Cost of a forward pass: the sizes of a model, operations and bytes from them; devices."""

@@ -1,4 +1,4 @@
-"""What a forward pass costs, from the model's shape and what it read. Counts, nothing measured.
+"""Counts the operations and bytes of a forward pass from the model's shape; measures nothing.
 
 A forward pass multiplies every row by every weight, and every row's query by the keys and values
 it may attend to. It reads each weight and each cached key and value once. Norms, activations and

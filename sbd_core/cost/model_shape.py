@@ -17,7 +17,7 @@ NAMES = {
     "num_heads": ("num_attention_heads", "n_head", "num_heads"),
     "vocabulary_size": ("vocab_size",),
 }
-"""What families call a size that every decoder has."""
+"""Names that model families give to a size that every decoder has."""
 WITHOUT_GATE = ("gpt2", "gpt_neox", "gptj", "opt", "bloom", "phi", "starcoder2", "nemotron")
 """Families whose feed-forward has two matrices, and where not said four times the hidden size."""
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -40,7 +40,7 @@ class Shape:
 
     @classmethod
     def of(cls, config: Any) -> "Shape":
-        """That of a decoder's config. Raises ArgumentError for any other."""
+        """The shape in a decoder's config. Raises ArgumentError for any other config."""
         _refuse_no_decoder(config)
         hidden = _size(config, "hidden_size")
         num_heads = _size(config, "num_heads")
@@ -96,7 +96,7 @@ class ModelShape:
 
     @classmethod
     def of(cls, config: Any, bytes_per_value: int) -> "ModelShape":
-        """That of a decoder's config. Raises ArgumentError for any other."""
+        """The shape in a decoder's config. Raises ArgumentError for any other config."""
         return cls(
             layer=Shape.of(config),
             num_layers=_size(config, "num_layers"),
@@ -122,7 +122,7 @@ class ModelShape:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "ModelShape":
-        """What to_data() gave. Raises ArgumentError naming the first thing wrong."""
+        """Read the output of to_data(). Raises ArgumentError naming the first thing wrong."""
         known = [field.name for part in (Shape, cls) for field in fields(part)]
         missing = [name for name in known if name != "layer" and name not in data]
         if missing:

@@ -15,7 +15,7 @@ IDS, ARGUMENTS = "instruction_id_list", "kwargs"
 
 
 def check_of(row: Mapping[str, Any]) -> Callable[[str], bool] | None:
-    """What tells whether an answer follows every instruction of the request, by IFEval's strict
+    """A check that an answer follows every instruction of the request, by IFEval's strict
     rule; None for a request that names none.
 
     row: prompt, instruction_id_list and kwargs, as google/IFEval has them. Raises ArgumentError.

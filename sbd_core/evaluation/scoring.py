@@ -17,7 +17,7 @@ Z_95 = 1.959964
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Which held-out examples, and how many are decoded together.
+    """The held-out examples to score, and how many are decoded together.
 
     limit: distinct examples a task. data_seed: of their generators; the same seed, the same
     examples. What is drawn while decoding comes from the config's seed and the example.

@@ -1,4 +1,4 @@
-"""Which rows are compared: the paper's Table 1, a sweep of every solver, models side by side.
+"""The rows of each comparison: the paper's Table 1, a sweep of every solver, models side by side.
 
 Handwritten prompts come from no generator: handwritten_prompts.json is a list of objects of three
 strings: family (a task), prompt, and case as the task's checker reads it."""
@@ -97,7 +97,7 @@ def handwritten_prompts(path: Path = PATH) -> list[Example]:
 def answer_table(
     items: Sequence[Example], answers: Mapping[str, Sequence[Answer]]
 ) -> list[dict[str, Any]]:
-    """What each row answered to each prompt, as plain data."""
+    """The answer of each row to each prompt, as plain data."""
     return [
         {
             "family": item.task,

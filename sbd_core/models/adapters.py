@@ -23,22 +23,22 @@ from sbd_core.models.model_config import block_range_of
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 ADAPTER_FILE = "sbd_adapter.json"
 CLASSES = frozenset(MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values())
-"""What peft may name as an adapter's base; a wrapped model has another class."""
+"""Classes that peft may name as an adapter's base; a wrapped model has another class."""
 PEFT_ERRORS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, NotImplementedError)
 VALUES_A_WEIGHT = 256
-"""That a fingerprint looks at: enough to tell weights apart, few enough to be quick."""
+"""Values that a fingerprint samples: enough to tell weights apart, few enough to be quick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Of a model's own weights, the same in fp32 and bf16. shapes, values: digests of theirs."""
+    """Fingerprint of a model's weights, equal in fp32 and bf16. shapes, values: digests."""
 
     shapes: str
     values: str
 
     @classmethod
     def of(cls, model: Any) -> "Fingerprint":
-        """That of a transformers model, its adapters among it."""
+        """The fingerprint of a transformers model, adapters included."""
         shapes, values = hashlib.sha256(), hashlib.sha256()
         for name, weight in sorted(model.named_parameters()):
             shapes.update(f"{name} {tuple(weight.shape)}\n".encode())
@@ -116,7 +116,7 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
 
 
 def _difference(error: Exception) -> str:
-    """What peft found, in a line: the first of the sizes that do not fit, or its own words."""
+    """peft's finding in one line: the first of the sizes that do not fit, or its own words."""
     words = " ".join(str(error).split())
     found = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
     if found:
@@ -125,7 +125,7 @@ def _difference(error: Exception) -> str:
 
 
 def other_base(adapter: dict[str, Any], difference: str) -> str:
-    """That an adapter does not fit the base it names, and where that shows."""
+    """The error for an adapter that does not fit the base it names, and where that shows."""
     base = shown(adapter["base_model_name_or_path"])
     return (
         f"is an adapter of another base than {base}, which its adapter_config.json names "

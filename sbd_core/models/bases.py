@@ -29,7 +29,7 @@ PART = 2**20
 INFO_FILE = "base.json"
 """In the folder of a base: of each of its other files the size in bytes and the SHA-256."""
 WORK = ".fetch-"
-"""What the folder of a fetch under way is called; one whose process was killed stays."""
+"""Folder name of a fetch under way; one whose process was killed stays."""
 
 SECONDS_BETWEEN_LOOKS = 0.3
 

@@ -25,12 +25,12 @@ from sbd_core.sampling import SamplerHead
 FORMAT_VERSION = 1
 LINEARS = ("q", "k", "v", "o", "gate", "up", "down")
 MOST_BYTES = 9_000_000
-"""Of a file, as some hosts refuse files of 10 MB."""
+"""Largest file in bytes, as some hosts refuse files of 10 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockAdapterInfo:
-    """What a folder says of its adapter.
+    """Description of an adapter in its folder.
 
     base: name of the base model (sbd_core.models.bases) or its hub id. base_digest: SHA-256 of the
     base's weights file. rank: of every B A. block_range: smallest and largest trained block size.
@@ -63,7 +63,7 @@ class BlockAdapter:
     sampler: tuple[Tensor, Tensor] | None = None
 
     def sampler_head(self, model: Any) -> SamplerHead | None:
-        """That of the adapter, in fp32 beside its transformers model."""
+        """The sampler head of the adapter, in fp32 beside its transformers model."""
         if self.sampler is None:
             return None
         into, out = (part.to(model.device, torch.float32) for part in self.sampler)

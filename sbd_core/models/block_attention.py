@@ -45,7 +45,7 @@ def require_block_attention(model: Any, name: str, argument: str = "model") -> N
 
 
 def _other_attention(model: Any) -> list[str]:
-    """What the layers of a model have that does not attend to everything allowed."""
+    """Name the parts of a model's layers that do not attend to everything allowed."""
     config = model.config.get_text_config()
     kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
     has_window = getattr(config, "sliding_window", None) is not None and getattr(

@@ -19,7 +19,7 @@ from sbd_core.errors import ModelError, shown
 from sbd_core.models.protocol import Message
 
 TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError)
-"""What the code of a chat template may raise."""
+"""Exceptions that the code of a chat template may raise."""
 CONTROL = re.compile(r"[^\w\s].*\w.*[^\w\s]", re.DOTALL)
 """An added token that is no word, emoji or run of spaces: <tool_call>, [INST], <|fim_prefix|>."""
 
@@ -156,7 +156,7 @@ def _apart(
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:
-    """What the template makes of messages; is_open: up to where the assistant's answer begins."""
+    """Messages in the template; is_open: up to where the assistant's answer begins."""
     turns = [{"role": role, "content": content} for role, content in messages]
     try:
         text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=is_open)

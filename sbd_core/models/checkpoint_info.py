@@ -1,4 +1,4 @@
-"""What a model folder says of itself in its small files: read without loading, without torch."""
+"""Reads a model folder's small files, without loading its weights and without torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ DEFAULT_CHECKPOINT = CHECKPOINTS / "sbd-nano"
 REAL_MODEL = "sbd-smollm2-135m"
 """The bundled adapter of a real model, whose base is fetched."""
 ADAPTER_INFO = "block_adapter.json"
-"""What tells the folder of a block adapter from any other; see block_adapter.py."""
+"""File that marks the folder of a block adapter; see block_adapter.py."""
 DEFAULT_CPU_DTYPE = "float32"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 

@@ -1,4 +1,4 @@
-"""Which torch device and dtype a caller's words mean."""
+"""Turns a caller's words into a torch device and dtype."""
 
 import torch
 
@@ -7,7 +7,7 @@ from sbd_core.models.checkpoint_info import own_cpu_dtype
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 QUANTIZED = ("int8",)
-"""What weights that are loaded in fp32 are written in: on a CPU alone."""
+"""Dtypes that weights loaded in fp32 are converted to, on a CPU alone."""
 
 
 def chosen_device(device: str) -> torch.device:
@@ -23,7 +23,7 @@ def chosen_device(device: str) -> torch.device:
 
 
 def named_dtype(dtype: str | None, device: torch.device, source: str) -> str:
-    """What the caller asks for; None is what the folder `source` names for CPUs, else "auto".
+    """The dtype asked for; None is what the folder `source` names for CPUs, else "auto".
 
     Raises ModelError for a folder that names none that is known.
     """

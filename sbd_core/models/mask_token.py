@@ -103,7 +103,7 @@ def choose_mask_token(model: Any, tokenizer: Any) -> MaskToken:
 
 
 def _other_uses(model: Any, tokenizer: Any) -> dict[int, str]:
-    """Of each token that cannot be the mask, since it has another meaning, which."""
+    """The tokens that cannot be the mask since they mean something else, with that meaning."""
     uses = dict.fromkeys(end_token_ids(model, tokenizer), "a token that ends answers")
     for name in ("eos_token", "bos_token", "pad_token", "unk_token"):
         token_id = getattr(tokenizer, f"{name}_id")

@@ -1,4 +1,4 @@
-"""What the config of a transformers model says about decoding blocks; knows no tensors."""
+"""Reads what the config of a transformers model says about decoding blocks; knows no tensors."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def add_end_token(model: Any, tokenizer: Any) -> None:
 
 
 def untrained_note(config: Any, name: str) -> str | None:
-    """What to say of a model that reads masks without having learnt to; None of one that has."""
+    """A warning for a model that was not trained to read masks; None for one that was."""
     if is_trained_for_blocks(config):
         return None
     return (

@@ -11,11 +11,11 @@ from typing import Any
 
 MODEL_TYPE = "nemotron_labs_diffusion"
 KEY_MAPPING = {"^encoder": "model", "^diffusion_head": "lm_head"}
-"""Of a weight's name there, to its name in Ministral3ForCausalLM."""
+"""Maps a weight's name there to its name in Ministral3ForCausalLM."""
 
 
 def loading_options(source: str, *, is_folder: bool) -> dict[str, Any]:
-    """What from_pretrained() takes to read such a folder or hub id; nothing for any other."""
+    """Arguments by which from_pretrained() reads such a folder or hub id; none for any other."""
     from transformers import Ministral3Config, PretrainedConfig
 
     found, _ = PretrainedConfig.get_config_dict(source, local_files_only=is_folder)

@@ -1,4 +1,4 @@
-"""What decoding needs of a model, and nothing more."""
+"""The protocol of a model, as decoding needs it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class ForwardRequest:
 
     @property
     def predraft_shapes(self) -> tuple[tuple[int, int, int], ...]:
-        """Of every predraft; see sbd_core.masks.SeenBlock."""
+        """Shape of every predraft; see sbd_core.masks.SeenBlock."""
         return tuple(
             (block.num_causal, len(block.token_ids), int(block.is_alternative))
             for block in self.predrafts

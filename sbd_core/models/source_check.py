@@ -1,4 +1,4 @@
-"""What can be told of a model folder or hub id before its weights are read, and why one failed.
+"""Checks a model folder or hub id before its weights are read, and explains why loading failed.
 
 Each reason is the end of a sentence that names what was asked for, and says what to do.
 """

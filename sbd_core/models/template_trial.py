@@ -13,7 +13,7 @@ from typing import Any
 from sbd_core.errors import ModelError, shown
 
 MAX_CHARACTERS = 1_000_000
-"""Of what a template makes of a few words."""
+"""Longest text in characters that a template may make of a few words."""
 CPU_SECONDS = 5
 MEMORY_BYTES = 2**30
 """Beyond what the process has before it begins."""

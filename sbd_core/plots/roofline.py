@@ -22,13 +22,13 @@ MODES: tuple[Mode, ...] = ("published", "corrected")
 NARROW_WIDTH = 266
 """Pixels of all cells of a table on a phone."""
 DIGIT_WIDTH = 0.62
-"""Of a digit, in times of its size."""
+"""Digit width divided by font size."""
 WORDS = {"published": "as the paper counts", "corrected": "corrected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RooflinePoint:
-    """What the reader asks about: a device, a model and how it decodes.
+    """The reader's question: a device, a model and how it decodes.
 
     shape: None is the paper's model, in either mode with the widths that mode counts.
     tokens_per_forward: the NFE speed-up, at most block_size. Raises ArgumentError.

@@ -83,7 +83,7 @@ def dominated(found: Mapping[str, list[CurvePoint]]) -> set[str]:
     """Solvers whose every setting others outdo or equal, and one at least they outdo."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
-        """Of settings of others that are as right and as quick: whether they are more."""
+        """True if a rival setting is at least as good and strictly better in one respect."""
         return {
             (other.accuracy, other.speed) != (point.accuracy, point.speed)
             for name, points in found.items()
@@ -144,7 +144,7 @@ def solvers(
 
 
 def _narrow(num_names: int, num_annotations: int, end: float) -> dict[str, Any]:
-    """What a narrow page changes: names in a legend, which have no room beside the lines."""
+    """Changes for a narrow page: names go to a legend, as there is no room beside the lines."""
     below = LEGEND_LINE * num_names
     layout = {
         "showlegend": True,

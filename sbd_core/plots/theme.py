@@ -133,7 +133,7 @@ def readable_on(ramp: list[str], place: float) -> str:
 
 
 def luminance(colour: Sequence[float]) -> float:
-    """Of red, green and blue, 0 to 255 each, as WCAG counts it."""
+    """Relative luminance of red, green and blue, 0 to 255 each, as WCAG defines it."""
     parts = (value / 255 for value in colour)
     linear = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
     return sum(share * x for share, x in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

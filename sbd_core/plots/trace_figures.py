@@ -295,9 +295,9 @@ ID = "cost-of-parallelism"
 MAX_ROWS = 12
 MAX_NAMED = 4
 FLOOR = -10
-"""Of the axis, as a power of ten; what is less likely is drawn there."""
+"""Lower end of the axis, as a power of ten; anything less likely is drawn there."""
 MAX_NATS = 50.0
-"""Of a gap that is told in digits."""
+"""Smallest gap that is written out in digits."""
 
 
 def cost_of_parallelism(trace: Trace, theme: Theme = "light") -> go.Figure:

@@ -1,4 +1,4 @@
-"""What a task and an example are, and how training and test examples stay apart. Knows no task.
+"""Base types of tasks and examples; keeps training and test examples apart. Knows no task.
 
 Two things hold examples out of training. `split_of` gives each composition (the numbers of a problem,
 the solution of a puzzle) to one split, by a hash that no process or version changes. And some
@@ -31,7 +31,7 @@ class Example:
     prompt: str
     answer: str
     case: str
-    """What the task's checker needs beyond the text to score."""
+    """Data that the task's checker needs beyond the text to score."""
     wording: Wording = "seen"
     """Whether the prompt is phrased in a way that training draws from too."""
 

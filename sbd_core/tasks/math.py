@@ -111,7 +111,7 @@ FRAMES = Phrasings(
     ),
     ("What would {} be?", "Help me with {}.", "Exercise: {}", "What comes out of {}?"),
 )  # fmt: skip
-"""What stands around a sum."""
+"""Phrases around a sum."""
 SUMS = {
     "+": Phrasings(
         ("{m} plus {n}", "the sum of {m} and {n}", "{m} added to {n}", "the total of {m} and {n}"),

@@ -170,7 +170,7 @@ def _child() -> list[str]:
 
 
 def _output(request: bytes, folder: str, limit: int) -> bytes | None:
-    """What the child wrote, cut at `limit` bytes; None if it failed or ran out of time."""
+    """The child's output, cut at `limit` bytes; None if it failed or ran out of time."""
     process = subprocess.Popen(
         _child(),
         stdin=subprocess.PIPE,

@@ -99,7 +99,7 @@ GLAD = ("happy", "glad", "proud", "pleased", "cheerful")
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What happens: its name, how a prompt asks for it, and for every beat its sentences."""
+    """A plot: its name, how a prompt asks for it, and the sentences of every beat."""
 
     name: str
     hint: str
@@ -206,7 +206,7 @@ work worked world worried worth wrote yawned year years you Again All An And At 
 By Early Every First For Give Good Halfway Later Let Nobody Now Once Only People Puff Shall Sit
 Slowly Thank This To Today Up Was We While With You
 """
-"""What other stories may say: the bundled model learnt more plots than these."""
+"""Words that other stories may use: the bundled model learnt more plots than these."""
 
 MIN_WORDS, MAX_WORDS, MAX_CHARACTERS = 15, 150, 2000
 NAME_SLOTS = ("person", "animal")
@@ -235,7 +235,7 @@ Owner = tuple[str | None, str | None, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a story has to keep to."""
+    """The requirements that a story has to meet."""
 
     told: Mapping[str, Sequence[str]]
     """For each slot told, its phrases; a slot that is not here is the writer's choice."""

@@ -198,7 +198,7 @@ class Run:
         self.accelerator.wait_for_everyone()
 
     def _trained(self, weights: dict[str, Any]) -> PreTrainedModel | TrainedAdapter:
-        """What the weights of all processes make: the whole model, or its adapter alone."""
+        """Gather the weights of all processes: the whole model, or its adapter alone."""
         own = {name.removeprefix("model."): weight for name, weight in weights.items()}
         if self._base is not None:
             return TrainedAdapter(self._model, own, self._base, self.recipe)

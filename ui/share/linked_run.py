@@ -1,4 +1,4 @@
-"""What the page does when it is opened: the decode or the race its address asks for, if any."""
+"""Runs the decode or race that the page's address asks for when it is opened."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -91,7 +91,7 @@ def _race(
 
 
 def _fields_of(session: Session, query: Mapping[str, str], fields: Sequence[str]) -> dict[str, Any]:
-    """What a link says of the form, as far as it can be read."""
+    """The form's settings in a link, as far as they can be read."""
     try:
         form = permalink.form_of(query)
         form = replace(form, model=session.models.known(form.model))

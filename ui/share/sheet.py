@@ -1,4 +1,4 @@
-"""What a visitor brings to the page: a trace, or a choice among the recorded runs."""
+"""Opens a visitor's trace, or a choice among the recorded runs."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence

@@ -49,7 +49,7 @@ def _check_config(trace: Trace) -> None:
 
 
 def _check_texts(trace: Trace) -> None:
-    """What is shown whole is no longer than what a text box takes, and can be drawn."""
+    """Check that texts shown whole fit a text box and can be drawn."""
     texts = {"model": trace.model, "prompt": trace.prompt, "text": trace.text}
     for name, text in texts.items():
         _at_most(f"trace.{name}: its characters", len(text), MAX_TYPED_CHARACTERS)
@@ -57,7 +57,7 @@ def _check_texts(trace: Trace) -> None:
 
 
 def _check_agreement(trace: Trace) -> None:
-    """What a trace says twice, it says alike."""
+    """Check that facts a trace states twice agree."""
     known = dict(trace.config.pinned)
     for event in trace.events:
         known |= {reveal.position: reveal.token_id for reveal in event.reveals}

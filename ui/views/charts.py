@@ -30,7 +30,7 @@ def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """What to set in `old` to get `new`, nested as they are; objects in a list by their index."""
+    """Changes that turn `old` into `new`, nested as they are; objects in a list by index."""
     found = {}
     for key, value in new.items():
         before = old.get(key)

@@ -91,7 +91,7 @@ MODELS: dict[str, tuple[str, ModelShape]] = {
 
 @cache
 def bundled_shape() -> ModelShape:
-    """That of the bundled checkpoint in the precision in which it was measured."""
+    """The shape of the bundled checkpoint in the precision in which it was measured."""
     config = json.loads((DEFAULT_CHECKPOINT / "config.json").read_text("utf-8"))
     return ModelShape.of(config, bytes_per_value=4)
 
@@ -370,7 +370,7 @@ def _rows_words(what: Asked) -> str:
 
 
 def _left_out(what: Asked) -> tuple[str, str]:
-    """What the times above are without, and under the hood are with."""
+    """Costs that the times above leave out and that those under the hood include."""
     block, one = (
         left_out(size, what.cache, what.batch, what.shape, what.device) for size in (what.block, 1)
     )
@@ -432,7 +432,7 @@ def _untimed(what: Asked) -> str:
 
 
 def _lengths() -> str:
-    """Of the KV cache, those that were timed."""
+    """Lengths of the KV cache that were timed."""
     *others, last = (str(length) for length in sorted(measured_times().seconds))
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -511,7 +511,7 @@ def roofline_section(*, may_name_folder: bool) -> None:
 
 
 def setting() -> dict[str, Any]:
-    """What the view is built from. measured: this machine, for the panel under the hood too."""
+    """Data of the view. measured: this machine, for the panel under the hood too."""
     own = {"key": OWN, "name": "A config of your own …"}
     here = devices()[MEASURED]
     return {

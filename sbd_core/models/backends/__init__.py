@@ -1,1 +1,1 @@
-"""Which forward runs: transformers' own modules, fused Llama, CUDA graphs, ONNX Runtime."""
+"""Backends of the forward pass: transformers' modules, fused Llama, CUDA graphs, ONNX Runtime."""

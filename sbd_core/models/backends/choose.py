@@ -1,4 +1,4 @@
-"""Which backend makes a model's forward passes: the one place where that is decided."""
+"""Chooses the backend that makes a model's forward passes; nothing else decides that."""
 
 import logging
 from typing import Any

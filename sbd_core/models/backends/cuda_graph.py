@@ -169,7 +169,7 @@ class CudaGraphStep:
 
 
 def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:
-    """What repeats `run`, which writes `output`: on CUDA a graph's replay, elsewhere `run`.
+    """Callable that repeats `run`, which writes `output`: on CUDA a graph's replay, else `run`.
 
     Also `run` itself, with a warning, where the capture fails or its replay gives other numbers.
     """

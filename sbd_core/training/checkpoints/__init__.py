@@ -1,1 +1,1 @@
-"""What a run leaves and goes on from: model folders, saved state, where it all came from."""
+"""Files of a training run: model folders, the saved state, and their provenance."""

@@ -17,7 +17,7 @@ from sbd_core.training.checkpoints.checkpoint import RECIPE_FILE, keep_others, r
 from sbd_core.training.recipes.recipe import Recipe
 
 PREFIX = "base_model.model."
-"""What peft writes before the name of each weight."""
+"""Prefix that peft puts before the name of each weight."""
 
 
 def add_adapter(
@@ -41,7 +41,7 @@ def add_adapter(
 
 
 def lora_config(recipe: Recipe, mask_token_id: int) -> Any:
-    """What peft is to put beside a model. Raises MissingExtraError."""
+    """The peft configuration of the adapter. Raises MissingExtraError."""
     require("lora")
     from peft import LoraConfig
 

@@ -59,12 +59,12 @@ STATE_ERRORS = (
 )
 
 AVERAGE = "average"
-"""Of a state: the running average of the weights, where the recipe asks for one."""
+"""File of the running average of the weights, where the recipe asks for one."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a run goes on from, beside its weights.
+    """Everything but the weights that a run needs to resume.
 
     seconds: how long the run has taken, of every start. metrics: a line of JSON for each step.
     precision: what the steps computed in.
@@ -137,7 +137,7 @@ def read_state(folder: Path, recipe: Recipe, began_from: Provenance) -> State:
 
 
 def unreadable(folder: Path, error: Exception) -> TrainingError:
-    """What to raise for a state that is damaged."""
+    """The error to raise for a damaged state."""
     return TrainingError(
         f"state {folder}: cannot be read ({type(error).__name__}); remove it to start anew"
     )

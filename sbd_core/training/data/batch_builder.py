@@ -1,4 +1,4 @@
-"""What a step is fed: its sequences, their masked copies, packed into rows.
+"""Builds the batch of a step: sequences and their masked copies, packed into rows.
 
 Everything random of a step is drawn from (recipe seed, step), and of a sequence from its number
 in the step, so neither resuming nor the number of processes changes it.
@@ -25,7 +25,7 @@ from sbd_core.training.recipes.recipe import Recipe
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a step is fed, or one process's share of it.
+    """The batch of one step, or one process's share of it.
 
     ntp_weight: what to divide the sums of its loss by.
     """

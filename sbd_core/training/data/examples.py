@@ -98,7 +98,7 @@ class ExampleStream:
 
     @property
     def _longest_rest(self) -> int:
-        """What the last block of a masked copy may have beyond the answer's end."""
+        """Positions that the last block of a masked copy may have beyond the answer's end."""
         return self._recipe.max_block_size - 1
 
     def _fits(self, pair: Pair) -> bool:
@@ -108,7 +108,7 @@ class ExampleStream:
 
 
 def text_opening(tokenizer: Any) -> list[int]:
-    """What a text alone follows: an empty turn of our own, else the start token if there is one."""
+    """Tokens before a text without a prompt: an empty turn, else the start token if any."""
     if writes_own_turns(tokenizer):
         return list(tokenizer.convert_tokens_to_ids(["<user>", "<assistant>"]))
     return [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]

@@ -45,7 +45,7 @@ class TrainingSequence:
 
     @property
     def ntp_weight(self) -> float:
-        """What its next-token predictions count together."""
+        """Total weight of its next-token predictions."""
         return float(self.weights[~self.is_noisy & (self.targets != NO_TARGET)].sum())
 
 
@@ -164,7 +164,7 @@ def pack(
 
 
 def _shared_rows(lengths: Sequence[int], row_tokens: int) -> list[list[int]]:
-    """Which sequences each row holds, by first-fit decreasing."""
+    """Assign sequences to rows by first-fit decreasing."""
     free: list[int] = []
     members: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):

@@ -66,7 +66,7 @@ def require_tokens(tokenizer: Any, argument: str, *, needs_mask: bool) -> None:
 
 
 def padding_id(tokenizer: Any) -> int:
-    """What fills rows: any token would do, as none attends to it and none predicts it."""
+    """Padding token: any would do, as nothing attends to it and nothing predicts it."""
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
     return int(end if pad is None else pad)
 

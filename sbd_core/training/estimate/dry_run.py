@@ -1,4 +1,4 @@
-"""What the backward pass of a step keeps: a forward pass of tensors that have shapes and no data.
+"""Measures what a step keeps for its backward pass: a forward pass of tensors without data.
 
 Whatever autograd saves is counted, layer by layer, so any architecture of transformers counts
 itself. Attention keeps what FlexAttention and flash kernels keep: queries, keys, values, its output

@@ -1,1 +1,1 @@
-"""What a training run is asked: the recipe, the shipped files of it, the rate at a step."""
+"""Settings of a training run: the recipe, the shipped recipes, the learning rate at a step."""

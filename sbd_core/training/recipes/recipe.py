@@ -124,7 +124,7 @@ class Recipe:
         return step > self.steps - self.decay_steps
 
     def past(self, step: int, seconds: float = 0.0) -> "Recipe":
-        """What the first `step` steps took from it; equal for recipes that agree so far."""
+        """The settings that the first `step` steps used; equal for recipes that agree so far."""
         past = self if step > self.paper_loss_steps else self._papers
         if past == past._papers:
             past = replace(past, paper_loss_steps=0)
@@ -170,9 +170,9 @@ FIELDS = frozenset(item.name for item in fields(Recipe))
 
 RECIPES = Path(__file__).parent
 SHIPPED = ("ntp", "sbd", "baseline")
-"""What --stage names: the two stages, and what "sbd" is compared with, more steps of "ntp"."""
+"""Values of --stage: the two stages, and more steps of "ntp" to compare "sbd" with."""
 NAMED = (*SHIPPED, "finetune", "lora", "assistant")
-"""What --recipe and a base may name: those, two for a model of others and data of one's own, and a
+"""Names for --recipe and a base: those, two for a model of others and data of one's own, and a
 small model to draft for a larger one of its tokenizer.
 """
 

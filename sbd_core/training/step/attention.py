@@ -1,4 +1,4 @@
-"""Which attention a training forward pass runs, and the mask in the form that it takes."""
+"""Choose the attention of a training forward pass, and give the mask in the form that it takes."""
 
 from typing import TYPE_CHECKING
 

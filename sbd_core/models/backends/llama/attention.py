@@ -98,7 +98,7 @@ class MaskTable:
 
 
 class Attention(Protocol):
-    """What the rows of a forward pass attend to; num_rows of them."""
+    """Attention mask and cache of a forward pass of num_rows rows."""
 
     num_rows: int
 

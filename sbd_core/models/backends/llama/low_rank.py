@@ -41,11 +41,11 @@ class LowRank:
 
 
 LowRankLayer = tuple[LowRank, LowRank, LowRank, LowRank]
-"""Of one transformer layer, by GROUPS."""
+"""Adapter of one transformer layer, by GROUPS."""
 
 
 def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
-    """Those of every layer, of the dtype and on the device of `like`."""
+    """The adapters of every layer, in the dtype and on the device of `like`."""
     found = []
     for layer in adapter.layers:
         first, second, third, fourth = (
