@@ -18,7 +18,7 @@ from sbd_core.models.checkpoint_info import (
     read_checkpoint_info,
 )
 from sbd_core.models.protocol import SetBlockModel
-from ui.hosting.zero_gpu import is_lent
+from ui.hosting.zero_gpu import on_zero_gpu
 from ui.lazy_model import LazyModel
 from ui.models import REAL_PRESETS, Models, Offer
 
@@ -72,7 +72,7 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         return model
 
     # A model that is to be on a lent GPU must be there before the page is served.
-    may_wait = device in DEVICES_TO_TRUST and not is_lent()
+    may_wait = device in DEVICES_TO_TRUST and not on_zero_gpu()
     info = read_checkpoint_info(path_or_hub_id) if may_wait else None
     if info is None:
         return LazyModel.of(load(), path_or_hub_id or "")
@@ -99,7 +99,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
     if path_or_hub_id is not None and bundled_folder(path_or_hub_id) is None:
         lazy = model_of(path_or_hub_id, device)
         asked = Offer(lambda: lazy)
-        if is_lent():
+        if on_zero_gpu():
             return Models([asked])
     nano = Offer(
         lambda: model_of(None, device),
@@ -124,7 +124,7 @@ def models_of(path_or_hub_id: str | None, device: str) -> Models:
         first = next(offer for offer in offers if offer.is_here)
     else:
         first = next((offer for offer in offers if offer.name == path_or_hub_id), nano)
-    return Models([first] if is_lent() else offers, first=first)
+    return Models([first] if on_zero_gpu() else offers, first=first)
 
 
 def folder_of(path_or_hub_id: str | None) -> Path:

@@ -171,14 +171,14 @@ def _read_done(out: Path) -> list[dict[str, Any]]:
 class _Text:
     """What stands in a slot: from `start` on a request being sampled (prompt None), or an answer.
 
-    luck: by which the token at each place is drawn.
+    uniforms: by which the token at each place is drawn.
     """
 
     number: int
     kind: str
     ids: list[int]
     start: int
-    luck: Tensor
+    uniforms: Tensor
     prompt: str | None = None
 
 
@@ -213,7 +213,7 @@ class _Writer:
         self._logits = torch.zeros(count, vocab_size, device=device)
         self._seen = torch.zeros(count, vocab_size, dtype=torch.bool, device=device)
         self._is_answer = self._seen.new_zeros(count)
-        self._luck = torch.zeros(count, room, device=device)
+        self._uniforms = torch.zeros(count, room, device=device)
         """By which the token at a place of a request is drawn."""
 
     def _turn_ids(self) -> list[int]:
@@ -270,8 +270,8 @@ class _Writer:
             opening = OPENINGS[index].rstrip()
             request = self._model.tokenizer.encode(opening, add_special_tokens=False)
             kind = "structured"
-        luck = torch.rand(self._tokens.shape[1], generator=generator)
-        return _Text(number, kind, [*self._turn, *request], len(self._turn), luck)
+        uniforms = torch.rand(self._tokens.shape[1], generator=generator)
+        return _Text(number, kind, [*self._turn, *request], len(self._turn), uniforms)
 
     def _asked(self, number: int, kind: str, prompt: str) -> _Text:
         """The text whose request is whole, for the model to answer."""
@@ -298,7 +298,7 @@ class _Writer:
         self._length[slots] = torch.tensor(kept, device=device)
         self._start[slots] = torch.tensor([text.start for text in texts], device=device)
         self._is_answer[slots] = torch.tensor([t.prompt is not None for t in texts], device=device)
-        self._luck[slots] = torch.stack([text.luck for text in texts]).to(device)
+        self._uniforms[slots] = torch.stack([text.uniforms for text in texts]).to(device)
         # Behind the text stands its first token once more, as something must.
         is_known = torch.arange(ids.shape[1], device=device) < known[:, None]
         self._seen[slots] = self._seen.new_zeros(len(new), self._seen.shape[1]).scatter_(
@@ -329,7 +329,7 @@ class _Writer:
         weights = best.values.softmax(-1)
         weights[weights.cumsum(-1) - weights > config.top_p] = 0
         total = weights.cumsum(-1)
-        place = (total <= self._luck.gather(1, following) * total[:, -1:]).sum(-1, keepdim=True)
+        place = (total <= self._uniforms.gather(1, following) * total[:, -1:]).sum(-1, keepdim=True)
         drawn = best.indices.gather(1, place.clamp(max=total.shape[1] - 1))
         penalised = scaled(logits, config.repetition_penalty)
         answer = logits.where(~self._seen, penalised).argmax(-1, keepdim=True)

@@ -11,7 +11,7 @@ from typing import Any
 from sbd_core.config import DecodeConfig
 from sbd_core.events import StepEvent
 from sbd_core.models.protocol import SetBlockModel
-from ui.hosting.zero_gpu import Stream, is_lent
+from ui.hosting.zero_gpu import Stream, on_zero_gpu
 
 
 @dataclass(slots=True, eq=False)
@@ -72,7 +72,7 @@ def passes(lanes: Sequence[Lane], deadline: float) -> Iterator[tuple[Lane, StepE
     that is lent a call at a time, one lane comes after the other.
     """
     running = list(lanes)
-    if is_lent():  # a second GPU might not be lent while the first call waits for it
+    if on_zero_gpu():  # a second GPU might not be lent while the first call waits for it
         for lane in lanes:
             yield from _alone(lane, deadline)
         return

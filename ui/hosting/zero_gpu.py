@@ -15,14 +15,14 @@ from sbd_core.models.protocol import SetBlockModel
 Stream = Callable[[Sequence[int], DecodeConfig], Iterator[StepEvent]]
 
 
-def is_lent() -> bool:
+def on_zero_gpu() -> bool:
     """Whether the GPU of this machine is there only inside a lent call."""
     return os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 
 
 def before_torch() -> None:
     """To be called before torch is imported: the package of ZeroGPU changes it."""
-    if is_lent():
+    if on_zero_gpu():
         __import__("spaces")
 
 
@@ -35,7 +35,7 @@ def streamed(model: Callable[[], SetBlockModel], seconds: float) -> Stream:
     def stream(prompt_ids: Sequence[int], config: DecodeConfig) -> Iterator[StepEvent]:
         yield from sbd_core.stream(model(), prompt_ids, config)
 
-    if not is_lent():
+    if not on_zero_gpu():
         return stream
     import spaces
 
