@@ -104,7 +104,7 @@ async function tidy() {
 }
 
 /**
- * What a visitor reads whose runs are there again.
+ * Text for a visitor whose runs are there again.
  * @param {Node[]} nodes
  */
 function restoredWords(nodes) {

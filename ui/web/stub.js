@@ -4,7 +4,7 @@
 import { fileAddress } from "./dom/page.js";
 
 /**
- * What Gradio gives the script of an HTML component, as far as it is used here.
+ * The part that is used here of what Gradio gives the script of an HTML component.
  * @typedef {object} GradioScript
  * @property {HTMLElement} element
  * @property {{ value: string, view: string, bundle: string }} props
@@ -16,7 +16,7 @@ import { fileAddress } from "./dom/page.js";
 /** @typedef {(value: string) => void} Take */
 
 /**
- * What a view of the page is made from.
+ * Arguments from which a view of the page is made.
  * @typedef {object} Place
  * @property {HTMLElement} element
  * @property {string} value the first one

@@ -71,7 +71,7 @@ export function axisNats(place) {
 }
 
 /**
- * What is revealed whatever gamma says: the largest entropy or the leftmost mask, outside the sum,
+ * Positions revealed whatever gamma is: the largest entropy or the leftmost mask, outside the sum,
  * or the surest where none is below a threshold.
  * @param {Solver} solver
  * @param {Masked[]} revealed in the solver's order
@@ -88,7 +88,7 @@ function freeOf(solver, revealed, gamma) {
 }
 
 /**
- * What a pass saw masked, in the order in which the solver takes it.
+ * Positions that a pass saw masked, in the solver's order.
  * @param {Run} run
  * @param {number} pass
  */
@@ -178,7 +178,7 @@ export function revealedAt(run, pass, gamma) {
 }
 
 /**
- * What is revealed whatever gamma says, in words.
+ * Names in words the position revealed whatever gamma is.
  * @param {Solver} solver
  * @param {BudgetLayout} layout
  */

@@ -70,7 +70,7 @@ function sentence(name) {
 }
 
 /**
- * What the line under the head says of a model that is not here.
+ * Text of the line under the head for a model that is not here.
  * @param {Model} model
  * @param {string} other the title of the model that decodes meanwhile
  * @returns {{ words: string, action: "fetch_base" | "cancel_fetch" | "", label: string }}

@@ -39,7 +39,7 @@ export function recordingWords(isBrought, words) {
 }
 
 /**
- * What is said under the slider: what was measured to be best or, while blanks are to be filled in,
+ * Text under the slider: what was measured to be best or, while blanks are to be filled in,
  * what alone can do that.
  * @param {string} best
  * @param {boolean} hasBlanks

@@ -77,7 +77,7 @@ export function entropyColour(entropy, isDark) {
 }
 
 /**
- * What can be read on the colour of this entropy.
+ * Reading of this entropy on the colour scale.
  * @param {number} entropy
  * @param {boolean} isDark
  */

@@ -4,7 +4,7 @@ import { elementOf, make } from "./elements.js";
 import { isLecturing } from "./lecture.js";
 
 /**
- * What a view can do, by name; a key works where its view has the action.
+ * Actions of a view, by name; a key works where its view has the action.
  * @typedef {Partial<Record<string, unknown>>} KeyActions
  */
 
@@ -30,7 +30,7 @@ const KEYS = {
 };
 
 /**
- * What a presenter's remote sends, and the keys that it stands for in a lecture.
+ * Keys of a presenter's remote, and those that they stand for in a lecture.
  * @type {Readonly<Record<string, string>>}
  */
 const REMOTE = { PageUp: "ArrowLeft", PageDown: "ArrowRight" };

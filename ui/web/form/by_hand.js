@@ -13,7 +13,7 @@ import { choiceOf, numberOf } from "./fields.js";
 const CHOSEN = ["strategy", "solver", "gamma"];
 
 /**
- * What the form holds; null while it is not on the page.
+ * Values of the form; null while it is not on the page.
  * @returns {Held | null}
  */
 export function heldByForm() {

@@ -33,7 +33,7 @@ const DIALS = [
   ["repetition_penalty", (value) => `repetition penalty ${value}`],
 ];
 
-/** What each model has its own best of. */
+/** Settings of which each model has its own best. */
 const OF_MODEL = ["block_size", "row_policy"];
 
 /** @param {Element | null} node */
@@ -49,7 +49,7 @@ export function numberOf(name) {
 }
 
 /**
- * What a list of the form has chosen, by its name in a decode; null while that cannot be told.
+ * Choice in a list of the form, by its name in a decode; null while that cannot be told.
  * @param {FieldName} name
  */
 export function choiceOf(name) {
@@ -70,7 +70,7 @@ function dialOf(name) {
 }
 
 /**
- * What the form has for some settings, in a few words each; those that are hidden are left out.
+ * Settings of the form in a few words each; hidden ones are left out.
  * @param {string[]} names of fields
  */
 export function dialWords(names) {
@@ -81,7 +81,7 @@ export function dialWords(names) {
 }
 
 /**
- * What the form asks for otherwise than a run, its prompt left out, each in a few words.
+ * Settings in which the form differs from a run, prompt apart, each in a few words.
  * @param {Run} run
  */
 export function settingDifferences(run) {

@@ -125,7 +125,7 @@ class Switch {
     this.about.replaceChildren(...rows);
   }
 
-  /** What the address or the tab asks for; a link without a model is the first's. */
+  /** The model that the address or the tab asks for; a link without a model is the first's. */
   begin() {
     const query = new URLSearchParams(window.location.search);
     const isLink = query.has("prompt") || query.has("race");

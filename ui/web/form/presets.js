@@ -51,7 +51,7 @@ function makeChip({ label, prompts: pairs }, promptId, choose) {
 }
 
 /**
- * Of quick presses Gradio may lose the last one: it is asked for once more if it does not come.
+ * Gradio may lose the last of several quick presses: it is asked for once more if it does not come.
  * @param {string} promptId
  * @param {(recording: string) => void} ask
  */

@@ -8,7 +8,7 @@ import { promptBox, typeInto, watchForm } from "../dom/page.js";
 /** @import { Mount } from "../stub.js" */
 
 /**
- * What is said of a puzzle that was accepted.
+ * Text for a puzzle that was accepted.
  * @param {string} prompt that asks for it
  */
 export function acceptedWords(prompt) {

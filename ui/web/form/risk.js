@@ -151,13 +151,13 @@ class RiskSlider {
     this.look();
   }
 
-  /** What is asked of the form, or what it holds. */
+  /** The value asked of the form, or the one it holds. */
   get held() {
     return this.asked?.choice ?? heldByForm();
   }
 
   /**
-   * What settings come to on the slider; null where neither verify nor a gamma decides.
+   * Place of the settings on the slider; null where neither verify nor a gamma decides.
    * @param {Held | null} held
    * @returns {Choice | null}
    */

@@ -31,7 +31,7 @@ const ROWS = [
 ];
 
 /**
- * That a device's numbers are of another size than those of the trace, which its time is worked out with.
+ * Says that a device's numbers differ in size from those of the trace, from which its time is computed.
  * @param {Device} device
  * @param {number} valueBytes of the trace
  */

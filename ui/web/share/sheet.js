@@ -242,7 +242,7 @@ export class Share {
   }
 
   /**
-   * What the server said of a trace: it is shown, which closes the sheet, or why not.
+   * The server's answer about a trace: it is shown, which closes the sheet, or the reason why not.
    * @param {{ error?: string, isShown?: boolean }} message
    */
   receive({ error = "", isShown }) {
@@ -272,7 +272,7 @@ export class Share {
 }
 
 /**
- * What was decoded, as a file is called: sbd-tara-has-49-pencils.json
+ * File name of a run: sbd-tara-has-49-pencils.json
  * @param {Run} run
  * @param {string} kind
  */

@@ -88,7 +88,7 @@ function movePosition(player, by) {
 }
 
 /**
- * Which position is pointed at, and which is held.
+ * The position pointed at, and the one held.
  * @param {Player} player
  */
 function positionActions(player) {
@@ -124,7 +124,7 @@ function positionActions(player) {
 }
 
 /**
- * What decodes again, and which run is shown.
+ * Actions that decode again or change the run shown.
  * @param {Player} player
  */
 function runActions(player) {

@@ -151,7 +151,7 @@ export class Budget {
   }
 
   /**
-   * What the picture is of, by the solver.
+   * Title of the picture, by the solver.
    * @param {Bound} bound
    */
   showTitle(bound) {

@@ -102,7 +102,7 @@ function makeWords() {
 }
 
 /**
- * What a view's help says. hasScale: whether the view has the colours of the entropy.
+ * Text of a view's help. hasScale: whether the view has the colours of the entropy.
  * @typedef {{ sights: [name: string, words: string][], keys: KeyWords[], hasScale: boolean }} HelpWords
  */
 

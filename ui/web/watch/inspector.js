@@ -46,7 +46,7 @@ function writtenText(run, { position, pass, token }) {
 }
 
 /**
- * Of a position after the end: what was revealed there counts no more.
+ * Describes a position after the end, whose token no longer counts.
  * @param {FixedItem | null} item
  */
 function afterEndText(item) {
@@ -78,7 +78,7 @@ export function revealText(view, focus) {
 }
 
 /**
- * Of a position that verify has not decided: only what is drafted will be checked.
+ * Describes a position that verify has not decided: only a drafted token will be checked.
  * @param {View} view
  * @param {number} focus
  */
@@ -113,7 +113,7 @@ function endWords({ main, config }) {
 }
 
 /**
- * What the causal check gave, once its pass has been reached.
+ * Result of the causal check, once its pass has been reached.
  * @param {View} view
  * @param {number} focus
  * @returns {[words: string, verdict: Verdict]}
@@ -150,7 +150,7 @@ export function hindsightText(view, focus) {
 }
 
 /**
- * Which position it is, and why it is shown.
+ * Names the position, and why it is shown.
  * @param {View} view
  */
 export function inspectorKicker({ run, pass, focus, held, showsFocus }) {

@@ -108,7 +108,7 @@ function clockCell(numbers, timing) {
 }
 
 /**
- * What is said of a run's time where there is none beside it.
+ * Text for a run's time where there is none beside it.
  * @param {number[]} seconds of every time that it ran
  */
 function ownTimeWords(seconds) {
@@ -117,7 +117,7 @@ function ownTimeWords(seconds) {
 }
 
 /**
- * What the numbers of the whole run leave open: another length, fewer forward passes in more time.
+ * Explains the numbers of the whole run: another length, fewer forward passes in more time.
  * @param {View} view
  * @param {Numbers} numbers
  * @param {Timing | null} timing
@@ -131,7 +131,7 @@ function wholeWords({ run }, numbers, timing) {
 }
 
 /**
- * Which weights decoded, by the first digits of their digests; "" where the run does not say it.
+ * Names the weights that decoded by the first digits of their digests; "" where the run does not say it.
  * @param {View["run"]} run
  */
 export function weightsWords({ weights }) {
@@ -184,7 +184,7 @@ export function makeNumbers(actions) {
   const timings = new Map();
 
   /**
-   * What came of timing a run again.
+   * Result of timing a run again.
    * @param {Timing} timing
    */
   function take(timing) {

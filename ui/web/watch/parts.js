@@ -93,7 +93,7 @@ export class Parts {
     return this.block.tiles;
   }
 
-  /** What stands on the page, in order. */
+  /** Parts of the page, in order. */
   get roots() {
     return [this.stage, this.inspector.root, this.details.root, this.help.root, this.live];
   }

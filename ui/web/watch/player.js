@@ -239,7 +239,7 @@ export class Player {
     });
   }
 
-  /** What a frame drawn now shows; null without a run. */
+  /** Content of a frame drawn now; null without a run. */
   makeView() {
     const { run, reveals } = this;
     if (!run) return null;

@@ -10,7 +10,7 @@ import { settingDifferences } from "../form/fields.js";
 const OTHER_PROMPT = "another prompt";
 
 /**
- * What the form says otherwise than a run, each in a few words.
+ * Differences between the form and a run, each in a few words.
  * @param {Run} run
  */
 export function differences(run) {

@@ -16,7 +16,7 @@ const PIN_WORDS =
 const STRUCK_WORDS = "Struck: drafted, and thrown away in this forward pass.";
 
 /**
- * What the cells hold: null where nothing is written, the answer's end included.
+ * Content of the cells: null where nothing is written, the answer's end included.
  * @param {Pick<View, "run" | "pass">} view
  */
 export function cellTexts({ run, pass }) {

@@ -16,7 +16,7 @@ const NOT_JUDGED = "Not judged: no check fits this prompt.";
 const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
 
 /**
- * What a checker said, null if none did; and what stands for it then, the reason if one is known.
+ * The checker's verdict, null without one; then its substitute, with the reason if one is known.
  * @param {Checked | null} verdict
  */
 export function verdictParts(verdict) {
@@ -75,7 +75,7 @@ function besidePlain({ count }) {
 }
 
 /**
- * What a chip says of a whole answer; null for one that it has nothing to say of.
+ * Text of a chip about a whole answer; null where there is nothing to say.
  * @param {View["run"]} run
  * @param {Lane} lane
  * @returns {Said | null}

@@ -141,7 +141,7 @@ function makeBranch(run, pass, branch) {
 }
 
 /**
- * What the pass made final from a position on: an alternative that was right.
+ * Tokens that the pass made final from a position on: an alternative that was right.
  * @param {Run} run
  * @param {number} pass
  * @param {number} position

@@ -13,7 +13,7 @@ import { tokenName } from "../core/text/letters.js";
 /** @typedef {{ isOver: boolean, isQuick: boolean, delay: (rank: number, count: number) => number, progress: (rank: number, count: number) => number, play: (node: HTMLElement, kind: "tile" | "token" | "text", rank: number, count: number) => void }} RevealMotion */
 
 /**
- * What the visitor chose.
+ * The visitor's choices.
  * @typedef {object} PlayerState
  * @property {number} pass where the playhead stands
  * @property {boolean} isPlaying
@@ -26,7 +26,7 @@ import { tokenName } from "../core/text/letters.js";
  */
 
 /**
- * What a player that was just made holds.
+ * State of a new player.
  * @returns {PlayerState}
  */
 export function initialState() {
@@ -63,7 +63,7 @@ export function initialState() {
 
 /** @typedef {"pinned" | "new" | "accepted" | "fixed" | "draft" | "struck" | "masked" | "beyond" | "empty"} TileKind */
 /**
- * What a tile shows.
+ * Content of a tile.
  * @typedef {object} TileState
  * @property {TileKind} kind
  * @property {number | undefined} token
@@ -84,7 +84,7 @@ export function predictedTiles(run, pass) {
 }
 
 /**
- * Those of the answer among them: none after an end already known.
+ * The ones among them that belong to the answer: none after an end already known.
  * @param {Run} run
  * @param {number} pass
  */
@@ -143,7 +143,7 @@ function checkedState({ run, pass }, state) {
 }
 
 /**
- * What one tile shows at the view's pass.
+ * Content of one tile at the view's pass.
  * @param {View} view
  * @param {number} position
  * @returns {TileState}

@@ -60,7 +60,7 @@ function lastLength(lane, pass) {
 }
 
 /**
- * What the forward pass did to the cache, and why that is exact.
+ * Says how the forward pass changed the cache, and why that is exact.
  * @param {Lane} lane
  * @param {number} pass
  * @param {CacheStep} cache

@@ -97,7 +97,7 @@ export function rooflineOf({ flops, attention, valueBytes, weightBytes, cacheByt
 }
 
 /**
- * What the roofline view leaves out of the same forward pass, as the paper does.
+ * Costs of the same forward pass that the roofline view leaves out, as the paper does.
  * @param {Pick<Cost, "output" | "outputBytes" | "ownKeys">} cost
  */
 export function leftOutWords({ output, outputBytes, ownKeys }) {
@@ -106,7 +106,7 @@ export function leftOutWords({ output, outputBytes, ownKeys }) {
 }
 
 /**
- * That a device's attention has a rate of its own.
+ * Says that a device's attention has a rate of its own.
  * @param {Device} device
  */
 export function rateWords({ flops, attentionFlops }) {
@@ -115,7 +115,7 @@ export function rateWords({ flops, attentionFlops }) {
 }
 
 /**
- * What a forward pass's operations are made of.
+ * Parts of a forward pass's operations.
  * @param {Pick<Cost, "rows" | "numPredicted">} cost
  */
 export function operationWords({ rows, numPredicted }) {

@@ -14,13 +14,13 @@ import { tokenName } from "../text/letters.js";
  * @typedef {{ seen: number, size: number, numCausal: number }} SeenBlock
  */
 /**
- * What a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
+ * Rows that a row sees besides all that is cached: rows before `seen`, and `first` to before `stop`.
  * isCausal: whether it sees nothing to its right.
  * @typedef {{ seen: number, first: number, stop: number, isCausal: boolean }} VisibleRow
  */
 /** @typedef {"prompt" | "final" | "exact" | "draft" | "block" | "given" | "predraft" | "alternative"} RowKind */
 /**
- * What a row reads. position: in the answer, below 0 in the prompt. token: undefined where unknown.
+ * The token that a row reads. position: in the answer, below 0 in the prompt. token: undefined where unknown.
  * @typedef {{ kind: RowKind, position: number, token: number | undefined, isMask: boolean }} Row
  */
 /** @typedef {{ numCached: number, numCausal: number, blocks: SeenBlock[], visible: VisibleRow[] }} Mask */
@@ -88,7 +88,7 @@ export function maskOf(run, lane, pass) {
 }
 
 /**
- * What next-token prediction reads when the text is as long: the prompt, or its last token, all
+ * Rows that next-token prediction reads when the text is as long: the prompt, or its last token, all
  * before that in the cache. Drafted tokens are not of the text. It reads the prompt once, at the
  * start: behind a cached prompt it reads the first token that it wrote itself. Nothing where the
  * rows are the rest of the answer.
@@ -122,7 +122,7 @@ function tokenRead(run, lane, pass, position) {
 }
 
 /**
- * What each row reads, in the order of the mask's rows.
+ * The token of each row, in the order of the mask's rows.
  * @param {Run} run
  * @param {Lane} lane
  * @param {number} pass
@@ -216,7 +216,7 @@ const ROW_NAMES = {
 };
 
 /**
- * What the rows of a mask see, a sentence a group.
+ * Describes what the rows of a mask see, one sentence a group.
  * @param {Mask} mask
  * @param {Row[]} rows
  */
@@ -249,7 +249,7 @@ export function maskSentences(mask, rows) {
 }
 
 /**
- * What alternatives and the masks behind them see, one or many alike.
+ * Describes what alternatives and the masks behind them see.
  * @param {number} count
  * @param {string} cached
  */
@@ -276,7 +276,7 @@ export function fewMasksWords({ strategy, blockSize }, numMasks) {
 }
 
 /**
- * What one row sees.
+ * Describes what one row sees.
  * @param {Run} run
  * @param {Mask} mask
  * @param {Row[]} rows
@@ -299,7 +299,7 @@ export function rowSentence(run, mask, rows, index) {
 }
 
 /**
- * What a row of a block sees of its block.
+ * Describes what a row of a block sees of its block.
  * @param {Row[]} rows
  * @param {number} index
  * @param {VisibleRow} visible
@@ -312,7 +312,7 @@ function ownParts(rows, index, { first, stop }) {
 }
 
 /**
- * What is said under the mask of next-token prediction.
+ * Text under the mask of next-token prediction.
  * @param {Run} run
  * @param {Mask} mask of the run's own forward pass
  * @param {Mask} beside

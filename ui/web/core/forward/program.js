@@ -59,7 +59,7 @@ function program(title, parts) {
 }
 
 /**
- * Which forward pass of its block this is, from 1.
+ * Number of this forward pass within its block, from 1.
  * @param {Moment} moment
  */
 function passOfBlock({ run, pass, step }) {

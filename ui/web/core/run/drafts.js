@@ -42,7 +42,7 @@ export function checkedDraft(lane, pass) {
 }
 
 /**
- * What `pass` made of a position that may have been drafted.
+ * Outcome at `pass` of a position that may have been drafted.
  * @param {Lane} lane
  * @param {number} pass
  * @param {number} position
@@ -78,7 +78,7 @@ export function branchesOf(predrafts, window) {
 }
 
 /**
- * What became of them, in a sentence or two. A block whose first guess was too unsure has no tokens.
+ * Describes what became of them, in a sentence or two. A block whose first guess was too unsure has no tokens.
  * @param {Predraft[]} predrafts
  */
 export function branchWords(predrafts) {
@@ -96,7 +96,7 @@ export function branchWords(predrafts) {
 }
 
 /**
- * What became of the alternatives to drafted tokens, in a sentence.
+ * Describes what became of the alternatives to drafted tokens, in a sentence.
  * @param {Predraft[]} predrafts
  * @param {boolean} isAccepted whether the check threw no drafted token away
  */

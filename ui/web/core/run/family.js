@@ -61,7 +61,7 @@ export function compareWithParent({ parent, run }) {
 }
 
 /**
- * What differs from the parent in words: tokens that it has not, and its own that are not here.
+ * Difference from the parent in words: tokens that it has not, and its own that are not here.
  * @param {Differences} differ
  */
 export function differWords(differ) {
@@ -77,7 +77,7 @@ export class Family {
     /** @type {Node[]} */
     this.nodes = [];
     /**
-     * What was asked for, by the id that the run will carry: a second question must not take the
+     * Requests by the id that the run will carry: a second question must not take the
      * place of one whose answer is on its way.
      * @type {Map<string, { parent: Node | null, origin: Origin }>}
      */

@@ -119,7 +119,7 @@ export class Run {
     };
   }
 
-  /** What the system said first; "" for nothing. */
+  /** The system prompt; "" for none. */
   get system() {
     const [role, content] = this.turns[0] ?? [];
     return role === "system" && content ? content : "";
@@ -131,7 +131,7 @@ export class Run {
   }
 
   /**
-   * What a question after its answer changes in its settings.
+   * Changes that a follow-up makes to its settings.
    * @param {string} prompt
    */
   followUp(prompt) {
@@ -142,7 +142,7 @@ export class Run {
     return { prompt, turns: [...this.turns, ...said], pinned: [] };
   }
 
-  /** What its files are called: sbd-tara-has-49-pencils */
+  /** Name of its files: sbd-tara-has-49-pencils */
   get fileStem() {
     const words = this.prompt.toLowerCase().replace(/[^a-z0-9]+/g, "-");
     const short = words.replace(/^-+/, "").slice(0, MAX_NAME).replace(/-+$/, "");

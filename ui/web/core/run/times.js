@@ -152,7 +152,7 @@ export function whyNotFaster(run, numbers, timing) {
 }
 
 /**
- * What a token took where a longer answer took longer in spite of fewer forward passes.
+ * Time per token, where a longer answer took longer in spite of fewer forward passes.
  * @param {Numbers} numbers
  * @param {{ seconds: number[], ntpSeconds: number[] }} times
  * @param {number} numPlain forward passes of next-token prediction

@@ -21,7 +21,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  */
 
 /**
- * What a lane was asked to do.
+ * Request of a lane.
  * @typedef {object} Config
  * @property {string} strategy
  * @property {Solver} solver
@@ -37,7 +37,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
  */
 
 /**
- * What one forward pass did; what is empty may be left out.
+ * One forward pass; empty fields may be left out.
  * @typedef {object} EventData
  * @property {string} kind
  * @property {[cached: number, causal: number]} context
@@ -58,7 +58,7 @@ const MIN_SHOWN_PROBABILITY = 0.0005;
 /** @typedef {{ run: string, seq: number, tokens?: Record<string, string> }} Head tokens: texts of those first named here */
 
 /**
- * What is about to be decoded.
+ * Opening of a decode.
  * @typedef {object} Opening
  * @property {"run"} type
  * @property {[main: Config, ...others: Config[]]} lanes

@@ -210,7 +210,7 @@ function drawFrame(context, run, pass, isDark) {
 }
 
 const FRAME_MS = { pass: 250, last: 3000 };
-/** Of the palette's 256 places: what was there before stays. */
+/** Palette index for a pixel that stays as it was. */
 const UNCHANGED = 255;
 
 /**

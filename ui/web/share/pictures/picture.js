@@ -69,7 +69,7 @@ export function blankPicture(height, scale, inks) {
 }
 
 /**
- * What a frame is drawn from: the run as the player shows it at `pass`, nothing pointed at.
+ * Input of a frame: the run as the player shows it at `pass`, nothing pointed at.
  * @param {Run} run
  * @param {number} pass
  * @param {boolean} isDark

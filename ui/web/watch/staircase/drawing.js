@@ -165,7 +165,7 @@ function drawCell(context, position, pass, entropy, view, { cellWidth, cellHeigh
 }
 
 /**
- * What the colours and dots stand for. Verify reads what it drafted, which is no mask then, and
+ * Key of the colours and dots. Verify reads what it drafted, which is no mask then, and
  * next-token prediction reads no masks at all.
  * @param {Run} run
  */

@@ -86,7 +86,7 @@ export class CachedPicture {
   }
 }
 
-/** What a frame of the staircase needs of other frames: drawn once, then copied. */
+/** Parts of a frame of the staircase that other frames share: drawn once, then copied. */
 class StaircasePictures {
   constructor() {
     this.cells = new CachedPicture();
@@ -127,7 +127,7 @@ const SMALL_TYPE = 13; // pixels
 const MAX_ANIMATED_PASSES = 160;
 
 /**
- * What a cell says, in two short lines; null where nothing was predicted.
+ * Text of a cell, in two short lines; null where nothing was predicted.
  * @param {Run} run
  * @param {number} pass
  * @param {number} position

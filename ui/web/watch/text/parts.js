@@ -8,7 +8,7 @@ import { lanePieces } from "../../core/text/letters.js";
 /** @import { Run } from "../../core/run/run.js" */
 
 /**
- * What the lane shows at a position.
+ * Content of the lane at a position.
  * @typedef {object} TextPart
  * @property {number} position
  * @property {FixedItem | null} item
@@ -52,7 +52,7 @@ function stopOf(run, pass) {
 }
 
 /**
- * What the lane shows at the positions from `from` up to, not including, `to`.
+ * Content of the lane at the positions from `from` up to, not including, `to`.
  * @param {Run} run
  * @param {Lane} lane
  * @param {number} pass

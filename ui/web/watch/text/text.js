@@ -297,7 +297,7 @@ export class LaneText {
     this.root.addEventListener("copy", copyWithoutBreaks);
     /** @type {Token[]} */
     this.tokens = [];
-    /** What stands before the tokens that can be pointed at, as one piece of text. */
+    /** The text before the tokens that can be pointed at, as one piece. */
     this.before = make("span", "sbd-text-before");
     /** @type {HTMLElement[]} `before`, then the tokens from `start` on */
     this.nodes = [];
