@@ -94,15 +94,17 @@ class Chat:
 def read_rows(argument: str, path: Path) -> list[Row]:
     """All records of a file. Raises ArgumentError naming file and line."""
     name, kind = shown_name(str(path), MAX_SHOWN_PATH), suffix_of(path)
-    found: Iterable[tuple[int, object]]
+    numbered: Iterable[tuple[int, object]]
     if kind == ".parquet":
-        found = _parquet(argument, name, path)
+        numbered = _parquet(argument, name, path)
     elif kind in (".csv", ".tsv"):
-        found = _table(argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ",")
+        numbered = _table(
+            argument, name, read_text(argument, path), "\t" if kind == ".tsv" else ","
+        )
     else:
-        found = _values(argument, name, read_text(argument, path))
+        numbered = _values(argument, name, read_text(argument, path))
     unit = "row" if kind == ".parquet" else "line"
-    return [row_of(argument, f"{name}: {unit} {place}", value) for place, value in found]
+    return [row_of(argument, f"{name}: {unit} {place}", value) for place, value in numbered]
 
 
 def row_of(argument: str, where: str, value: object) -> Row:

@@ -75,7 +75,7 @@ class Journal:
 
     def entries(self) -> dict[int, Any]:
         """The results of every process; lines cut off by a kill are left out."""
-        found: dict[int, Any] = {}
+        results: dict[int, Any] = {}
         for part in self.parts():
             try:
                 text = part.read_text(encoding="utf-8", errors="replace")
@@ -86,8 +86,8 @@ class Journal:
                     number, entry = json.loads(line)
                 except ValueError:
                     continue
-                found[number] = entry
-        return found
+                results[number] = entry
+        return results
 
     def clear(self) -> None:
         """Remove the files of every process."""

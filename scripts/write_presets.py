@@ -91,8 +91,8 @@ def preset_rows() -> list[dict[str, object]]:
     """Content of the file, see ui.examples."""
     rows: list[dict[str, object]] = []
     for task in tasks():
-        found = preset_examples(task)
-        prompts, cases = [item.prompt for item in found], [item.case for item in found]
+        examples = preset_examples(task)
+        prompts, cases = [item.prompt for item in examples], [item.case for item in examples]
         rows.append({"family": task, "label": label_of(task), "prompts": prompts, "cases": cases})
     return rows
 

@@ -341,7 +341,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def renewed(text: str) -> str:
     """A document with every table as the results files have it. Raises KeyError."""
-    return MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[3]}", text)
+    return MARKED.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}{match[3]}", text)
 
 
 if __name__ == "__main__":

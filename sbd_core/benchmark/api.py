@@ -107,14 +107,14 @@ def bench(model: HuggingFaceModel, workload: Workload, more: More | None = None)
 
 def left_out(model: HuggingFaceModel, more: More) -> list[str]:
     """Methods that the model cannot run, each with the reason."""
-    found = []
+    notes = []
     if more.assistant is None:
-        found.append(f"{BASELINE}, assistant: left out, no --assistant was given")
+        notes.append(f"{BASELINE}, assistant: left out, no --assistant was given")
     if model.mask_token_id is None:
-        found.append(f"sbd, verify: left out, {model.name} has no mask token")
+        notes.append(f"sbd, verify: left out, {model.name} has no mask token")
     elif model.block_range is None:
-        found.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
-    return found
+        notes.append(f"sbd, verify: left out, {model.name} has no Set Block Decoding training")
+    return notes
 
 
 def _methods(
@@ -125,18 +125,18 @@ def _methods(
 ) -> tuple[list[Method], dict[str, float]]:
     """Every method, the baseline first, and the baseline's seconds by its number of threads."""
     most = workload.max_new_tokens
-    found = by_transformers(model, most, more.assistant)
+    methods = by_transformers(model, most, more.assistant)
     others = []
     if more.gguf is not None:
         others.append(by_llama_cpp(model, more.gguf, most, torch.get_num_threads()))
     [example] = held_out(next(iter(SUITES)), 1, workload.seed)
-    found, seconds = _at_best_threads(found, model.encode(example.prompt, is_raw=False))
-    found += others
+    methods, seconds = _at_best_threads(methods, model.encode(example.prompt, is_raw=False))
+    methods += others
     configs = ours(model, most, with_predrafts=more.with_predrafts)
     for dtype, twin in twins.items():
         named = {f"{dtype} {name}".strip(): config for name, config in configs.items()}
-        found += by_engine(twin, named)
-    return found, seconds
+        methods += by_engine(twin, named)
+    return methods, seconds
 
 
 def _rows(
@@ -224,7 +224,7 @@ def median_and_spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def _at_best_threads(
-    found: Sequence[Method], prompt: Sequence[int]
+    methods: Sequence[Method], prompt: Sequence[int]
 ) -> tuple[list[Method], dict[str, float]]:
     """The methods with the number of threads that is fastest for the first, which is generate().
 
@@ -236,10 +236,10 @@ def _at_best_threads(
     for _ in range(NUM_TRIALS + 1):
         for count in sorted({1, os.cpu_count() or 1}):
             began = time.perf_counter()
-            _with_threads(found[0].answer, count, own)(prompt)
+            _with_threads(methods[0].answer, count, own)(prompt)
             best[count] = min(time.perf_counter() - began, best.get(count, float("inf")))
     chosen = min(best, key=best.__getitem__)
-    moved = [Method(each.name, _with_threads(each.answer, chosen, own)) for each in found]
+    moved = [Method(each.name, _with_threads(each.answer, chosen, own)) for each in methods]
     return moved, {str(count): round(seconds, 4) for count, seconds in best.items()}
 
 
@@ -257,13 +257,13 @@ def _with_threads(ask: Ask, count: int, afterwards: int) -> Callable[[Sequence[i
 @contextmanager
 def other_load() -> Iterator[dict[str, float]]:
     """Fill in "cores": processor cores that other processes kept busy meanwhile (Linux)."""
-    found: dict[str, float] = {}
+    load: dict[str, float] = {}
     busy, own, began = _busy_seconds(), time.process_time(), time.perf_counter()
-    yield found
+    yield load
     elapsed = time.perf_counter() - began
     if busy is not None:
         others = (_busy_seconds() or 0.0) - busy - (time.process_time() - own)
-        found["cores"] = round(max(0.0, others) / elapsed, 3)
+        load["cores"] = round(max(0.0, others) / elapsed, 3)
 
 
 def _busy_seconds() -> float | None:

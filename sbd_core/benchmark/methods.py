@@ -121,19 +121,19 @@ def in_each_dtype(model: HuggingFaceModel) -> tuple[dict[str, HuggingFaceModel],
         rule = "must be Llama-shaped and on a CPU for dtypes to be measured"
         raise ArgumentError("model", rule, model.name)
     layers = model.adapter.layers if model.adapter else None
-    found: dict[str, HuggingFaceModel] = {}
+    twins: dict[str, HuggingFaceModel] = {}
     left_out = []
     for dtype in DTYPES:
         twin = copy.copy(model)
         try:
             twin.backend = build(model.model, dtype, layers)
         except OnnxUnavailable as error:
-            if not found:
+            if not twins:
                 raise ArgumentError("model", "must run in ONNX Runtime here", str(error)) from error
             left_out.append(f"{dtype}: left out, {error}")
             continue
-        found[dtype] = twin
-    return found, left_out
+        twins[dtype] = twin
+    return twins, left_out
 
 
 def by_transformers(
@@ -162,13 +162,13 @@ def by_transformers(
 
         return ask
 
-    found = [
+    methods = [
         Method(BASELINE, asking()),
         Method(f"{BASELINE}, prompt look-up", asking(prompt_lookup_num_tokens=LOOK_UP_TOKENS)),
     ]
     if helper is not None:
-        found.append(Method(f"{BASELINE}, assistant", asking(assistant_model=helper)))
-    return found
+        methods.append(Method(f"{BASELINE}, assistant", asking(assistant_model=helper)))
+    return methods
 
 
 @contextmanager

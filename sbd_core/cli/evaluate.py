@@ -87,13 +87,13 @@ def run(arguments: argparse.Namespace) -> None:
         _run_requests(arguments, config)
         return
     try:
-        found, journal = _evaluated(arguments, config)
+        evaluation, journal = _evaluated(arguments, config)
     except UnfinishedError:
         return  # the process that ends last has the answers of all
-    print(found)
-    for note in getattr(found, "notes", ()):
+    print(evaluation)
+    for note in getattr(evaluation, "notes", ()):
         print(note, file=sys.stderr)
-    data = found.to_data()
+    data = evaluation.to_data()
     if arguments.out is not None:
         write_text(arguments.out, json.dumps(data, indent=1) + "\n")
     if journal is not None:

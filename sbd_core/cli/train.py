@@ -184,15 +184,15 @@ def _prepared_range(init: Path | None) -> dict[str, int]:
 
 
 def _tasks(words: str) -> dict[str, float]:
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for word in words.split(",") if words else ():
         name, _, weight = word.partition(":")
         try:
-            found[name] = found.get(name, 0.0) + (float(weight) if weight else 1.0)
+            weights[name] = weights.get(name, 0.0) + (float(weight) if weight else 1.0)
         except ValueError as error:
             rule = "must be names with a weight each or none, as math:3,json"
             raise ArgumentError("tasks", rule, words) from error
-    return found
+    return weights
 
 
 def _add_estimate(parser: argparse.ArgumentParser) -> None:
@@ -226,17 +226,17 @@ def _print_estimate(arguments: argparse.Namespace, recipe: "Recipe") -> None:
         is_checkpointed=arguments.gradient_checkpointing,
         is_bf16=arguments.precision != "fp32",
     )
-    found = memory.estimate(config, recipe, setup)
+    estimate = memory.estimate(config, recipe, setup)
     if arguments.gpu_memory is not None:
         fitting = memory.smallest_that_fits(config, recipe, setup, arguments.gpu_memory)
         if fitting is None:
             rule = f"must hold more than one row of {recipe.row_tokens} tokens takes"
             raise ArgumentError("gpu_memory", rule, arguments.gpu_memory)
-        setup, found = fitting
-    print(report.as_text(name, recipe, setup, found))
+        setup, estimate = fitting
+    print(report.as_text(name, recipe, setup, estimate))
     if not setup.is_checkpointed:
         less = memory.estimate(config, recipe, replace(setup, is_checkpointed=True)).total
         print(f"with gradient checkpointing {less / memory.GIB:.2f} GiB")
     print(report.command(init, str(arguments.recipe or arguments.stage), recipe, setup))
     if arguments.json:
-        print(json.dumps({"model": name, **found.to_data()}))
+        print(json.dumps({"model": name, **estimate.to_data()}))

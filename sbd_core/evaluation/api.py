@@ -135,9 +135,9 @@ def evaluate_rows(
     total = len(rows) * sum(map(len, suites.values()))
     with tqdm(total=total, unit="answer", disable=not shows_progress) as bar:
         scores = measure(rows, suites, sample.batch_size, runner, bar.update)
-    found = environment(getattr(model, "folder", None))
+    circumstances = environment(getattr(model, "folder", None))
     if runner.num_processes > 1:
-        found["threads"] = 1
+        circumstances["threads"] = 1
     return Evaluation(
         model=model.name,
         sample=sample,
@@ -146,7 +146,7 @@ def evaluate_rows(
         runs_on=getattr(model, "runs_on", ""),
         rows=scores,
         num_processes=runner.num_processes,
-        circumstances=found,
+        circumstances=circumstances,
     )
 
 

@@ -81,13 +81,13 @@ def verifiers() -> Mapping[str, Any]:
         splitter = PunktSentenceTokenizer()
         instructions_util._get_sentence_tokenizer = lambda: splitter
         nltk.word_tokenize = words_of
-    found: Mapping[str, Any] = instructions_registry.INSTRUCTION_DICT
-    return found
+    registry: Mapping[str, Any] = instructions_registry.INSTRUCTION_DICT
+    return registry
 
 
 def words_of(text: str) -> list[str]:
     """As nltk.word_tokenize of one sentence, which needs no data."""
     from nltk.tokenize import NLTKWordTokenizer
 
-    found: list[str] = NLTKWordTokenizer().tokenize(text)
-    return found
+    words: list[str] = NLTKWordTokenizer().tokenize(text)
+    return words

@@ -339,10 +339,10 @@ def measure(
         chosen = chosen_gammas(tried)
     gammas = {rule: (gamma,) for rule, gamma in chosen.items()} or None
     configs = request_configs(base, gammas)
-    found = {each.name: answers(each.requests, configs) for each in sets}
-    scores = {each.name: score_answers(found[each.name], each.checks) for each in sets}
+    answered = {each.name: answers(each.requests, configs) for each in sets}
+    scores = {each.name: score_answers(answered[each.name], each.checks) for each in sets}
     rows = [_score(row, each, ()) for row, each in tried.items()]
-    return Measured(scores, chosen, rows, found)
+    return Measured(scores, chosen, rows, answered)
 
 
 def num_answers(sets: Sequence[RequestSet], num_for_gammas: int) -> int:

@@ -135,24 +135,24 @@ def tally(answers: Sequence[Answer]) -> Tally:
     )
 
 
-def score(name: str, found: Tally) -> Score:
+def score(name: str, tally: Tally) -> Score:
     """Accuracy and speed of a tally of at least one example, under a name."""
-    low, high = wilson_interval(found.num_right, found.num_examples)
+    low, high = wilson_interval(tally.num_right, tally.num_examples)
     return Score(
         task=name,
-        num_examples=found.num_examples,
-        accuracy=found.num_right / found.num_examples,
+        num_examples=tally.num_examples,
+        accuracy=tally.num_right / tally.num_examples,
         accuracy_low=low,
         accuracy_high=high,
-        num_tokens=found.num_tokens,
-        num_forwards=found.num_forwards,
-        tokens_per_forward=found.num_tokens / found.num_forwards,
-        tokens_per_second=found.num_tokens / found.seconds,
-        num_unseen=found.num_unseen,
+        num_tokens=tally.num_tokens,
+        num_forwards=tally.num_forwards,
+        tokens_per_forward=tally.num_tokens / tally.num_forwards,
+        tokens_per_second=tally.num_tokens / tally.seconds,
+        num_unseen=tally.num_unseen,
         accuracy_seen=_ratio(
-            found.num_right - found.num_unseen_right, found.num_examples - found.num_unseen
+            tally.num_right - tally.num_unseen_right, tally.num_examples - tally.num_unseen
         ),
-        accuracy_unseen=_ratio(found.num_unseen_right, found.num_unseen),
+        accuracy_unseen=_ratio(tally.num_unseen_right, tally.num_unseen),
     )
 
 

@@ -199,15 +199,15 @@ def _perplexities(
 
     A model with turns of its own has none: its texts would be framed in tokens it never saw.
     """
-    found, notes = {}, []
+    perplexities, notes = {}, []
     for who, folder in folders.items():
         try:
             values = perplexity(folder, suites)
         except TrainingError as error:
             notes.append(f"perplexity left out: {error}")
             continue
-        found[who] = {name: round(value, 4) for name, value in values.items()}
-    return found, notes
+        perplexities[who] = {name: round(value, 4) for name, value in values.items()}
+    return perplexities, notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,8 +254,8 @@ def compare(
     num_answers = len(rows) * sum(map(len, suites.values()))
     runner = models.runner(num_answers, sample.batch_size, num_processes)
     evaluation = evaluate_rows(models[next(iter(sources))], rows, sample, runner)
-    for name, found in facts.items():
-        found["rows"] = rows_data({r: evaluation.rows[f"{name} {r}"] for r in configs})
+    for name, described in facts.items():
+        described["rows"] = rows_data({r: evaluation.rows[f"{name} {r}"] for r in configs})
     return Comparison(evaluation=evaluation, models=facts)
 
 

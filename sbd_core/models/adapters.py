@@ -94,10 +94,10 @@ def apply_adapter(model: Any, source: str, adapter: dict[str, Any], argument: st
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what they say of weights is an error below
             adapted = PeftModel(model, PeftConfig.from_pretrained(source))
-            found = adapted.load_adapter(source, "default", torch_device="cpu")
+            loaded = adapted.load_adapter(source, "default", torch_device="cpu")
     except PEFT_ERRORS as error:
         raise ModelError(f"{subject} {other_base(adapter, _difference(error))}") from error
-    for names, rule in ((found.missing_keys, "lacks"), (found.unexpected_keys, "also has")):
+    for names, rule in ((loaded.missing_keys, "lacks"), (loaded.unexpected_keys, "also has")):
         if names:
             raise ModelError(f"{subject} {other_base(adapter, f'it {rule} {sorted(names)[0]}')}")
     if sizes is not None:
@@ -118,9 +118,9 @@ def _make_room(model: Any, weights: Mapping[str, Tensor]) -> None:
 def _difference(error: Exception) -> str:
     """peft's finding in one line: the first of the sizes that do not fit, or its own words."""
     words = " ".join(str(error).split())
-    found = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
-    if found:
-        return f"{found[1]} is {found[2]} in the adapter and {found[3]} beside the base"
+    match = re.search(r"size mismatch for (\S+): .*?Size\((\S.*?)\).*?Size\((\S.*?)\)", words)
+    if match:
+        return f"{match[1]} is {match[2]} in the adapter and {match[3]} beside the base"
     return f"it lacks {words}" if isinstance(error, KeyError) else words[:300]
 
 
@@ -150,10 +150,10 @@ def _trained_beside(
     except (OSError, ValueError, KeyError, TypeError) as error:
         file = shown(str(folder / ADAPTER_FILE))
         raise ModelError(f"{argument}: {file} is damaged: train the adapter again") from error
-    found = Fingerprint.of(model)
+    fingerprint = Fingerprint.of(model)
     # What fp16 makes of small numbers is not what bf16 does.
-    is_other = model.dtype != torch.float16 and base.values != found.values
-    if is_other or base.shapes != found.shapes:
+    is_other = model.dtype != torch.float16 and base.values != fingerprint.values
+    if is_other or base.shapes != fingerprint.shapes:
         other = other_base(adapter, "it was trained beside other weights")
         raise ModelError(f"{argument}: {shown(str(folder))} {other}")
     return sizes

@@ -217,14 +217,14 @@ def remove(source: BaseSource) -> bool:
     folder, graphs = base_folder(source), cache_folder() / "graphs"
     try:
         with _alone(None):
-            found = [place for place in (folder, *_left_by_killed()) if place.exists()]
-            for place in (*found, graphs):
+            folders = [place for place in (folder, *_left_by_killed()) if place.exists()]
+            for place in (*folders, graphs):
                 if place.exists():
                     shutil.rmtree(place)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ModelError(f"base: {shown(str(folder))} cannot be deleted: {reason}") from error
-    return bool(found)
+    return bool(folders)
 
 
 def _require_room(source: BaseSource, place: Path) -> None:
@@ -261,8 +261,8 @@ def hub_copy(source: BaseSource) -> Path | None:
     """The file in the cache of the hub's own library, where a Space's build puts it."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
-    return Path(found) if isinstance(found, str) else None
+    path = try_to_load_from_cache(source.repository, source.file, revision=source.revision)
+    return Path(path) if isinstance(path, str) else None
 
 
 def _from_hub(source: BaseSource, file: Path, tell: Tell) -> None:

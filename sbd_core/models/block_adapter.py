@@ -72,14 +72,14 @@ class BlockAdapter:
 
     def tensors(self) -> dict[str, Tensor]:
         """All of it by name, as it is stored."""
-        found = {"mask_embedding": self.mask_embedding}
+        tensors = {"mask_embedding": self.mask_embedding}
         for index, layer in enumerate(self.layers):
             for name, (down, up) in layer.items():
-                found[f"layers.{index}.{name}.A"] = down
-                found[f"layers.{index}.{name}.B"] = up
+                tensors[f"layers.{index}.{name}.A"] = down
+                tensors[f"layers.{index}.{name}.B"] = up
         if self.sampler is not None:
-            found["sampler.into"], found["sampler.out"] = self.sampler
-        return found
+            tensors["sampler.into"], tensors["sampler.out"] = self.sampler
+        return tensors
 
 
 def write_block_adapter(adapter: BlockAdapter, folder: Path) -> None:
@@ -135,15 +135,15 @@ def read_info(folder: Path) -> tuple[BlockAdapterInfo, list[str]]:
 def read_block_adapter(folder: Path) -> BlockAdapter:
     """The adapter of a folder. Raises ModelError for one that is damaged or not whole."""
     info, files = read_info(folder)
-    found: dict[str, Tensor] = {}
+    stored: dict[str, Tensor] = {}
     for name in files:
         try:
             with safe_open(folder / name, "pt") as file:
-                found.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
+                stored.update({key: file.get_tensor(key) for key in file.keys()})  # noqa: SIM118
         except (OSError, SafetensorError) as error:
             reason = " ".join(str(error).split())[:200]
             raise ModelError(f"model: {shown(str(folder / name))} is damaged: {reason}") from error
-    joined = _joined(found)
+    joined = _joined(stored)
     layers: dict[int, dict[str, tuple[Tensor, Tensor]]] = {}
     try:
         mask_embedding = joined["mask_embedding"]
@@ -162,10 +162,10 @@ def read_block_adapter(folder: Path) -> BlockAdapter:
     return BlockAdapter(info, ordered, mask_embedding, sampler)
 
 
-def _joined(found: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _joined(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Tensors that were stored in pieces, whole again."""
-    whole = {name: tensor for name, tensor in found.items() if "#" not in name}
-    for name in sorted({name.split("#")[0] for name in found if "#" in name}):
-        count = sum(other.startswith(f"{name}#") for other in found)
-        whole[name] = torch.cat([found[f"{name}#{i}"] for i in range(count)])
+    whole = {name: tensor for name, tensor in stored.items() if "#" not in name}
+    for name in sorted({name.split("#")[0] for name in stored if "#" in name}):
+        count = sum(other.startswith(f"{name}#") for other in stored)
+        whole[name] = torch.cat([stored[f"{name}#{i}"] for i in range(count)])
     return whole

@@ -33,14 +33,14 @@ def require_block_attention(model: Any, name: str, argument: str = "model") -> N
     if not has_known_shape(model):
         was_training = model.training
         try:
-            found = _fault(_Trial(model.eval()))
+            fault = _fault(_Trial(model.eval()))
         except FORWARD_ERRORS as error:
             words = " ".join(str(error).split())[:200]
-            found = f"must read a block of tokens under a mask; {{}} does not: {words}"
+            fault = f"must read a block of tokens under a mask; {{}} does not: {words}"
         finally:
             model.train(was_training)
-        if found:
-            raise ModelError(f"{argument}: " + found.replace("{}", name))
+        if fault:
+            raise ModelError(f"{argument}: " + fault.replace("{}", name))
     setattr(model, PASSED, True)
 
 

@@ -94,8 +94,8 @@ def _plain(
 ) -> Encoded:
     """A text in which control tokens are but letters; is_model: only those called special."""
     if not is_model and tokenizer.is_fast and _controls(tokenizer, text, is_special=False):
-        found = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
-        return found.ids, [end for _, end in found.offsets]
+        encoding = _without_controls(tokenizer).encode(text, add_special_tokens=add_special_tokens)
+        return encoding.ids, [end for _, end in encoding.offsets]
     return _ids_of(
         tokenizer, text, add_special_tokens=add_special_tokens, split_special_tokens=True
     )
@@ -104,8 +104,8 @@ def _plain(
 def _ids_of(tokenizer: Any, text: str, **options: bool) -> Encoded:
     if not tokenizer.is_fast:
         return tokenizer.encode(text, **options), []
-    found = tokenizer(text, return_offsets_mapping=True, **options)
-    return found["input_ids"], [end for _, end in found["offset_mapping"]]
+    encoding = tokenizer(text, return_offsets_mapping=True, **options)
+    return encoding["input_ids"], [end for _, end in encoding["offset_mapping"]]
 
 
 def _controls(tokenizer: Any, text: str, *, is_special: bool) -> bool:
@@ -141,7 +141,7 @@ def _apart(
 
     The space around a content stays around its mark, as a template may trim it.
     """
-    found: list[Message] = []
+    messages_apart: list[Message] = []
     contents: dict[str, Message] = {}
     for role, content in messages:
         is_held = _controls(tokenizer, content, is_special=True) or (
@@ -151,8 +151,8 @@ def _apart(
             mark = secrets.token_hex(16)
             contents[mark] = (role, content)
             content = content.replace(content.strip(), mark)
-        found.append((role, content))
-    return found, contents
+        messages_apart.append((role, content))
+    return messages_apart, contents
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Message], name: str, *, is_open: bool) -> str:

@@ -48,14 +48,14 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
             return CheckpointInfo(*of_adapter, is_trained=True, has_adapter=True)
         config = object_in(place / "config.json")
         tokenizer = object_in(place / "tokenizer_config.json")
-        found = config.get("set_block_decoding")
-        sizes = block_range_of(found, str(folder))
+        block_config = config.get("set_block_decoding")
+        sizes = block_range_of(block_config, str(folder))
         is_whole = has_weights(place)
     except (OSError, ValueError, KeyError, TypeError, ModelError):
         return None
     if sizes is None or not is_whole or not isinstance(tokenizer.get("mask_token"), str):
         return None
-    return CheckpointInfo(place.resolve().name, sizes, says_trained(found))
+    return CheckpointInfo(place.resolve().name, sizes, says_trained(block_config))
 
 
 def own_cpu_dtype(folder: str | Path) -> object:
@@ -93,10 +93,10 @@ def bundled_folder(name: str) -> Path | None:
 
 def object_in(file: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises OSError, ValueError."""
-    found = json_of(file.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+    value = json_of(file.read_text(encoding="utf-8"))
+    if not isinstance(value, dict):
         raise ValueError(f"{file}: must hold a JSON object")
-    return found
+    return value
 
 
 def read_shape(model: str) -> Shape:

@@ -97,14 +97,14 @@ def _digests(model: Any, name: str, source: Path, adapter: BlockAdapter | None) 
     """See SetBlockModel.weights: of an adapter its files, of a model some values of each weight."""
     if adapter is None:
         return {name: Fingerprint.of(model).values}
-    found = weights_sha256(source)
-    assert found is not None
-    return {name: found, adapter.info.base: adapter.info.base_digest}
+    digest = weights_sha256(source)
+    assert digest is not None
+    return {name: digest, adapter.info.base: adapter.info.base_digest}
 
 
 def _largest_block(model: Any, name: str) -> int:
-    found = block_range_of(getattr(model.config, "set_block_decoding", None), name)
-    return found[1] if found else DecodeConfig().block_size
+    block_range = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+    return block_range[1] if block_range else DecodeConfig().block_size
 
 
 def read(
@@ -163,12 +163,14 @@ def read_with_peft(
     """
     base = adapter["base_model_name_or_path"]
     name = f"base_model_name_or_path of {source}"
-    found = str(require_base(base)) if base in BASES else base
-    is_folder = require_source(found, name)
-    if found == source or (is_folder and is_adapter(found)):
+    base_source = str(require_base(base)) if base in BASES else base
+    is_folder = require_source(base_source, name)
+    if base_source == source or (is_folder and is_adapter(base_source)):
         raise ModelError(f"{argument}: {shown(source)} is an adapter of an adapter; merge its base")
     revision = adapter.get("revision")
-    model, tokenizer = read(found, dtype, is_folder=is_folder, argument=name, revision=revision)
+    model, tokenizer = read(
+        base_source, dtype, is_folder=is_folder, argument=name, revision=revision
+    )
     if cached_file(source, "tokenizer_config.json", _raise_exceptions_for_missing_entries=False):
         local = os.path.isdir(source)
         own = {"trust_remote_code": False, "local_files_only": local}

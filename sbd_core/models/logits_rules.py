@@ -108,8 +108,10 @@ def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsR
             raise ModelError(f"{subject} {setting}, which is another kind of decoding: remove it")
     try:
         model._prepare_special_tokens(config, device=model.device)
-        found = model._get_logits_processor(config, input_ids_seq_length=1, device=model.device)
-        return read_processors(found, ())
+        processors = model._get_logits_processor(
+            config, input_ids_seq_length=1, device=model.device
+        )
+        return read_processors(processors, ())
     except ArgumentError as error:
         raise ModelError(f"{subject} {error.argument}, which {error.rule}: remove it") from error
     except (ValueError, TypeError) as error:

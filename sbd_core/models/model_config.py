@@ -6,29 +6,31 @@ from sbd_core.config import PENALTIES
 from sbd_core.errors import ArgumentError, ModelError, require_number
 
 
-def block_range_of(found: Any, name: str) -> tuple[int, int] | None:
+def block_range_of(block_config: Any, name: str) -> tuple[int, int] | None:
     """config.set_block_decoding as (smallest, largest); ModelError if it is malformed."""
-    if found is None:
+    if block_config is None:
         return None
     try:
-        low, high = int(found["min_block_size"]), int(found["max_block_size"])
+        low, high = int(block_config["min_block_size"]), int(block_config["max_block_size"])
     except (TypeError, KeyError, ValueError) as error:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}") from error
+        raise ModelError(
+            f"{name}: config.set_block_decoding is malformed: {block_config!r}"
+        ) from error
     if not 1 <= low <= high:
-        raise ModelError(f"{name}: config.set_block_decoding is malformed: {found!r}")
+        raise ModelError(f"{name}: config.set_block_decoding is malformed: {block_config!r}")
     return low, high
 
 
 def own_repetition_penalty(model: Any, name: str) -> float:
     """What a model's generation_config asks for, 1 where it asks for none. Raises ModelError."""
-    found = getattr(getattr(model, "generation_config", None), "repetition_penalty", None)
-    if found is None:
+    penalty = getattr(getattr(model, "generation_config", None), "repetition_penalty", None)
+    if penalty is None:
         return 1.0
     try:
-        require_number("generation_config.repetition_penalty", found, *PENALTIES)
+        require_number("generation_config.repetition_penalty", penalty, *PENALTIES)
     except ArgumentError as error:
         raise ModelError(f"{name}: {error}") from error
-    return float(found)
+    return float(penalty)
 
 
 def is_trained_for_blocks(config: Any) -> bool:
@@ -36,9 +38,9 @@ def is_trained_for_blocks(config: Any) -> bool:
     return says_trained(getattr(config, "set_block_decoding", None))
 
 
-def says_trained(found: Any) -> bool:
+def says_trained(block_config: Any) -> bool:
     """The same of config.set_block_decoding alone."""
-    return isinstance(found, dict) and found.get("is_trained", True) is not False
+    return isinstance(block_config, dict) and block_config.get("is_trained", True) is not False
 
 
 def reach_of(config: Any) -> int | None:

@@ -106,9 +106,9 @@ def _adapter(source: str, file: str, argument: str) -> dict[str, Any]:
             )
     is_activated = bool(adapter.get("alora_invocation_tokens"))
     if issubclass(known, PromptLearningConfig) or kind in OF_WHOLE_TEXTS or is_activated:
-        found = "an activated LoRA" if is_activated else kind
+        described = "an activated LoRA" if is_activated else kind
         raise ModelError(
-            f"{subject} is {found} of peft, which changes a text as a whole: a block needs an "
+            f"{subject} is {described} of peft, which changes a text as a whole: a block needs an "
             "adapter that changes each token by itself, such as LoRA"
         )
     if os.path.isdir(source) and not (Path(source) / "adapter_model.safetensors").is_file():

@@ -57,14 +57,14 @@ class CurvePoint:
 
 def curves(rows: Mapping[str, Any]) -> dict[str, list[CurvePoint]]:
     """The points of each solver, from rows named "solver parameter"; others are left out."""
-    found: dict[str, list[CurvePoint]] = {}
+    by_solver: dict[str, list[CurvePoint]] = {}
     for name, row in rows.items():
         solver, _, parameter = name.partition(" ")
         if parameter:
             mean = row["mean"]
             point = CurvePoint(parameter, mean["accuracy"], mean["tokens_per_forward"])
-            found.setdefault(solver, []).append(point)
-    return found
+            by_solver.setdefault(solver, []).append(point)
+    return by_solver
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ class RunMark:
     is_right: bool | None = None
 
 
-def dominated(found: Mapping[str, list[CurvePoint]]) -> set[str]:
+def dominated(by_solver: Mapping[str, list[CurvePoint]]) -> set[str]:
     """Solvers whose every setting others outdo or equal, and one at least they outdo."""
 
     def rivals(solver: str, point: CurvePoint) -> set[bool]:
         """True if a rival setting is at least as good and strictly better in one respect."""
         return {
             (other.accuracy, other.speed) != (point.accuracy, point.speed)
-            for name, points in found.items()
+            for name, points in by_solver.items()
             if name != solver
             for other in points
             if other.accuracy >= point.accuracy and other.speed >= point.speed
@@ -96,7 +96,7 @@ def dominated(found: Mapping[str, list[CurvePoint]]) -> set[str]:
         each = [rivals(solver, point) for point in points]
         return all(each) and any(True in kinds for kinds in each)
 
-    return {solver for solver, points in found.items() if is_dominated(solver, points)}
+    return {solver for solver, points in by_solver.items() if is_dominated(solver, points)}
 
 
 def solvers(
@@ -114,11 +114,11 @@ def solvers(
     rows = results.get("rows") if isinstance(results, Mapping) else None
     if not isinstance(rows, Mapping) or "NTP" not in rows:
         raise ArgumentError("results", 'must be those of a sweep, with a row "NTP"', results)
-    found = curves(rows)
-    pale = dominated(found)
+    by_solver = curves(rows)
+    pale = dominated(by_solver)
     lines = [
         _line(index, solver, points, ink) | {"opacity": PALE if solver in pale else 1.0}
-        for index, (solver, points) in enumerate(found.items())
+        for index, (solver, points) in enumerate(by_solver.items())
     ]
     marks = [_mark(LANE_NAMES["ntp"], "star", rows["NTP"], ink.ntp)]
     if "verify" in rows:
@@ -199,11 +199,11 @@ def _labels(
 ) -> list[dict[str, Any]]:
     """The names in a column at the right, each tied to a point of its line, none over another."""
     below: float | None = None
-    found = []
+    labels = []
     for name, x, y in sorted(named, key=lambda each: each[2]):
         height = y if below is None else max(y, below + room * LABEL_GAP)
         below = height
-        found.append(
+        labels.append(
             {
                 "text": name,
                 "x": x,
@@ -220,7 +220,7 @@ def _labels(
                 "font": {"color": colours[name], "size": LABEL_SIZE},
             }
         )
-    return found
+    return labels
 
 
 def _beside(mark: dict[str, Any], rise: int) -> dict[str, Any]:

@@ -42,12 +42,12 @@ def examples(seed: int, split: Split, tasks: Sequence[str]) -> Iterator[Example]
 
 def held_out(name: str, limit: int, seed: int = 0, split: Split = "test") -> list[Example]:
     """The first `limit` examples of a task's split with distinct prompts. Raises ArgumentError."""
-    found: dict[str, Example] = {}
+    by_prompt: dict[str, Example] = {}
     stream = examples(seed, split, [name])
-    while len(found) < limit:
+    while len(by_prompt) < limit:
         example = next(stream)
-        found.setdefault(example.prompt, example)
-    return list(found.values())
+        by_prompt.setdefault(example.prompt, example)
+    return list(by_prompt.values())
 
 
 def _stream(random: Random, split: Split, chosen: Sequence[Task]) -> Iterator[Example]:

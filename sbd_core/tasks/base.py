@@ -83,4 +83,4 @@ def listed(items: Sequence[str]) -> str:
 def sentences(text: str) -> str:
     """`text` with "an" before vowels and a capital at the start of every sentence."""
     text = ARTICLE.sub(r"\1n ", text)
-    return SENTENCE.sub(lambda found: found[1] + found[2].upper(), text)
+    return SENTENCE.sub(lambda match: match[1] + match[2].upper(), text)

@@ -228,9 +228,9 @@ def generate(random: Random, split: Split) -> Example:
         else _fold
     )
     while True:
-        found = make(random, split, wording)
-        if found is not None:
-            return found
+        example = make(random, split, wording)
+        if example is not None:
+            return example
 
 
 def check(example: Example, text: str) -> bool:

@@ -260,9 +260,9 @@ def check(example: Example, text: str) -> bool:
     if len(text) > MAX_ANSWER_CHARACTERS:
         return False
     try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        answer = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
         # Compared as text because True == 1 and 1 == 1.0 in Python.
-        return _canonical(found) == _canonical(json.loads(example.case))
+        return _canonical(answer) == _canonical(json.loads(example.case))
     except (ValueError, RecursionError):
         return False
 
@@ -272,10 +272,10 @@ def _canonical(value: object) -> str:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return members
 
 
 def _refuse(literal: str) -> object:

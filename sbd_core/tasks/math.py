@@ -234,8 +234,8 @@ def generate(random: Random, split: Split) -> Example:
 
 def check(example: Example, text: str) -> bool:
     """True when the last "The answer is N." of `text` holds the right number."""
-    found = ANSWER.findall(text)
-    return bool(found) and int(found[-1]) == int(example.case)
+    numbers = ANSWER.findall(text)
+    return bool(numbers) and int(numbers[-1]) == int(example.case)
 
 
 def _sum(random: Random, wording: Wording) -> tuple[str, list[Calculation]]:

@@ -278,7 +278,7 @@ def unheard_of(text: str, told: Iterable[str]) -> Iterator[re.Match[str]]:
     """The words in small letters that are of no story and not in `told`, as they occur."""
     words_told = {word for phrase in told for word in re.findall(r"\w+", phrase)}
     known = vocabulary().union(words_told, (word.lower() for word in words_told))
-    return (found for found in SMALL_WORD.finditer(text) if not _is_of(known, found[0]))
+    return (match for match in SMALL_WORD.finditer(text) if not _is_of(known, match[0]))
 
 
 def _sentences() -> Iterator[str]:
@@ -307,18 +307,18 @@ def _is_of(known: frozenset[str], word: str) -> bool:
     return not known.isdisjoint((word, word.removesuffix("s"), word.removesuffix("es")))
 
 
-def _faults(facts: Facts, text: str, found: Sequence[str]) -> Iterator[str]:
-    if not MIN_WORDS <= sum(word.isalpha() for word in found) <= MAX_WORDS:
+def _faults(facts: Facts, text: str, words: Sequence[str]) -> Iterator[str]:
+    if not MIN_WORDS <= sum(word.isalpha() for word in words) <= MAX_WORDS:
         yield f"it has not {MIN_WORDS} to {MAX_WORDS} words"
     if re.search(r"[.!?][\"']?$", text) is None:
         yield "its last sentence does not end"
     yield from _repeats(text)
     for slot in LISTS:
-        yield from _slot_faults(facts, slot, text, found)
+        yield from _slot_faults(facts, slot, text, words)
     yield from _name_faults(facts, text)
-    if not _keeps_owners(facts, found):
+    if not _keeps_owners(facts, words):
         yield "an animal has another name, kind or owner than in the prompt"
-    if not _keeps_pronouns(facts, found):
+    if not _keeps_pronouns(facts, words):
         yield "“he” and “she” are mixed up"
     yield from (f"“{word}” {UNHEARD_OF}" for word in _unheard_of(facts, text))
 
@@ -336,8 +336,8 @@ def _repeats(text: str) -> Iterator[str]:
 def _told_words(facts: Facts) -> set[str]:
     """Every word of every told phrase, as told and in small letters."""
     phrases = (phrase for told in facts.told.values() for phrase in told)
-    found = {word for phrase in phrases for word in WORD.findall(phrase)}
-    return found | {word.lower() for word in found}
+    words = {word for phrase in phrases for word in WORD.findall(phrase)}
+    return words | {word.lower() for word in words}
 
 
 def _occurs(phrase: str, text: str) -> bool:
@@ -346,16 +346,16 @@ def _occurs(phrase: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(phrase)}(?:e?s)?\b", text, flags) is not None
 
 
-def _listed(slot: str, found: Sequence[str]) -> frozenset[str]:
+def _listed(slot: str, words: Sequence[str]) -> frozenset[str]:
     """The words of the slot's list in the text, plurals folded."""
     if slot in NAME_SLOTS:
-        return LISTS[slot] & set(found)
-    forms = {word.lower() for word in found}
+        return LISTS[slot] & set(words)
+    forms = {word.lower() for word in words}
     return LISTS[slot] & (forms | {form[:-1] for form in forms if form.endswith("s")})
 
 
-def _slot_faults(facts: Facts, slot: str, text: str, found: Sequence[str]) -> Iterator[str]:
-    others = sorted(_listed(slot, found) - _told_words(facts))
+def _slot_faults(facts: Facts, slot: str, text: str, words: Sequence[str]) -> Iterator[str]:
+    others = sorted(_listed(slot, words) - _told_words(facts))
     if slot in facts.told and others:
         yield f"“{others[0]}” is not in the prompt"
     if slot not in facts.told and len(others) > 1:
@@ -367,16 +367,16 @@ def _slot_faults(facts: Facts, slot: str, text: str, found: Sequence[str]) -> It
 def _name_faults(facts: Facts, text: str) -> Iterator[str]:
     """A told name misspelt, or inside sentences more new names than the prompt leaves open."""
     known = _told_words(facts) | LISTED_NAMES | NO_NAMES
-    found = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
+    unknown = [word for word in dict.fromkeys(INNER_CAPITAL.findall(text)) if word not in known]
     names = [name for slot in NAME_SLOTS for name in facts.told.get(slot, ()) if name[:1].isupper()]
-    yield from _misspelt(names, found, ALIKE)
+    yield from _misspelt(names, unknown, ALIKE)
     starts = [word for word in SENTENCE_START.findall(text) if word not in known | _starts()]
     yield from _misspelt(
         [name for name in names if name not in LISTED_NAMES], starts, ALIKE_AT_START
     )
     num_open = sum(slot not in facts.told for slot in (*NAME_SLOTS, "place"))
-    if len(found) > num_open:
-        yield f"“{found[num_open]}” is a name too many, not in the prompt"
+    if len(unknown) > num_open:
+        yield f"“{unknown[num_open]}” is a name too many, not in the prompt"
 
 
 def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
@@ -385,7 +385,7 @@ def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
     One that begins a sentence may be a new name, as many times as the prompt leaves one open.
     """
     phrases = [phrase for told in facts.told.values() for phrase in told]
-    yield from (found[0] for found in unheard_of(text, phrases))
+    yield from (match[0] for match in unheard_of(text, phrases))
     told = _told_words(facts)
     names = told.union(LISTED_NAMES, NO_NAMES, _starts(), INNER_CAPITAL.findall(text))
     known = vocabulary() | told
@@ -394,8 +394,8 @@ def _unheard_of(facts: Facts, text: str) -> Iterator[str]:
     yield from new[sum(slot not in facts.told for slot in NAME_SLOTS) :]
 
 
-def _misspelt(names: Sequence[str], found: Sequence[str], least: float) -> Iterator[str]:
-    alike = ((name, word) for name in names for word in found if _likeness(name, word) >= least)
+def _misspelt(names: Sequence[str], words: Sequence[str], least: float) -> Iterator[str]:
+    alike = ((name, word) for name in names for word in words if _likeness(name, word) >= least)
     yield from (f"“{word}” looks like “{name}” of the prompt, misspelt" for name, word in alike)
 
 
@@ -403,14 +403,14 @@ def _likeness(name: str, word: str) -> float:
     return SequenceMatcher(None, name, word).ratio()
 
 
-def _keeps_owners(facts: Facts, found: Sequence[str]) -> bool:
+def _keeps_owners(facts: Facts, words: Sequence[str]) -> bool:
     """No "cat Rex" or "Rex the cat" or "Tom s cat" against the facts."""
-    names, people, kinds = (_heads(facts, slot, found) for slot in ("animal", "person", "species"))
+    names, people, kinds = (_heads(facts, slot, words) for slot in ("animal", "person", "species"))
     owns = [[_head(part) if part else None for part in owner] for owner in facts.owns]
     species_of = {name: species for _, species, name in owns if name and species}
     owner_of = {species: person for person, species, _ in owns if person and species}
     is_right = True
-    for first, second, third in zip(found, found[1:], found[2:], strict=False):
+    for first, second, third in zip(words, words[1:], words[2:], strict=False):
         if first in kinds and second in names:
             is_right &= species_of.setdefault(second, first) == first
         elif first in names and second in ("the", "a") and third in kinds:
@@ -420,19 +420,19 @@ def _keeps_owners(facts: Facts, found: Sequence[str]) -> bool:
     return is_right
 
 
-def _heads(facts: Facts, slot: str, found: Sequence[str]) -> frozenset[str]:
+def _heads(facts: Facts, slot: str, words: Sequence[str]) -> frozenset[str]:
     """Words that stand for something of the slot: listed ones, and the last of told phrases."""
-    return _listed(slot, found) | {_head(phrase) for phrase in facts.told.get(slot, ())}
+    return _listed(slot, words) | {_head(phrase) for phrase in facts.told.get(slot, ())}
 
 
 def _head(phrase: str) -> str:
     return phrase.split(" ")[-1]
 
 
-def _keeps_pronouns(facts: Facts, found: Sequence[str]) -> bool:
+def _keeps_pronouns(facts: Facts, words: Sequence[str]) -> bool:
     """No "he" when all people are women, no "she" when all are men, not both for one person."""
-    people = _heads(facts, "person", found)
-    said = {word.lower() for word in found}
+    people = _heads(facts, "person", words)
+    said = {word.lower() for word in words}
     known = {_head(person): pronoun for person, pronoun in facts.pronouns.items()}
     kinds = {known.get(name) or _listed_pronoun(name) for name in people}
     if kinds == {"she"}:

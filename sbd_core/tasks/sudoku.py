@@ -98,11 +98,11 @@ def is_valid(cells: Iterable[str]) -> bool:
 @cache
 def grids() -> tuple[str, ...]:
     """All 288 solved grids in order."""
-    found = [""]
+    starts = [""]
     for _ in range(NUM_CELLS):
-        longer = (start + digit for start in found for digit in "1234")
-        found = [start for start in longer if is_valid(start.ljust(NUM_CELLS, "0"))]
-    return tuple(found)
+        longer = (start + digit for start in starts for digit in "1234")
+        starts = [start for start in longer if is_valid(start.ljust(NUM_CELLS, "0"))]
+    return tuple(starts)
 
 
 @cache
@@ -113,16 +113,16 @@ def _grids_of(split: Split) -> tuple[str, ...]:
 @cache
 def _exchangeable(solution: str) -> tuple[int, ...]:
     """The smallest sets of cells, as bits, that if all blank leave another solution as well."""
-    found: list[int] = []
+    smallest: list[int] = []
     differences = (
         sum(1 << cell for cell in range(NUM_CELLS) if grid[cell] != solution[cell])
         for grid in grids()
         if grid != solution
     )
     for cells in sorted(differences, key=lambda cells: cells.bit_count()):
-        if not any(smaller & cells == smaller for smaller in found):
-            found.append(cells)
-    return tuple(found)
+        if not any(smaller & cells == smaller for smaller in smallest):
+            smallest.append(cells)
+    return tuple(smallest)
 
 
 def _keeps(grid: str, puzzle: str) -> bool:

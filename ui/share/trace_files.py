@@ -141,7 +141,7 @@ def _shown_in(event: StepEvent) -> set[int]:
 
 def _num_marks(text: str) -> int:
     unprintable = sum(not character.isprintable() for character in text)
-    unseen = sum(len(found) for found in UNSEEN.findall(text) if found.isprintable())
+    unseen = sum(len(marks) for marks in UNSEEN.findall(text) if marks.isprintable())
     return unprintable + unseen + _num_piled(text)
 
 

@@ -31,7 +31,7 @@ def two_themes(make: Callable[..., Any]) -> dict[str, Any]:
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Changes that turn `old` into `new`, nested as they are; objects in a list by index."""
-    found = {}
+    changed = {}
     for key, value in new.items():
         before = old.get(key)
         if isinstance(value, list) and all(isinstance(item, dict) for item in value):
@@ -40,10 +40,10 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and isinstance(before, dict):
             value = changes(before, value)
             if value:
-                found[key] = value
+                changed[key] = value
         elif value != before:
-            found[key] = value
-    return found
+            changed[key] = value
+    return changed
 
 
 LIBRARY = ASSETS / "vendor" / "plotly-cartesian.min.js"
@@ -86,8 +86,8 @@ def card_words() -> list[dict[str, str]]:
         count, block = "some", "one size"
     for name, value in (("examples", count), ("block", block), ("marked", MAX_MARKED)):
         text = text.replace(f"{{{name}}}", str(value))
-    found: list[dict[str, str]] = json.loads(text)
-    return found
+    words: list[dict[str, str]] = json.loads(text)
+    return words
 
 
 def figures_of(wish: dict[str, Any]) -> list[dict[str, Any]]:

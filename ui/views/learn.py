@@ -287,14 +287,14 @@ def passes_of(trace: Trace) -> dict[str, Any]:
 def fault_tokens(edge: Edge, trace: Trace) -> list[int]:
     """Of the words that the fault of a story quotes, where the story has them."""
     quoted = re.search("“(.+?)”", edge.fault)
-    if quoted is None or (found := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
+    if quoted is None or (match := re.search(rf"\b{re.escape(quoted[1])}", trace.text)) is None:
         return []
     texts = [trace.tokens[token_id] for token_id in trace.token_ids]
     ends = [*accumulate(map(len, texts))]
     return [
         at
         for at, (end, text) in enumerate(zip(ends, texts, strict=True))
-        if end - len(text) < found.end() and found.start() < end
+        if end - len(text) < match.end() and match.start() < end
     ]
 
 

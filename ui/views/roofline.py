@@ -169,8 +169,8 @@ TABLE_3_BATCHES = (1, 4, 8, 16)
 
 def cards() -> list[dict[str, str]]:
     """{id, title, words} of each card before anything was answered."""
-    found: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
-    return found
+    words: list[dict[str, str]] = json.loads(WORDS.read_text(encoding="utf-8"))
+    return words
 
 
 def table_card(
@@ -273,8 +273,10 @@ def asked(wish: dict[str, Any], *, may_name_folder: bool = True) -> Asked:
         name, shape = models()[key]
     counts = {field: _count(field, wish.get(field, DEFAULTS[field]), problems) for field in LEAST}
     speed = _speed(wish.get("speed", DEFAULTS["speed"]), counts["block"], problems)
-    found, is_measured = devices()[device], device == MEASURED
-    return Asked(found, is_measured, key, name, shape, **counts, speed=speed, problems=problems)
+    asked_device, is_measured = devices()[device], device == MEASURED
+    return Asked(
+        asked_device, is_measured, key, name, shape, **counts, speed=speed, problems=problems
+    )
 
 
 def answer(wish: dict[str, Any], *, may_name_folder: bool = True) -> dict[str, Any]:
@@ -357,8 +359,8 @@ def facts(what: Asked, point: Any) -> list[dict[str, str]]:
             f"of memory, {_rates(what.device)}; source: {what.device.source}",
         ),
     ]
-    found = [{"name": name, "value": value, "note": note} for name, value, note in rows]
-    return found + _measured(what)
+    rows_shown = [{"name": name, "value": value, "note": note} for name, value, note in rows]
+    return rows_shown + _measured(what)
 
 
 def _rows_words(what: Asked) -> str:
@@ -437,8 +439,8 @@ def _lengths() -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _bound(found: Any) -> str:
-    return "bound by memory" if found.is_memory_bound else "bound by computing"
+def _bound(cost: Any) -> str:
+    return "bound by memory" if cost.is_memory_bound else "bound by computing"
 
 
 def _rates(device: Device) -> str:
@@ -504,8 +506,8 @@ def roofline_section(*, may_name_folder: bool) -> None:
 
     def calculated(event: gr.EventData) -> str:
         wish = data_of(event)
-        found = answer(wish, may_name_folder=may_name_folder)
-        return server_message(wish=wish.get("number"), **found)
+        shown = answer(wish, may_name_folder=may_name_folder)
+        return server_message(wish=wish.get("number"), **shown)
 
     section.calculate(calculated, None, section, **QUICK)
 

@@ -79,14 +79,14 @@ class CudaGraphBackend:
         adapts = self.fused.has_adapter and any(text.block_rows for text in rows)
         step = self._step(pool, width, max(text.cache.length for text in rows), adapts=adapts)
         logits = step.run([request.token_ids for request in requests], rows)
-        found = []
+        kept = []
         for request, text in zip(requests, rows, strict=True):
             last = text.num_queries
             first = last - request.num_logits
             # Copied, as the next forward pass writes over it.
-            found.append(logits[text.cache.slot, first:last].clone())
+            kept.append(logits[text.cache.slot, first:last].clone())
             request.cache.length += text.num_causal
-        return found
+        return kept
 
     def _step(
         self, pool: KVCachePool, width: int, longest: int, *, adapts: bool
@@ -164,8 +164,8 @@ class CudaGraphStep:
         of_block = self.inputs[6].flatten()[:, None].bool() if self._adapts else None
         angles = fused.angles_at(positions, self._rotary)
         hidden = fused.hidden(ids, angles, [attention], of_block)
-        found = torch.mm(fused.weights.norm(hidden), fused.weights.head)
-        self.logits.copy_(found.view(self.logits.shape))
+        logits = torch.mm(fused.weights.norm(hidden), fused.weights.head)
+        self.logits.copy_(logits.view(self.logits.shape))
 
 
 def captured(run: Callable[[], None], output: Tensor) -> Callable[[], None]:

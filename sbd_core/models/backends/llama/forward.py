@@ -77,8 +77,8 @@ class FusedLlamaBackend:
         logits = self._logits(hidden, [text.num_queries for text in rows], num_logits)
         for request, text in zip(texts, rows, strict=True):
             request.cache.length += text.num_causal
-        found: dict[int, Tensor] = dict(zip(order, logits, strict=True))
-        return [found[i] for i in range(len(requests))]
+        by_request: dict[int, Tensor] = dict(zip(order, logits, strict=True))
+        return [by_request[i] for i in range(len(requests))]
 
     def _parts(self, rows: Sequence[QuerySpan]) -> list[Attention]:
         """Long texts and a single one by themselves, the others together; in order of `rows`."""
@@ -97,12 +97,12 @@ class FusedLlamaBackend:
         own = rows[0].block_rows
         if len(rows) == 1 and isinstance(own, range):
             return slice(own.start, own.stop)
-        found: list[int] = []
+        rows_of_blocks: list[int] = []
         start = 0
         for text in rows:
-            found += [start + row for row in text.block_rows]
+            rows_of_blocks += [start + row for row in text.block_rows]
             start += text.num_queries
-        return torch.tensor(found, device=self.weights.embedding.device)
+        return torch.tensor(rows_of_blocks, device=self.weights.embedding.device)
 
     def _angles(self, rows: Sequence[QuerySpan]) -> tuple[Tensor, Tensor]:
         """Cosines and sines (rows, heads, 2, half) by which every row's heads are turned."""

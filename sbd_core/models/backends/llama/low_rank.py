@@ -46,10 +46,10 @@ LowRankLayer = tuple[LowRank, LowRank, LowRank, LowRank]
 
 def low_rank_layers(adapter: BlockAdapter, like: Tensor) -> list[LowRankLayer]:
     """The adapters of every layer, in the dtype and on the device of `like`."""
-    found = []
+    layers = []
     for layer in adapter.layers:
         first, second, third, fourth = (
             LowRank.of([layer[name] for name in names], like) for names in GROUPS
         )
-        found.append((first, second, third, fourth))
-    return found
+        layers.append((first, second, third, fourth))
+    return layers
