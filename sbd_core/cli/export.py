@@ -3,25 +3,45 @@
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sbd_core.hf.hub import HubFolder
+    from sbd_core.hf.web import WebExport
 
 HELP = "write a model in the form that another place takes"
+PLACES = {
+    "hub": "a folder for the Hugging Face Hub, which decodes through transformers alone",
+    "web": "a folder that a browser decodes with, and this package too",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The places, and the flags of each."""
     places = parser.add_subparsers(dest="place", required=True, metavar="PLACE")
-    words = "a folder for the Hugging Face Hub, which decodes through transformers alone"
-    hub = places.add_parser("hub", help=words, description=words)
-    hub.add_argument("--model", help="folder or hub id of a trained model (the bundled one)")
-    hub.add_argument("--out", type=Path, required=True, help="new folder to write")
-    hub.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    for place, words in PLACES.items():
+        flags = places.add_parser(place, help=words, description=words)
+        flags.add_argument("--model", help="folder or hub id of a trained model (the bundled one)")
+        flags.add_argument("--out", type=Path, required=True, help="new folder to write")
+        flags.add_argument("--json", action="store_true", help="one JSON object as the last line")
+        if place == "web":
+            words = "of its products: float32, or int8 (int8 beside a base that sbd fetch brings)"
+            flags.add_argument("--dtype", choices=("float32", "int8"), help=words)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Export, and say what was written. Raises our errors."""
-    from sbd_core.hf.hub import export_hub
-
-    done = export_hub(arguments.model, arguments.out)
+    done = _exported(arguments)
     print(done)
     if arguments.json:
         print(json.dumps(done.to_data()))
+
+
+def _exported(arguments: argparse.Namespace) -> "HubFolder | WebExport":
+    if arguments.place == "web":
+        from sbd_core.hf.web import export_web
+
+        return export_web(arguments.model, arguments.out, dtype=arguments.dtype)
+    from sbd_core.hf.hub import export_hub
+
+    return export_hub(arguments.model, arguments.out)

@@ -16,6 +16,8 @@ REAL_MODEL = "sbd-smollm2-135m"
 """The bundled adapter of a real model, whose base is fetched."""
 ADAPTER_INFO = "block_adapter.json"
 """File that marks the folder of a block adapter; see block_adapter.py."""
+WEB_MANIFEST = "manifest.json"
+"""File that marks a folder exported for a browser; see web_folder.py."""
 DEFAULT_CPU_DTYPE = "float32"
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
@@ -42,6 +44,12 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
     """
     place = DEFAULT_CHECKPOINT if folder is None else bundled_folder(str(folder)) or Path(folder)
     try:
+        if is_web_folder(place):
+            told = object_in(place / WEB_MANIFEST)
+            low, high = told["config"]["block_range"]
+            of_folder = str(told["name"]), (int(low), int(high))
+            has_adapter = told["adapter"] is not None
+            return CheckpointInfo(*of_folder, is_trained=True, has_adapter=has_adapter)
         if is_block_adapter(place):
             low, high = object_in(place / ADAPTER_INFO)["block_range"]
             of_adapter = place.resolve().name, (int(low), int(high))
@@ -61,10 +69,13 @@ def read_checkpoint_info(folder: str | Path | None) -> CheckpointInfo | None:
 def own_cpu_dtype(folder: str | Path) -> object:
     """The dtype that a model folder names for CPUs, unchecked; fp32 where it names none.
 
-    In an adapter's file it is `cpu_dtype`, in config.json the same within set_block_decoding.
+    In an adapter's file it is `cpu_dtype`, in config.json the same within set_block_decoding; a
+    browser's folder has the dtype of its graph.
     """
     place = Path(folder)
     try:
+        if is_web_folder(place):
+            return object_in(place / WEB_MANIFEST).get("dtype")
         if is_block_adapter(place):
             told = object_in(place / ADAPTER_INFO)
         else:
@@ -77,6 +88,11 @@ def own_cpu_dtype(folder: str | Path) -> object:
 def is_block_adapter(folder: str | Path) -> bool:
     """Whether a folder holds an adapter that only the rows of blocks read."""
     return (Path(folder) / ADAPTER_INFO).is_file()
+
+
+def is_web_folder(folder: str | Path) -> bool:
+    """Whether a folder was exported for a browser."""
+    return (Path(folder) / WEB_MANIFEST).is_file() and not has_weights(folder)
 
 
 def has_weights(folder: str | Path) -> bool:

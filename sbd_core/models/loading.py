@@ -22,6 +22,7 @@ from sbd_core.models.checkpoint_info import (
     DEFAULT_CHECKPOINT,
     bundled_folder,
     is_block_adapter,
+    is_web_folder,
 )
 from sbd_core.models.devices import chosen_device, chosen_dtype, named_dtype
 from sbd_core.models.hf_model import HuggingFaceModel
@@ -37,6 +38,7 @@ from sbd_core.models.source_check import (
     require_whole,
 )
 from sbd_core.models.template_trial import require_bounded_template
+from sbd_core.models.web_folder import open_web, read_web
 
 LOADING_ERRORS = (
     OSError,
@@ -77,13 +79,21 @@ def load(
     precision: Any = chosen_dtype(dtype, place)
     is_folder = require_source(source)
     adapter = None
-    if is_folder and is_block_adapter(source):
+    name = Path(source).resolve().name if is_folder else source
+    exported = open_web(Path(source)) if is_folder and is_web_folder(source) else None
+    if exported is not None:
+        name = exported.name
+        model, tokenizer, adapter = read_web(exported)
+        model = model.to(precision) if precision != "auto" else model
+    elif is_folder and is_block_adapter(source):
         model, tokenizer, adapter = read_with_adapter(Path(source), precision)
     else:
         model, tokenizer = read(source, precision, is_folder=is_folder)
-    name = Path(source).resolve().name if is_folder else source
     # Before the backend is chosen, which may put the weights elsewhere.
-    weights = _digests(model, name, Path(source), adapter)
+    if exported is not None:
+        weights = {name: exported.digest}
+    else:
+        weights = _digests(model, name, Path(source), adapter)
     options: dict[str, Any] = {"block_size": _largest_block(model, name), "adapter": adapter}
     backend = choose(model.to(place), name, dtype=dtype, **options)
     wrapped = HuggingFaceModel(

@@ -200,7 +200,7 @@ def test_words_argparse_does_not_know_end_with_2(capsys, words) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", sorted({*COMMANDS, "export hub"} - {"export", "lm-eval"})
+    "words", sorted({*COMMANDS, "export hub", "export web"} - {"export", "lm-eval"})
 )  # lm-eval shows the help of lm-eval
 def test_every_command_explains_itself(capsys, words) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -14,14 +14,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gguf
+import numpy as np
 import pytest
+import torch
 from safetensors import SafetensorError
+from transformers import AutoModelForCausalLM
 
 import sbd_core
 from sbd_core.__main__ import main
 from sbd_core.errors import ArgumentError, ModelError
 from sbd_core.models import bases
 from sbd_core.models.bases import (
+    GGUF_FILE,
     INFO_FILE,
     SMOLLM2,
     WORK,
@@ -32,6 +37,7 @@ from sbd_core.models.bases import (
     known_base,
     remove,
     require_base,
+    stored_weights,
 )
 
 CONTENT = b"not really a model " * 1000
@@ -146,6 +152,7 @@ def junk(file: Path) -> None:
         ("model.safetensors", empty),
         ("chat_template.jinja", Path.unlink),
         ("chat_template.jinja", flip),
+        (GGUF_FILE, cut),
         (INFO_FILE, empty),
         (INFO_FILE, junk),
         (INFO_FILE, Path.unlink),
@@ -163,9 +170,58 @@ def test_a_damaged_base_is_no_base_and_fetch_mends_it_and_says_so(
     assert main(["fetch", "--base", FAKE.name]) == 0
     assert "fake is damaged (" in capsys.readouterr().out
     assert require_base(FAKE.name) == folder == find_base(FAKE)
-    assert {file.name for file in folder.iterdir()} == {*FILES, INFO_FILE}
+    assert {file.name for file in folder.iterdir()} == {*FILES, INFO_FILE, GGUF_FILE}
     assert main(["fetch", "--base", FAKE.name]) == 0
     assert "is damaged" not in capsys.readouterr().out
+
+
+def write_gguf(folder: Path) -> None:
+    """A random Llama as llama.cpp writes it: queries and keys in another order of rows."""
+    draw = np.random.default_rng(0)
+    writer = gguf.GGUFWriter(folder / GGUF_FILE, "llama")
+    writer.add_block_count(1)
+    writer.add_context_length(64)
+    writer.add_embedding_length(64)
+    writer.add_feed_forward_length(96)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(2)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_freq_base(1e4)
+    writer.add_vocab_size(32)
+    sizes = {"attn_q": (64, 64), "attn_k": (32, 64), "attn_v": (32, 64), "attn_output": (64, 64)}
+    sizes |= {"ffn_gate": (96, 64), "ffn_up": (96, 64), "ffn_down": (64, 96)}
+    kinds = {
+        f"blk.0.{name}": (size, gguf.GGMLQuantizationType.Q4_1) for name, size in sizes.items()
+    }
+    kinds["token_embd"] = ((32, 64), gguf.GGMLQuantizationType.Q8_0)
+    for name, (size, kind) in kinds.items():
+        values = draw.standard_normal(size, np.float32)
+        blocks = gguf.quants.quantize(values, kind)
+        writer.add_tensor(f"{name}.weight", blocks, raw_dtype=kind)
+    for name in ("blk.0.attn_norm", "blk.0.ffn_norm", "output_norm"):
+        writer.add_tensor(f"{name}.weight", draw.standard_normal(64, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+@pytest.mark.usefixtures("fake")
+def test_a_base_gives_its_blocks_as_transformers_reads_them() -> None:
+    folder = base_folder(FAKE)
+    folder.mkdir(parents=True)
+    write_gguf(folder)
+    model: Any = AutoModelForCausalLM.from_pretrained(
+        folder, gguf_file=GGUF_FILE, dtype=torch.float32
+    )
+    model.config.to_json_file(folder / "config.json")
+    bases._describe(FAKE, folder)
+    stored = stored_weights(FAKE.name)
+    assert {each.kind for each in stored.values()} == {"f32", "q8_0", "q4_1"}
+    expected = dict(model.named_parameters())
+    assert stored.keys() == expected.keys()
+    for name, each in stored.items():
+        assert torch.equal(each.tensor(), expected[name])
 
 
 KILLED = """

@@ -31,12 +31,26 @@ def hadamard(size: int) -> Tensor:
     return matrix / math.sqrt(size)
 
 
+def turned(x: Tensor, group: int) -> Tensor:
+    """x (.., group) by Hadamard's matrix, as sums and differences of pairs.
+
+    In one order of fp32 operations, which the page's scripts follow for the same bits.
+    """
+    shape, half = x.shape, 1
+    while half < group:
+        pairs = x.reshape(-1, group // (2 * half), 2, half)
+        first, second = pairs[:, :, 0], pairs[:, :, 1]
+        x = torch.stack([first + second, first - second], 2)
+        half *= 2
+    return (x * torch.tensor(1 / math.sqrt(group), dtype=torch.float32)).reshape(shape)
+
+
 def turned_columns(weight: Tensor, group: int) -> Tensor:
     """A weight (out, in) as it multiplies what is turned."""
-    return (weight.float().view(weight.shape[0], -1, group) @ hadamard(group)).view(weight.shape)
+    return turned(weight.float().reshape(-1, group), group).view(weight.shape)
 
 
 def turned_rows(weight: Tensor, group: int) -> Tensor:
     """A weight (out, in), or a bias (out,), as it gives what is turned."""
-    groups = weight.float().view(-1, group, *weight.shape[1:])
-    return torch.einsum("ij,gi...->gj...", hadamard(group), groups).reshape(weight.shape)
+    groups = weight.float().reshape(-1, group, math.prod(weight.shape[1:]))
+    return turned(groups.transpose(1, 2), group).transpose(1, 2).reshape(weight.shape)

@@ -219,8 +219,7 @@ class Exporter:
 
     def _nodes(self) -> None:
         w, inner, head = self.writer, self.model.model, self.model.lm_head
-        embedding = w.weight("embedding", inner.embed_tokens.weight.detach().float)
-        hidden = w.node("Gather", [embedding, "token_ids"], "hidden")
+        hidden = self._embedded(inner.embed_tokens)
         more = None
         for index, layer in enumerate(inner.layers):
             hidden, more = self._layer(index, layer, hidden, more)
@@ -228,8 +227,13 @@ class Exporter:
         more_wanted = w.node("Gather", [str(more), "wanted"], "last.more")
         normed, _ = self._norm("norm", inner.norm, wanted, more_wanted)
         shares_embedding = head.weight is inner.embed_tokens.weight and self.dtype == "float32"
-        self._product("head", [head], normed, shared=embedding if shares_embedding else None)
+        self._product("head", [head], normed, shared="embedding" if shares_embedding else None)
         w.nodes[-1].output[0] = "logits"
+
+    def _embedded(self, module: Any) -> str:
+        """The embeddings of the tokens (rows, hidden)."""
+        embedding = self.writer.weight("embedding", module.weight.detach().float)
+        return self.writer.node("Gather", [embedding, "token_ids"], "hidden")
 
     def _norm(self, name: str, module: Any, x: str, more: str | None) -> tuple[str, str]:
         """RMSNorm of x (rows, n), or of x + more and that sum."""
@@ -383,14 +387,11 @@ class Exporter:
             -1,
             kv_heads * size,
         )
-        key = w.reshape(self._turned(key, "positions"), f"{key}.heads", -1, kv_heads, size)
-        value = w.reshape(value, f"{value}.heads", -1, kv_heads, size)
-        keys = w.node("ScatterND", [f"keys.{index}", "places", key], f"keys.{index}.new")
-        values = w.node("ScatterND", [f"values.{index}", "places", value], f"values.{index}.new")
+        keys = self._cached(f"keys.{index}", self._turned(key, "positions"))
+        values = self._cached(f"values.{index}", value)
 
         query = self._normed_heads(query, getattr(module, "q_norm", None), s.num_heads)
-        asked = w.node("Gather", [query, "queries"], f"{name}.asked")
-        asked = self._turned(asked, "query_positions")
+        asked = self._asked(query, name)
         # (slots, KV heads, group * width, size): a KV head's queries are rows of one product.
         if group == 1:
             asked = w.reshape(asked, f"{asked}.heads", 0, 0, kv_heads, size)
@@ -402,8 +403,7 @@ class Exporter:
         scores = w.node(
             "FusedMatMul", [asked, keys], f"{name}.scores", domain=OWN, transB=1, alpha=size**-0.5
         )
-        scores = w.node("Add", [scores, "bias"], f"{scores}.masked")
-        shares = w.node("Softmax", [scores], f"{name}.shares", axis=-1)
+        shares = self._shares(scores, name)
         mixed = w.node("MatMul", [shares, values], f"{name}.mixed")
         if group == 1:
             mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 2, 1, 3])
@@ -411,10 +411,30 @@ class Exporter:
             mixed = w.reshape(mixed, f"{mixed}.heads", 0, kv_heads, group, -1, size)
             mixed = w.node("Transpose", [mixed], f"{mixed}.by_row", perm=[0, 3, 1, 2, 4])
         mixed = w.reshape(mixed, f"{mixed}.flat", -1, s.num_heads * size)
-        mixed = w.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
+        mixed = self._by_row(mixed)
         pairs, turned = self._pairs(index, "o"), group_of(size)
         [product] = self._product(f"{name}.out", [module.o_proj], mixed, pairs=pairs, turned=turned)
         return product
+
+    def _cached(self, name: str, x: str) -> str:
+        """A layer's keys or values (slots, KV heads, capacity, size), those of the rows x in it."""
+        s = self.shape
+        x = self.writer.reshape(x, f"{x}.heads", -1, s.num_kv_heads, s.head_size)
+        return self.writer.node("ScatterND", [name, "places", x], f"{name}.new")
+
+    def _asked(self, query: str, name: str) -> str:
+        """Queries (rows, heads * size) by slot, turned: (slots, width, heads * size)."""
+        asked = self.writer.node("Gather", [query, "queries"], f"{name}.asked")
+        return self._turned(asked, "query_positions")
+
+    def _shares(self, scores: str, name: str) -> str:
+        """What a query takes of each position, by its scores (slots, KV heads, G W, capacity)."""
+        scores = self.writer.node("Add", [scores, "bias"], f"{scores}.masked")
+        return self.writer.node("Softmax", [scores], f"{name}.shares", axis=-1)
+
+    def _by_row(self, mixed: str) -> str:
+        """What attention gives by slot (slots * width, heads * size), by row."""
+        return self.writer.node("Gather", [mixed, "rows"], f"{mixed}.of_rows")
 
     def _normed_heads(self, x: str, norm: Any, num_heads: int) -> str:
         """Heads (rows, heads * size), each normed if the model does that."""

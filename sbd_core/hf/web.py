@@ -1,0 +1,234 @@
+"""export_web(): a trained model as a folder that a browser decodes with, and Python too.
+
+It holds the graph, the tokenizer, a manifest, and the weights in parts: those of a base that was
+fetched as its GGUF file has them, an adapter of it in 4 bits, as it drafts alone, any other model
+exactly. Uploads nothing.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sbd_core.errors import ArgumentError, ModelError, shown
+from sbd_core.hf.preparation import new_folder, written_whole
+from sbd_core.models.backends.llama.weights import has_known_shape
+from sbd_core.models.bases import BASES, stored_weights
+from sbd_core.models.block_adapter import BlockAdapter
+from sbd_core.models.checkpoint_info import (
+    DEFAULT_CHECKPOINT,
+    WEB_MANIFEST,
+    bundled_folder,
+    is_block_adapter,
+    is_web_folder,
+)
+from sbd_core.models.loading import read, read_with_adapter
+from sbd_core.models.logits_rules import rules_of_folder
+from sbd_core.models.mask_token import usable_mask_token_id
+from sbd_core.models.model_config import (
+    block_range_of,
+    end_token_ids,
+    is_trained_for_blocks,
+    own_repetition_penalty,
+    reach_of,
+)
+from sbd_core.models.source_check import require_source
+from sbd_core.models.stored_tensors import Stored, exactly, fits_blocks, in_4_bits, in_8_bits
+from sbd_core.models.web_folder import (
+    FORMAT,
+    GRAPH,
+    WebFolder,
+    digest_of,
+    entry_of,
+    read_web,
+    write_parts,
+)
+from sbd_core.version import VERSION
+
+MOST_BYTES = 2_000_000_000
+"""Largest weights of a graph, as WebAssembly has 4 GB for these and all else."""
+EMBEDDING = "model.embed_tokens.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class WebExport:
+    """What export_web() wrote. download: bytes that a browser fetches, its runtime apart."""
+
+    model: str
+    folder: str
+    dtype: str
+    digest: str
+    download: int
+
+    def __str__(self) -> str:
+        size = f"{self.download / 1e6:.1f} MB"
+        return f"wrote {self.folder}: {self.model}, {self.dtype}, {size} to download"
+
+    def to_data(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def export_web(model: str | Path | None, out: str | Path, *, dtype: str | None = None) -> WebExport:
+    """Write a model for browsers to the new folder `out`.
+
+    model: a folder or hub id of a model trained for blocks, or an adapter; None is the bundled one.
+    dtype: of the graph's products, float32 or int8; None is int8 for the adapter of a base that is
+    fetched, else float32. In int8 other models are stored in 8 bits. Raises ArgumentError,
+    ModelError; `out` is then as it was.
+    """
+    target = new_folder(out)
+    source = DEFAULT_CHECKPOINT if model is None else bundled_folder(str(model)) or Path(model)
+    if dtype not in (None, "float32", "int8"):
+        raise ArgumentError("dtype", "must be float32 or int8", dtype)
+    read_model, tokenizer, adapter = _read(source)
+    name = source.resolve().name
+    _require_fit(read_model, name, adapter)
+    is_fetched = adapter is not None and adapter.info.base in BASES
+    kind = dtype or ("int8" if is_fetched else "float32")
+    tensors = _stored(read_model, adapter, kind, is_fetched=is_fetched)
+    with written_whole(target) as fresh:
+        read_model.config.save_pretrained(fresh)
+        read_model.generation_config.save_pretrained(fresh)
+        tokenizer.save_pretrained(fresh)
+        _compact(fresh / "tokenizer.json")
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": name,
+            "dtype": kind,
+            "adapter": None if adapter is None else _told_of(adapter),
+            "config": _config(read_model, tokenizer, name, adapter),
+            **write_parts(fresh, tensors),
+        }
+        del read_model
+        manifest["graphs"] = {"wasm": _write_graph(WebFolder(fresh, manifest), kind, tensors)}
+        parts = {part["file"] for part in manifest["parts"]}
+        files = [file for file in sorted(fresh.iterdir()) if file.name not in parts]
+        manifest["files"] = {file.name: entry_of(file) for file in files}
+        sizes = [*manifest["files"].values(), *manifest["parts"]]
+        manifest["download"] = sum(entry["size"] for entry in sizes)
+        manifest["digest"] = digest_of(manifest)
+        (fresh / WEB_MANIFEST).write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+    return WebExport(
+        model=name,
+        folder=str(target),
+        dtype=kind,
+        digest=manifest["digest"],
+        download=manifest["download"],
+    )
+
+
+def _read(source: Path) -> tuple[Any, Any, BlockAdapter | None]:
+    """The transformers model in fp32, its tokenizer and its adapter. Raises ModelError."""
+    name = str(source)
+    if is_web_folder(source):
+        raise ModelError(f"model: {shown(name)} is an export for browsers already")
+    is_folder = require_source(name)
+    if is_block_adapter(source):
+        return read_with_adapter(source, torch.float32)
+    return *read(name, torch.float32, is_folder=is_folder), None
+
+
+def _require_fit(model: Any, name: str, adapter: BlockAdapter | None) -> None:
+    """Raise ModelError for a model that no browser runs."""
+    subject = f"model: {shown(name)}"
+    if not has_known_shape(model):
+        kind = model.config.model_type
+        raise ModelError(f"{subject} is of type {kind}, which cannot be exported as a graph")
+    sizes = block_range_of(getattr(model.config, "set_block_decoding", None), name)
+    if adapter is None and (sizes is None or not is_trained_for_blocks(model.config)):
+        rule = "is not trained for Set Block Decoding: sbd prepare and sbd train teach it"
+        raise ModelError(f"{subject} {rule}")
+    size = 4 * sum(parameter.numel() for parameter in model.parameters())
+    if size > MOST_BYTES:
+        rule = f"a browser has room for {MOST_BYTES / 1e9:g} GB"
+        raise ModelError(f"{subject} has weights of {size / 1e9:.1f} GB in fp32, and {rule}")
+
+
+def _stored(
+    model: Any, adapter: BlockAdapter | None, dtype: str, *, is_fetched: bool
+) -> dict[str, Stored]:
+    """All tensors by their names, as they are stored."""
+    rows = {}
+    if is_fetched:
+        assert adapter is not None
+        rows = stored_weights(adapter.info.base)
+        mask = in_8_bits(model.get_input_embeddings().weight[adapter.info.mask_token_id][None])
+        rows[EMBEDDING] = rows[EMBEDDING] + mask
+    found = {}
+    for name, weight in model.named_parameters():
+        is_matrix = weight.ndim == 2 and fits_blocks(weight)
+        store = in_8_bits if dtype == "int8" and is_matrix else exactly
+        found[name] = rows[name] if name in rows else store(weight)
+    for name, tensor in ({} if adapter is None else adapter.tensors()).items():
+        if name != "mask_embedding":  # a row of the embedding
+            store = in_8_bits if name.startswith("sampler.") else in_4_bits
+            found[name] = store(tensor) if fits_blocks(tensor) else exactly(tensor)
+    return found
+
+
+def _told_of(adapter: BlockAdapter) -> dict[str, Any]:
+    """The adapter's info, without the course of its training."""
+    return {**asdict(adapter.info), "trained": {}}
+
+
+def _config(model: Any, tokenizer: Any, name: str, adapter: BlockAdapter | None) -> dict[str, Any]:
+    """What decoding needs to know of the model beside its graph."""
+    from sbd_core.models.backends.onnx.export import Shape
+
+    mask = usable_mask_token_id(model, tokenizer)
+    rules = rules_of_folder(model, mask, name)
+    if rules.before or rules.after:
+        kind = type((rules.before + rules.after)[0]).__name__
+        raise ModelError(f"model: {shown(name)} asks for a {kind}, which no browser has")
+    rotary = model.model.rotary_emb
+    into = None if adapter is None or adapter.sampler is None else adapter.sampler[0]
+    return {
+        **asdict(Shape.of(model)),
+        "max_positions": reach_of(model.config),
+        "mask_token_id": mask,
+        "end_token_ids": sorted(end_token_ids(model, tokenizer)),
+        "block_range": block_range_of(model.config.set_block_decoding, name),
+        "repetition_penalty": own_repetition_penalty(model, name),
+        "rotary": {
+            "inverse_frequencies": rotary.inv_freq.float().tolist(),
+            "scaling": float(rotary.attention_scaling),
+        },
+        "has_adapter": adapter is not None,
+        "sampler": None if into is None else {"width": into.shape[0] // 2},
+    }
+
+
+def _compact(file: Path) -> None:
+    """Leave out the white space of a JSON file, a third of it."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    file.write_text(text, encoding="utf-8")
+
+
+def _write_graph(found: WebFolder, dtype: str, tensors: Mapping[str, Stored]) -> dict[str, Any]:
+    """Write the graph of what the parts hold; what the manifest says of it."""
+    from sbd_core.models.backends.onnx.web import WebExporter
+    from sbd_core.models.stored_tensors import rounded_parts
+
+    model, _, adapter = read_web(found)
+    embedding = tensors[EMBEDDING]
+    is_rounded = dtype == "int8" and embedding.kind == "q8_0"
+    exporter = WebExporter(
+        model,
+        dtype,  # type: ignore[arg-type]
+        None if adapter is None else adapter.layers,
+        rounded_embedding=rounded_parts(embedding) if is_rounded else None,
+        gives_norm=adapter is not None and adapter.sampler is not None,
+    )
+    made = exporter.write_graph(found.folder / GRAPH)
+    weights = []
+    for weight in made.weights:
+        entry = {**asdict(weight), "from": weight.tensors, "bytes": weight.size}
+        del entry["tensors"], entry["size"]
+        weights.append({key: value for key, value in entry.items() if value is not None})
+    return {"file": GRAPH, "bytes": made.size, "sha256": made.sha256, "weights": weights}

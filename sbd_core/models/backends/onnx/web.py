@@ -1,0 +1,282 @@
+"""The graph that a browser runs: of one text, and of weights that the browser makes itself.
+
+As export.py's but for its inputs and outputs (R rows, L of them wanted, C positions of capacity):
+
+    token_ids (R), wanted (L): int32
+    cosines, sines (R, half a head): of each row's position
+    places (KV heads R, 1): int64, row of the cache where a row's keys and values are written
+    bias (R, C), is_of_block (R, 1) with an adapter
+    keys.N, values.N (KV heads C, head size) of each layer
+outputs: logits (L, vocabulary); with a sampler head norm (L, hidden), what they are made of;
+keys.N.rows, values.N.rows (KV heads R, head size), the rows' own, and keys.N.new, values.N.new.
+
+One index a written row, as ONNX Runtime Web's WebGPU writes several a row one after the other; and
+a graph with an adapter alone, as two sessions would hold the weights twice.
+
+Weights lie in no file. Each is made by a rule from tensors that are stored smaller, as both sides
+do it: see Weight.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from onnx import TensorProto, helper
+from torch import Tensor
+
+from sbd_core.models.backends.onnx.basis import group_of, hadamard
+from sbd_core.models.backends.onnx.export import AdapterLayers, Dtype, Exporter
+
+LINEARS = {
+    "query_key_value": {"q": "self_attn.q_proj", "k": "self_attn.k_proj", "v": "self_attn.v_proj"},
+    "out": {"o": "self_attn.o_proj"},
+    "gate_up": {"gate": "mlp.gate_proj", "up": "mlp.up_proj"},
+    "down": {"down": "mlp.down_proj"},
+}
+"""Linear layers of each product: how an adapter names them, and transformers within a layer."""
+NORMS = {
+    "attention_norm": "input_layernorm",
+    "feed_forward_norm": "post_attention_layernorm",
+}
+"""Norms of a layer, and their names in transformers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weight:
+    """A weight of the graph: where it lies among the others, and the rule that makes it.
+
+    tensors: names of stored ones, as transformers and BlockAdapter.tensors() have them. rule:
+    "values": one below the other, in fp32; "diagonal": a block diagonal of them; "integers" and
+    "scales": one below the other, turned in groups of `group` columns, then quantized() of
+    export.py; "rounded.integers" and "rounded.scales": those in which a tensor is stored.
+    turns_last: groups of rows in which the last of them is turned first; see basis.py.
+    """
+
+    name: str
+    rule: str
+    tensors: tuple[str, ...]
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    size: int
+    group: int | None = None
+    turns_last: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebWeights:
+    """Weights of a written graph, one behind the other. size: bytes in all; sha256: of these."""
+
+    weights: tuple[Weight, ...]
+    size: int
+    sha256: str
+
+
+class WebExporter(Exporter):
+    """Writes the graph of one model for a browser."""
+
+    def __init__(
+        self,
+        model: Any,
+        dtype: Dtype,
+        adapter: AdapterLayers | None,
+        *,
+        rounded_embedding: tuple[np.ndarray, np.ndarray] | None = None,
+        gives_norm: bool = False,
+    ) -> None:
+        """rounded_embedding: its integers (vocabulary, hidden) in int8 and a scale (vocabulary,
+        blocks) for each block of them, where it is stored so. gives_norm: whether a sampler head
+        reads what the logits are made of.
+        """
+        super().__init__(model, dtype, adapter)
+        self._rounded_embedding = rounded_embedding
+        self._gives_norm = gives_norm
+
+    def write_graph(self, file: Path) -> WebWeights:
+        """Write the graph; its weights are made, looked at, and kept nowhere. Raises OSError."""
+        sink, kept = _Sink(), dict[str, Any]()
+        self._write_graph(file, sink, kept, reads_blocks=self.adapter is not None)  # type: ignore[arg-type]
+        weights = [
+            self._weight(name, str(dtype), tuple(shape), offset)
+            for name, (dtype, shape, offset) in kept.items()
+        ]
+        return WebWeights(tuple(weights), sink.size, sink.digest.hexdigest())
+
+    def _weight(self, name: str, dtype: str, shape: tuple[int, ...], offset: int) -> Weight:
+        """The rule of an initializer, by its name in export.py."""
+        rule, tensors, last, is_turned = self._rule(name)
+        size = int(np.dtype(dtype).itemsize * np.prod(shape))
+        turns_last = group_of(self.shape.head_size) if last else None
+        group = None
+        if is_turned:
+            width = self._width_of(name)
+            group = group_of(self.shape.head_size if ".out." in name else width)
+        return Weight(
+            name=name,
+            rule=rule,
+            tensors=tuple(tensors),
+            dtype=dtype,
+            shape=shape,
+            offset=offset,
+            size=size,
+            group=group,
+            turns_last=turns_last,
+        )
+
+    def _width_of(self, name: str) -> int:
+        """What a product reads: columns of its weight."""
+        if name.startswith("head."):
+            return self.shape.hidden
+        _, index, product, _ = name.split(".", 3)
+        module = self.model.model.layers[int(index)]
+        first = next(iter(LINEARS[product].values()))
+        return int(module.get_submodule(first).in_features)
+
+    def _rule(self, name: str) -> tuple[str, list[str], bool, bool]:
+        """Rule, stored tensors, whether the last is turned by rows, whether columns are turned."""
+        is_plain = self.dtype == "float32"
+        parts = name.split(".")
+        if parts[0] == "embedding":
+            rule = f"rounded.{parts[1]}" if len(parts) > 1 else "values"
+            return rule, ["model.embed_tokens.weight"], False, False
+        kind = {"weight": "values" if is_plain else "integers", "scales": "scales"}.get(
+            parts[-1], "values"
+        )
+        if parts[0] == "head":
+            is_tied = self.model.lm_head.weight is self.model.model.embed_tokens.weight
+            source = "model.embed_tokens" if is_tied else "lm_head"
+            if parts[-1] == "bias":
+                return "values", ["lm_head.bias"], False, False
+            return kind, [f"{source}.weight"], False, not is_plain
+        if parts[0] == "norm":
+            return "values", ["model.norm.weight"], False, False
+        _, index, product, *rest = parts
+        layer = f"model.layers.{index}"
+        if product in NORMS:
+            return "values", [f"{layer}.{NORMS[product]}.weight"], False, False
+        linears, turns = LINEARS[product], product == "query_key_value" and not is_plain
+        if rest[-1] == "norm" or "norm" in rest:
+            head = "q" if rest[0] == "0" else "k"
+            return "values", [f"{layer}.self_attn.{head}_norm.weight"], False, False
+        if rest[0] == "A":
+            found = [f"layers.{index}.{each}.A" for each in linears]
+            return kind, found, False, not is_plain
+        if rest[0] == "B":
+            return "diagonal", [f"layers.{index}.{each}.B" for each in linears], turns, False
+        leaf = "bias" if rest[0] == "bias" else "weight"
+        found = [f"{layer}.{linear}.{leaf}" for linear in linears.values()]
+        return kind, found, turns, not is_plain and leaf == "weight"
+
+    def _inputs(self) -> list[Any]:
+        s, make = self.shape, helper.make_tensor_value_info
+        floats: dict[str, list[Any]] = {
+            "cosines": ["rows", s.head_size // 2],
+            "sines": ["rows", s.head_size // 2],
+            "bias": ["rows", "capacity"],
+        }
+        if self.writer.reads_blocks:
+            floats["is_of_block"] = ["rows", 1]
+        return [
+            make("token_ids", TensorProto.INT32, ["rows"]),
+            make("wanted", TensorProto.INT32, ["num_logits"]),
+            make("places", TensorProto.INT64, ["heads_of_rows", 1]),
+            *(make(name, TensorProto.FLOAT, sizes) for name, sizes in floats.items()),
+            *self._caches(),
+        ]
+
+    def _outputs(self) -> list[Any]:
+        s, make = self.shape, helper.make_tensor_value_info
+        logits = make("logits", TensorProto.FLOAT, ["num_logits", s.vocabulary])
+        norm = make("norm", TensorProto.FLOAT, ["num_logits", s.hidden])
+        own = [norm] if self._gives_norm else []
+        return [logits, *own, *self._caches(".rows"), *self._caches(".new")]
+
+    def _caches(self, suffix: str = "") -> list[Any]:
+        size = "heads_of_rows" if suffix == ".rows" else "places_of_heads"
+        sizes: list[Any] = [size, self.shape.head_size]
+        return [
+            helper.make_tensor_value_info(f"{part}.{index}{suffix}", TensorProto.FLOAT, sizes)
+            for index in range(self.shape.num_layers)
+            for part in ("keys", "values")
+        ]
+
+    def _embedded(self, module: Any) -> str:
+        if self._rounded_embedding is None:
+            return super()._embedded(module)
+        w, (integers, scales) = self.writer, self._rounded_embedding
+        num_blocks = scales.shape[1]
+
+        def gathered(part: str, make: Callable[[], np.ndarray]) -> str:
+            weight = w.weight(f"embedding.{part}", make)
+            return w.node("Gather", [weight, "token_ids"], f"hidden.{part}")
+
+        values = gathered("integers", lambda: integers)
+        values = w.node("Cast", [values], "hidden.values", to=TensorProto.FLOAT)
+        values = w.reshape(values, "hidden.blocks", -1, num_blocks, integers.shape[1] // num_blocks)
+        scale = w.reshape(gathered("scales", lambda: scales), "hidden.steps", -1, num_blocks, 1)
+        values = w.node("Mul", [values, scale], "hidden.scaled")
+        return w.reshape(values, "hidden", -1, self.shape.hidden)
+
+    def _turned_in_groups(self, name: str, x: str, size: int) -> str:
+        """As there, but for the matrix: small, and part of the graph."""
+        w, group = self.writer, group_of(size)
+        constant = f"hadamard.{group}"
+        if constant not in w.constants:
+            w.constants[constant] = constant
+            w.initializers.append(_constant(constant, hadamard(group)))
+        groups = w.reshape(x, f"{name}.x.groups", -1, group)
+        groups = w.node("MatMul", [groups, constant], f"{name}.x.turned")
+        return w.reshape(groups, f"{name}.x.rows", -1, size)
+
+    def _turned(self, x: str, positions: str) -> str:
+        """Heads of the rows turned by the cosines and sines of each."""
+        return super()._turned(x, self.writer.integers(0))
+
+    def _cached(self, name: str, x: str) -> str:
+        w, s = self.writer, self.shape
+        rows = w.reshape(x, f"{name}.rows", -1, s.head_size)
+        new = w.node("ScatterND", [name, "places", rows], f"{name}.new")
+        return w.reshape(new, f"{name}.heads", 1, s.num_kv_heads, -1, s.head_size)
+
+    def _asked(self, query: str, name: str) -> str:
+        s = self.shape
+        asked = self.writer.reshape(query, f"{name}.asked", 1, -1, s.num_heads * s.head_size)
+        return self._turned(asked, "")
+
+    def _shares(self, scores: str, name: str) -> str:
+        w, kv_heads = self.writer, self.shape.num_kv_heads
+        group = self.shape.num_heads // kv_heads
+        if group == 1:
+            return super()._shares(scores, name)
+        scores = w.reshape(scores, f"{scores}.by_head", kv_heads, group, -1, 0)
+        shares = super()._shares(scores, name)
+        return w.reshape(shares, f"{shares}.rows", 1, kv_heads, -1, 0)
+
+    def _by_row(self, mixed: str) -> str:
+        return mixed
+
+
+class _Sink:
+    """A file of weights that counts and digests what it is given."""
+
+    def __init__(self) -> None:
+        self.digest, self.size = hashlib.sha256(), 0
+
+    def tell(self) -> int:
+        """Bytes so far."""
+        return self.size
+
+    def write(self, data: Any) -> None:
+        """Take bytes, or an array's memory."""
+        self.digest.update(data)
+        self.size += memoryview(data).nbytes
+
+
+def _constant(name: str, values: Tensor) -> Any:
+    """An initializer within the graph."""
+    array = np.ascontiguousarray(values.to(torch.float32).numpy())
+    return helper.make_tensor(name, TensorProto.FLOAT, array.shape, array.tobytes(), raw=True)

@@ -1,0 +1,127 @@
+"""Tensors as a browser's folder stores them: exactly, or in the blocks of a GGUF file.
+
+Each kind holds a matrix (out, in) row by row, or a vector. How a kind is widened to fp32 is fixed
+to the last bit, as the page's scripts do the same. Knows no files.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+BLOCK = 32
+"""Values of a row that share a scale."""
+Q8_0 = np.dtype([("scale", "<f2"), ("values", "i1", BLOCK)])
+Q4_1 = np.dtype([("scale", "<f2"), ("least", "<f2"), ("pairs", "u1", BLOCK // 2)])
+"""The first half of a block's values are the low halves of its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A tensor in bytes. kind: of KINDS."""
+
+    kind: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    def tensor(self) -> Tensor:
+        """Its values in fp32."""
+        return torch.from_numpy(KINDS[self.kind].widened(self.data)).reshape(self.shape)
+
+    def __add__(self, below: "Stored") -> "Stored":
+        """The rows of both."""
+        shape = (self.shape[0] + below.shape[0], *self.shape[1:])
+        return Stored(self.kind, shape, self.data + below.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One way to store. bytes_for: how many bytes so many values take."""
+
+    widened: Callable[[bytes], np.ndarray]
+    bytes_for: Callable[[int], int]
+
+
+def exactly(tensor: Tensor) -> Stored:
+    """In bf16 where that has all of its values, else in fp32."""
+    values = tensor.detach().float().contiguous()
+    short = values.to(torch.bfloat16)
+    if torch.equal(short.float(), values):
+        return Stored("bf16", tuple(values.shape), short.view(torch.int16).numpy().tobytes())
+    return Stored("f32", tuple(values.shape), values.numpy().tobytes())
+
+
+def in_8_bits(tensor: Tensor) -> Stored:
+    """By the largest value of each block of a row."""
+    values = _blocks(tensor)
+    scale = (np.abs(values).max(1) / np.float32(127)).astype("<f2")
+    numbers = np.rint(values / _divisor(scale)[:, None]).clip(-127, 127)
+    return _packed("q8_0", tensor, Q8_0, {"scale": scale, "values": numbers.astype("i1")})
+
+
+def in_4_bits(tensor: Tensor) -> Stored:
+    """By the least and the largest value of each block of a row."""
+    values = _blocks(tensor)
+    least = values.min(1).astype("<f2")
+    scale = ((values.max(1) - least.astype("f4")) / np.float32(15)).astype("<f2")
+    numbers = np.rint((values - least.astype("f4")[:, None]) / _divisor(scale)[:, None])
+    low, high = np.split(numbers.clip(0, 15).astype("u1"), 2, axis=1)
+    fields = {"scale": scale, "least": least, "pairs": low | (high << 4)}
+    return _packed("q4_1", tensor, Q4_1, fields)
+
+
+def fits_blocks(tensor: Tensor) -> bool:
+    """Whether its rows are whole blocks."""
+    return tensor.shape[-1] % BLOCK == 0
+
+
+def rounded_parts(stored: Stored) -> tuple[np.ndarray, np.ndarray]:
+    """Of one in 8 bits, its integers (rows, in) in int8 and its scales (rows, in / BLOCK)."""
+    blocks = np.frombuffer(stored.data, Q8_0)
+    integers = np.ascontiguousarray(blocks["values"]).reshape(stored.shape)
+    return integers, blocks["scale"].astype("f4").reshape(stored.shape[0], -1)
+
+
+def _blocks(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().float().contiguous().numpy().reshape(-1, BLOCK)
+
+
+def _divisor(scale: np.ndarray) -> np.ndarray:
+    """Scales to divide by; blocks of one value alone have none."""
+    return np.where(scale == 0, np.float32(1), scale.astype("f4"))
+
+
+def _packed(
+    kind: str, tensor: Tensor, layout: np.dtype, fields: Mapping[str, np.ndarray]
+) -> Stored:
+    blocks = np.empty(tensor.numel() // BLOCK, layout)
+    for name, values in fields.items():
+        blocks[name] = values
+    return Stored(kind, tuple(tensor.shape), blocks.tobytes())
+
+
+def _from_bf16(data: bytes) -> np.ndarray:
+    return (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4")
+
+
+def _from_q8_0(data: bytes) -> np.ndarray:
+    blocks = np.frombuffer(data, Q8_0)
+    return blocks["values"].astype("f4") * blocks["scale"].astype("f4")[:, None]
+
+
+def _from_q4_1(data: bytes) -> np.ndarray:
+    blocks = np.frombuffer(data, Q4_1)
+    pairs = blocks["pairs"]
+    numbers = np.concatenate([pairs & 15, pairs >> 4], 1).astype("f4")
+    return numbers * blocks["scale"].astype("f4")[:, None] + blocks["least"].astype("f4")[:, None]
+
+
+KINDS = {
+    "f32": Kind(lambda data: np.frombuffer(data, "<f4").copy(), lambda count: 4 * count),
+    "bf16": Kind(_from_bf16, lambda count: 2 * count),
+    "q8_0": Kind(_from_q8_0, lambda count: Q8_0.itemsize * math.ceil(count / BLOCK)),
+    "q4_1": Kind(_from_q4_1, lambda count: Q4_1.itemsize * math.ceil(count / BLOCK)),
+}

@@ -1,0 +1,197 @@
+"""A folder that a browser decodes with: its manifest, and the same model for Python.
+
+Weights lie in parts small enough for any host, as stored_tensors.py has them. The page's scripts
+make of these the weights of the graph beside them, and read_web() a transformers model, from which
+the graph for servers is written: both hold the same numbers.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from sbd_core.errors import ModelError, shown
+from sbd_core.files import sha256
+from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
+from sbd_core.models.checkpoint_info import WEB_MANIFEST, object_in
+from sbd_core.models.quiet import quietly
+from sbd_core.models.stored_tensors import KINDS, Stored
+
+FORMAT = 1
+GRAPH = "model.onnx"
+PART_BYTES = 8_000_000
+DAMAGED = "export it again"
+OF_MODEL = ("model.", "lm_head.")
+"""How the names of a transformers model's weights begin, and no adapter's."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebFolder:
+    """A folder whose files are all here as they were written. manifest: see write_manifest()."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return str(self.manifest["name"])
+
+    @property
+    def digest(self) -> str:
+        """Of all of it."""
+        return str(self.manifest["digest"])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of every file, the manifest first."""
+        parts = [part["file"] for part in self.manifest["parts"]]
+        return (WEB_MANIFEST, *self.manifest["files"], *parts)
+
+    def tensors(self) -> dict[str, Stored]:
+        """By their names, as transformers and BlockAdapter.tensors() have them."""
+        parts = (self.folder / part["file"] for part in self.manifest["parts"])
+        data = b"".join(part.read_bytes() for part in parts)
+        found = {}
+        for name, entry in self.manifest["tensors"].items():
+            start, size = entry["offset"], entry["bytes"]
+            found[name] = Stored(entry["kind"], tuple(entry["shape"]), data[start : start + size])
+        return found
+
+
+def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -> WebFolder:
+    """A folder that export_web() wrote. reads_all: whether digests are looked at, or sizes alone.
+
+    Raises ModelError for one that a newer version wrote, or that is not whole.
+    """
+    subject = f"{argument}: {shown(str(folder))}"
+    try:
+        manifest = object_in(folder / WEB_MANIFEST)
+        if manifest["format"] != FORMAT:
+            rule = f"was exported for format {manifest['format']}, and this version reads {FORMAT}"
+            raise ModelError(f"{subject} {rule}: install the version that wrote it")
+        if manifest["digest"] != digest_of(manifest):
+            raise ModelError(f"{subject} has a manifest that was altered: {DAMAGED}")
+        found = WebFolder(folder, manifest)
+        sizes = {part["file"]: part for part in manifest["parts"]} | manifest["files"]
+        ends = [entry["offset"] + entry["bytes"] for entry in manifest["tensors"].values()]
+        kinds = all(
+            KINDS[entry["kind"]].bytes_for(prod(entry["shape"])) == entry["bytes"]
+            for entry in manifest["tensors"].values()
+        )
+        if not kinds or max(ends) > sum(part["size"] for part in manifest["parts"]):
+            raise ValueError("tensors that its parts have no room for")
+    except ModelError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{subject} has a damaged {WEB_MANIFEST}: {DAMAGED}") from error
+    for name, entry in sizes.items():
+        _require_whole(folder, name, entry, subject, reads_all=reads_all)
+    return found
+
+
+def _require_whole(
+    folder: Path, name: str, entry: Mapping[str, Any], subject: str, *, reads_all: bool
+) -> None:
+    file = folder / name
+    if Path(name).name != name or not file.is_file():
+        raise ModelError(f"{subject} lacks {shown(name)}: {DAMAGED}")
+    size = file.stat().st_size
+    if size != entry["size"]:
+        raise ModelError(
+            f"{subject}: {name} has {size} bytes, not the {entry['size']} of its manifest: it was "
+            f"cut off, or belongs to another export; {DAMAGED}"
+        )
+    if reads_all and sha256(file) != entry["sha256"]:
+        raise ModelError(f"{subject}: {name} is altered, or of another export: {DAMAGED}")
+
+
+def digest_of(manifest: Mapping[str, Any]) -> str:
+    """Of all that a manifest says but this."""
+    told = {name: value for name, value in manifest.items() if name != "digest"}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def write_parts(folder: Path, tensors: Mapping[str, Stored]) -> dict[str, Any]:
+    """Write tensors one behind the other; what the manifest says of them. Raises OSError."""
+    entries, offset = {}, 0
+    for name, stored in tensors.items():
+        entry = {"kind": stored.kind, "shape": list(stored.shape), "offset": offset}
+        entries[name] = {**entry, "bytes": len(stored.data)}
+        offset += len(stored.data)
+    parts = []
+    for index, data in enumerate(_pieces(tensors.values())):
+        file = folder / f"weights-{index:02}.bin"
+        file.write_bytes(data)
+        parts.append({"file": file.name, **entry_of(file)})
+    return {"parts": parts, "tensors": entries}
+
+
+def _pieces(tensors: Iterable[Stored]) -> Iterator[bytes]:
+    held = bytearray()
+    for stored in tensors:
+        held += stored.data
+        while len(held) >= PART_BYTES:
+            yield bytes(held[:PART_BYTES])
+            del held[:PART_BYTES]
+    if held:
+        yield bytes(held)
+
+
+def entry_of(file: Path) -> dict[str, Any]:
+    """What the manifest says of a file."""
+    return {"size": file.stat().st_size, "sha256": sha256(file)}
+
+
+def read_web(found: WebFolder) -> tuple[Any, Any, BlockAdapter | None]:
+    """The transformers model in fp32, its tokenizer, and its adapter. Raises ModelError."""
+    tensors = {name: stored.tensor() for name, stored in found.tensors().items()}
+    folder = str(found.folder)
+    try:
+        with quietly():
+            from transformers import (
+                MODEL_FOR_CAUSAL_LM_MAPPING,
+                AutoConfig,
+                AutoTokenizer,
+                GenerationConfig,
+            )
+
+            where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+            config = AutoConfig.from_pretrained(folder, **where)
+            kind: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
+            weights = {n: tensor for n, tensor in tensors.items() if n.startswith(OF_MODEL)}
+            options: dict[str, Any] = {"config": config, "state_dict": weights}
+            model: Any = kind.from_pretrained(None, attn_implementation="sdpa", **options)
+            model.generation_config = GenerationConfig.from_pretrained(folder, **where)
+            tokenizer = AutoTokenizer.from_pretrained(folder, **where)
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(f"model: {shown(folder)} cannot be read: {reason}; {DAMAGED}") from error
+    return model, tokenizer, _adapter_in(found.manifest, tensors)
+
+
+def _adapter_in(manifest: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> BlockAdapter | None:
+    told = manifest["adapter"]
+    if told is None:
+        return None
+    info = BlockAdapterInfo(**{**told, "block_range": tuple(told["block_range"])})
+    num_layers = manifest["config"]["num_layers"]
+    layers = tuple(
+        {
+            name: (tensors[f"layers.{index}.{name}.A"], tensors[f"layers.{index}.{name}.B"])
+            for name in LINEARS
+            if f"layers.{index}.{name}.A" in tensors
+        }
+        for index in range(num_layers)
+    )
+    mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
+    sampler = (
+        (tensors["sampler.into"], tensors["sampler.out"]) if "sampler.into" in tensors else None
+    )
+    return BlockAdapter(info, layers, mask, sampler)

@@ -1,0 +1,343 @@
+"""export web: the parts, rules and graph that a browser reads are the model that Python decodes."""
+
+import hashlib
+import json
+import math
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+import sbd_core
+from sbd_core.__main__ import main
+from sbd_core.config import DecodeConfig
+from sbd_core.errors import ModelError
+from sbd_core.hf import web
+from sbd_core.hf.web import export_web
+from sbd_core.models.backends.onnx.forward import own_bias
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
+from sbd_core.models.protocol import ForwardRequest, PredraftBlock
+from sbd_core.models.stored_tensors import Stored
+from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web
+from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
+
+CAPACITY = 64
+
+
+@pytest.fixture(scope="module")
+def nano_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("web") / "nano"
+    export_web(None, folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["float32", "int8"])
+def adapted_folder(
+    request: pytest.FixtureRequest, adapter_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A random Llama with heads that share keys, a random adapter and a sampler head."""
+    folder = tmp_path_factory.mktemp("web") / request.param
+    export_web(adapter_folder, folder, dtype=request.param)
+    return folder
+
+
+def weights_by_rules(folder: Path) -> bytes:
+    """The graph's weights as a browser makes them: by the manifest alone, value by value."""
+    found = open_web(folder)
+    stored, graph = found.tensors(), found.manifest["graphs"]["wasm"]
+    data = bytearray(graph["bytes"])
+    for weight in graph["weights"]:
+        value = value_by_rule(weight, [stored[name] for name in weight["from"]])
+        assert list(value.shape) == weight["shape"]
+        assert value.dtype == weight["dtype"]
+        data[weight["offset"] : weight["offset"] + weight["bytes"]] = value.tobytes()
+    return bytes(data)
+
+
+def value_by_rule(weight: dict[str, Any], parts: list[Stored]) -> np.ndarray:
+    kind, _, part = weight["rule"].rpartition(".")
+    if kind == "rounded":
+        blocks = np.frombuffer(parts[0].data, [("scale", "<f2"), ("values", "i1", 32)])
+        value = blocks["values"] if part == "integers" else blocks["scale"].astype("f4")
+        return value.reshape(weight["shape"])
+    values = [part.tensor().numpy() for part in parts]
+    if "turns_last" in weight:
+        values[-1] = turned(values[-1].T, weight["turns_last"]).T
+    if part == "diagonal":
+        joined = np.zeros(weight["shape"], np.float32)
+        row = column = 0
+        for value in values:
+            joined[row : row + value.shape[0], column : column + value.shape[1]] = value
+            row, column = row + value.shape[0], column + value.shape[1]
+        return joined
+    joined = np.concatenate(values)
+    if "group" in weight:
+        joined = turned(joined, weight["group"])
+    if part == "values":
+        return joined
+    scales = np.maximum(np.abs(joined).max(1), np.float32(1e-30)) / np.float32(127)
+    if part == "scales":
+        return scales
+    return np.ascontiguousarray(np.rint(joined / scales[:, None]).astype(np.int8).T)
+
+
+def turned(rows: np.ndarray, group: int) -> np.ndarray:
+    """By sums and differences of the pairs at distances 1, 2, 4 and so on."""
+    made = np.array(rows, np.float32).reshape(-1, group)
+    half = 1
+    while half < group:
+        for first in range(group):
+            if not first & half:
+                a, b = made[:, first].copy(), made[:, first + half].copy()
+                made[:, first], made[:, first + half] = a + b, a - b
+        half *= 2
+    return (made * np.float32(1 / math.sqrt(group))).reshape(rows.shape)
+
+
+def test_the_rules_make_the_weights_of_the_graph(nano_folder: Path, adapted_folder: Path) -> None:
+    for folder in (nano_folder, adapted_folder):
+        graph = json.loads((folder / WEB_MANIFEST).read_text())["graphs"]["wasm"]
+        assert hashlib.sha256(weights_by_rules(folder)).hexdigest() == graph["sha256"]
+
+
+class InBrowser:
+    """The exported graph of one text, read as the page's scripts do."""
+
+    def __init__(self, folder: Path) -> None:
+        self.config = open_web(folder).manifest["config"]
+        graph = folder.parent / f"{folder.name}-run"
+        graph.mkdir(exist_ok=True)
+        shutil.copy(folder / "model.onnx", graph)
+        (graph / "weights.bin").write_bytes(weights_by_rules(folder))
+        self.session = onnxruntime.InferenceSession(
+            graph / "model.onnx", providers=["CPUExecutionProvider"]
+        )
+        sizes = self.config["num_kv_heads"] * CAPACITY, self.config["head_size"]
+        self.caches = {
+            each.name: np.zeros(sizes, np.float32)
+            for each in self.session.get_inputs()
+            if each.name.startswith(("keys.", "values."))
+        }
+        self.length = 0
+        self.slot = 0
+
+    def forward(self, request: ForwardRequest) -> dict[str, np.ndarray]:
+        """request: whose cache is this."""
+        config, start, num_rows = self.config, self.length, request.num_rows
+        stop, kv_heads = start + num_rows, config["num_kv_heads"]
+        inverse = np.array(config["rotary"]["inverse_frequencies"], np.float32)
+        angles = np.array(list(request.positions()), np.float32)[:, None] * inverse
+        places = np.arange(kv_heads) * CAPACITY + np.arange(start, stop)[:, None]
+        bias = np.full((num_rows, CAPACITY), -np.inf, np.float32)
+        bias[:, :start] = 0
+        num_own = len(request.causal_ids), len(request.block_ids)
+        bias[:, start:stop] = own_bias(*num_own, request.predraft_shapes)
+        is_of_block = np.zeros((num_rows, 1), np.float32)
+        is_of_block[list(request.block_rows())] = 1
+        inputs = {
+            "token_ids": np.array(request.token_ids, np.int32),
+            "wanted": np.arange(num_rows - request.num_logits, num_rows, dtype=np.int32),
+            "cosines": np.cos(angles) * np.float32(config["rotary"]["scaling"]),
+            "sines": np.sin(angles) * np.float32(config["rotary"]["scaling"]),
+            "places": places.reshape(-1, 1),
+            "bias": bias,
+            **({"is_of_block": is_of_block} if config["has_adapter"] else {}),
+            **self.caches,
+        }
+        names = [each.name for each in self.session.get_outputs()]
+        found = dict(zip(names, self.session.run(names, inputs), strict=True))
+        for name, cache in self.caches.items():
+            assert np.array_equal(found[f"{name}.new"][places.ravel()], found[f"{name}.rows"])
+            kept = places[: len(request.causal_ids)].ravel()
+            cache[kept] = found[f"{name}.rows"][: len(kept)]
+        self.length += len(request.causal_ids)
+        return found
+
+
+def test_the_graph_gives_what_the_server_gives(nano_folder: Path, adapted_folder: Path) -> None:
+    for folder in (nano_folder, adapted_folder):
+        model, browser = sbd_core.load(folder), InBrowser(folder)
+        assert model.runs_on.startswith("ONNX Runtime, ")
+        mask, cache = model.mask_token_id, model.new_caches(1)[0]
+        predrafts = [PredraftBlock(1, [mask] * 3), PredraftBlock(2, [77, mask, mask], True)]
+        steps: list[Any] = [
+            (list(range(30, 50)), [], 1, ()),
+            ([60], [], 1, ()),
+            ([61, 62], [mask] * 8, 2, ()),
+            ([63, 64, 65], [mask, 70, mask], 3, predrafts),
+        ]
+        for step in steps:
+            [logits] = model.forward_batch([ForwardRequest(cache, *step)])
+            found = browser.forward(ForwardRequest(browser, *step))
+            # One rounding that flips in int8 moves all that comes after it.
+            near = 1e-5 if model.dtype == "float32" else 0.03
+            off = np.abs(found["logits"] - logits.numpy()).max()
+            assert off < near * np.abs(logits.numpy()).max()
+        head = model.model.lm_head.weight.detach().numpy()
+        if model.sampler_head is not None:
+            again = found["norm"] @ head.T
+            assert np.abs(again - found["logits"]).max() < max(near, 1e-4) * np.abs(again).max()
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "sbd", "verify"])
+def test_nano_loses_nothing(nano_folder: Path, strategy: Any) -> None:
+    model, original = sbd_core.load(nano_folder), sbd_core.load(dtype="float32")
+    assert model.name == original.name
+    assert model.weights == {model.name: open_web(nano_folder).digest}
+    weights = dict(model.model.named_parameters())
+    for name, weight in original.model.named_parameters():
+        assert torch.equal(weights[name], weight)
+    config = DecodeConfig(strategy=strategy, max_new_tokens=48)
+    prompt = "Tara has 49 pencils. Hugo takes 12. How many pencils does Tara have now?"
+    found, expected = (sbd_core.generate(each, prompt, config) for each in (model, original))
+    assert found.token_ids == expected.token_ids
+    assert found.num_forwards == expected.num_forwards
+    assert "37" in found.text
+
+
+def test_an_adapter_comes_back_in_few_bits_and_leaves_causal_rows_alone(
+    adapted_folder: Path, adapter_folder: Path
+) -> None:
+    model, original = sbd_core.load(adapted_folder), sbd_core.load(adapter_folder)
+    assert model.block_range == original.block_range
+    assert model.mask_token_id == original.mask_token_id
+    assert model.adapter is not None
+    assert original.adapter is not None
+    for name, tensor in original.adapter.tensors().items():
+        other = model.adapter.tensors()[name].float()
+        off = (other - tensor.float()).abs().max()
+        assert off <= 0.1 * tensor.float().abs().max(), name
+    assert read_checkpoint_info(adapted_folder) == replace_name(
+        read_checkpoint_info(adapter_folder), model.name
+    )
+    if model.dtype == "float32":
+        config = DecodeConfig(strategy="verify", max_new_tokens=24)
+        words = [sbd_core.generate(each, "A prompt", config) for each in (model, original)]
+        assert words[0].token_ids == words[1].token_ids
+
+
+def replace_name(info: Any, name: str) -> Any:
+    assert info.name == name
+    return info
+
+
+def test_no_part_is_larger_than_any_host_takes(nano_folder: Path) -> None:
+    found = open_web(nano_folder)
+    sizes = [part["size"] for part in found.manifest["parts"]]
+    assert len(sizes) == 2
+    assert max(sizes) <= PART_BYTES
+    on_disk = {file.name: file.stat().st_size for file in nano_folder.iterdir()}
+    assert set(found.names) == set(on_disk)
+    download = sum(size for name, size in on_disk.items() if name != WEB_MANIFEST)
+    assert found.manifest["download"] == download < 10_900_000
+
+
+def cut(folder: Path) -> None:
+    part = folder / "weights-01.bin"
+    part.write_bytes(part.read_bytes()[:-1])
+
+
+def alter(folder: Path) -> None:
+    part = folder / "weights-00.bin"
+    part.write_bytes(b"\1" + part.read_bytes()[1:])
+
+
+def lose(folder: Path) -> None:
+    (folder / "weights-00.bin").unlink()
+
+
+def mix(folder: Path) -> None:
+    graph = folder / "model.onnx"
+    graph.write_bytes(graph.read_bytes()[::-1])
+
+
+def edit(change: Callable[[dict[str, Any]], Any], *, is_signed: bool) -> Callable[[Path], None]:
+    def edited(folder: Path) -> None:
+        manifest = json.loads((folder / WEB_MANIFEST).read_text())
+        change(manifest)
+        if is_signed:
+            manifest["digest"] = digest_of(manifest)
+        (folder / WEB_MANIFEST).write_text(json.dumps(manifest))
+
+    return edited
+
+
+def garble(folder: Path) -> None:
+    (folder / WEB_MANIFEST).write_text("{")
+
+
+newer = edit(lambda told: told.update(format=2), is_signed=False)
+renamed = edit(lambda told: told.update(name="other"), is_signed=False)
+outside = edit(
+    lambda told: told["files"].update({"../x": {"size": 1, "sha256": ""}}), is_signed=True
+)
+longer = edit(lambda told: told["tensors"]["model.norm.weight"].update(bytes=10**9), is_signed=True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (cut, "weights-01.bin has 2689023 bytes, not the 2689024 of its manifest: it was cut off"),
+        (alter, "weights-00.bin is altered, or of another export"),
+        (lose, "lacks 'weights-00.bin'"),
+        (mix, "model.onnx is altered, or of another export"),
+        (garble, "has a damaged manifest.json"),
+        (newer, "was exported for format 2, and this version reads 1: install the version"),
+        (renamed, "has a manifest that was altered"),
+        (outside, "lacks '../x'"),
+        (longer, "has a damaged manifest.json"),
+    ],
+)
+def test_a_damaged_folder_is_refused_by_what_is_wrong(
+    nano_folder: Path, tmp_path: Path, damage: Any, words: str, capsys: Any
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(nano_folder, folder)
+    damage(folder)
+    with pytest.raises(ModelError) as caught:
+        sbd_core.load(folder)
+    assert words in str(caught.value)
+    assert str(caught.value).count("\n") == 0
+    assert main(["generate", "hello", "--model", str(folder)]) == 2
+    assert words.split(":")[0] in capsys.readouterr().err
+
+
+def test_what_no_browser_runs_is_refused_in_one_sentence(
+    tmp_path: Path, nano_folder: Path, tiny_folders: dict[str, Path], monkeypatch: Any, capsys: Any
+) -> None:
+    untrained = tmp_path / "untrained"
+    save_tiny(untrained, "llama", tiny_tokenizer())
+    (tmp_path / "full" / "something").mkdir(parents=True)
+    monkeypatch.setattr(web, "MOST_BYTES", 1_000_000)
+    capsys.readouterr()
+    cases = [
+        (untrained, "out", "is not trained for Set Block Decoding: sbd prepare and sbd train"),
+        (tiny_folders["gpt2"], "out", "is of type gpt2, which cannot be exported as a graph"),
+        (DEFAULT_CHECKPOINT, "out", "has weights of 0.0 GB in fp32, and a browser has room for"),
+        (nano_folder, "out", "is an export for browsers already"),
+        (tmp_path / "none", "out", "must be a folder or a hub id"),
+        (nano_folder, "full", "out: must be a new folder or an empty one"),
+    ]
+    for model, out, words in cases:
+        assert main(["export", "web", "--model", str(model), "--out", str(tmp_path / out)]) == 2
+        said = capsys.readouterr().err
+        assert words in said
+        assert said.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_says_what_it_wrote(tmp_path: Path, capsys: Any) -> None:
+    out = tmp_path / "out"
+    assert main(["export", "web", "--out", str(out), "--json"]) == 0
+    lines: Iterable[str] = capsys.readouterr().out.splitlines()
+    told, last = list(lines)
+    assert told == f"wrote {out}: sbd-nano, float32, 10.8 MB to download"
+    data = json.loads(last)
+    assert data["digest"] == open_web(out).digest
+    assert data["download"] == open_web(out).manifest["download"]
+    assert read_web(open_web(out))[2] is None
