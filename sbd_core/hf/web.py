@@ -16,7 +16,7 @@ import torch
 from sbd_core.errors import ArgumentError, ModelError, shown
 from sbd_core.hf.preparation import new_folder, written_whole
 from sbd_core.models.backends.llama.weights import has_known_shape
-from sbd_core.models.bases import BASES, stored_weights
+from sbd_core.models.bases import BASES
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.checkpoint_info import (
     DEFAULT_CHECKPOINT,
@@ -25,6 +25,7 @@ from sbd_core.models.checkpoint_info import (
     is_block_adapter,
     is_web_folder,
 )
+from sbd_core.models.gguf_blocks import stored_weights
 from sbd_core.models.loading import read, read_with_adapter
 from sbd_core.models.logits_rules import rules_of_folder
 from sbd_core.models.mask_token import usable_mask_token_id
@@ -43,9 +44,9 @@ from sbd_core.models.web_folder import (
     WebFolder,
     digest_of,
     entry_of,
-    read_web,
     write_parts,
 )
+from sbd_core.models.web_model import read_web
 from sbd_core.version import VERSION
 
 MOST_BYTES = 2_000_000_000

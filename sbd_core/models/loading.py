@@ -38,7 +38,8 @@ from sbd_core.models.source_check import (
     require_whole,
 )
 from sbd_core.models.template_trial import require_bounded_template
-from sbd_core.models.web_folder import open_web, read_web
+from sbd_core.models.web_folder import open_web
+from sbd_core.models.web_model import read_web
 
 LOADING_ERRORS = (
     OSError,

@@ -1,33 +1,26 @@
-"""A folder that a browser decodes with: its manifest, and the same model for Python.
+"""A folder that a browser decodes with: its manifest and its files. Knows no tensors.
 
-Weights lie in parts small enough for any host, as stored_tensors.py has them. The page's scripts
-make of these the weights of the graph beside them, and read_web() a transformers model, from which
-the graph for servers is written: both hold the same numbers.
+Weights lie in parts small enough for any host, as stored_tensors.py has them.
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
-from typing import Any
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from sbd_core.errors import ModelError, shown
 from sbd_core.files import sha256
-from sbd_core.models.block_adapter import LINEARS, BlockAdapter, BlockAdapterInfo
 from sbd_core.models.checkpoint_info import WEB_MANIFEST, object_in
-from sbd_core.models.quiet import quietly
-from sbd_core.models.stored_tensors import KINDS, Stored
+
+if TYPE_CHECKING:
+    from sbd_core.models.stored_tensors import Stored
 
 FORMAT = 1
 GRAPH = "model.onnx"
 PART_BYTES = 8_000_000
 DAMAGED = "export it again"
-OF_MODEL = ("model.", "lm_head.")
-"""How the names of a transformers model's weights begin, and no adapter's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +46,6 @@ class WebFolder:
         parts = [part["file"] for part in self.manifest["parts"]]
         return (WEB_MANIFEST, *self.manifest["files"], *parts)
 
-    def tensors(self) -> dict[str, Stored]:
-        """By their names, as transformers and BlockAdapter.tensors() have them."""
-        parts = (self.folder / part["file"] for part in self.manifest["parts"])
-        data = b"".join(part.read_bytes() for part in parts)
-        found = {}
-        for name, entry in self.manifest["tensors"].items():
-            start, size = entry["offset"], entry["bytes"]
-            found[name] = Stored(entry["kind"], tuple(entry["shape"]), data[start : start + size])
-        return found
-
 
 def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -> WebFolder:
     """A folder that export_web() wrote. reads_all: whether digests are looked at, or sizes alone.
@@ -80,11 +63,7 @@ def open_web(folder: Path, argument: str = "model", *, reads_all: bool = True) -
         found = WebFolder(folder, manifest)
         sizes = {part["file"]: part for part in manifest["parts"]} | manifest["files"]
         ends = [entry["offset"] + entry["bytes"] for entry in manifest["tensors"].values()]
-        kinds = all(
-            KINDS[entry["kind"]].bytes_for(prod(entry["shape"])) == entry["bytes"]
-            for entry in manifest["tensors"].values()
-        )
-        if not kinds or max(ends) > sum(part["size"] for part in manifest["parts"]):
+        if max(ends) > sum(part["size"] for part in manifest["parts"]):
             raise ValueError("tensors that its parts have no room for")
     except ModelError:
         raise
@@ -118,7 +97,7 @@ def digest_of(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def write_parts(folder: Path, tensors: Mapping[str, Stored]) -> dict[str, Any]:
+def write_parts(folder: Path, tensors: Mapping[str, "Stored"]) -> dict[str, Any]:
     """Write tensors one behind the other; what the manifest says of them. Raises OSError."""
     entries, offset = {}, 0
     for name, stored in tensors.items():
@@ -133,7 +112,7 @@ def write_parts(folder: Path, tensors: Mapping[str, Stored]) -> dict[str, Any]:
     return {"parts": parts, "tensors": entries}
 
 
-def _pieces(tensors: Iterable[Stored]) -> Iterator[bytes]:
+def _pieces(tensors: "Iterable[Stored]") -> Iterator[bytes]:
     held = bytearray()
     for stored in tensors:
         held += stored.data
@@ -147,51 +126,3 @@ def _pieces(tensors: Iterable[Stored]) -> Iterator[bytes]:
 def entry_of(file: Path) -> dict[str, Any]:
     """What the manifest says of a file."""
     return {"size": file.stat().st_size, "sha256": sha256(file)}
-
-
-def read_web(found: WebFolder) -> tuple[Any, Any, BlockAdapter | None]:
-    """The transformers model in fp32, its tokenizer, and its adapter. Raises ModelError."""
-    tensors = {name: stored.tensor() for name, stored in found.tensors().items()}
-    folder = str(found.folder)
-    try:
-        with quietly():
-            from transformers import (
-                MODEL_FOR_CAUSAL_LM_MAPPING,
-                AutoConfig,
-                AutoTokenizer,
-                GenerationConfig,
-            )
-
-            where: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-            config = AutoConfig.from_pretrained(folder, **where)
-            kind: Any = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
-            weights = {n: tensor for n, tensor in tensors.items() if n.startswith(OF_MODEL)}
-            options: dict[str, Any] = {"config": config, "state_dict": weights}
-            model: Any = kind.from_pretrained(None, attn_implementation="sdpa", **options)
-            model.generation_config = GenerationConfig.from_pretrained(folder, **where)
-            tokenizer = AutoTokenizer.from_pretrained(folder, **where)
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"model: {shown(folder)} cannot be read: {reason}; {DAMAGED}") from error
-    return model, tokenizer, _adapter_in(found.manifest, tensors)
-
-
-def _adapter_in(manifest: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> BlockAdapter | None:
-    told = manifest["adapter"]
-    if told is None:
-        return None
-    info = BlockAdapterInfo(**{**told, "block_range": tuple(told["block_range"])})
-    num_layers = manifest["config"]["num_layers"]
-    layers = tuple(
-        {
-            name: (tensors[f"layers.{index}.{name}.A"], tensors[f"layers.{index}.{name}.B"])
-            for name in LINEARS
-            if f"layers.{index}.{name}.A" in tensors
-        }
-        for index in range(num_layers)
-    )
-    mask = tensors["model.embed_tokens.weight"][info.mask_token_id]
-    sampler = (
-        (tensors["sampler.into"], tensors["sampler.out"]) if "sampler.into" in tensors else None
-    )
-    return BlockAdapter(info, layers, mask, sampler)

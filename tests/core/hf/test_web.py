@@ -23,7 +23,8 @@ from sbd_core.models.backends.onnx.forward import own_bias
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, WEB_MANIFEST, read_checkpoint_info
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.models.stored_tensors import Stored
-from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web, read_web
+from sbd_core.models.web_folder import PART_BYTES, digest_of, open_web
+from sbd_core.models.web_model import read_web, tensors_of
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 CAPACITY = 64
@@ -49,7 +50,7 @@ def adapted_folder(
 def weights_by_rules(folder: Path) -> bytes:
     """The graph's weights as a browser makes them: by the manifest alone, value by value."""
     found = open_web(folder)
-    stored, graph = found.tensors(), found.manifest["graphs"]["wasm"]
+    stored, graph = tensors_of(found), found.manifest["graphs"]["wasm"]
     data = bytearray(graph["bytes"])
     for weight in graph["weights"]:
         value = value_by_rule(weight, [stored[name] for name in weight["from"]])

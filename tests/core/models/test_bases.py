@@ -37,8 +37,8 @@ from sbd_core.models.bases import (
     known_base,
     remove,
     require_base,
-    stored_weights,
 )
+from sbd_core.models.gguf_blocks import stored_weights
 
 CONTENT = b"not really a model " * 1000
 FAKE = replace(
