@@ -54,6 +54,7 @@ def main() -> int:
     before_torch()
     from sbd_core.errors import SetBlockDecodingError
     from sbd_core.extras import require
+    from ui.hosting.web_models import export_behind
     from ui.launch import check_address, checked_port, load_behind, models_of
 
     try:
@@ -68,6 +69,9 @@ def main() -> int:
         address = {"server_name": flags.host, "server_port": port}
         demo.launch(prevent_thread_lock=True, **address, **page.launch_options(proxies))
         failure = load_behind(models)
+        export_behind(
+            offer.folder_for_browsers(is_public=flags.public) for offer in models if offer.is_here
+        )
     except KeyboardInterrupt:
         return 0
     except (SetBlockDecodingError, OSError) as error:

@@ -8,11 +8,13 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sbd_core.errors import ArgumentError, ModelError, SetBlockDecodingError
 from sbd_core.models.bases import BaseSource, base_folder, fetch, find_base, remove
-from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT
+from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder
 from sbd_core.models.protocol import SetBlockModel
+from ui.hosting.web_models import export_behind
 from ui.lazy_model import LazyModel, import_loading
 
 REAL_PRESETS = "presets-english.json"
@@ -70,6 +72,15 @@ class Offer:
     def is_chat(self) -> bool:
         """Whether it takes a conversation: nano was trained on single puzzles."""
         return self.name != DEFAULT_CHECKPOINT.name
+
+    def folder_for_browsers(self, *, is_public: bool) -> Path | None:
+        """Where the model lies with which a visitor's browser may decode; None for none.
+
+        On a public page that is a bundled one.
+        """
+        model = self.lazy
+        is_ours = model.folder is not None and bundled_folder(model.folder.name) == model.folder
+        return model.folder if model.is_trained and (is_ours or not is_public) else None
 
     @property
     def is_here(self) -> bool:
@@ -137,6 +148,8 @@ class Offer:
             words = FETCH_FAILED
         if self.lazy.failure is not None:  # for want of the base
             self._forget()
+        if not words:
+            export_behind([self.lazy.folder] if self.is_here else [])
         self.fetch_news = FetchNews(words)
 
     def _hear(self, what: str, done: int, total: int) -> None:

@@ -3,7 +3,10 @@
 import argparse
 import json
 
-HELP = "bring the base of the bundled real model, once; generate and the page then need no network"
+HELP = (
+    "bring the base of the bundled real model, once, and export the bundled models for browsers; "
+    "generate and the page then need no network"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +20,16 @@ def run(arguments: argparse.Namespace) -> None:
     """Fetch it, mend it, or find it there. Raises our errors."""
     from tqdm import tqdm
 
-    from sbd_core.models.bases import base_folder, damaged_file, fetch, known_base, remove
+    from sbd_core.hf.web_cache import keep_export
+    from sbd_core.models.bases import (
+        SMOLLM2,
+        base_folder,
+        damaged_file,
+        fetch,
+        known_base,
+        remove,
+    )
+    from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, REAL_MODEL, bundled_folder
 
     source = known_base(arguments.base)
     if arguments.remove:
@@ -46,5 +58,10 @@ def run(arguments: argparse.Namespace) -> None:
         if bar is not None:
             bar.close()
     print(f"{source.name} is in {folder}")
+    for name in (DEFAULT_CHECKPOINT.name, REAL_MODEL):
+        own = bundled_folder(name)
+        if own is not None and source == SMOLLM2:
+            size = keep_export(own).manifest["download"] / 1e6
+            print(f"{name} is ready for browsers: {size:.1f} MB to download")
     if arguments.json:
         print(json.dumps({"base": source.name, "folder": str(folder)}))

@@ -216,14 +216,14 @@ def _alone(tell: Tell | None) -> Iterator[None]:
 def remove(source: BaseSource) -> bool:
     """Delete a base from the cache; whether there was anything of it. Raises ModelError.
 
-    With it go what killed fetches left, and the graphs written from any model, as most of their
-    bytes are weights; they are written again when they are needed.
+    With it go what killed fetches left, and the graphs and exports written from any model, as most
+    of their bytes are weights; they are written again when they are needed.
     """
-    folder, graphs = base_folder(source), cache_folder() / "graphs"
+    folder, written = base_folder(source), [cache_folder() / name for name in ("graphs", "web")]
     try:
         with _alone(None):
             folders = [place for place in (folder, *_left_by_killed()) if place.exists()]
-            for place in (*folders, graphs):
+            for place in (*folders, *written):
                 if place.exists():
                     shutil.rmtree(place)
     except OSError as error:

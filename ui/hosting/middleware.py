@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
+from starlette.responses import FileResponse
+
 from sbd_core.errors import ArgumentError
 from sbd_core.files import ASSETS
+from ui.hosting import web_models
 
 MAX_BODY = 6_000_000
 """Bytes: a trace file of the largest size, and what JSON adds to it."""
@@ -43,6 +46,8 @@ MAX_WAITING = 20
 TOO_MANY = "Too many requests of your network at once; try again in a moment."
 MAX_PAUSE = 1.0
 """Seconds between two such events of one address, at most."""
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+"""Another content of a model's file has another address."""
 MAX_KNOWN = 1000
 """Addresses whose last event is remembered, before those that may go on are forgotten."""
 
@@ -133,12 +138,17 @@ class PageMiddleware:
         if UPLOADS in scope["path"]:
             await _refuse(send, 403, NO_UPLOADS)
             return
-        found = _with_file(scope)
-        if found is None:
+        found, is_of_model = _with_file(scope), web_models.ROUTE in scope["path"]
+        is_read = scope["method"] in ("GET", "HEAD")
+        file = web_models.file_at(scope["path"]) if is_of_model and is_read else None
+        if found is None or (is_of_model and (file is None or not file.is_file())):
             await _refuse(send, 404, NO_FILE)
             return
         scope = found
-        if scope["method"] in ("GET", "HEAD"):  # bodies of those are read by nobody
+        if file is not None:
+            await FileResponse(file, headers=FOREVER)(scope, receive, send)
+            return
+        if is_read:  # bodies of those are read by nobody
             await self._app(scope, receive, send)
             return
         held = bytearray()

@@ -8,15 +8,18 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 
 import httpx
 import pytest
 
 from sbd_core.errors import ArgumentError
 from sbd_core.files import ASSETS
+from sbd_core.hf.web import export_web
+from sbd_core.models.web_folder import WebFolder, open_web
 from tests.ui.doubles import story_model
 from tests.ui.served import Visitor, served
-from ui.hosting import middleware
+from ui.hosting import middleware, web_models
 from ui.hosting.middleware import MAX_BODY, PageMiddleware, proxies_of, visitor_of
 
 PROXY = "10.1.2.3"
@@ -172,6 +175,44 @@ def test_the_page_does_not_say_where_it_is_installed_and_its_files_are_served(pa
 def test_no_other_file_is_served_by_that_name(page, path):
     url = f"{page.url}/gradio_api/file=assets/{path}"
     assert httpx.get(url).status_code in (403, 404)
+
+
+@pytest.fixture
+def export(tmp_path) -> WebFolder:
+    return open_web(Path(export_web(None, tmp_path / "export").folder))
+
+
+def test_the_files_of_an_export_are_served_for_good_and_in_ranges(page, export):
+    assert httpx.get(f"{page.url}/web-model/{export.digest}/manifest.json").status_code == 404
+    url = f"{page.url}/{web_models.address_of(export)}"
+    assert url.endswith(f"/web-model/{export.digest}/")
+    for name in export.names:
+        answer = httpx.get(url + name)
+        assert answer.content == (export.folder / name).read_bytes()
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert "cross-origin-embedder-policy" not in answer.headers
+    part = httpx.get(f"{url}weights-01.bin", headers={"Range": "bytes=10-19"})
+    assert (part.status_code, len(part.content)) == (206, 10)
+    head = httpx.head(f"{url}weights-01.bin")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str((export.folder / "weights-01.bin").stat().st_size)
+
+
+def test_nothing_else_is_served_as_a_file_of_an_export(page, export):
+    url = f"{page.url}/{web_models.address_of(export)}"
+    (export.folder / "secret.txt").write_text("secret")
+    (export.folder / "weights-00.bin").unlink()
+    names = (
+        "secret.txt",
+        "",
+        "weights-00.bin",
+        "../export/config.json",
+        "%2e%2e/export/config.json",
+    )
+    unknown = f"{page.url}/web-model/{'0' * 64}/config.json"
+    for place in (*(url + name for name in names), unknown):
+        assert httpx.get(place).status_code == 404
+    assert httpx.post(f"{url}config.json").status_code == 404
 
 
 def asked(app, paths, address="1.2.3.4"):

@@ -1,0 +1,53 @@
+"""The models that a page gives to browsers: exports for them, made behind the page.
+
+Knows no Gradio and no tensors.
+"""
+
+import logging
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from sbd_core.errors import SetBlockDecodingError
+from sbd_core.hf.web_cache import find_export, keep_export
+from sbd_core.models.web_folder import WebFolder
+from ui.lazy_model import import_loading
+
+ROUTE = "/web-model/"
+
+logger = logging.getLogger(__name__)
+
+_served: dict[str, WebFolder] = {}
+_exporting = threading.Lock()
+
+
+def address_of(found: WebFolder) -> str:
+    """Where its files are served from now on, below the page: with a slash at the end."""
+    _served[found.digest] = found
+    return f"{ROUTE[1:]}{found.digest}/"
+
+
+def file_at(path: str) -> Path | None:
+    """The file of an address, if it is one of a served export's own."""
+    _, _, place = path.partition(ROUTE)
+    digest, _, name = place.partition("/")
+    found = _served.get(digest)
+    return found.folder / name if found is not None and name in found.names else None
+
+
+def export_behind(folders: Iterable[Path | None]) -> None:
+    """Make the exports that are not here, in a thread of its own; None is no folder."""
+    wanted = [folder for folder in folders if folder is not None]
+    threading.Thread(target=_export, args=(wanted,), name="export", daemon=True).start()
+
+
+def _export(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        with _exporting:
+            if find_export(folder) is not None:
+                continue
+            import_loading()
+            try:
+                keep_export(folder)
+            except (SetBlockDecodingError, OSError) as error:
+                logger.info("no browser decodes with %s: %s", folder.name, error)
