@@ -36,8 +36,9 @@ class Trace:
     prompt_token_ids: what the model read, chat template included.
     tokens: {token id: text} for every id the trace mentions. text: the decoded answer.
     finish: why it ended; "stopped" is a run its consumer left early.
-    versions: {package: version} of what made it. shape: the model's sizes, from its config; None
-    where they are not known. end_token_ids: those that end an answer. weights: {name: digest} of
+    versions: {package: version} of what made it; of verify also its "exactness", see
+    sbd_core.models.exactness. shape: the model's sizes, from its config; None where they are not
+    known. end_token_ids: those that end an answer. weights: {name: digest} of
     the model's own weights and, where they are an adapter, of its base's; empty where they are not
     known.
     """

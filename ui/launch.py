@@ -69,6 +69,8 @@ def model_of(path_or_hub_id: str | None, device: str) -> LazyModel:
         fetch_base(path_or_hub_id)
         model = sbd_core.load(path_or_hub_id, device=device)
         choose_threads(model.num_parameters)
+        if on_zero_gpu():  # nothing can be tried out between the calls that it is lent for
+            model.exactness = "equal up to rounding"
         return model
 
     # A model that is to be on a lent GPU must be there before the page is served.

@@ -112,7 +112,9 @@ def _decoded(
     for text in _new_texts(model, events):
         if not arguments.json:
             print(text, end="", flush=True)
-    return events.trace(), f"in {model.runs_on}"
+    trace = events.trace()
+    exactness = trace.versions.get("exactness")
+    return trace, f"in {model.runs_on}" + (f", next to ntp {exactness}" if exactness else "")
 
 
 def _new_texts(model: "SetBlockModel", events: Iterable["StepEvent"]) -> Iterator[str]:

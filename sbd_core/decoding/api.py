@@ -171,12 +171,18 @@ def make_trace(
         tokens={token_id: model.token_text(token_id) for token_id in sorted(mentioned)},
         text=model.decode(answer),
         finish=_finish(model, config, answer),
-        versions=versions(),
+        versions=made_by(model, config),
         shape=model.shape,
         end_token_ids=tuple(sorted(model.end_token_ids)),
         weights=model.weights,
         messages=messages,
     )
+
+
+def made_by(model: SetBlockModel, config: DecodeConfig) -> dict[str, str]:
+    """The versions of a trace; of verify also, as "exactness", how its tokens stand to ntp's."""
+    exactness = getattr(model, "exactness", None) if config.strategy == "verify" else None
+    return versions() | ({} if exactness is None else {"exactness": exactness})
 
 
 def prompt_token_ids(model: SetBlockModel, prompt: Prompt, config: DecodeConfig) -> tuple[int, ...]:

@@ -8,11 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sbd_core.environment import processor_name
 from sbd_core.errors import ModelError, shown
 from sbd_core.hf.preparation import new_folder, read_fit, written_whole
 from sbd_core.hf.vendoring import write_custom_generate
+from sbd_core.models.backends.transformers import TransformersBackend
 from sbd_core.models.checkpoint_info import DEFAULT_CHECKPOINT, bundled_folder, is_block_adapter
-from sbd_core.models.model_config import block_range_of, is_trained_for_blocks
+from sbd_core.models.exactness import keeps_bits
+from sbd_core.models.model_config import block_range_of, is_trained_for_blocks, reach_of
 from sbd_core.models.quiet import bars_only_on_a_terminal
 
 CARD_FILE = "README.md"
@@ -31,6 +34,8 @@ tags:
 
 A causal language model trained for Set Block Decoding (Gat et al. 2025, arXiv 2509.04185), with
 blocks of {low} to {high} tokens. `custom_generate/` holds the code that decodes.
+Strategy `verify` gives the tokens of next-token prediction {exactness}
+(tried out with {where}).
 
 ```python
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -39,7 +44,7 @@ repository = "USER/{name}"
 tokenizer = AutoTokenizer.from_pretrained(repository)
 model = AutoModelForCausalLM.from_pretrained(repository, trust_remote_code=True)
 inputs = tokenizer("A prompt", return_tensors="pt")
-output = model.generate(**inputs, max_new_tokens=64)  # or strategy="verify", exact
+output = model.generate(**inputs, max_new_tokens=64)  # or strategy="verify"
 print(tokenizer.decode(output[0], skip_special_tokens=True))
 ```
 """
@@ -90,6 +95,14 @@ def export_hub(model: str | Path | None, out: str | Path) -> HubFolder:
         card = fresh / CARD_FILE
         has_new_card = not card.exists()
         if has_new_card:
-            text = CARD.format(name=target.resolve().name, low=sizes[0], high=sizes[1])
+            backend = TransformersBackend(loaded)
+            is_exact = keeps_bits(backend.new_caches, backend.forward, reach_of(loaded.config))
+            text = CARD.format(
+                name=target.resolve().name,
+                low=sizes[0],
+                high=sizes[1],
+                exactness="exactly" if is_exact else "up to rounding",
+                where=f"PyTorch, {backend.dtype}, {processor_name()}",
+            )
             card.write_text(text, encoding="utf-8")
     return HubFolder(model=name, folder=str(target), has_new_card=has_new_card)

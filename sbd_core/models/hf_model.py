@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from sbd_core.cost.model_shape import shape_or_none
 from sbd_core.models.block_adapter import BlockAdapter
 from sbd_core.models.chat import encode_prompt
+from sbd_core.models.exactness import Exactness, keeps_bits
 from sbd_core.models.logits_rules import rules_of_folder, with_processors
 from sbd_core.models.mask_token import usable_mask_token_id
 from sbd_core.models.model_config import (
@@ -106,6 +108,12 @@ class HuggingFaceModel:
     def runs_on(self) -> str:
         """What makes the forward passes and the dtype of its weights: "ONNX Runtime, int8"."""
         return f"{self.backend.name}, {self.dtype}"
+
+    @cached_property
+    def exactness(self) -> Exactness:
+        """What verify's tokens are beside next-token prediction's; tried out when first asked."""
+        is_exact = keeps_bits(self.backend.new_caches, self.backend.forward, self.max_positions)
+        return "probed" if is_exact else "equal up to rounding"
 
     @property
     def dtype(self) -> str:

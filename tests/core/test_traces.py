@@ -139,6 +139,7 @@ def test_counts_are_the_models_own_forward_calls() -> None:
 @pytest.mark.parametrize("strategy", ["sbd", "verify", "ntp"])
 def test_num_forwards_counts_the_networks_calls_prefill_included(llama, strategy) -> None:
     llama, num_calls = unfused(llama), []
+    assert llama.exactness  # tried out before the calls are counted
     hook = llama.model.register_forward_hook(lambda *_: num_calls.append(1))
     config = DecodeConfig(strategy=strategy, block_size=4, max_new_tokens=11)
     try:

@@ -214,4 +214,4 @@ def test_the_export_ends_in_one_line_at_most_without_an_output(tmp_path):
 def test_the_title_says_what_makes_the_forward_passes(dtype) -> None:
     said = about(sbd_core.load(device="cpu", dtype=dtype))
     used = "float32" if dtype == "auto" else dtype
-    assert said.endswith(f" · cpu · ONNX Runtime, {used}")
+    assert said.endswith(f" · cpu · ONNX Runtime, {used} · verify is exact: probed")

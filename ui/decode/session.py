@@ -238,7 +238,7 @@ class Session:
             end_token_ids=model.end_token_ids,
             prompt_token_ids=main.prompt_token_ids,
             shape=model.shape,
-            versions=_engine().versions(),
+            versions=_engine().made_by(model, main.config),
             weights=model.weights,
             messages=messages,
         )

@@ -71,7 +71,13 @@ def title_of(lazy: LazyModel) -> str:
 def about(model: SetBlockModel) -> str:
     """A loaded model in one line."""
     parts = [model.name, f"{count_text(model.num_parameters)} parameters", model.device]
-    return " · ".join([*parts, *filter(None, [getattr(model, "runs_on", "")])])
+    parts.append(getattr(model, "runs_on", ""))
+    exactness = model.mask_token_id is not None and getattr(model, "exactness", None)
+    if exactness:
+        parts.append(
+            "verify is exact: probed" if exactness == "probed" else f"verify is {exactness}"
+        )
+    return " · ".join(filter(None, parts))
 
 
 def count_text(count: int) -> str:

@@ -14,7 +14,6 @@ from sbd_core import DecodeConfig, ModelError, generate, stream
 from sbd_core.models.backends.choose import choose
 from sbd_core.models.backends.onnx import build
 from sbd_core.models.backends.onnx.basis import hadamard
-from sbd_core.models.backends.onnx.build import keeps_bits
 from sbd_core.models.backends.onnx.export import GRAPH_FILE, Exporter, Operand, quantized
 from sbd_core.models.backends.onnx.forward import (
     LONG,
@@ -24,6 +23,7 @@ from sbd_core.models.backends.onnx.forward import (
     sessions_of,
 )
 from sbd_core.models.backends.onnx.kv_cache import STEP
+from sbd_core.models.exactness import keeps_bits
 from sbd_core.models.protocol import ForwardRequest, PredraftBlock
 from sbd_core.sampling import compute_logit_stats
 from tests.conftest import in_onnx, loaded
@@ -100,7 +100,7 @@ def test_a_graph_for_processors_that_saturate_gives_the_same_bits(nano, tmp_path
     for saturates in (False, True):
         sessions = sessions_of(tmp_path, 1, saturates=saturates)
         backend = OnnxBackend(sessions, exporter.shape, nano.model.model.rotary_emb, "int8")
-        assert keeps_bits(backend)
+        assert keeps_bits(backend.new_caches, backend.forward)
         request = ForwardRequest(backend.new_caches(1)[0], range(5, 25), (2,) * 6, 20)
         logits += backend.forward([request])
     assert torch.equal(*logits)
@@ -317,9 +317,9 @@ def test_it_is_seen_where_a_block_changes_the_rows_beside_it(adapter_folder) -> 
     with torch.no_grad():
         other.model.lm_head.weight.mul_(1.001)
     backend, wrong = in_onnx(model).backend, in_onnx(other).backend
-    assert keeps_bits(backend)
+    assert keeps_bits(backend.new_caches, backend.forward)
     backend.sessions = (backend.sessions[0], wrong.sessions[1])
-    assert not keeps_bits(backend)
+    assert not keeps_bits(backend.new_caches, backend.forward)
 
 
 def test_an_adapter_stands_beside_biases_too(tiny_folders, tmp_path) -> None:

@@ -13,6 +13,8 @@ const SIGNS = { right: "✓", wrong: "✗" };
 
 // In one line of the narrowest lane, so that nothing below moves when a run ends.
 const NOT_JUDGED = "Not judged: no check fits this prompt.";
+const ROUNDING =
+  "In this dtype here a check of many tokens rounds otherwise than a forward pass of one.";
 const JUDGED = "Checks know the form’s examples as they stand, sudokus, bare sums and JSON.";
 
 /**
@@ -67,11 +69,14 @@ export class Verdict {
 /**
  * How an answer stands to next-token prediction's.
  * @param {Against} against
+ * @param {string} exactness
  */
-function besidePlain({ count }) {
+export function besidePlain({ count }, exactness) {
   if (!count) return { words: "same words", reason: "Token for token next-token prediction’s." };
   const words = `${count} ${count === 1 ? "token differs" : "tokens differ"}`;
-  return { words, reason: `${words} from next-token prediction’s; a wavy line marks those here.` };
+  const reason = `${words} from next-token prediction’s; a wavy line marks those here.`;
+  const isRounding = exactness === "equal up to rounding";
+  return { words, reason: isRounding ? `${reason} ${ROUNDING}` : reason };
 }
 
 /**
@@ -83,7 +88,7 @@ function besidePlain({ count }) {
 function saidOf(run, lane) {
   const { judged, open } = verdictParts(lane.verdict);
   const against = lane === run.main ? againstPlain(run) : null;
-  const beside = against && besidePlain(against);
+  const beside = against && besidePlain(against, run.exactness);
   if (judged) {
     const [kind, sign] = judged.right
       ? /** @type {const} */ (["right", "✓ Right"])

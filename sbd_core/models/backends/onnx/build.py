@@ -4,7 +4,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import torch
 from onnx import TensorProto, helper
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
@@ -21,7 +20,7 @@ from sbd_core.models.backends.onnx.export import (
 )
 from sbd_core.models.backends.onnx.forward import OnnxBackend, session_of, sessions_of
 from sbd_core.models.backends.onnx.store import graph_folder, key_of
-from sbd_core.models.protocol import ForwardRequest
+from sbd_core.models.exactness import keeps_bits
 from sbd_core.models.threads import is_small, usable_cores
 
 SESSION_ERRORS = (
@@ -57,7 +56,7 @@ def build(model: Any, dtype: Dtype, adapter: AdapterLayers | None = None) -> Onn
     except (OSError, ValueError, *SESSION_ERRORS) as error:
         raise OnnxUnavailable(" ".join(str(error).split())[:300]) from error
     backend = OnnxBackend(sessions, exporter.shape, model.model.rotary_emb, dtype)
-    if adapter is not None and not keeps_bits(backend):
+    if adapter is not None and not keeps_bits(backend.new_caches, backend.forward):
         rule = "depend on the rows beside them"
         raise OnnxUnavailable(f"on this processor its {dtype} products {rule}")
     return backend
@@ -96,20 +95,6 @@ def products_are_exact(*, saturates: bool = False) -> bool:
         if not np.array_equal(session.run(None, {"x": x})[0], expected):
             return False
     return True
-
-
-def keeps_bits(backend: OnnxBackend) -> bool:
-    """Whether a token alone has the logits, to the bit, that it has in a text read at once.
-
-    And, with an adapter, beside a block. What makes verify equal next-token prediction.
-    """
-    ids = [token % backend.shape.vocabulary for token in range(3, 12)]
-    whole, steps = backend.new_caches(1)[0], backend.new_caches(1)[0]
-    [at_once] = backend.forward([ForwardRequest(whole, ids, (), len(ids))])
-    alone = [backend.forward([ForwardRequest(steps, [token], (), 1)])[0] for token in ids]
-    whole.truncate(0)
-    [beside] = backend.forward([ForwardRequest(whole, ids, [0, 0], len(ids))])
-    return torch.equal(at_once, torch.cat(alone)) and torch.equal(at_once, beside[: len(ids)])
 
 
 def threads_of(model: Any) -> int:

@@ -27,6 +27,7 @@ export class Run {
     this.about = line.about ?? "";
     this.turns = (line.messages ?? []).slice(0, -1); // what was said before the prompt
     this.weights = line.weights ?? {}; // digests of what decoded, by name
+    this.exactness = line.versions?.exactness ?? ""; // of verify beside next-token prediction
     this.isRecorded = Boolean(line.is_recorded);
     this.config = line.lanes[0];
     this.strategy = this.config.strategy;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { briefly, verdictParts } from "../../../watch/verdict.js";
+import { besidePlain, briefly, verdictParts } from "../../../watch/verdict.js";
 import { END, PREFILL, runOf, start, wire } from "../lines.js";
 
 test("the verdict of a lane comes with its end, and may be missing", () => {
@@ -22,4 +22,11 @@ test("a verdict without its reason is its first word", () => {
   assert.equal(briefly("Right: the answer is 12."), "Right");
   assert.equal(briefly("Wrong."), "Wrong");
   assert.equal(briefly("Valid JSON; nothing checked it."), "Valid JSON; nothing checked it");
+});
+
+test("where wide forward passes round otherwise, a token that differs is explained by it", () => {
+  const against = { positions: new Set([3]), count: 1 };
+  assert.match(besidePlain(against, "equal up to rounding").reason, /rounds otherwise/);
+  assert.doesNotMatch(besidePlain(against, "probed").reason, /round/);
+  assert.doesNotMatch(besidePlain(against, "").reason, /round/);
 });
