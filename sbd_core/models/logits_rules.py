@@ -7,7 +7,7 @@ by name.
 
 import copy
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -15,12 +15,19 @@ from torch import Tensor
 from transformers.generation import logits_process as kinds
 
 from sbd_core.errors import ArgumentError, ModelError
-from sbd_core.sampling import ComputeLogitStats, LogitStats, LogitStatsSpec, compute_logit_stats
+from sbd_core.sampling import (
+    ComputeLogitStats,
+    LogitStats,
+    LogitStatsSpec,
+    compute_logit_stats,
+    forbid,
+)
 
 EVERYWHERE_ALIKE: tuple[type, ...] = (
     kinds.SuppressTokensLogitsProcessor,
     kinds.TopKLogitsWarper,
     kinds.TopPLogitsWarper,
+    kinds.TopHLogitsWarper,
     kinds.MinPLogitsWarper,
     kinds.TypicalLogitsWarper,
     kinds.EpsilonLogitsWarper,
@@ -59,12 +66,16 @@ OTHER_DECODING = ("num_beams", "penalty_alpha", "dola_layers", "stop_strings")
 
 @dataclass(frozen=True, slots=True)
 class LogitsRules:
-    """What processors ask for: a penalty, those before the temperature, it, those after it."""
+    """What processors ask for: a penalty, those before the temperature, it, those after it.
+
+    sampled: those after any temperature at which decoding samples.
+    """
 
     penalty: float
     before: list[Any]
     temperature: float
     after: list[Any]
+    sampled: list[Any] = field(default_factory=list)
 
 
 def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> LogitsRules:
@@ -93,25 +104,30 @@ def read_processors(processors: Sequence[Any], num_padding: Collection[int]) -> 
 
 
 def rules_of_folder(model: Any, mask_token_id: int | None, name: str) -> LogitsRules:
-    """What the generation_config of a model asks of greedy decoding, but for mask and penalty.
+    """What the generation_config of a model asks for, but for mask, penalty and temperature.
+
+    Its top_k, top_p and the like count where a DecodeConfig samples, at whose temperature.
 
     Raises ModelError for what cannot be honoured, which transformers would.
     """
     config = copy.deepcopy(model.generation_config)
-    # Decoding itself sees to these two, and DecodeConfig says whether and how to sample.
+    # Decoding itself sees to these two, and DecodeConfig says whether to sample, and how warm.
     config.repetition_penalty = None
     config.suppress_tokens = [i for i in config.suppress_tokens or () if i != mask_token_id] or None
-    config.do_sample = False
+    config.do_sample, config.temperature = False, None
+    config.renormalize_logits = False  # changes no choice
     subject = f"{name}: its generation_config asks for"
     for setting in OTHER_DECODING:
         if (getattr(config, setting, None) or 1) != 1:
             raise ModelError(f"{subject} {setting}, which is another kind of decoding: remove it")
     try:
         model._prepare_special_tokens(config, device=model.device)
-        processors = model._get_logits_processor(
-            config, input_ids_seq_length=1, device=model.device
-        )
-        return read_processors(processors, ())
+        options = {"input_ids_seq_length": 1, "device": model.device}
+        rules = read_processors(model._get_logits_processor(config, **options), ())
+        config.do_sample = True
+        every = model._get_logits_processor(config, **options)
+        sampled = read_processors(every, ()).before[len(rules.before) :]
+        return replace(rules, sampled=sampled)
     except ArgumentError as error:
         raise ModelError(f"{subject} {error.argument}, which {error.rule}: remove it") from error
     except (ValueError, TypeError) as error:
@@ -145,13 +161,19 @@ def with_processors(rules: LogitsRules) -> ComputeLogitStats:
 
     The penalty is not among them: it depends on what stands before a row.
     """
-    before, temperature, after = rules.before, rules.temperature, rules.after
-    if not before and not after:
+    before = rules.before
+    if not before and not rules.after and not rules.sampled:
         return compute_logit_stats
 
     @torch.inference_mode()
     def processed(logits: Tensor, start: int, stop: int, spec: LogitStatsSpec) -> LogitStats:
-        rows = logits[start:stop]
+        rows, temperature, after = logits[start:stop], rules.temperature, rules.after
+        if spec.temperature and rules.sampled:
+            temperature, after = spec.temperature, rules.sampled
+        if not before and not after:
+            return compute_logit_stats(logits, start, stop, spec)
+        if spec.forbidden_id is not None:  # it is none of the k likeliest
+            forbid(rows, [spec.forbidden_id])
         # No processor of these looks at the tokens; one of them asks how many there are.
         nothing = torch.zeros((rows.shape[0], 1), dtype=torch.long, device=rows.device)
         scores = rows

@@ -1,6 +1,8 @@
 """Settings in a folder's generation_config.json are honoured as transformers does, or refused."""
 
+import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import torch
 
 import sbd_core
 from sbd_core import DecodeConfig, ModelError
+from sbd_core.sampling import LogitStatsSpec
 from tests.core.models.tiny_models import save_tiny, tiny_tokenizer
 
 PROMPT = [10, 20, 30]
@@ -44,9 +47,42 @@ def test_what_a_folder_bans_is_never_an_answer(tmp_path) -> None:
         assert name == "penalty" or banned not in found[0]
 
 
-def test_settings_of_sampling_are_no_hindrance(tmp_path) -> None:
-    folder = with_settings(tmp_path / "m", do_sample=True, temperature=0.6, top_k=20, top_p=0.9)
-    assert sbd_core.load(folder, device="cpu").name == "m"
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"top_k": 5},
+        {"top_p": 0.3},
+        {"min_p": 0.4, "suppress_tokens": [2, 30]},
+        {"top_k": 20, "top_p": 0.9, "temperature": 0.6, "renormalize_logits": True},
+        {"typical_p": 0.5, "epsilon_cutoff": 0.001, "top_h": 0.9},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("temperature", [0.5, 1.5])
+def test_sampling_draws_from_what_transformers_does(tmp_path, settings, temperature) -> None:
+    told = {"do_sample": True, "suppress_tokens": [2], **settings}
+    model = sbd_core.load(with_settings(tmp_path / "m", **told), device="cpu")
+    asked = copy.deepcopy(model.model.generation_config)
+    asked.update(temperature=temperature)
+    warpers = model.model._get_logits_processor(asked, input_ids_seq_length=1, device="cpu")
+    logits = 4 * torch.randn(6, model.vocabulary_size, generator=torch.Generator().manual_seed(0))
+    expected = warpers(torch.zeros(6, 1, dtype=torch.long), logits.clone()).softmax(1)
+    spec = LogitStatsSpec(forbidden_id=2, temperature=temperature)
+    found = model.compute_logit_stats(logits.clone(), 0, 6, spec).distribution
+    torch.testing.assert_close(found, expected)
+    greedy = model.compute_logit_stats(logits.clone(), 0, 6, LogitStatsSpec(forbidden_id=2))
+    logits[:, told["suppress_tokens"]] = -torch.inf
+    assert greedy.best_ids == logits.argmax(1).tolist()
+
+
+@pytest.mark.parametrize("strategy", ["ntp", "verify"])
+def test_an_exact_strategy_draws_from_the_likeliest_of_a_folder(tmp_path, strategy) -> None:
+    model = sbd_core.load(with_settings(tmp_path / "m", do_sample=True, top_k=1), device="cpu")
+    config = DecodeConfig(strategy=strategy, max_new_tokens=12)
+    greedy = sbd_core.generate(model, PROMPT, config).token_ids
+    warm = sbd_core.generate(model, PROMPT, replace(config, temperature=5.0)).token_ids
+    assert warm == greedy
 
 
 @pytest.mark.parametrize(
