@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 MAX_SHOWN = 80
+MOST_INTEGER = 2**63 - 1
 MAX_SHOWN_PATH = 400
 PLAIN = (str, int, float, bool, type(None))
 """Values that an error takes along when it is pickled."""
@@ -79,10 +80,15 @@ def require_number(argument: str, value: object, low: float, high: float = math.
 
 
 def require_integer(argument: str, value: object, low: int, high: int | None = None) -> None:
-    """Raise ArgumentError unless `value` is an int (not bool) in [low, high]."""
-    rule = f"must be a whole number >= {low}" + ("" if high is None else f" and <= {high}")
+    """Raise ArgumentError unless `value` is an int (not bool) in [low, high].
+
+    high: MOST_INTEGER if None, of which only those hear who exceed it.
+    """
     is_integer = isinstance(value, int) and not isinstance(value, bool)
-    if not is_integer or value < low or (high is not None and value > high):  # type: ignore[operator]
+    most = MOST_INTEGER if high is None else high
+    is_named = high is not None or (is_integer and value > most)  # type: ignore[operator]
+    rule = f"must be a whole number >= {low}" + f" and <= {most}" * is_named
+    if not is_integer or not low <= value <= most:  # type: ignore[operator]
         raise ArgumentError(argument, rule, value)
 
 

@@ -2,6 +2,7 @@
 the package's assets are.
 """
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -20,6 +21,13 @@ def cache_folder() -> Path:
     if own:
         return Path(own).expanduser()
     return (Path(root).expanduser() if root else Path.home() / ".cache") / "sbd_core"
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file or pipe. Raises OSError; also for a device, some of which never end."""
+    if path.is_char_device() or path.is_block_device():
+        raise OSError(errno.EINVAL, "it is a device")
+    return path.read_bytes()
 
 
 def require_writable(argument: str, path: Path) -> None:

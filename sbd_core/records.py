@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sbd_core.errors import MAX_SHOWN_PATH, ArgumentError, shown_name
+from sbd_core.files import read_file
 from sbd_core.models.protocol import Message
 
 SHAPES = (
@@ -123,7 +124,7 @@ def read_text(argument: str, path: Path) -> str:
     """The UTF-8 text of a file. Raises ArgumentError naming it and the line."""
     name = shown_name(str(path), MAX_SHOWN_PATH)
     try:
-        data = path.read_bytes()
+        data = read_file(path)
         if data.startswith(b"\x1f\x8b"):
             data = gzip.decompress(data)
         return data.decode("utf-8-sig")

@@ -27,6 +27,8 @@ LINES = [
     ["evaluate", "--compare", "/proc/self/mem"],
     ["evaluate", "--suite", "\x00"],
     ["evaluate", "--data-seed", "0x10"],
+    ["evaluate", "--batch-size", HUGE],
+    ["generate", "--prompts", "/dev/zero", "--out", "answers.jsonl"],
     ["bench", "--device", "\x00"],
     ["bench", "--rounds", "nan"],
     ["roofline", "--measured", DEEP],
@@ -35,6 +37,8 @@ LINES = [
     ["roofline", "--nfe-speedup", "-inf"],
     ["train", "--stage", "sbd", "--recipe", "sbd", "--estimate", "--init", "."],
     ["train", "--stage", "sbd", "--recipe", DEEP, "--out", "trained"],
+    ["train", "--stage", "sbd", "--recipe", "/dev/zero", "--out", "trained"],
+    ["train", "--stage", "sbd", "--steps", HUGE, "--out", "trained"],
 ]
 
 

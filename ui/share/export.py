@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sbd_core.cli.output import with_output
 from sbd_core.errors import SetBlockDecodingError
+from sbd_core.files import read_file
 from sbd_core.replay import replay_html
 from ui.share.trace_files import read_trace
 
@@ -25,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
     flags = parser.parse_args(arguments)
     try:
-        traces = [read_trace(path.read_text(encoding="utf-8")) for path in flags.traces]
+        traces = [read_trace(read_file(path).decode()) for path in flags.traces]
         page = replay_html(*traces)
         flags.out.write_text(page, encoding="utf-8")
     except (OSError, UnicodeDecodeError, SetBlockDecodingError) as error:

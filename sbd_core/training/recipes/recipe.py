@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from sbd_core.errors import ArgumentError, TrainingError, require_integer, require_number
+from sbd_core.files import read_file
 from sbd_core.json_node import json_of
 from sbd_core.tasks import task
 from sbd_core.training.data.sources import require_sources
@@ -205,7 +206,7 @@ def _read(source: Path, above: tuple[Path, ...]) -> dict[str, Any]:
     if source.resolve() in above:
         raise TrainingError(f"recipe {source}: is its own base")
     try:
-        data = json_of(source.read_text("utf-8"))
+        data = json_of(read_file(source).decode())
     except (OSError, ValueError) as error:
         raise TrainingError(f"recipe {source}: cannot be read: {error}") from error
     if not isinstance(data, dict):
