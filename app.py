@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from ui.hosting.middleware import SPACE_PROXIES, proxies_of
+from ui.hosting.middleware import SPACE_PROXIES, is_loopback, proxies_of
 
 
 def arguments() -> argparse.Namespace:
@@ -67,7 +67,9 @@ def main() -> int:
 
         demo = page.build(models, is_public=flags.public)
         address = {"server_name": flags.host, "server_port": port}
-        demo.launch(prevent_thread_lock=True, **address, **page.launch_options(proxies))
+        is_local = is_loopback(flags.host) and not flags.public and not proxies
+        options = page.launch_options(proxies, is_local=is_local)
+        demo.launch(prevent_thread_lock=True, **address, **options)
         failure = load_behind(models)
         export_behind(
             offer.folder_for_browsers(is_public=flags.public) for offer in models if offer.is_here

@@ -136,10 +136,10 @@ def player(model: str) -> gr.HTML:
     return view("player", gallery.opening(model), "redo", "give", "time")
 
 
-def launch_options(trusted_proxies: Networks = ()) -> dict[str, Any]:
+def launch_options(trusted_proxies: Networks = (), *, is_local: bool = False) -> dict[str, Any]:
     """Keyword arguments of launch() that every way of serving the page shares.
 
-    trusted_proxies: see `ui.hosting.middleware`.
+    trusted_proxies, is_local: see `ui.hosting.middleware`.
     """
     return {
         "theme": theme(),
@@ -154,7 +154,7 @@ def launch_options(trusted_proxies: Networks = ()) -> dict[str, Any]:
         "app_kwargs": {
             "middleware": [
                 Middleware(ForgottenValues),
-                Middleware(PageMiddleware, trusted=trusted_proxies),
+                Middleware(PageMiddleware, trusted=trusted_proxies, is_local=is_local),
             ]
         },
     }

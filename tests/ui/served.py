@@ -34,11 +34,13 @@ class Served:
 
 
 @contextmanager
-def served(model: Any, *, is_public: bool = False, proxies: str = "") -> Iterator[Served]:
+def served(
+    model: Any, *, is_public: bool = False, proxies: str = "", is_local: bool = False
+) -> Iterator[Served]:
     """The page over a model, on a free port of 127.0.0.1. proxies: those it trusts."""
     demo = page_module.build(model, is_public=is_public)
     options = {"server_name": "127.0.0.1", "server_port": free_port()}
-    options |= page_module.launch_options(proxies_of(proxies))
+    options |= page_module.launch_options(proxies_of(proxies), is_local=is_local)
     _, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:
         yield described(demo, url)

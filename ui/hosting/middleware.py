@@ -36,6 +36,10 @@ IPV6_PREFIX = 64
 FILES = "/gradio_api/file=assets/"
 """Files of the page by their address: where assets/ lies on this machine is nobody's business."""
 
+NOT_LOCAL = (
+    "This page answers its own machine alone, under an address or localhost. Behind a proxy start "
+    "it with --trusted-proxies, for others with --public."
+)
 UPLOADS = "/gradio_api/upload"
 NO_UPLOADS = "This page takes no uploads."
 NO_FILE = "There is no such file."
@@ -119,12 +123,31 @@ class Turn:
     num_waiting: int = 0
 
 
-class PageMiddleware:
-    """Around the app of a page. trusted: proxies whose word for a visitor's address counts."""
+def is_loopback(host: str) -> bool:
+    """Whether a page that listens on `host` is reached from its own machine alone."""
+    found = _address(host)
+    return host == "localhost" if found is None else found.is_loopback
 
-    def __init__(self, app: App, trusted: Networks = ()) -> None:
+
+def is_local_name(host: str) -> bool:
+    """Whether a Host header, or an Origin behind its scheme, is no name that others may give away.
+
+    A name that somebody owns may be made to lead here, and a page under it then reads all of this.
+    """
+    name = host.lower().partition(":")[0]
+    return _address(host) is not None or name == "localhost" or name.endswith(".localhost")
+
+
+class PageMiddleware:
+    """Around the app of a page. trusted: proxies whose word for a visitor's address counts.
+
+    is_local: answer only requests to this machine, of no page that comes from elsewhere.
+    """
+
+    def __init__(self, app: App, trusted: Networks = (), *, is_local: bool = False) -> None:
         self._app = app
         self._trusted = trusted
+        self._is_local = is_local
         self._num_bytes = 0  # of all bodies held now
         self._has_warned = False
         self._turns: dict[str, Turn] = {}
@@ -134,7 +157,11 @@ class PageMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope, send = self._with_visitor(_with_one_range(scope)), _with_no_sniffing(send)
+        send = _with_no_sniffing(send)
+        if self._is_local and not _is_own(scope):
+            await _refuse(send, 403, NOT_LOCAL)
+            return
+        scope = self._with_visitor(_without_deep_link(_with_one_range(scope)))
         if UPLOADS in scope["path"]:
             await _refuse(send, 403, NO_UPLOADS)
             return
@@ -234,6 +261,25 @@ class PageMiddleware:
                 held += part
                 self._num_bytes += len(part)
         return refusal
+
+
+def _is_own(scope: Scope) -> bool:
+    """Whether a request names this machine, and comes from a page of it if from any."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin1")
+    names = [headers.get(b"host", b"").decode("latin1"), origin.rpartition("://")[2]]
+    return all(is_local_name(name) for name in names if name)
+
+
+def _without_deep_link(scope: Scope) -> Scope:
+    """The scope without the parameter by which Gradio would open a state that it kept: it has none,
+    and tells the visitor so.
+    """
+    query = scope.get("query_string", b"")
+    if b"deep_link" not in query:
+        return scope
+    kept = [part for part in query.split(b"&") if not part.startswith(b"deep_link")]
+    return {**scope, "query_string": b"&".join(kept)}
 
 
 def _with_file(scope: Scope) -> Scope | None:

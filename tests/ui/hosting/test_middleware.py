@@ -32,6 +32,12 @@ def page():
         yield found
 
 
+@pytest.fixture(scope="module")
+def local_page():
+    with served(story_model(), is_local=True) as found:
+        yield found
+
+
 @pytest.mark.parametrize(
     ("peer", "forwarded", "visitor"),
     [
@@ -291,6 +297,47 @@ def test_several_ranges_give_the_whole_file_and_no_kind_is_guessed(page):
     assert answer.headers["x-content-type-options"] == "nosniff"
     one = httpx.get(url, headers={"range": "bytes=0-9"})
     assert (one.status_code, len(one.content)) == (206, 10)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "is_own"),
+    [
+        ("localhost:7860", "http://localhost:7860", True),
+        ("127.0.0.1:7860", None, True),
+        ("[::1]:7860", "http://[::1]:7860", True),
+        ("0.0.0.0:7860", None, True),  # no name: nobody can make it lead here
+        ("demo.localhost", "http://demo.localhost", True),
+        ("evil.example:7860", None, False),
+        ("evil.example:7860", "http://evil.example:7860", False),
+        ("127.0.0.1.evil.example", None, False),
+        ("localhost.evil.example:7860", None, False),
+        ("127.0.0.1:7860", "https://evil.example", False),
+        ("127.0.0.1:7860", "null", False),
+    ],
+)
+def test_a_local_page_answers_no_name_and_no_page_of_others(local_page, host, origin, is_own):
+    headers = {"host": host} | ({"origin": origin} if origin else {})
+    for method, path in (("GET", "/config"), ("POST", "/gradio_api/queue/join")):
+        answer = httpx.request(method, local_page.url + path, headers=headers)
+        assert (answer.status_code == 403) is not is_own
+        if not is_own:
+            assert answer.json() == {"detail": middleware.NOT_LOCAL}
+            is_here = middleware.is_local_name(host)
+            assert not (is_here and "access-control-allow-origin" in answer.headers)
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [("127.0.0.1", True), ("::1", True), ("0.0.0.0", False), ("a.example", False)],
+)
+def test_a_page_is_local_where_it_listens_on_loopback(host, found):
+    assert middleware.is_loopback(host) is found
+
+
+def test_no_link_of_gradio_s_own_is_looked_up(page):
+    for query in ("?deep_link=x", "?a=1&deep_link=x"):
+        text = httpx.get(f"{page.url}/{query}").text
+        assert '"deep_link_state":"none"' in text.replace(" ", "")
 
 
 @pytest.mark.parametrize("size", [4, 5_000, 50_000_000])
